@@ -1,0 +1,36 @@
+"""Element types by the names that every library shares."""
+
+from __future__ import annotations
+
+BOOLEAN = ("bool",)
+SIGNED = ("int8", "int16", "int32", "int64")
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+FLOATING = ("float16", "bfloat16", "float32", "float64")
+COMPLEX = ("complex64", "complex128")
+INTEGERS = SIGNED + UNSIGNED
+NUMERIC = INTEGERS + FLOATING + COMPLEX
+COMMON = ("float32", "float64", "int32", "int64", "bool")
+"""What nearly every API of every library accepts somewhere; drawn most often."""
+
+EPSILON = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float32": 2.0**-23,
+    "float64": 2.0**-52,
+    "complex64": 2.0**-23,
+    "complex128": 2.0**-52,
+}
+"""Distance from 1 to the next representable number."""
+
+
+def integer_range(dtype: str) -> tuple[int, int]:
+    """Return the least and greatest value of an integer dtype.
+
+    Raises:
+        KeyError: if `dtype` is not an integer dtype.
+    """
+    if dtype not in INTEGERS:
+        raise KeyError(dtype)
+    signed = not dtype.startswith("u")
+    bits = int(dtype.removeprefix("u").removeprefix("int"))
+    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)

@@ -1,0 +1,121 @@
+"""Events: everything a campaign says while it runs. Plain values; listeners decide what to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ciguard.domain.findings import Bucket, TargetSummary, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A campaign begins: what it will do."""
+
+    targets: tuple[str, ...]
+    levels: tuple[str, ...]
+    seed: int
+    budget_s: float
+    jobs: int
+    out: str
+    resumed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provisioning:
+    """A target's environment is being built or found. Sent when it begins and when it is done."""
+
+    target: str
+    step: str
+    """What is being done, for a person: `installing torch==2.13.0`, `ready (cached)`."""
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetReady:
+    """A target can run cases."""
+
+    target: TargetSummary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetUnavailable:
+    """A target cannot run: its cases are `not run`, never clean."""
+
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchFinished:
+    """A group of cases was executed on one target and judged."""
+
+    target: str
+    api: str
+    counts: Mapping[str, int]
+    """Cases of this batch by outcome status."""
+    elapsed_s: float
+    """Since the run started."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketOpened:
+    """A finding was confirmed, and none of this run had its fingerprint before."""
+
+    bucket: Bucket
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketFlaky:
+    """A finding did not reproduce every time."""
+
+    bucket: Bucket
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageFinished:
+    """A part of the run is over: `provision`, `describe`, `replay`, `explore`, `confirm`, `report`."""
+
+    stage: str
+    spent_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """Something a person should know that does not stop the run."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished:
+    """Always the last event, also after an interruption."""
+
+    verdict: Verdict
+    exit_code: int
+    summary: str
+    """The verdict as one sentence."""
+    targets: tuple[TargetSummary, ...]
+    buckets: tuple[Bucket, ...]
+    """Every bucket of this run, and the baseline's that are fixed or were not run; compared."""
+    stages: Mapping[str, float]
+    """Seconds spent, by stage."""
+    apis_exercised: Mapping[str, int] = field(default_factory=dict)
+    """Per target: how many APIs of its catalogue were called at least once."""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    """Everything needed to run the same campaign again: written to `run.json`."""
+
+
+Event: TypeAlias = (
+    RunStarted
+    | Provisioning
+    | TargetReady
+    | TargetUnavailable
+    | BatchFinished
+    | BucketOpened
+    | BucketFlaky
+    | StageFinished
+    | Warned
+    | RunFinished
+)

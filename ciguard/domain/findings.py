@@ -1,0 +1,248 @@
+"""Findings, and buckets of findings with one root cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+from ciguard.domain.cases import Case, case_from_json, case_to_json
+from ciguard.domain.outcomes import Outcome, outcome_from_json, outcome_to_json
+from ciguard.domain.values import Json
+
+
+class Severity(IntEnum):
+    """How much a finding matters; the order decides what fails a check."""
+
+    INFO = 0
+    """Worth knowing, nothing to mend: a newer version accepts more."""
+    LOW = 1
+    """A clean error of another class or wording than before."""
+    MEDIUM = 2
+    """What worked is refused; a limit is met."""
+    HIGH = 3
+    """Wrong values, an internal error, a hang."""
+    CRITICAL = 4
+    """The process dies."""
+
+    @property
+    def label(self) -> str:
+        """The name as people write it."""
+        return self.name.lower()
+
+
+class PairKind(StrEnum):
+    """In what two targets differ, for a differential finding."""
+
+    NONE = ""
+    """Not a differential finding."""
+    SAME = "same"
+    """Two targets of one request: a difference is non-determinism."""
+    VERSION = "version"
+    DEVICE = "device"
+    BACKEND = "backend"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One oracle's verdict on one case, with the evidence."""
+
+    oracle: str
+    """Registered name of the oracle: `crash`, `differential`, …"""
+    kind: str
+    """Defect class within the oracle: `signal`, `hang`, `values`, `dtype`, `status`, …"""
+    severity: Severity
+    library: str
+    api: str
+    case: Case
+    outcomes: Mapping[str, Outcome]
+    """What happened on every target that ran the case, by target name."""
+    targets: tuple[str, ...]
+    """The targets that show the defect. For a differential finding: (reference, deviating)."""
+    pair: PairKind = PairKind.NONE
+    message: str
+    """One line for a person: what happened. May hold fuzzed text: escape where it is shown."""
+
+
+class Confirmation(StrEnum):
+    """What came of running a finding again in fresh workers."""
+
+    CONFIRMED = "confirmed"
+    """Every repetition showed the same defect."""
+    FLAKY = "flaky"
+    """Some did not: reported apart, never fails a check, never filed."""
+    PENDING = "pending"
+    """The budget ended before all repetitions were done."""
+
+
+class Comparison(StrEnum):
+    """A bucket of this run, or of the baseline, seen against the other."""
+
+    NEW = "new"
+    KNOWN = "known"
+    ACCEPTED = "accepted"
+    """Known, and somebody said why it may stay."""
+    FIXED = "fixed"
+    """In the baseline, exercised by this run, and not met any more."""
+    FLAKY = "flaky"
+    NOT_RUN = "not run"
+    """In the baseline, and this run did not get to it. Never shown as clean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """Findings with one root cause."""
+
+    fingerprint: str
+    """`v1:` and 16 hex digits; stable across runs, machines and library builds."""
+    grouping: tuple[tuple[str, str], ...]
+    """What went into the fingerprint, as (ingredient, text) pairs."""
+    finding: Finding
+    """The representative: what a person reads and what the reproducer runs."""
+    count: int = 1
+    """How many findings of this run fell into the bucket."""
+    confirmation: Confirmation = Confirmation.PENDING
+    comparison: Comparison = Comparison.NEW
+    reproducer: str = ""
+    """Path of the standalone script, relative to the output folder; empty until written."""
+    reproduced: bool = False
+    """The script was run and failed in the same way."""
+
+
+BUCKET_SCHEMA = 1
+
+
+def finding_to_json(finding: Finding) -> dict[str, Json]:
+    """Return the JSON form of a finding, one line of `findings.jsonl`."""
+    return {
+        "schema": BUCKET_SCHEMA,
+        "level": finding.case.level,
+        "oracle": finding.oracle,
+        "kind": finding.kind,
+        "severity": finding.severity.label,
+        "library": finding.library,
+        "api": finding.api,
+        "targets": list(finding.targets),
+        "pair": finding.pair.value,
+        "message": finding.message,
+        "outcomes": {name: outcome_to_json(out) for name, out in finding.outcomes.items()},
+        "case": case_to_json(finding.case),
+    }
+
+
+def finding_from_json(encoded: Json) -> Finding:
+    """Rebuild a finding from its JSON form.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of a finding.
+    """
+    try:
+        return Finding(
+            oracle=encoded["oracle"],
+            kind=encoded["kind"],
+            severity=Severity[encoded["severity"].upper()],
+            library=encoded["library"],
+            api=encoded["api"],
+            case=case_from_json(encoded["case"]),
+            outcomes={
+                name: outcome_from_json(outcome) for name, outcome in encoded["outcomes"].items()
+            },
+            targets=tuple(encoded["targets"]),
+            pair=PairKind(encoded["pair"]),
+            message=encoded["message"],
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        msg = f"not an encoded finding: {error!r}"
+        raise ValueError(msg) from error
+
+
+def bucket_to_json(bucket: Bucket) -> dict[str, Json]:
+    """Return the JSON form of a bucket, one line of `buckets.jsonl`."""
+    return {
+        "fingerprint": bucket.fingerprint,
+        **finding_to_json(bucket.finding),
+        "count": bucket.count,
+        "confirmed": bucket.confirmation is Confirmation.CONFIRMED,
+        "confirmation": bucket.confirmation.value,
+        "comparison": bucket.comparison.value,
+        "reproducer": bucket.reproducer,
+        "reproduced": bucket.reproduced,
+        "grouping": [list(pair) for pair in bucket.grouping],
+    }
+
+
+def bucket_from_json(encoded: Json) -> Bucket:
+    """Rebuild a bucket from its JSON form.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of a bucket.
+    """
+    try:
+        return Bucket(
+            fingerprint=str(encoded["fingerprint"]),
+            grouping=tuple((str(name), str(text)) for name, text in encoded["grouping"]),
+            finding=finding_from_json(encoded),
+            count=int(encoded["count"]),
+            confirmation=Confirmation(encoded["confirmation"]),
+            comparison=Comparison(encoded["comparison"]),
+            reproducer=str(encoded["reproducer"]),
+            reproduced=bool(encoded["reproduced"]),
+        )
+    except (KeyError, TypeError) as error:
+        msg = f"not an encoded bucket: {error!r}"
+        raise ValueError(msg) from error
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of outcomes by status, for one target. Mutable: a campaign adds to it per case."""
+
+    passed: int = 0
+    rejected: int = 0
+    errored: int = 0
+    crashed: int = 0
+    hung: int = 0
+    exhausted: int = 0
+
+    @property
+    def total(self) -> int:
+        """Number of executed cases."""
+        return sum(self.as_dict().values())
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts by status."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Verdict(StrEnum):
+    """What a run concludes, in the words people see."""
+
+    ESTABLISHED = "BASELINE ESTABLISHED"
+    """There was no baseline; everything found is now in it."""
+    CLEAN = "NOTHING NEW"
+    NEW_FINDINGS = "NEW FINDINGS"
+    """At least one new bucket at or above the failing severity."""
+    NOT_RUN = "NOT RUN"
+    """No case was executed: nothing can be said, so nothing is."""
+    INTERRUPTED = "INTERRUPTED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetSummary:
+    """One target as a run met it."""
+
+    name: str
+    library: str
+    version: str
+    python: str
+    device: str
+    packages: Mapping[str, str]
+    """Installed distributions and their versions."""
+    confined_by: tuple[str, ...]
+    """Kernel mechanisms that held the workers: `landlock`, `seccomp`, `rlimits`."""
+    apis: int
+    """Size of the catalogue."""
+    tally: Tally = field(default_factory=Tally)
+    not_run: str = ""
+    """Why nothing ran here; empty when something did."""

@@ -1,0 +1,149 @@
+"""Outcomes: what happened to one case on one target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from ciguard.domain.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of a Python stack: file relative to its package root, and function. No line."""
+
+    file: str
+    function: str
+
+
+class Stage(StrEnum):
+    """Which part of a case raised."""
+
+    BUILD = "build"
+    """An argument could not be built in this target (a dtype it lacks): says nothing of the API."""
+    CALL = "call"
+    """The API itself."""
+
+
+class Resource(StrEnum):
+    """What a case used up."""
+
+    MEMORY = "memory"
+    OUTPUT = "output"
+    """It wrote more to its standard streams or files than one case may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The call returned."""
+
+    encoded: bytes
+    """The outputs as written by the worker; see `outputs.decode`. Equal bytes, equal outputs."""
+    cost_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A clean Python exception of the kind that users are meant to see."""
+
+    exception: str
+    """Class name, e.g. `ValueError`, `InvalidArgumentError`."""
+    message: str
+    stage: Stage = Stage.CALL
+
+
+@dataclass(frozen=True, slots=True)
+class Errored:
+    """An internal error escaped: an assertion, a leaked C++ exception, a bug in library Python."""
+
+    exception: str
+    message: str
+    stack: tuple[Frame, ...] = ()
+    """Frames inside the library, innermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """The process died."""
+
+    cause: str
+    """`SIGSEGV`, `SIGABRT`, … or `exit 3` for a process that ended by itself."""
+    stack: tuple[Frame, ...] = ()
+    """Python frames of the dying call, innermost first."""
+    log: str = ""
+    """The end of what the case wrote to its standard streams: the failed check, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hung:
+    """The call did not return in time and was ended."""
+
+    limit_s: float
+    stack: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """The call met a resource limit."""
+
+    resource: Resource
+    message: str = ""
+
+
+Outcome: TypeAlias = Passed | Rejected | Errored | Crashed | Hung | Exhausted
+
+
+def status(outcome: Outcome) -> str:
+    """Return the outcome's one-word status: passed, rejected, errored, crashed, hung, exhausted."""
+    return type(outcome).__name__.lower()
+
+
+def outcome_to_json(outcome: Outcome) -> Json:
+    """Return the JSON form used in `findings.jsonl` and in the baseline."""
+    encoded: dict[str, Json] = {"status": status(outcome)}
+    match outcome:
+        case Passed(outputs, cost_s):
+            encoded |= {"outputs": outputs.decode("utf-8", "replace"), "cost_s": cost_s}
+        case Rejected(exception, message, stage):
+            encoded |= {"exception": exception, "message": message, "stage": stage.value}
+        case Errored(exception, message, stack):
+            encoded |= {"exception": exception, "message": message, "stack": _stack_to_json(stack)}
+        case Crashed(cause, stack, log):
+            encoded |= {"cause": cause, "stack": _stack_to_json(stack), "log": log}
+        case Hung(limit_s, stack):
+            encoded |= {"limit_s": limit_s, "stack": _stack_to_json(stack)}
+        case Exhausted(resource, message):
+            encoded |= {"resource": resource.value, "message": message}
+    return encoded
+
+
+def outcome_from_json(encoded: Json) -> Outcome:
+    """Rebuild an outcome from its JSON form.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of an outcome.
+    """
+    try:
+        return _DECODERS[encoded["status"]](encoded)
+    except (KeyError, TypeError, IndexError) as error:
+        msg = f"not an encoded outcome: {error}"
+        raise ValueError(msg) from error
+
+
+def _stack_to_json(stack: tuple[Frame, ...]) -> Json:
+    return [[frame.file, frame.function] for frame in stack]
+
+
+def _stack_from_json(encoded: Json) -> tuple[Frame, ...]:
+    return tuple(Frame(str(frame[0]), str(frame[1])) for frame in encoded)
+
+
+_DECODERS = {
+    "passed": lambda e: Passed(str(e["outputs"]).encode(), float(e["cost_s"])),
+    "rejected": lambda e: Rejected(e["exception"], e["message"], Stage(e["stage"])),
+    "errored": lambda e: Errored(e["exception"], e["message"], _stack_from_json(e["stack"])),
+    "crashed": lambda e: Crashed(e["cause"], _stack_from_json(e["stack"]), e["log"]),
+    "hung": lambda e: Hung(float(e["limit_s"]), _stack_from_json(e["stack"])),
+    "exhausted": lambda e: Exhausted(Resource(e["resource"]), e["message"]),
+}

@@ -1,0 +1,107 @@
+"""Records of a library's public API, as the worker's `describe` operation brings them back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ciguard.domain.cases import CallKind
+from ciguard.domain.values import Json
+
+RECORD_SCHEMA = 1
+
+
+class ParameterKind(StrEnum):
+    """How a parameter is passed; the names of `inspect.Parameter.kind`, shortened."""
+
+    POSITIONAL_ONLY = "positional_only"
+    POSITIONAL_OR_KEYWORD = "positional_or_keyword"
+    KEYWORD_ONLY = "keyword_only"
+    VAR_POSITIONAL = "var_positional"
+    VAR_KEYWORD = "var_keyword"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterRecord:
+    """What the library itself says of one parameter."""
+
+    name: str
+    kind: ParameterKind = ParameterKind.POSITIONAL_OR_KEYWORD
+    required: bool = True
+    default: Json = None
+    """`repr` of the default; None when there is none."""
+    annotation: str = ""
+    """Type hint as text."""
+    schema_type: str = ""
+    """Type in the library's own operator definition: torch `int[2]`, TensorFlow `list(type)`, …"""
+    dtypes: tuple[str, ...] = ()
+    """Allowed dtypes by operator definition, common names; empty when unrestricted or unknown."""
+    same_dtype_as: str = ""
+    """Another parameter whose dtype this one must share, by operator definition."""
+    allowed: tuple[str, ...] = ()
+    """Allowed strings by operator definition."""
+    minimum: int | None = None
+    """Least value, or least length of a list, by operator definition."""
+    length: int | None = None
+    """Exact length of a list, by operator definition."""
+    doc_type: str = ""
+    """Type in the docstring's parameter section."""
+    doc: str = ""
+    """Description in the docstring's parameter section."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiRecord:
+    """What the library itself says of one public function, layer class or tensor method."""
+
+    api: str
+    kind: CallKind
+    parameters: tuple[ParameterRecord, ...]
+    doc: str = ""
+    """First paragraph of the docstring."""
+    source: str = ""
+    """Where names and types come from: `signature`, `stub`, `schema`, `opdef`, `docstring`."""
+    tags: frozenset[str] = field(default_factory=frozenset)
+    """Why it may need care: `files`, `network`, `process`, `global-state`, `random`, `time`, …"""
+    operator: str = ""
+    """The library's own operator behind it, when known: `aten::conv2d`, `MaxPool3D`."""
+
+
+def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
+    """Rebuild a record from what the worker's `describe` wrote; unknown keys are ignored.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of a record.
+    """
+    try:
+        return ApiRecord(
+            api=str(encoded["api"]),
+            kind=CallKind(encoded["kind"]),
+            parameters=tuple(_parameter_from_json(item) for item in encoded["parameters"]),
+            doc=str(encoded.get("doc", "")),
+            source=str(encoded.get("source", "")),
+            tags=frozenset(str(tag) for tag in encoded.get("tags", ())),
+            operator=str(encoded.get("operator", "")),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"not an API record: {error!r}"
+        raise ValueError(msg) from error
+
+
+def _parameter_from_json(encoded: Mapping[str, Json]) -> ParameterRecord:
+    return ParameterRecord(
+        name=str(encoded["name"]),
+        kind=ParameterKind(encoded.get("kind", ParameterKind.POSITIONAL_OR_KEYWORD)),
+        required=bool(encoded.get("required", True)),
+        default=encoded.get("default"),
+        annotation=str(encoded.get("annotation", "")),
+        schema_type=str(encoded.get("schema_type", "")),
+        dtypes=tuple(encoded.get("dtypes", ())),
+        same_dtype_as=str(encoded.get("same_dtype_as", "")),
+        allowed=tuple(encoded.get("allowed", ())),
+        minimum=encoded.get("minimum"),
+        length=encoded.get("length"),
+        doc_type=str(encoded.get("doc_type", "")),
+        doc=str(encoded.get("doc", "")),
+    )

@@ -1,0 +1,252 @@
+"""Values: the arguments of a case, as data.
+
+A value is a small expression tree. It becomes a live object (a tensor, a list, a dtype) only inside
+a target; here it can be stored, hashed, minimised and printed. The JSON form is compact because it
+travels once per case: plain scalars stand for themselves, everything else is `[tag, …]`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Scalar: TypeAlias = None | bool | int | float | complex | str | bytes
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Every element has the same value."""
+
+    value: bool | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Pseudo-random elements in [low, high], the same on every machine (see `worker.fills`)."""
+
+    seed: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """Pseudo-random choice among the dtype's special values: NaN, infinities, extremes, zeros."""
+
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explicit:
+    """The elements themselves, in C order."""
+
+    data: tuple[bool | int | float, ...]
+
+
+Fill: TypeAlias = Constant | Uniform | Special | Explicit
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralValue:
+    """A Python scalar, string, bytes or None."""
+
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayValue:
+    """A numpy array."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    fill: Fill
+
+
+@dataclass(frozen=True, slots=True)
+class TensorValue:
+    """A tensor of the target's library, on the target's device."""
+
+    dtype: str
+    """Name common to all libraries: bool, uint8, int32, float16, bfloat16, complex64, string, …"""
+    shape: tuple[int, ...]
+    fill: Fill
+
+
+@dataclass(frozen=True, slots=True)
+class DtypeValue:
+    """A dtype object of the target's library, by its common name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberValue:
+    """An object found by its dotted name in the target, such as `torch.strided`."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListValue:
+    """A list."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TupleValue:
+    """A tuple."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DictValue:
+    """A dictionary with string keys, in order."""
+
+    items: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallValue:
+    """What a function of the target returns for these arguments, e.g. `torch.nn.Linear(2, 3)`."""
+
+    function: str
+    arguments: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
+
+
+Value: TypeAlias = (
+    LiteralValue
+    | ArrayValue
+    | TensorValue
+    | DtypeValue
+    | MemberValue
+    | ListValue
+    | TupleValue
+    | DictValue
+    | CallValue
+)
+
+
+def value_to_json(value: Value) -> Json:
+    """Return the compact JSON form of `value`."""
+    return _ENCODERS[type(value)](value)
+
+
+def _scalar_to_json(value: LiteralValue) -> Json:
+    scalar = value.value
+    match scalar:
+        case float() if not math.isfinite(scalar):
+            return ["f", repr(scalar)]
+        case complex():
+            return ["z", repr(scalar.real), repr(scalar.imag)]
+        case bytes():
+            return ["b", scalar.decode("latin-1")]
+        case _:
+            return scalar
+
+
+def _fill_to_json(fill: Fill) -> Json:
+    match fill:
+        case Constant(value):
+            return ["k", _number_to_json(value)]
+        case Uniform(seed, low, high):
+            return ["u", seed, low, high]
+        case Special(seed):
+            return ["s", seed]
+        case Explicit(data):
+            return ["x", [_number_to_json(number) for number in data]]
+
+
+def _number_to_json(number: float) -> Json:
+    if isinstance(number, float) and not math.isfinite(number):
+        return repr(number)
+    return number
+
+
+def _pairs_to_json(pairs: tuple[tuple[str, Value], ...]) -> Json:
+    return [[key, value_to_json(value)] for key, value in pairs]
+
+
+_ENCODERS: Mapping[type, Any] = {
+    LiteralValue: _scalar_to_json,
+    ArrayValue: lambda v: ["a", v.dtype, list(v.shape), _fill_to_json(v.fill)],
+    TensorValue: lambda v: ["t", v.dtype, list(v.shape), _fill_to_json(v.fill)],
+    DtypeValue: lambda v: ["y", v.name],
+    MemberValue: lambda v: ["m", v.path],
+    ListValue: lambda v: ["l", [value_to_json(item) for item in v.items]],
+    TupleValue: lambda v: ["p", [value_to_json(item) for item in v.items]],
+    DictValue: lambda v: ["d", _pairs_to_json(v.items)],
+    CallValue: lambda v: [
+        "c",
+        v.function,
+        [value_to_json(item) for item in v.arguments],
+        _pairs_to_json(v.keywords),
+    ],
+}
+
+
+def value_from_json(encoded: Json) -> Value:
+    """Rebuild a value from its JSON form.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of a value.
+    """
+    if not isinstance(encoded, list):
+        if isinstance(encoded, dict):
+            msg = f"{encoded!r} is not an encoded value"
+            raise ValueError(msg)
+        return LiteralValue(encoded)
+    try:
+        return _DECODERS[encoded[0]](*encoded[1:])
+    except (IndexError, KeyError, TypeError) as error:
+        msg = f"{encoded!r} is not an encoded value"
+        raise ValueError(msg) from error
+
+
+def _fill_from_json(encoded: Json) -> Fill:
+    tag, *rest = encoded
+    match tag:
+        case "k":
+            return Constant(_number_from_json(rest[0]))
+        case "u":
+            return Uniform(*rest)
+        case "s":
+            return Special(*rest)
+        case "x":
+            return Explicit(tuple(_number_from_json(number) for number in rest[0]))
+        case _:
+            raise KeyError(tag)
+
+
+def _number_from_json(encoded: Json) -> float:
+    return float(encoded) if isinstance(encoded, str) else encoded
+
+
+def _pairs_from_json(encoded: Json) -> tuple[tuple[str, Value], ...]:
+    return tuple((str(key), value_from_json(item)) for key, item in encoded)
+
+
+def _items_from_json(encoded: Json) -> tuple[Value, ...]:
+    return tuple(value_from_json(item) for item in encoded)
+
+
+_DECODERS: Mapping[str, Any] = {
+    "f": lambda text: LiteralValue(float(text)),
+    "z": lambda real, imag: LiteralValue(complex(float(real), float(imag))),
+    "b": lambda text: LiteralValue(text.encode("latin-1")),
+    "a": lambda dtype, shape, fill: ArrayValue(dtype, tuple(shape), _fill_from_json(fill)),
+    "t": lambda dtype, shape, fill: TensorValue(dtype, tuple(shape), _fill_from_json(fill)),
+    "y": DtypeValue,
+    "m": MemberValue,
+    "l": lambda items: ListValue(_items_from_json(items)),
+    "p": lambda items: TupleValue(_items_from_json(items)),
+    "d": lambda pairs: DictValue(_pairs_from_json(pairs)),
+    "c": lambda function, arguments, keywords: CallValue(
+        function, _items_from_json(arguments), _pairs_from_json(keywords)
+    ),
+}

@@ -1,0 +1,118 @@
+"""What an adapter is: the part of a library's support that runs inside the target.
+
+Runs in a target's interpreter (Python 3.9 and later, standard library and numpy only).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Dict, Iterator, Optional  # noqa: UP035 - Python 3.9 in the target
+
+REJECTED = "rejected"
+ERRORED = "errored"
+EXHAUSTED = "exhausted"
+
+INTERNAL_PYTHON_ERRORS = (NameError, RecursionError, SystemError, UnboundLocalError)
+"""Raised by a defect in library code, whatever the user passed."""
+
+
+class Adapter:
+    """Base of every adapter. One instance lives in one worker.
+
+    A module that holds an adapter names its class `ADAPTER`:
+
+        ADAPTER = TorchAdapter
+    """
+
+    module = ""
+    """Import name of the library."""
+
+    def load(self, device: str) -> None:
+        """Import the library, choose `device` (`cpu`, `cuda:0`), one thread, quiet logs.
+
+        Called once, before the process forks: it must start no thread and run no operation where
+        the library does not survive a fork after that.
+
+        Raises:
+            RuntimeError: if the device is absent.
+        """
+        del device
+        importlib.import_module(self.module)
+
+    def version(self) -> str:
+        """Return the library's own version."""
+        return str(importlib.import_module(self.module).__version__)
+
+    def describe(self) -> Iterator[Dict[str, Any]]:
+        """Yield one record per public API, as JSON of `ciguard.domain.records.ApiRecord`."""
+        raise NotImplementedError
+
+    def resolve(self, path: str) -> Any:
+        """Return the object with this dotted public name.
+
+        Raises:
+            AttributeError: if this version has no such name.
+        """
+        parts = path.split(".")
+        found: Any = importlib.import_module(parts[0])
+        for depth, part in enumerate(parts[1:], start=2):
+            try:
+                found = getattr(found, part)
+            except AttributeError:
+                try:
+                    found = importlib.import_module(".".join(parts[:depth]))
+                except ImportError:
+                    raise AttributeError(path) from None
+        return found
+
+    def tensor(self, array: Any, dtype: str) -> Any:
+        """Return a tensor of the library on the device, from a numpy array.
+
+        Args:
+            array: elements, any shape; its dtype is `dtype` where numpy has it, float32 for
+                bfloat16 and other types that numpy lacks, object of `bytes` for `string`.
+            dtype: common name, see `ciguard.domain.dtypes`.
+
+        Raises:
+            Exception: any, if this library has no such dtype; the case is then not counted.
+        """
+        raise NotImplementedError
+
+    def dtype(self, name: str) -> Any:
+        """Return the library's dtype object for a common name.
+
+        Raises:
+            AttributeError: if the library has no such dtype.
+        """
+        raise NotImplementedError
+
+    def read(self, output: Any) -> Optional[Dict[str, Any]]:
+        """Read a tensor of the library back; None if `output` is not one.
+
+        Returns:
+            `{"dtype": common name, "array": numpy array}`; without `array` when the elements
+            cannot be read (meta, quantised, sparse, resource), then with `"note": why`.
+            numpy has no bfloat16: its elements come back as float32, with dtype `bfloat16`.
+        """
+        raise NotImplementedError
+
+    def reset(self, seed: int) -> None:
+        """Restore the library's global state and seed its generators. Called before every case.
+
+        Must cost a few microseconds: check first, restore only what a case has changed.
+        """
+        raise NotImplementedError
+
+    def synchronise(self) -> None:
+        """Wait until the device has finished; nothing to do on a CPU."""
+
+    def classify(self, error: BaseException) -> str:
+        """Tell a clean user error (REJECTED) from an internal one (ERRORED) or a limit (EXHAUSTED).
+
+        When in doubt REJECTED: a false alarm costs more than a missed finding.
+        """
+        if isinstance(error, MemoryError):
+            return EXHAUSTED
+        if isinstance(error, INTERNAL_PYTHON_ERRORS):
+            return ERRORED
+        return REJECTED
