@@ -1,0 +1,180 @@
+"""The libraries that ciguard can test: where each comes from and how its workers must be run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+from ciguard.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class ForkPolicy(StrEnum):
+    """When a process that has the library loaded may be forked."""
+
+    AFTER_USE = "after-use"
+    """Always: forked children run well, even of a process that has run operations."""
+    AFTER_IMPORT = "after-import"
+    """Only a process that imported the library and ran nothing: later its threads hold locks."""
+    NEVER = "never"
+    """Every worker is a new interpreter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Companion:
+    """A requirement that is installed beside a library."""
+
+    requirement: str
+    """PEP 508, e.g. `numpy<2`."""
+    versions: str = ""
+    """Library versions that need it, e.g. `<2.3`; empty means all of them."""
+
+    def is_needed_by(self, version: str | None) -> bool:
+        """Tell whether this version of the library needs it; None is the newest version."""
+        if not self.versions:
+            return True
+        return version is not None and SpecifierSet(self.versions).contains(
+            version, prereleases=True
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """One library under test. Another package adds its own under `ciguard.libraries`."""
+
+    name: str
+    distributions: tuple[str, ...]
+    """Names on the package index, the usual one first; each of them provides `module`."""
+    module: str
+    """Import name."""
+    adapter: Path
+    """File of the adapter; see `ciguard/targets/adapters/contract.py`."""
+    backends: tuple[str, ...] = ()
+    """Libraries that this one computes with: a target must hold one of them."""
+    backend_variable: str = ""
+    """Environment variable that selects the backend."""
+    companions: tuple[Companion, ...] = ()
+    """Requirements installed beside it that it does not bring itself."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of its workers."""
+    cpu_environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of its workers on `cpu` targets, beside `environment`."""
+    cache_variable: str = ""
+    """Variable that names a folder, kept between runs, for what the library compiles itself."""
+    has_device_builds: bool = False
+    """Its wheels come in one build per device, which uv's `--torch-backend` selects."""
+    forks: ForkPolicy = ForkPolicy.AFTER_IMPORT
+    case_limit_s: float = 5.0
+    """Time limit of one case."""
+    needs_processes: bool = False
+    """Its calls start other processes, e.g. a compiler."""
+    first_import: str = ""
+    """What takes long when it is first imported; shown while it runs."""
+
+    @property
+    def needs_cache(self) -> bool:
+        """Whether it keeps a folder of its own between runs."""
+        return bool(self.cache_variable)
+
+    def provides(self, distribution: str) -> bool:
+        """Tell whether a distribution of this name is this library."""
+        return canonicalize_name(distribution) in map(canonicalize_name, self.distributions)
+
+
+ADAPTERS = Path(__file__).parent / "adapters"
+
+LIBRARIES: Registry[Library] = Registry(
+    "library", group="ciguard.libraries", accepts=lambda item: isinstance(item, Library)
+)
+
+
+def library_of_distribution(distribution: str) -> Library | None:
+    """Return the registered library that a distribution of this name provides, if any."""
+    for library in LIBRARIES.items().values():
+        if library.provides(distribution):
+            return library
+    return None
+
+
+# One thread per worker: campaigns scale by workers, and results must not depend on the machine.
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+# 2 keeps errors and the texts of failed CHECKs, which crash buckets are made of; 3 loses errors.
+_TENSORFLOW_LOGS = {"TF_CPP_MIN_LOG_LEVEL": "2"}
+
+for _library in (
+    Library(
+        name="torch",
+        distributions=("torch", "torch-nightly"),
+        module="torch",
+        adapter=ADAPTERS / "torch.py",
+        # Builds before 2.3 cannot exchange arrays with numpy 2; their metadata does not say so.
+        companions=(
+            Companion(requirement="numpy"),
+            Companion(requirement="numpy<2", versions="<2.3"),
+        ),
+        environment=_ONE_THREAD,
+        has_device_builds=True,
+        forks=ForkPolicy.AFTER_USE,
+    ),
+    Library(
+        name="tensorflow",
+        distributions=("tensorflow", "tensorflow-cpu", "tf-nightly", "tf-nightly-cpu"),
+        module="tensorflow",
+        adapter=ADAPTERS / "tensorflow.py",
+        environment={
+            **_ONE_THREAD,
+            **_TENSORFLOW_LOGS,
+            # The same operation must round the same way on every version that is compared.
+            "TF_ENABLE_ONEDNN_OPTS": "0",
+            "TF_NUM_INTEROP_THREADS": "1",
+            "TF_NUM_INTRAOP_THREADS": "1",
+        },
+        forks=ForkPolicy.AFTER_IMPORT,
+    ),
+    Library(
+        name="jittor",
+        distributions=("jittor",),
+        module="jittor",
+        adapter=ADAPTERS / "jittor.py",
+        companions=(
+            Companion(requirement="numpy<2"),
+            # It imports `distutils` and `pkg_resources`, which it does not ask for.
+            Companion(requirement="setuptools"),
+        ),
+        environment={**_ONE_THREAD, "use_mkl": "0"},
+        cpu_environment={"nvcc_path": ""},
+        cache_variable="JITTOR_HOME",
+        forks=ForkPolicy.AFTER_USE,
+        case_limit_s=60.0,
+        needs_processes=True,
+        first_import="compiling jittor's kernels (about 2 minutes, once)",
+    ),
+    Library(
+        name="keras",
+        distributions=("keras", "keras-nightly"),
+        module="keras",
+        adapter=ADAPTERS / "keras.py",
+        backends=("tensorflow", "torch", "jax"),
+        backend_variable="KERAS_BACKEND",
+        environment=_ONE_THREAD,
+        forks=ForkPolicy.AFTER_IMPORT,
+        case_limit_s=10.0,
+    ),
+    Library(
+        name="jax",
+        distributions=("jax",),
+        module="jax",
+        adapter=ADAPTERS / "jax.py",
+        environment={**_ONE_THREAD, **_TENSORFLOW_LOGS},
+        cpu_environment={"JAX_PLATFORMS": "cpu"},
+        forks=ForkPolicy.AFTER_IMPORT,
+    ),
+):
+    LIBRARIES.register(_library.name, _library)

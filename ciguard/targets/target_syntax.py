@@ -1,0 +1,238 @@
+"""How a target is written: `keras==3.15.1 + jax@cuda:1 python3.10 TF_FLAG=1`.
+
+Packages come first, joined by ` + `; then, in any order, a device, an interpreter and variables.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import NoReturn
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+
+from ciguard.errors import TargetSyntaxError, suggestion
+from ciguard.targets.libraries import LIBRARIES, library_of_distribution
+from ciguard.targets.target import CPU, Active, Package, Published, Target, Wheel, libraries_of
+from ciguard.targets.variables import refusal
+
+OLDEST_PYTHON = (3, 9)
+"""The worker's code needs it."""
+
+_OPERATORS = "<>=!~,"
+_DEVICE = re.compile(r"cpu|cuda(:\d{1,3})?")
+_GLUED_DEVICE = re.compile(r"(?P<package>.+)@(?P<device>[^@/\\]*)")
+_PYTHON = re.compile(r"python(\d+(?:\.\d+)*)")
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(?!=)(.*)", re.DOTALL)
+_LATE_EXTRAS = re.compile(r"(?P<name>[\w.-]+)(?P<version>[<>=!~][^\[\]]*)(?P<extras>\[[^\]]*\])")
+_CURRENT = re.compile(r"current(?:\[(?P<library>[^\]]*)\])?")
+
+
+def parse_target(text: str) -> Target:
+    """Return the target that the text describes.
+
+    Raises:
+        TargetSyntaxError: if the text cannot be read; the message says which word, and a remedy.
+        UnknownLibraryError: if no package is a library that ciguard has an adapter for.
+    """
+    return _Parser(text).target()
+
+
+class _Parser:
+    """Reads one target; keeps its text for the messages."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._implied: list[Published] = []
+        self._devices: list[str] = []
+        self._pythons: list[str] = []
+        self._variables: dict[str, str] = {}
+
+    def target(self) -> Target:
+        package_words, options = self._separate(self._words())
+        packages = self._packages(package_words)
+        for option in options:
+            self._read_option(option)
+        if len(self._devices) > 1:
+            self._fail(f"two devices, {' and '.join(self._devices)}", "keep one of them")
+        if len(self._pythons) > 1:
+            self._fail(f"two interpreters, {' and '.join(self._pythons)}", "keep one")
+        target = Target(
+            packages=packages,
+            device=self._devices[0] if self._devices else CPU,
+            variables=tuple(sorted(self._variables.items())),
+            python=self._pythons[0] if self._pythons else "",
+        )
+        self._check(target)
+        return target
+
+    def _words(self) -> list[str]:
+        try:
+            words = shlex.split(self._text)
+        except ValueError as error:
+            self._fail(str(error).lower(), "close the quotation")
+        if not words:
+            self._fail("it is empty", "write a package, e.g. torch==2.13.0, or current")
+        return words
+
+    def _separate(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """Split into packages and options; `torch >= 2, < 3` is one package."""
+        packages: list[str] = []
+        options: list[str] = []
+        expects_package = True
+        for word in words:
+            if word == "+":
+                if expects_package or options:
+                    self._fail("a '+' without a package before it", "write a + b @cuda")
+                expects_package = True
+            elif expects_package:
+                packages.append(word)
+                expects_package = False
+            elif not options and _continues(packages[-1], word):
+                packages[-1] += word
+            else:
+                options.append(word)
+        if expects_package:
+            self._fail("a '+' without a package after it", "name a package or drop it")
+        return packages, options
+
+    def _packages(self, words: list[str]) -> tuple[Package, ...]:
+        packages: list[Package] = []
+        for position, word in enumerate(words):
+            glued = _GLUED_DEVICE.fullmatch(word)
+            if glued is None:
+                packages.append(self._read_package(word))
+                continue
+            if position < len(words) - 1:
+                self._fail(f"a device inside, {word!r}", "write it after the last package")
+            self._read_device(glued["device"])
+            packages.append(self._read_package(glued["package"]))
+        if len(packages) > 1 and any(isinstance(package, Active) for package in packages):
+            self._fail("'current' is joined with packages", "nothing is installed into it")
+        self._refuse_repetition(packages)
+        named = {_identity(package) for package in packages}
+        return (
+            *packages,
+            *(package for package in self._implied if _identity(package) not in named),
+        )
+
+    def _refuse_repetition(self, packages: list[Package]) -> None:
+        seen: dict[str, Package] = {}
+        for package in packages:
+            earlier = seen.setdefault(_identity(package), package)
+            if earlier is not package:
+                self._fail(f"{earlier} and {package} are the same package", "keep one")
+
+    def _read_package(self, word: str) -> Package:
+        current = _CURRENT.fullmatch(word)
+        if current:
+            return self._read_current(current["library"])
+        if word.endswith(".whl"):
+            return self._read_wheel(word)
+        return self._read_requirement(word)
+
+    def _read_current(self, library: str | None) -> Active:
+        if library is not None and library not in LIBRARIES.items():
+            hint = suggestion(library, LIBRARIES.items())
+            self._fail(f"no library {library!r}", f"name one.{hint}")
+        return Active(library or "")
+
+    def _read_wheel(self, word: str) -> Wheel:
+        path = Path(word)
+        try:
+            parse_wheel_filename(path.name)
+        except InvalidWheelFilename as error:
+            remedy = "keep the name that the build gave it, NAME-VERSION-py3-none-any.whl"
+            self._fail(str(error), remedy)
+        return Wheel(path)
+
+    def _read_requirement(self, word: str) -> Published:
+        late = _LATE_EXTRAS.fullmatch(word)
+        if late:
+            word = f"{late['name']}{late['extras']}{late['version']}"
+        try:
+            requirement = Requirement(word)
+        except InvalidRequirement:
+            remedy = "write NAME==VERSION, e.g. torch==2.13.0, a path to a .whl file, or current"
+            self._fail(f"{word!r} is no package", remedy)
+        if requirement.url or requirement.marker:
+            remedy = "write NAME==VERSION, or download the wheel and give its path"
+            self._fail(f"{word!r} holds a URL or a marker", remedy)
+        name = canonicalize_name(requirement.name)
+        library = library_of_distribution(name)
+        backends = requirement.extras.intersection(library.backends if library else ())
+        for backend in sorted(backends):
+            self._implied.append(Published(LIBRARIES.get(backend).distributions[0]))
+        kept = ",".join(sorted(requirement.extras - backends))
+        extras = f"[{kept}]" if kept else ""
+        return Published(f"{name}{extras}{requirement.specifier}")
+
+    def _read_option(self, word: str) -> None:
+        python = _PYTHON.fullmatch(word)
+        variable = _VARIABLE.fullmatch(word)
+        if word.startswith("@"):
+            self._read_device(word[1:])
+        elif python:
+            self._read_python(python[1])
+        elif variable:
+            self._read_variable(variable[1], variable[2])
+        else:
+            remedy = "join packages by ' + '; after them come @cuda, python3.10 or NAME=VALUE"
+            self._fail(f"{word!r} is no device, interpreter or variable", remedy)
+
+    def _read_device(self, device: str) -> None:
+        if not _DEVICE.fullmatch(device):
+            hint = suggestion(device, ("cpu", "cuda"))
+            self._fail(f"no device {device!r}", f"write @cpu, @cuda or @cuda:1.{hint}")
+        kind, _, number = device.partition(":")
+        self._devices.append(kind if kind == CPU else f"{kind}:{int(number or 0)}")
+
+    def _read_python(self, version: str) -> None:
+        parts = tuple(map(int, version.split(".")))
+        if len(parts) not in {2, 3} or parts < OLDEST_PYTHON or parts[0] != OLDEST_PYTHON[0]:
+            oldest = ".".join(map(str, OLDEST_PYTHON))
+            self._fail(f"python{version}", f"write e.g. python3.10; workers need {oldest}")
+        self._pythons.append(".".join(map(str, parts)))
+
+    def _read_variable(self, name: str, value: str) -> None:
+        reason = refusal(name)
+        if reason:
+            self._fail(f"{name} cannot be set: {reason}", "drop it")
+        if name in self._variables:
+            self._fail(f"{name} is set twice", "keep one of them")
+        if "\0" in value:
+            self._fail(f"the value of {name} holds a NUL character", "drop it")
+        self._variables[name] = value
+
+    def _check(self, target: Target) -> None:
+        if target.is_current:
+            if target.python:
+                remedy = "activate an environment of that version, or name a package"
+                self._fail("'current' comes with its interpreter", remedy)
+            return
+        library, *others = libraries_of(target)
+        names = {other.name for other in others}
+        if library.backends and not names.intersection(library.backends):
+            remedy = f"write e.g. {target.packages[0]} + {library.backends[-1]}"
+            known = ", ".join(library.backends)
+            self._fail(f"{library.name} needs a backend, one of {known}", remedy)
+
+    def _fail(self, what: str, remedy: str) -> NoReturn:
+        msg = f"target {self._text!r}: {what}; {remedy.removesuffix('.')}."
+        raise TargetSyntaxError(msg) from None
+
+
+def _continues(package: str, word: str) -> bool:
+    if package.endswith(".whl"):
+        return False
+    return package[-1] in _OPERATORS or word[0] in _OPERATORS
+
+
+def _identity(package: Package) -> str:
+    """Return the library's name, so that `tensorflow` and `tensorflow-cpu` are the same package."""
+    if isinstance(package, Active):
+        return str(package)
+    library = library_of_distribution(package.distribution)
+    return library.name if library else package.distribution
