@@ -1,0 +1,55 @@
+"""What the messages of library errors betray: a defect inside, or memory used up.
+
+Each text was provoked on a real library, or is the fixed `what()` of a C++ standard exception.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ciguard.targets.adapters.contract import ERRORED, EXHAUSTED, REJECTED
+
+_EXHAUSTED = re.compile(
+    r"std::bad_alloc"
+    r"|std::bad_array_new_length"
+    r"|DefaultCPUAllocator: (?:not enough memory|can't allocate memory)"
+    r"|can't allocate memory: you tried to allocate"
+    r"|CUDA out of memory"
+    r"|CUDA error: out of memory"
+    r"|CUDNN_STATUS_ALLOC_FAILED"
+    r"|[Oo]ut of memory (?:while|trying to) allocat"
+    r"|Unable to allocate "
+    r"|array is too (?:large|big)"
+    r"|OOM when allocating"
+    r"|RESOURCE_EXHAUSTED"
+)
+
+_INTERNAL = re.compile(
+    # torch: TORCH_INTERNAL_ASSERT and its relatives
+    r"INTERNAL ASSERT FAILED"
+    r"|please (?:report a bug|file a bug|file an issue|report this bug|report an issue)"
+    r"|[Tt]his (?:is|may be|might be|indicates) (?:a|an internal) (?:bug|error) in "
+    # C++ standard library exceptions that nobody caught and translated
+    r"|vector::_M_"
+    r"|vector::(?:reserve|at)\b"
+    r"|cannot create std::(?:vector|deque) larger than max_size"
+    r"|basic_string::"
+    r"|(?:deque|array|bitset|string_view)::(?:_M_|at\b)"
+    r"|\b_?(?:unordered_)?[Mm]ap::at\b"
+    r"|^(?:sto(?:i|l|ll|ul|ull|f|d|ld))$"
+    r"|\bbad optional access\b"
+    r"|\bbad_?variant_?access\b"
+    r"|\bbad_(?:cast|function_call|typeid|weak_ptr|any_cast|optional_access|variant_access)\b"
+    r"|\bstd::(?:length_error|out_of_range|logic_error|bad_\w+|get: )"
+    r"|\bunexpected exception in C\+\+"
+    r"|Caught an unknown exception"
+)
+
+
+def kind_of_message(message: str) -> str:
+    """Return EXHAUSTED, ERRORED or, when nothing in the message betrays more, REJECTED."""
+    if _EXHAUSTED.search(message):
+        return EXHAUSTED
+    if _INTERNAL.search(message):
+        return ERRORED
+    return REJECTED

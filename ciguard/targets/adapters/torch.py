@@ -1,0 +1,233 @@
+"""PyTorch."""
+
+# ruff: noqa: SLF001 - the public readers of global state are Python functions, ten times slower
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ciguard.targets.adapters import contract, error_texts
+from ciguard.targets.adapters.global_state import GlobalState
+from ciguard.targets.adapters.interpreter_state import InterpreterState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_DTYPES = (
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex32",
+    "complex64",
+    "complex128",
+)
+_WIDER = {"bfloat16": "float32", "complex32": "complex64"}
+"""What numpy lacks is read back in a type that holds every value exactly."""
+
+_SMALLEST = 5e-324
+
+
+class TorchAdapter(contract.Adapter):
+    """Adapter of `torch`, on a CPU or one CUDA device."""
+
+    module = "torch"
+
+    def load(self, device: str) -> None:
+        """Import torch with one thread; a CUDA device is looked for without initialising CUDA.
+
+        Raises:
+            RuntimeError: if the device is absent.
+        """
+        # A process that has initialised CUDA cannot fork; asking the driver's library is harmless.
+        os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+        warnings.simplefilter("ignore")
+        torch = importlib.import_module("torch")
+        self._torch = torch
+        torch.set_num_threads(1)
+        if torch.get_num_interop_threads() != 1:  # can be set once per process only
+            torch.set_num_interop_threads(1)
+        self._device = torch.device(device)
+        self._on_cpu = self._device.type == "cpu"
+        if not self._on_cpu:
+            self._check_device(device)
+            # Layers and factory functions must build on the device that the arguments are on.
+            torch.set_default_device(self._device)
+        self._tensor_type = torch.Tensor
+        self._from_numpy = torch.from_numpy
+        self._dtypes = {name: getattr(torch, name) for name in _DTYPES if hasattr(torch, name)}
+        self._names = {dtype: name for name, dtype in self._dtypes.items()}
+        self._wider = {
+            self._dtypes[name]: self._dtypes[wide]
+            for name, wide in _WIDER.items()
+            if name in self._dtypes
+        }
+        self._interpreter = InterpreterState()
+        self._state = GlobalState(_pieces(torch))
+        self._seed = torch.default_generator.manual_seed
+
+    def _check_device(self, device: str) -> None:
+        torch = self._torch
+        count = torch.cuda.device_count() if self._device.type == "cuda" else 0
+        if (self._device.index or 0) >= count:
+            msg = (
+                f"device {device!r} is absent: torch {torch.__version__} sees {count} CUDA devices"
+            )
+            raise RuntimeError(msg)
+
+    def describe(self) -> Iterator[dict[str, Any]]:
+        """Yield one record per public function, layer class and tensor method."""
+        catalogue = importlib.import_module("ciguard.targets.adapters.torch_catalogue")
+        yield from catalogue.describe()
+
+    def tensor(self, array: Any, dtype: str) -> Any:
+        """Return a tensor that shares the array's memory where device and dtype allow.
+
+        Raises:
+            KeyError: if torch has no such dtype.
+        """
+        wanted = self._dtypes[dtype]
+        tensor = self._from_numpy(array)
+        if tensor.dtype is not wanted:
+            tensor = tensor.to(wanted)
+        return tensor if self._on_cpu else tensor.to(self._device)
+
+    def dtype(self, name: str) -> Any:
+        """Return torch's dtype object for a common name.
+
+        Raises:
+            AttributeError: if torch has no such dtype.
+        """
+        try:
+            return self._dtypes[name]
+        except KeyError:
+            msg = f"torch has no dtype {name!r}"
+            raise AttributeError(msg) from None
+
+    def read(self, output: Any) -> dict[str, Any] | None:
+        """Read a tensor back; on a CPU the array shares its memory, strides included."""
+        if not isinstance(output, self._tensor_type):
+            return None
+        dtype = output.dtype
+        name = self._names.get(dtype)
+        if name is None:
+            return {"dtype": str(dtype).replace("torch.", ""), "note": "numpy has no such dtype"}
+        try:
+            if dtype in self._wider:
+                output = output.detach().to(self._wider[dtype])
+            return {"dtype": name, "array": output.numpy(force=True)}
+        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            return {"dtype": name, "note": self._why_unreadable(output, error)}
+
+    def _why_unreadable(self, tensor: Any, error: Exception) -> str:
+        for claim in ("is_meta", "is_nested", "is_quantized", "is_mkldnn"):
+            if getattr(tensor, claim, False):
+                return claim[3:]
+        layout = getattr(tensor, "layout", self._torch.strided)
+        if layout is not self._torch.strided:
+            return str(layout).replace("torch.", "")
+        return type(error).__name__
+
+    def reset(self, seed: int) -> None:
+        """Restore the state of torch, numpy and Python, seed torch. About 2 microseconds."""
+        self._interpreter.restore()
+        self._state.restore()
+        self._seed(seed)
+        if not self._on_cpu:
+            self._torch.cuda.manual_seed(seed)
+
+    def synchronise(self) -> None:
+        """Wait until the CUDA device has finished."""
+        if not self._on_cpu:
+            self._torch.cuda.synchronize(self._device)
+
+    def classify(self, error: BaseException) -> str:
+        """Tell user errors from internal ones by class, then by message."""
+        kind = super().classify(error)
+        if kind != contract.REJECTED:
+            return kind
+        if isinstance(error, getattr(self._torch, "OutOfMemoryError", MemoryError)):
+            return contract.EXHAUSTED
+        return error_texts.kind_of_message(str(error))
+
+
+def _pieces(torch: Any) -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
+    """Return how to read and how to put back each piece of global state that this version has."""
+    native = torch._C
+    device = getattr(torch, "_GLOBAL_DEVICE_CONTEXT", None)
+    candidates = (
+        (torch, "get_default_dtype", torch.set_default_dtype),
+        (torch, "is_grad_enabled", torch.set_grad_enabled),
+        (torch, "is_inference_mode_enabled", lambda _: gc.collect()),  # ends with its guard object
+        (torch, "get_num_threads", torch.set_num_threads),
+        (torch, "is_anomaly_enabled", torch.set_anomaly_enabled),
+        (torch, "is_warn_always_enabled", torch.set_warn_always),
+        (native, "_len_torch_function_stack", lambda depth: _unwind_functions(torch, depth)),
+        (native, "_len_torch_dispatch_stack", lambda depth: _unwind_dispatch(torch, depth)),
+        (native, "_is_any_autocast_enabled", lambda _: _end_autocast(torch)),
+        (native, "_get_deterministic_algorithms", torch.use_deterministic_algorithms),
+        (native, "_get_float32_matmul_precision", torch.set_float32_matmul_precision),
+        (native, "_get_mkldnn_enabled", vars(native).get("_set_mkldnn_enabled")),
+        (
+            native,
+            "_check_sparse_tensor_invariants",
+            vars(native).get("_set_check_sparse_tensor_invariants"),
+        ),
+    )
+    pieces = [
+        (getattr(owner, name), put_back)
+        for owner, name, put_back in candidates
+        if hasattr(owner, name)
+    ]
+    if device is not None:
+        context = partial(vars(device).get, "device_context")
+        pieces.append((context, lambda clean: _put_back_device(torch, clean)))
+    # `set_flush_denormal` changes the processor's mode, which Python's own floats obey too.
+    pieces.append((_denormals_vanish, torch.set_flush_denormal))
+    return pieces
+
+
+def _denormals_vanish() -> bool:
+    return _SMALLEST * 1.0 == 0.0
+
+
+def _put_back_device(torch: Any, context: Any) -> None:
+    torch.set_default_device(None)
+    if context is not None:
+        context.__enter__()
+    torch._GLOBAL_DEVICE_CONTEXT.device_context = context
+
+
+def _unwind_functions(torch: Any, depth: int) -> None:
+    # The default device is a mode on this stack; leave that to whoever set it.
+    torch.set_default_device(None)
+    while torch._C._len_torch_function_stack() > depth:
+        torch._C._pop_torch_function_stack()
+
+
+def _unwind_dispatch(torch: Any, depth: int) -> None:
+    while torch._C._len_torch_dispatch_stack() > depth:
+        torch._C._pop_torch_dispatch_stack(None)
+
+
+def _end_autocast(torch: Any) -> None:
+    for device in ("cpu", "cuda"):
+        torch.set_autocast_enabled(device, enabled=False)
+    torch.clear_autocast_cache()
+
+
+ADAPTER = TorchAdapter
