@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import mmap
 import struct
-from typing import List, Tuple  # noqa: UP035 - Python 3.9 in the target
 
 SIZE = 4 * 1024 * 1024
 RECORDS_AT = 64
@@ -35,7 +34,7 @@ ERRORED = ord("E")
 EXHAUSTED = ord("X")
 STATUSES = frozenset((PASSED, REJECTED, UNBUILT, ERRORED, EXHAUSTED))
 
-Record = Tuple[int, int, bytes]
+Record = tuple[int, int, bytes]
 """Status, cost in µs, payload."""
 
 
@@ -95,12 +94,12 @@ class Reader:
         """Release the memory."""
         self._memory.close()
 
-    def progress(self) -> Tuple[int, int]:
+    def progress(self) -> tuple[int, int]:
         """Return the number of the running case (0: idle) and when it began, in ns."""
         number, began_ns = _PROGRESS.unpack_from(self._memory, 0)
         return number, began_ns
 
-    def records(self) -> List[Record]:
+    def records(self) -> list[Record]:
         """Return the records written since the batch began.
 
         Raises:
@@ -109,9 +108,9 @@ class Reader:
         memory = self._memory
         written, count = _WRITTEN.unpack_from(memory, 16)
         if written > SIZE - RECORDS_AT or count > written:
-            message = "%d records in %d bytes" % (count, written)
+            message = f"{count} records in {written} bytes"
             raise CorruptCellError(message)
-        found: List[Record] = []
+        found: list[Record] = []
         at, stop = RECORDS_AT, RECORDS_AT + written
         for _ in range(count):
             if at + _RECORD.size > stop:
@@ -121,7 +120,7 @@ class Reader:
             body = at + _RECORD.size
             at = body + length
             if at > stop or status not in STATUSES:
-                message = "a record of %d bytes with status %d" % (length, status)
+                message = f"a record of {length} bytes with status {status}"
                 raise CorruptCellError(message)
             found.append((status, cost_us, memory[body:at]))
         return found

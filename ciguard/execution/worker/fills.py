@@ -7,12 +7,12 @@ once, and a fill reads it from the place that its seed names.
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Sequence  # noqa: UP035 - Python 3.9 in the target
 
 import numpy as np
 
 TABLE_SIZE = 65536
-_UNIT = np.random.RandomState(0).random_sample(TABLE_SIZE)  # noqa: NPY002 - its stream is frozen
+_UNIT = np.random.RandomState(0).random_sample(TABLE_SIZE)
 _TABLE = np.concatenate([_UNIT, _UNIT])
 
 _STORED_AS = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": "float32"}
@@ -87,7 +87,7 @@ def _integers(unit: Any, kind: Any, low: float, high: float) -> Any:
     span = most - least + 1
     if span < 2**31:
         return ((unit * span).astype(np.int64) + np.array(least).astype(np.int64)).astype(kind)
-    exact: List[int] = [least + int(x * span) for x in unit.tolist()]
+    exact: list[int] = [least + int(x * span) for x in unit.tolist()]
     return np.array([min(value, most) for value in exact], dtype=kind)
 
 
@@ -100,9 +100,9 @@ def special_values(dtype: str) -> Any:
         values += [float(limits.max), float(limits.min), float(limits.tiny), float(limits.eps)]
         return np.array(values, dtype=kind)
     if kind.kind in "iu":
-        limits = np.iinfo(kind)
-        signed = [-1] if limits.min < 0 else []
-        return np.array([0, 1, limits.min, limits.max, *signed], dtype=kind)
+        integer = np.iinfo(kind)
+        signed = [-1] if integer.min < 0 else []
+        return np.array([0, 1, integer.min, integer.max, *signed], dtype=kind)
     if kind.kind == "b":
         return np.array([False, True])
     return np.array([b"", b"\xff\xfe", b"a" * 100, b"nan", b"-1"], dtype=object)
@@ -116,7 +116,7 @@ def _special(fill: Sequence[Any], dtype: str, count: int) -> Any:
 def _explicit(fill: Sequence[Any], dtype: str, count: int) -> Any:
     data = fill[1]
     if len(data) != count:
-        message = "explicit fill has %d elements, the shape needs %d" % (len(data), count)
+        message = f"explicit fill has {len(data)} elements, the shape needs {count}"
         raise ValueError(message)
     if dtype == "string":
         return np.array([str(value).encode() for value in data], dtype=object)

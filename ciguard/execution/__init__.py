@@ -1,0 +1,36 @@
+"""Execution: cases go in, outcomes come out, whatever the code under test does.
+
+`Dispatcher` runs jobs on the workers of many targets; a target's fork server and workers live in
+`worker/`, inside the target's interpreter.
+"""
+
+from ciguard.execution.dispatcher import Dispatcher, ScriptResult
+from ciguard.execution.lane import Job, Result
+from ciguard.execution.outputs import (
+    Container,
+    Output,
+    Scalar,
+    Tensor,
+    TensorDigest,
+    Unreadable,
+    decode_outputs,
+)
+from ciguard.execution.process import ServerProcess
+from ciguard.execution.spec import Limits, WorkerSpec
+
+__all__ = [
+    "Container",
+    "Dispatcher",
+    "Job",
+    "Limits",
+    "Output",
+    "Result",
+    "Scalar",
+    "ScriptResult",
+    "ServerProcess",
+    "Tensor",
+    "TensorDigest",
+    "Unreadable",
+    "WorkerSpec",
+    "decode_outputs",
+]

@@ -1,0 +1,127 @@
+"""From what a worker left behind to an `Outcome`. Exit statuses are decoded here only."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from dataclasses import dataclass
+
+from ciguard.domain import (
+    Crashed,
+    Errored,
+    Exhausted,
+    Frame,
+    Hung,
+    Outcome,
+    Passed,
+    Rejected,
+    Resource,
+    Stage,
+)
+from ciguard.execution.worker import cell as cells
+
+MOST_LOG = 4000
+"""Characters of a dying case's output that are kept: the end, where the reason stands."""
+_OUT_OF_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError")
+_FRAME = re.compile(r'^  File "(?P<file>[^"]+)", line \S+ in (?P<function>.+)$')
+_PACKAGE_ROOT = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3\.\d+)/")
+_OWN_FILES = "/ciguard/execution/worker/"
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """How a worker's process ended."""
+
+    status: int
+    """As `os.wait` gives it."""
+    peak_kib: int
+    killed_for: str = ""
+    """`time`, `memory` or `silence` when the engine ended it; empty when it died by itself."""
+
+
+def decode_record(record: cells.Record) -> Outcome:
+    """Return the outcome of a case that ended in an orderly way."""
+    status, cost_us, payload = record
+    if status == cells.PASSED:
+        return Passed(payload, cost_us / 1e6)
+    name, message, frames = _exception(payload)
+    if status == cells.REJECTED:
+        return Rejected(name, message)
+    if status == cells.UNBUILT:
+        return Rejected(name, message, Stage.BUILD)
+    if status == cells.EXHAUSTED:
+        return Exhausted(Resource.MEMORY, f"{name}: {message}")
+    return Errored(name, message, frames)
+
+
+def _exception(payload: bytes) -> tuple[str, str, tuple[Frame, ...]]:
+    try:
+        name, message, *rest = json.loads(payload)
+        frames = tuple(Frame(_relative(str(f)), str(g)) for f, g in (rest[0] if rest else ()))
+    except (ValueError, TypeError):
+        return "CorruptRecord", payload[:200].decode("latin-1"), ()
+    return str(name), str(message), frames
+
+
+def decode_death(death: Death, *, log: str, stack: str, limit_s: float) -> Outcome:
+    """Return the outcome of the case that a worker died in."""
+    frames = parse_stack(stack)
+    match death.killed_for:
+        case "time":
+            return Hung(limit_s, frames)
+        case "memory":
+            message = f"resident memory reached {death.peak_kib // 1024} MiB"
+            return Exhausted(Resource.MEMORY, message)
+        case "silence":
+            return Crashed("closed the worker's descriptors", frames, log)
+        case _:
+            return _decode_status(death.status, frames, log)
+
+
+def _decode_status(status: int, frames: tuple[Frame, ...], log: str) -> Outcome:
+    if not os.WIFSIGNALED(status):
+        return Crashed(f"exit {os.WEXITSTATUS(status)}", frames, log)
+    number = os.WTERMSIG(status)
+    if number == signal.SIGXFSZ:
+        return Exhausted(Resource.OUTPUT, "wrote more than one case may")
+    if number == signal.SIGABRT and _OUT_OF_MEMORY.search(log):
+        return Exhausted(Resource.MEMORY, log)
+    return Crashed(signal_name(number), frames, log)
+
+
+def signal_name(number: int) -> str:
+    """Return `SIGSEGV` for 11; real-time signals keep their number."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def parse_stack(text: str) -> tuple[Frame, ...]:
+    """Return the Python frames of the dying thread from a faulthandler dump, innermost first.
+
+    A native thread that dies has none of its own; then the main thread's call is the one that
+    started it.
+    """
+    threads: list[tuple[str, list[Frame]]] = []
+    for line in text.splitlines():
+        if line.startswith(("Thread 0x", "Current thread 0x")):
+            threads.append((line, []))
+        elif threads and (match := _FRAME.match(line)) and _OWN_FILES not in match["file"]:
+            threads[-1][1].append(Frame(_relative(match["file"]), match["function"]))
+    current = [frames for title, frames in threads if title.startswith("Current") and frames]
+    chosen = current or [frames for _, frames in threads if frames]
+    return tuple(chosen[-1]) if chosen else ()
+
+
+def _relative(file: str) -> str:
+    """Return a path without what differs between machines; outside packages, its last two parts."""
+    relative = _PACKAGE_ROOT.sub("", file)
+    return relative if relative != file else "/".join(file.rsplit("/", 2)[-2:])
+
+
+def tail(data: bytes) -> str:
+    """Return the end of a log, printable."""
+    return data[-MOST_LOG:].decode("utf-8", "backslashreplace")

@@ -1,0 +1,286 @@
+"""The dispatcher: many jobs over the workers of many targets, in one thread.
+
+dispatcher.add(Job(...))            as often as wanted
+for result in dispatcher.wait(1.0): …
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import shutil
+import tempfile
+import time
+from collections import deque
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from ciguard.errors import WorkerStartError
+from ciguard.execution.decode import Death, decode_death, tail
+from ciguard.execution.lane import Job, Lane, Result
+from ciguard.execution.process import Died, Forked, ServerProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+
+    from ciguard.domain import Outcome
+    from ciguard.execution.spec import WorkerSpec
+
+T = TypeVar("T")
+
+_TICK_S = 0.1
+_DESCRIBE_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptResult:
+    """How a script ended."""
+
+    exit_code: int | None
+    """None when it did not end by itself."""
+    death: Outcome | None
+    """The outcome that its death stands for; None when it ended with code 0 or 1."""
+    log: str
+
+
+class _Station:
+    """One target: its server, its lanes, and the jobs that wait for them."""
+
+    def __init__(self, server: ServerProcess, selector: selectors.BaseSelector) -> None:
+        self.server = server
+        self.lanes: list[Lane] = []
+        self._selector = selector
+        self.queue: deque[Job] = deque()
+        self.urgent: deque[Job] = deque()
+        self.failed = ""
+
+    def add_lane(self) -> None:
+        lane = Lane(
+            self.server,
+            on_open=lambda connection: self._selector.register(
+                connection, selectors.EVENT_READ, (self, lane)
+            ),
+            on_close=self._selector.unregister,
+        )
+        self.lanes.append(lane)
+
+    def next_job(self) -> Job | None:
+        if self.urgent:
+            return self.urgent.popleft()
+        return self.queue.popleft() if self.queue else None
+
+    @property
+    def waiting(self) -> int:
+        busy = sum(not lane.is_free for lane in self.lanes)
+        return len(self.queue) + len(self.urgent) + busy
+
+
+class Dispatcher:
+    """Runs jobs on every target's workers and survives whatever they do."""
+
+    def __init__(self, *, lanes: int = 1) -> None:
+        """Make a dispatcher with `lanes` workers per target; targets are added by `start`."""
+        self._lanes = lanes
+        self._stations: dict[str, _Station] = {}
+        self._selector = selectors.DefaultSelector()
+        self._scratch = Path(tempfile.mkdtemp(prefix=f"ciguard-{os.getpid()}-"))
+        self._next_check = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def start(self, specs: Iterable[WorkerSpec]) -> dict[str, ServerProcess | WorkerStartError]:
+        """Start the fork servers of several targets side by side and wait for all.
+
+        Returns:
+            By target name: the server, or why there is none.
+        """
+        starting = [ServerProcess(spec, scratch=self._scratch) for spec in specs]
+        started: dict[str, ServerProcess | WorkerStartError] = {}
+        for server in starting:
+            name = server.spec.name
+            try:
+                server.wait_ready()
+            except WorkerStartError as error:
+                server.stop()
+                started[name] = error
+                continue
+            station = _Station(server, self._selector)
+            for _ in range(self._lanes):
+                station.add_lane()
+            self._stations[name] = station
+            self._selector.register(server.control, selectors.EVENT_READ, station)
+            started[name] = server
+        return started
+
+    def add(self, job: Job, *, urgent: bool = False) -> None:
+        """Queue a job; urgent ones overtake the others."""
+        station = self._stations[job.target]
+        (station.urgent if urgent else station.queue).append(job)
+        self._assign(station)
+
+    def waiting(self, target: str) -> int:
+        """Return how many jobs of a target are queued or running."""
+        return self._stations[target].waiting
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no job is queued or running."""
+        return not any(station.waiting for station in self._stations.values())
+
+    def failure(self, target: str) -> str:
+        """Return why a target's workers cannot run any more; empty while they can."""
+        return self._stations[target].failed
+
+    def _assign(self, station: _Station) -> None:
+        for lane in station.lanes:
+            if station.failed:
+                return
+            if lane.is_free:
+                job = station.next_job()
+                if job is None:
+                    return
+                self._guard(station, partial(lane.give, job))
+
+    def _guard(self, station: _Station, action: Callable[[], T]) -> T | None:
+        """Do something with a station; a server that died makes the station fail, not the run."""
+        try:
+            return action()
+        except WorkerStartError as error:
+            station.failed = str(error)
+            station.queue.clear()
+            station.urgent.clear()
+            self._selector.unregister(station.server.control)
+            for lane in station.lanes:
+                lane.abandon()
+            return None
+
+    def wait(self, timeout_s: float) -> list[Result]:
+        """Return the jobs that were completed, waiting up to `timeout_s` for the first."""
+        deadline = time.monotonic() + timeout_s
+        results: list[Result] = []
+        while not results:
+            now = time.monotonic()
+            self._check(now)
+            remaining_s = deadline - now
+            if remaining_s < 0 or self.is_idle:
+                break
+            for key, _ in self._selector.select(min(remaining_s, _TICK_S)):
+                result = self._hear(key.data)
+                if result is not None:
+                    results.append(result)
+        return results
+
+    def _hear(self, source: _Station | tuple[_Station, Lane]) -> Result | None:
+        if isinstance(source, _Station):
+            station = source
+            result = self._guard(station, partial(self._news, station))
+        else:
+            station, lane = source
+            result = self._guard(station, lane.read)
+        self._assign(station)
+        return result
+
+    def _news(self, station: _Station) -> Result | None:
+        report = station.server.report()
+        for lane in station.lanes:
+            if isinstance(report, Forked) and report.ticket == lane.ticket:
+                lane.pid = report.pid
+            elif isinstance(report, Died) and report.pid == lane.pid:
+                return lane.bury(report.death)
+        return None
+
+    def _check(self, now: float) -> None:
+        if now < self._next_check:
+            return
+        self._next_check = now + _TICK_S
+        for station in self._stations.values():
+            for lane in station.lanes:
+                lane.check(now)
+
+    def describe(self, target: str) -> Iterator[dict[str, Any]]:
+        """Yield the records of a target's public API. Waits; no job may be under way.
+
+        Raises:
+            WorkerStartError: if the library's catalogue cannot be read.
+        """
+        with tempfile.TemporaryFile(dir=self._scratch) as output:
+            death, log, _ = self._call(target, "describe", output.fileno(), limit_s=_DESCRIBE_S)
+            if death.status != 0:
+                msg = f"{target}: its public API cannot be listed.\n{log.strip()}"
+                raise WorkerStartError(msg)
+            output.seek(0)
+            for line in output:
+                yield json.loads(line)
+
+    def run_script(self, target: str, text: str, *, limit_s: float) -> ScriptResult:
+        """Run a script in a child of a target's server. Waits; no job may be under way.
+
+        Raises:
+            WorkerStartError: if the target's server is gone.
+        """
+        with tempfile.TemporaryFile(dir=self._scratch) as script:
+            script.write(text.encode("utf-8", "backslashreplace"))
+            script.flush()
+            death, log, stack = self._call(target, "script", script.fileno(), limit_s=limit_s)
+        exited = os.WIFEXITED(death.status) and not death.killed_for
+        code = os.WEXITSTATUS(death.status) if exited else None
+        if code in {0, 1}:
+            return ScriptResult(code, None, log)
+        return ScriptResult(code, decode_death(death, log=log, stack=stack, limit_s=limit_s), log)
+
+    def _call(
+        self, target: str, operation: str, given: int, *, limit_s: float
+    ) -> tuple[Death, str, str]:
+        server = self._stations[target].server
+        with (
+            tempfile.TemporaryFile(dir=self._scratch) as log,
+            tempfile.TemporaryFile(dir=self._scratch) as stack,
+        ):
+            ticket = server.request(operation, [given, log.fileno(), stack.fileno()])
+            death = self._await_death(server, ticket, limit_s)
+            return death, tail(_contents(log.fileno())), tail(_contents(stack.fileno()))
+
+    def _await_death(self, server: ServerProcess, ticket: int, limit_s: float) -> Death:
+        deadline = time.monotonic() + limit_s
+        pid = 0
+        killed_for = ""
+        while True:
+            if server.has_news(
+                max(0.0, deadline - time.monotonic()) + (1.0 if killed_for else 0.0)
+            ):
+                report = server.report()
+                if isinstance(report, Forked) and report.ticket == ticket:
+                    pid = report.pid
+                elif isinstance(report, Died) and report.pid == pid:
+                    return Death(report.death.status, report.death.peak_kib, killed_for)
+            elif pid and not killed_for:
+                killed_for = "time"
+                server.kill(pid, dump=True)
+
+    def close(self) -> None:
+        """End every worker and remove what they wrote."""
+        for station in self._stations.values():
+            for lane in station.lanes:
+                lane.close()
+            station.server.stop()
+        self._stations.clear()
+        self._selector.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _contents(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    return os.pread(descriptor, 65536, max(0, size - 65536))

@@ -1,0 +1,39 @@
+"""Entry of a target's process: `python -I bootstrap.py SETTINGS CONTROL-FD`.
+
+Makes `ciguard.execution.worker` and `ciguard.targets.adapters` importable without running any
+package's door, because the doors import what a target does not have.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import types
+
+_DOORLESS = ("ciguard", "ciguard.execution", "ciguard.targets", "ciguard.domain")
+
+
+def open_packages(root: str) -> None:
+    """Register the packages in `_DOORLESS` as plain folders below `root`."""
+    for name in _DOORLESS:
+        package = types.ModuleType(name)
+        package.__path__ = [os.path.join(root, *name.split("."))]
+        sys.modules[name] = package
+
+
+def main() -> None:
+    """Run the fork server."""
+    settings = json.loads(sys.argv[1])
+    open_packages(os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__)))))
+    from ciguard.execution.worker import confine  # noqa: PLC0415 - needs the packages opened above
+    from ciguard.execution.worker.server import Server  # noqa: PLC0415 - likewise
+
+    confine.die_with_parent()
+    with socket.socket(fileno=int(sys.argv[2])) as control:
+        Server(settings, control).serve()
+
+
+if __name__ == "__main__":
+    main()

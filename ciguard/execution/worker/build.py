@@ -1,0 +1,55 @@
+"""From the JSON form of a value to a live object of the target's library."""
+
+from __future__ import annotations
+
+from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.execution.worker.fills import elements
+
+
+class Builder:
+    """Builds arguments with the adapter of one library."""
+
+    def __init__(self, adapter: Any) -> None:
+        self._tensor = adapter.tensor
+        self._dtype = adapter.dtype
+        self._resolve = adapter.resolve
+        self._resolved: dict[str, Any] = {}
+        self._makers: dict[str, Callable[[list[Any]], Any]] = {
+            "t": lambda e: self._tensor(elements(e[3], e[1], e[2]), e[1]),
+            "a": lambda e: elements(e[3], e[1], e[2]),
+            "l": lambda e: [self.value(item) for item in e[1]],
+            "p": lambda e: tuple([self.value(item) for item in e[1]]),
+            "d": lambda e: self.keywords(e[1]),
+            "y": lambda e: self._dtype(e[1]),
+            "m": lambda e: self.member(e[1]),
+            "c": self._call,
+            "f": lambda e: float(e[1]),
+            "z": lambda e: complex(float(e[1]), float(e[2])),
+            "b": lambda e: e[1].encode("latin-1"),
+        }
+
+    def value(self, encoded: Any) -> Any:
+        """Build one value; plain scalars stand for themselves."""
+        return self._makers[encoded[0]](encoded) if type(encoded) is list else encoded
+
+    def values(self, encoded: list[Any]) -> list[Any]:
+        """Build a list of values."""
+        make = self._makers
+        return [make[item[0]](item) if type(item) is list else item for item in encoded]
+
+    def keywords(self, encoded: list[Any]) -> dict[str, Any]:
+        """Build named values."""
+        return {key: self.value(item) for key, item in encoded}
+
+    def member(self, path: str) -> Any:
+        """Find an object by its dotted name; remembered, since most cases name few objects."""
+        try:
+            return self._resolved[path]
+        except KeyError:
+            found = self._resolved[path] = self._resolve(path)
+            return found
+
+    def _call(self, encoded: list[Any]) -> Any:
+        _, function, arguments, keywords = encoded
+        return self.member(function)(*self.values(arguments), **self.keywords(keywords))

@@ -1,0 +1,167 @@
+"""The life of one worker: take a batch of cases, run each, write what came of it."""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import signal
+import struct
+import sys
+import time
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker.build import Builder
+from ciguard.execution.worker.summarise import Summariser
+
+if TYPE_CHECKING:
+    import socket
+
+DONE, FULL, STARTED = b"D", b"F", b"S"
+"""What a worker says: the batch is done; the cell is full, read it and answer; I can take cases."""
+GO_ON = b"A"
+LENGTH = struct.Struct("<I")
+
+_MOST_MESSAGE = 2000
+_MOST_FRAMES = 12
+_OWN_FILES = os.path.dirname(os.path.abspath(__file__))
+
+
+def receive_exactly(connection: socket.socket, count: int) -> bytes:
+    """Return `count` bytes; fewer only when the other side is gone."""
+    chunks: list[bytes] = []
+    while count:
+        chunk = connection.recv(min(count, 1 << 20))
+        if not chunk:
+            break
+        chunks.append(chunk)
+        count -= len(chunk)
+    return b"".join(chunks)
+
+
+def redirect_streams(log: int, stack: int) -> None:
+    """Send everything written to the standard streams, by native code too, into `log`.
+
+    Stacks of fatal signals go to `stack`; SIGUSR1 writes one there on demand.
+    """
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        stream = os.fdopen(
+            descriptor, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1
+        )
+        setattr(sys, name, stream)
+    faulthandler.enable(file=stack, all_threads=True)
+    faulthandler.register(signal.SIGUSR1, file=stack, all_threads=True, chain=False)
+
+
+class Worker:
+    """Runs cases with one adapter until the parent hangs up."""
+
+    def __init__(
+        self, adapter: Any, connection: socket.socket, cell: cells.Writer, *, log: int
+    ) -> None:
+        self._adapter = adapter
+        self._connection = connection
+        self._cell = cell
+        self._log = log
+        self._builder = Builder(adapter)
+        self._summariser = Summariser(adapter)
+
+    def run(self) -> None:
+        """Serve batches. Returns when the connection closes."""
+        self._connection.sendall(STARTED)
+        while True:
+            header = receive_exactly(self._connection, LENGTH.size)
+            if len(header) < LENGTH.size:
+                return
+            (length,) = LENGTH.unpack(header)
+            body = receive_exactly(self._connection, length)
+            if len(body) < length:
+                return
+            self._run_batch(json.loads(body))
+            self._connection.sendall(DONE)
+
+    def _run_batch(self, cases: list[Any]) -> None:
+        cell, execute, now = self._cell, self.execute, time.monotonic_ns
+        seek, log, end = os.lseek, self._log, os.SEEK_END
+        cell.begin_batch()
+        for number, case in enumerate(cases, start=1):
+            if seek(log, 0, end):
+                os.ftruncate(log, 0)
+            began = now()
+            cell.begin_case(number, began)
+            status, payload = execute(case)
+            cost_us = (now() - began) // 1000
+            if not cell.has_room(payload):
+                if len(payload) > cells.ROOM:
+                    payload = b'["O","output too large"]'
+                if not cell.has_room(payload):
+                    self._wait_for_reader()
+            cell.append(status, cost_us, payload)
+        cell.idle()
+
+    def _wait_for_reader(self) -> None:
+        self._cell.idle()
+        self._connection.sendall(FULL)
+        if receive_exactly(self._connection, 1) != GO_ON:
+            raise SystemExit(0)  # the parent is gone
+        self._cell.begin_batch()
+
+    def execute(self, case: list[Any]) -> tuple[int, bytes]:
+        """Run one case.
+
+        Returns:
+            Status and payload of its record, see `cell`.
+        """
+        api, kind, arguments, keywords, inputs, seed = case[:6]
+        builder = self._builder
+        try:
+            self._adapter.reset(seed)
+            built = builder.values(arguments)
+            named = builder.keywords(keywords) if keywords else {}
+            fed = builder.values(inputs) if inputs else ()
+            if kind == "method":
+                function = getattr(built.pop(0), api.rpartition(".")[2])
+            else:
+                function = builder.member(api)
+        except Exception as error:  # noqa: BLE001 - whatever a library raises while an argument is made
+            return self._raised(error, unbuilt=True)
+        try:
+            output = function(*built, **named)
+            if kind == "layer" and (fed or inputs):
+                output = output(*fed)
+            return cells.PASSED, self._summariser.encode(output)
+        except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
+            return self._raised(error, unbuilt=False)
+
+    def _raised(self, error: BaseException, *, unbuilt: bool) -> tuple[int, bytes]:
+        verdict = self._adapter.classify(error)
+        name = type(error).__name__
+        try:
+            message = str(error)[:_MOST_MESSAGE]
+        except Exception:  # noqa: BLE001 - a library's __str__ may fail; its class still says enough
+            message = "<message cannot be shown>"
+        if verdict == "exhausted":
+            return cells.EXHAUSTED, _text([name, message])
+        if unbuilt:
+            return cells.UNBUILT, _text([name, message])
+        if verdict == "errored" or not isinstance(error, Exception):
+            return cells.ERRORED, _text([name, message, _frames(error)])
+        return cells.REJECTED, _text([name, message])
+
+
+def _text(payload: list[Any]) -> bytes:
+    return json.dumps(payload, separators=(",", ":")).encode("ascii")
+
+
+def _frames(error: BaseException) -> list[tuple[str, str]]:
+    """Return (file, function) of the frames outside this package, innermost first."""
+    frames = [
+        (frame.filename, frame.name)
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(_OWN_FILES)
+    ]
+    return frames[::-1][:_MOST_FRAMES]

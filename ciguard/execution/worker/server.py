@@ -1,0 +1,213 @@
+"""The fork server of one target: imports the library once, then forks a worker per request.
+
+Requests and reports travel as JSON datagrams over a Unix socket; the descriptors that a worker
+needs come with the request.
+
+    request   {"op": "fork", "ticket": 1} + [connection, cell, log, stack]
+              {"op": "describe", "ticket": 2} + [output, log, stack]
+              {"op": "script", "ticket": 1} + [script, log, stack]
+              {"op": "kill", "pid": 1, "dump": true}
+    report    {"ready": {…}} | {"failed": "why"}
+              {"forked": ticket, "pid": 1}
+              {"died": pid, "status": wait status, "peak_kib": 1}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib.util
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+import traceback
+import warnings
+from typing import Any, Callable, Sequence  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker import confine
+from ciguard.execution.worker.loop import Worker, redirect_streams
+
+MOST_MESSAGE = 65536
+MOST_DESCRIPTORS = 8
+_DUMP_TIME_S = 0.15
+
+
+class Server:
+    """Forks workers for its parent until the parent hangs up."""
+
+    def __init__(self, settings: dict[str, Any], control: socket.socket) -> None:
+        self._settings = settings
+        self._control = control
+        self._adapter: Any = None
+        self._children: dict[int, int] = {}
+        """Process id → descriptor that becomes readable when it ends."""
+        self._poll = select.poll()
+
+    def serve(self) -> None:
+        """Load the library, report, and answer requests. Returns when the parent is gone."""
+        confined_by = self._confine()
+        try:
+            self._adapter = load_adapter(self._settings["adapter"])
+            self._adapter.load(self._settings["device"])
+            version = self._adapter.version()
+        except Exception as error:  # noqa: BLE001 - anything may go wrong in a foreign import
+            frames = traceback.format_exception(type(error), error, error.__traceback__)
+            self._report({"failed": f"{type(error).__name__}: {error}", "log": frames[-3:]})
+            return
+        gc.collect()
+        gc.freeze()  # what the import made is never garbage: children need not look at it
+        self._report({"ready": {"version": version, "confined_by": confined_by}})
+        self._poll.register(self._control, select.POLLIN)
+        while True:
+            for descriptor, _ in self._poll.poll():
+                if descriptor == self._control.fileno():
+                    if not self._answer():
+                        return
+                else:
+                    self._bury(descriptor)
+
+    def _confine(self) -> list[str]:
+        settings = self._settings
+        used: list[str] = ["rlimits"]
+        if settings["confine"]:
+            if confine.drop_capabilities():
+                used.append("capabilities")
+            own = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
+            devices = list(confine.DEVICE_PATHS)
+            if settings["device"] != "cpu":
+                devices += confine.GPU_PATHS
+            readable = [*confine.SYSTEM_PATHS, *settings["readable"], *own]
+            if confine.restrict_files(readable, settings["writable"], devices):
+                used.append("landlock")
+            used.append("seccomp")  # installed by each child, since this process must fork
+        return used
+
+    def _report(self, message: dict[str, Any]) -> None:
+        self._control.send(json.dumps(message).encode("ascii")[:MOST_MESSAGE])
+
+    def _answer(self) -> bool:
+        message, descriptors, _, _ = socket.recv_fds(self._control, MOST_MESSAGE, MOST_DESCRIPTORS)
+        if not message:
+            return False
+        request = json.loads(message)
+        if request["op"] == "kill":
+            self._kill(request["pid"], dump=request["dump"])
+            return True
+        tasks: dict[str, Callable[[Sequence[int]], None]] = {
+            "fork": self._work,
+            "describe": self._describe,
+            "script": self._run_script,
+        }
+        self._fork(tasks[request["op"]], request["ticket"], descriptors)
+        return True
+
+    def _fork(
+        self, task: Callable[[Sequence[int]], None], ticket: int, given: Sequence[int]
+    ) -> None:
+        child = os.fork()
+        if child == 0:
+            self._live(task, given)
+        for descriptor in given:
+            os.close(descriptor)
+        watch = os.pidfd_open(child)
+        self._children[child] = watch
+        self._poll.register(watch, select.POLLIN)
+        self._report({"forked": ticket, "pid": child})
+
+    def _live(self, task: Callable[[Sequence[int]], None], given: Sequence[int]) -> None:
+        """Be the child: run the task and leave without running what the parent's exit would."""
+        code = 1
+        try:
+            confine.die_with_parent()
+            os.setsid()
+            self._control.close()
+            for watch in self._children.values():
+                os.close(watch)
+            folder = os.path.join(self._settings["scratch"], str(os.getpid()))
+            os.mkdir(folder)
+            os.chdir(folder)
+            task(given)
+            code = 0
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        except BaseException:  # noqa: BLE001 - the traceback goes to the log, which the parent reads
+            traceback.print_exc()
+        finally:
+            with contextlib.suppress(OSError):
+                sys.stderr.flush()
+            os._exit(code)
+
+    def _restrain(self) -> None:
+        settings = self._settings
+        confine.limit_output(settings["output_mib"])
+        if settings["device"] == "cpu":  # a GPU driver maps far more than it uses
+            confine.limit_memory(settings["memory_mib"])
+        if settings["confine"]:
+            confine.restrict_calls(processes=settings["processes"])
+
+    def _work(self, given: Sequence[int]) -> None:
+        connection, shared, log, stack = given
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        self._restrain()
+        cell = cells.Writer(shared)
+        with socket.socket(fileno=connection) as stream:
+            Worker(self._adapter, stream, cell, log=log).run()
+
+    def _describe(self, given: Sequence[int]) -> None:
+        output, log, stack = given
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        with os.fdopen(output, "w", encoding="utf-8") as stream:
+            for record in self._adapter.describe():
+                stream.write(json.dumps(record) + "\n")
+
+    def _run_script(self, given: Sequence[int]) -> None:
+        script, log, stack = given
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        self._restrain()
+        os.lseek(script, 0, os.SEEK_SET)
+        with os.fdopen(script, encoding="utf-8") as stream:
+            text = stream.read()
+        scope = {"__name__": "__main__", "__file__": "reproducer.py"}
+        exec(compile(text, "reproducer.py", "exec"), scope)  # noqa: S102 - a reproducer of ours
+
+    def _kill(self, pid: int, *, dump: bool) -> None:
+        if pid not in self._children:
+            return
+        if dump:
+            os.kill(pid, signal.SIGUSR1)
+            time.sleep(_DUMP_TIME_S)  # the handler writes the stack even while native code spins
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+    def _bury(self, watch: int) -> None:
+        pid = next(child for child, own in self._children.items() if own == watch)
+        _, status, usage = os.wait4(pid, 0)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)  # what it started and left behind
+        shutil.rmtree(os.path.join(self._settings["scratch"], str(pid)), ignore_errors=True)
+        self._poll.unregister(watch)
+        os.close(watch)
+        del self._children[pid]
+        self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
+
+
+def load_adapter(path: str) -> Any:
+    """Return an instance of the adapter in the file `path`."""
+    specification = importlib.util.spec_from_file_location("ciguard_adapter", path)
+    if specification is None or specification.loader is None:
+        raise ImportError(path)
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["ciguard_adapter"] = module
+    specification.loader.exec_module(module)
+    return module.ADAPTER()

@@ -1,0 +1,134 @@
+"""From live outputs to JSON text: whole where small, else a digest that still can be compared.
+
+The forms, read back by `ciguard.execution.outputs`:
+
+    ["T", dtype, shape, base64 of the elements]       a tensor or array, whole
+    ["D", dtype, shape, digest]                       a large one
+    ["N", dtype, shape, why]                          one whose elements cannot be read
+    ["L", class name, [items…], length]               list, tuple; the first 64 items
+    ["M", class name, [[key, value]…], length]        dictionary
+    ["i", digits] ["f", repr] ["z", repr] ["o", 0|1] ["s", text] ["b", latin-1]   scalars
+    ["O", class name]                                 anything else
+    null                                              None
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import json
+from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+
+import numpy as np
+
+WHOLE_BYTES = 8192
+"""Arrays up to this size come back whole."""
+SAMPLE = 64
+"""Elements of a larger array that come back, evenly spaced."""
+MOST_ITEMS = 64
+MOST_TEXT = 2000
+DEEPEST = 6
+_MOST_BITS = 4096
+_MOST_BYTES_DIGESTED = 64 * 1024 * 1024
+
+_DTYPE_NAMES: dict[Any, str] = {}
+
+
+class Summariser:
+    """Reads outputs with the adapter of one library."""
+
+    def __init__(self, adapter: Any) -> None:
+        self._read = adapter.read
+        self._scalars: dict[type, Callable[[Any], Any]] = {
+            type(None): lambda _: None,
+            bool: lambda value: ["o", int(value)],
+            int: lambda value: ["i", _digits(value)],
+            float: lambda value: ["f", repr(value)],
+            complex: lambda value: ["z", repr(value)],
+            str: lambda value: ["s", _visible(value)],
+            bytes: lambda value: ["b", value[:MOST_TEXT].decode("latin-1")],
+        }
+
+    def encode(self, output: Any) -> bytes:
+        """Return the JSON text of an output."""
+        read = self._read(output)
+        if read is not None and "note" not in read:
+            return _tensor_text(read["dtype"], read["array"]).encode("ascii")
+        return json.dumps(self.tree(output, 0), separators=(",", ":")).encode("ascii")
+
+    def tree(self, output: Any, depth: int) -> Any:
+        """Return the JSON tree of an output."""
+        scalar = self._scalars.get(type(output))
+        if scalar is not None:
+            return scalar(output)
+        read = self._read(output)
+        if read is not None:
+            return self._tensor_tree(read)
+        if isinstance(output, (np.ndarray, np.generic)):
+            array = np.asarray(output)
+            return json.loads(_tensor_text(_dtype_name(array.dtype), array))
+        if depth < DEEPEST:
+            return self._container(output, depth + 1)
+        return ["O", type(output).__name__]
+
+    def _container(self, output: Any, depth: int) -> Any:
+        name = type(output).__name__
+        if isinstance(output, (list, tuple)):
+            items = [self.tree(item, depth) for item in output[:MOST_ITEMS]]
+            return ["L", name, items, len(output)]
+        if isinstance(output, dict):
+            pairs: list[tuple[str, Any]] = [
+                (_visible(str(key)), self.tree(output[key], depth))
+                for key in list(output)[:MOST_ITEMS]
+            ]
+            return ["M", name, pairs, len(output)]
+        if isinstance(output, (int, float, complex, str, bytes)):
+            base = next(kind for kind in self._scalars if isinstance(output, kind))
+            return self._scalars[base](base(output))
+        return ["O", name]
+
+    def _tensor_tree(self, read: dict[str, Any]) -> Any:
+        if "note" in read:
+            return ["N", read["dtype"], list(read.get("shape", ())), read["note"]]
+        return json.loads(_tensor_text(read["dtype"], read["array"]))
+
+
+def _tensor_text(dtype: str, array: Any) -> str:
+    shape = json.dumps(list(array.shape), separators=(",", ":"))
+    if array.dtype.kind == "O":
+        items = [_visible(str(item)) for item in array.ravel()[:MOST_ITEMS].tolist()]
+        return f'["N","{dtype}",{shape},{json.dumps(json.dumps(items))}]'
+    if array.nbytes > WHOLE_BYTES:
+        return f'["D","{dtype}",{shape},{json.dumps(_digest(array))}]'
+    data = binascii.b2a_base64(array.tobytes(), newline=False).decode("ascii")
+    return f'["T","{dtype}",{shape},"{data}"]'
+
+
+def _digest(array: Any) -> dict[str, Any]:
+    """Summarise a large array so that two of them can be compared within a tolerance."""
+    flat = array.reshape(-1)
+    step = max(1, flat.size // SAMPLE)
+    digest: dict[str, Any] = {
+        "sample": binascii.b2a_base64(flat[::step][:SAMPLE].tobytes(), newline=False).decode()
+    }
+    if array.nbytes <= _MOST_BYTES_DIGESTED:
+        digest["sha256"] = hashlib.sha256(flat.tobytes()).hexdigest()[:16]
+        if array.dtype.kind in "fc":
+            digest["nan"] = int(np.isnan(flat).sum())
+            digest["inf"] = int(np.isinf(flat).sum())
+    return digest
+
+
+def _dtype_name(dtype: Any) -> str:
+    name = _DTYPE_NAMES.get(dtype)
+    if name is None:
+        name = _DTYPE_NAMES[dtype] = "string" if dtype.kind in "OSU" else str(dtype)
+    return name
+
+
+def _digits(value: int) -> str:
+    return str(value) if value.bit_length() < _MOST_BITS else f"{value.bit_length()} bits"
+
+
+def _visible(text: str) -> str:
+    return text[:MOST_TEXT].encode("ascii", "backslashreplace").decode("ascii")

@@ -1,0 +1,25 @@
+"""Registers the planted library with ciguard, as a package of another project would."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ciguard.targets import Library
+
+
+def __getattr__(name: str) -> Library:
+    """Make the library on demand: the entry point is read long before any target is used."""
+    if name != "library":
+        raise AttributeError(name)
+    from ciguard.targets import ForkPolicy, Library  # noqa: PLC0415
+
+    return Library(
+        name="planted",
+        distributions=("ciguard-planted",),
+        module="planted",
+        adapter=Path(__file__).with_name("adapter.py"),
+        forks=ForkPolicy.AFTER_USE,
+        case_limit_s=2.0,
+    )
