@@ -4,20 +4,44 @@
 runs inside the target and is imported from there only.
 """
 
+from ciguard.targets.environment import Environment
 from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library
-from ciguard.targets.target import Active, Package, Published, Target, Wheel, unique_names
+from ciguard.targets.provision import provision, provision_all
+from ciguard.targets.store import (
+    StoredEnvironment,
+    cache_folder,
+    list_environments,
+    prune_environments,
+)
+from ciguard.targets.target import (
+    Active,
+    Package,
+    Published,
+    Target,
+    Wheel,
+    libraries_of,
+    unique_names,
+)
 from ciguard.targets.target_syntax import parse_target
 
 __all__ = [
     "LIBRARIES",
     "Active",
     "Companion",
+    "Environment",
     "ForkPolicy",
     "Library",
     "Package",
     "Published",
+    "StoredEnvironment",
     "Target",
     "Wheel",
+    "cache_folder",
+    "libraries_of",
+    "list_environments",
     "parse_target",
+    "provision",
+    "provision_all",
+    "prune_environments",
     "unique_names",
 ]

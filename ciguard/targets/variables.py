@@ -7,6 +7,7 @@ import re
 _SECRET = re.compile(
     r"(^|_)(TOKENS?|SECRETS?|PASS(WORD|WD|PHRASE)?|CREDENTIALS?|API_?KEYS?|KEY|AUTH|PAT|COOKIE)(_|$)"
 )
+_JOB = re.compile(r"(GH|GITHUB|ACTIONS|RUNNER)_.*")
 _REFUSED = (
     (
         re.compile(r"(LD|DYLD)_.*|GCONV_PATH|GLIBC_TUNABLES"),
@@ -36,6 +37,11 @@ def refusal(name: str) -> str:
     for pattern, reason in _REFUSED:
         if pattern.fullmatch(upper):
             return reason
-    if _SECRET.search(upper):
+    if is_secret(name):
         return "its name looks like a secret's, and fuzzed code must never see one"
     return ""
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether a variable of this name is likely to hold a credential."""
+    return bool(_SECRET.search(name.upper()) or _JOB.fullmatch(name.upper()))

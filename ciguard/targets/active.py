@@ -1,0 +1,130 @@
+"""The target `current`: the environment that is active where ciguard runs. Nothing is installed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.errors import ProvisioningError
+from ciguard.targets.environment import Environment, worker_variables
+from ciguard.targets.inspection import inspect
+from ciguard.targets.libraries import LIBRARIES
+from ciguard.targets.store import cache_folder
+from ciguard.targets.target import libraries_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ciguard.targets.inspection import Inspection
+    from ciguard.targets.libraries import Library
+    from ciguard.targets.target import Target
+
+
+def active_environment(target: Target, *, on_step: Callable[[str], None]) -> Environment:
+    """Look at the active environment and return it as the target's.
+
+    Raises:
+        ProvisioningError: if there is no interpreter, no numpy, or not the library.
+    """
+    python = _active_python(target)
+    on_step(f"{target.name}: looking at {python}")
+    outer = _outer_variables()
+    known = LIBRARIES.items()
+    try:
+        seen = inspect(
+            python,
+            imports=["numpy"],
+            finds=[library.module for library in known.values()],
+            variables={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **outer},
+        )
+    except ProvisioningError as error:
+        msg = (
+            f"target {target.name!r}: {error}\n"
+            f"Workers need numpy there: install it with '{python} -m pip install numpy'."
+        )
+        raise ProvisioningError(msg) from error
+    libraries = _libraries(target, seen, on_step=on_step)
+    key = _key(python, seen)
+    cache = _cache(key) if libraries[0].needs_cache else None
+    return Environment(
+        target=target,
+        library=libraries[0],
+        python=python,
+        root=seen.prefix,
+        packages=seen.packages,
+        version=_version(libraries[0], seen),
+        python_version=seen.python_version,
+        readable=seen.readable,
+        cache=cache,
+        variables=worker_variables(target, libraries, cache=cache) | outer | dict(target.variables),
+        key=key,
+    )
+
+
+def _outer_variables() -> dict[str, str]:
+    """Return what this environment cannot be found without; only here is it the user's own."""
+    home = os.environ.get("PYTHONUSERBASE") or str(Path.home() / ".local")
+    # Empty is unset: what `pip install --user` installed belongs to the active environment.
+    variables = {"PYTHONNOUSERSITE": "", "PYTHONUSERBASE": home}
+    # Images and modules for GPUs name their libraries' folders in it.
+    if os.environ.get("LD_LIBRARY_PATH"):
+        variables["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
+    return variables
+
+
+def _active_python(target: Target) -> Path:
+    folder = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
+    if folder:
+        python = Path(folder) / "bin" / "python"
+        if python.exists():
+            return python
+    found = shutil.which("python3")
+    if found is None:
+        msg = (
+            f"target {target.name!r}: no active environment and no python3 on PATH. "
+            "Activate the environment that holds the library, or name a package instead."
+        )
+        raise ProvisioningError(msg)
+    return Path(found)
+
+
+def _libraries(
+    target: Target, seen: Inspection, *, on_step: Callable[[str], None]
+) -> tuple[Library, ...]:
+    """Return the library under test, then its backends that are there."""
+    present = [
+        library for library in LIBRARIES.items().values() if seen.origins.get(library.module)
+    ]
+    wanted = libraries_of(target)
+    chosen = wanted[0] if wanted else next(iter(present), None)
+    if chosen is None or chosen not in present:
+        searched = chosen.name if chosen else ", ".join(LIBRARIES.items())
+        msg = (
+            f"target {target.name!r}: {seen.prefix} holds no {searched}. "
+            "Install it there, activate another environment, or name a package, e.g. torch==2.13.0."
+        )
+        raise ProvisioningError(msg)
+    if not wanted and len(present) > 1:
+        others = ", ".join(f"current[{library.name}]" for library in present if library != chosen)
+        on_step(f"{target.name}: testing {chosen.name}; also there: {others}")
+    return (chosen, *(library for library in present if library.name in chosen.backends))
+
+
+def _version(library: Library, seen: Inspection) -> str:
+    versions = (text for name, text in seen.packages.items() if library.provides(name))
+    return next(versions, "unknown")
+
+
+def _key(python: Path, seen: Inspection) -> str:
+    packages = json.dumps([str(python), seen.python_version, sorted(seen.packages.items())])
+    return f"current-{hashlib.sha256(packages.encode()).hexdigest()[:12]}"
+
+
+def _cache(key: str) -> Path:
+    folder = cache_folder() / "current" / key
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,97 @@
+"""An environment: where a target's interpreter is, what it holds, and how its workers are run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.targets.target import CPU
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from ciguard.targets.libraries import Library
+    from ciguard.targets.target import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """A target that is ready to run cases."""
+
+    target: Target
+    library: Library
+    """The library under test."""
+    python: Path
+    """Its interpreter."""
+    root: Path
+    """Its folder."""
+    packages: Mapping[str, str]
+    """Version of every installed distribution, by normalised name."""
+    version: str
+    """The library's version."""
+    python_version: str
+    readable: tuple[Path, ...]
+    """Folders and files that a confined worker must be able to read."""
+    cache: Path | None
+    """Folder that workers may write, kept between runs; None when the library needs none."""
+    variables: Mapping[str, str]
+    """The whole environment of its workers but `HOME`, built from nothing."""
+    key: str
+    """Names what was asked for: two targets with one key share the environment."""
+
+
+def worker_variables(
+    target: Target, libraries: tuple[Library, ...], *, cache: Path | None
+) -> dict[str, str]:
+    """Return the environment of a target's workers, `HOME` excepted.
+
+    Nothing of ciguard's own environment gets in: it may hold the job's tokens.
+
+    Args:
+        target: gives device and further variables.
+        libraries: the library under test, then its backends.
+        cache: folder for what the library compiles.
+    """
+    variables = {
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        # The order of sets, and with it of whatever iterates over them, is the same in each run.
+        "PYTHONHASHSEED": "0",
+        # Packages in a home folder would make one target differ between machines.
+        "PYTHONNOUSERSITE": "1",
+    }
+    for library in reversed(libraries):
+        variables |= library.environment
+        if target.device == CPU:
+            variables |= library.cpu_environment
+    if target.device == CPU:
+        variables["CUDA_VISIBLE_DEVICES"] = ""
+    under_test, *others = libraries
+    if under_test.backend_variable:
+        backends = [other.name for other in others if other.name in under_test.backends]
+        if backends:
+            variables[under_test.backend_variable] = backends[0]
+    if cache is not None:
+        variables[under_test.cache_variable] = os.fspath(cache)
+    return variables | dict(target.variables)
+
+
+def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:
+    """Return what a worker must read for these folders, links resolved, none inside another.
+
+    A checkout's `.git` holds the job's token (`actions/checkout` leaves it in the configuration),
+    and a home folder holds keys: of such a folder only the children that are not hidden count.
+    """
+    found: set[Path] = set()
+    for entry in entries:
+        if not entry.exists():
+            continue
+        is_private = entry.is_dir() and ((entry / ".git").exists() or entry == home)
+        kept = (
+            [child for child in entry.iterdir() if child.name[0] != "."] if is_private else [entry]
+        )
+        found.update(kept)
+        found.update(path.resolve() for path in kept)
+    return tuple(sorted(path for path in found if found.isdisjoint(path.parents)))

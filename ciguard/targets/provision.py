@@ -1,0 +1,226 @@
+"""Makes a target's environment with uv, once; afterwards the cache answers.
+
+What is not `current` is installed into the cache under a lock, proved by importing the library, and
+only then recorded, so that an environment that can be found is complete.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from filelock import Timeout
+
+from ciguard.errors import ProvisioningError
+from ciguard.targets.active import active_environment
+from ciguard.targets.environment import Environment, worker_variables
+from ciguard.targets.inspection import inspect
+from ciguard.targets.recipe import recipe_of
+from ciguard.targets.routes import routes
+from ciguard.targets.store import Slot
+from ciguard.targets.target import libraries_of, unique_names
+from ciguard.targets.uv_command import find_links, run_uv, uv_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ciguard.targets.recipe import Recipe
+    from ciguard.targets.target import Target
+
+log = logging.getLogger(__name__)
+
+
+def provision(
+    target: Target, *, on_step: Callable[[str], None], refresh: bool = False
+) -> Environment:
+    """Return the environment of a target; build it first if the cache has none.
+
+    Safe when several processes do the same: one builds, the others wait for it. There is no time
+    limit; Ctrl-C ends the installation and leaves nothing that counts as an environment.
+
+    Args:
+        target: what to provide.
+        on_step: told what is happening, one line each, when something takes time.
+        refresh: build anew, e.g. to take up a new release of a package without a version.
+
+    Raises:
+        ProvisioningError: if it cannot be built; names the target, the cause and what to try.
+    """
+    if target.is_current:
+        return active_environment(target, on_step=on_step)
+    recipe = recipe_of(target)
+    slot = Slot(recipe.key)
+    record = None if refresh else slot.record()
+    if record is None:
+        record = _build_locked(target, recipe, slot, on_step=on_step, refresh=refresh)
+    slot.touch()
+    return _environment(target, slot, record)
+
+
+def provision_all(
+    targets: Sequence[Target], *, on_step: Callable[[str], None], refresh: bool = False
+) -> dict[str, Environment | ProvisioningError]:
+    """Provision every target before anything runs; one that cannot be built does not stop others.
+
+    Returns:
+        Environment or error by the names of `unique_names`, in the order given.
+    """
+    ready: dict[str, Environment | ProvisioningError] = {}
+    for name, target in zip(unique_names(targets), targets, strict=True):
+        # The second of two equal targets would find the first one's environment removed.
+        is_first = name == target.name
+        try:
+            ready[name] = provision(target, on_step=on_step, refresh=refresh and is_first)
+        except ProvisioningError as error:
+            ready[name] = error
+    return ready
+
+
+def _build_locked(
+    target: Target, recipe: Recipe, slot: Slot, *, on_step: Callable[[str], None], refresh: bool
+) -> dict[str, Any]:
+    lock = slot.lock()
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        on_step(f"{target.name}: waiting for another ciguard that is building it")
+        lock.acquire()
+        refresh = False
+    try:
+        record = None if refresh else slot.record()
+        return record if record is not None else _build(target, recipe, slot, on_step=on_step)
+    finally:
+        lock.release()
+
+
+def _build(
+    target: Target, recipe: Recipe, slot: Slot, *, on_step: Callable[[str], None]
+) -> dict[str, Any]:
+    started_s = time.monotonic()
+    build = slot.new_build()
+    try:
+        python = _install(target, recipe, build, on_step=on_step)
+        record = _proved(target, build, python=python, on_step=on_step)
+        slot.publish(record)
+    except BaseException:
+        slot.sweep()
+        raise
+    on_step(f"{target.name}: ready after {time.monotonic() - started_s:.0f} s")
+    return record
+
+
+def _install(
+    target: Target, recipe: Recipe, build: Path, *, on_step: Callable[[str], None]
+) -> Path:
+    """Make the virtual environment and install the recipe on the first route that works."""
+    outer = uv_environment(os.environ)
+    wanted = f"python{target.python}" if target.python else sys.executable
+    on_step(f"{target.name}: making an environment of Python {recipe.python}")
+    made = run_uv(
+        ["venv", "--no-project", "--python", target.python or sys.executable, "venv"],
+        folder=build,
+        environment=outer,
+        on_progress=lambda line: on_step(f"{target.name}: {line}"),
+    )
+    if not made.is_success:
+        msg = (
+            f"target {target.name!r}: no environment of {wanted} can be made.\n{made.complaint}\n"
+            f"Install that Python, or leave the version out of the target."
+        )
+        raise ProvisioningError(msg)
+    python = build / "venv" / "bin" / "python"
+    complaints = []
+    for route in routes(recipe, find_links(os.environ)):
+        on_step(f"{target.name}: installing from {route.name}")
+        installed = run_uv(
+            ["pip", "install", "--python", str(python), *route.arguments, *route.requirements]
+            + [str(path) for path, _ in recipe.wheels],
+            folder=build,
+            environment=outer | dict(route.variables),
+            on_progress=lambda line: on_step(f"{target.name}: {line}"),
+        )
+        if installed.is_success:
+            return python
+        log.info("%s from %s: %s", target.name, route.name, installed.complaint)
+        complaints.append(installed.complaint)
+    msg = (
+        f"target {target.name!r}: its packages cannot be installed.\n{complaints[-1]}\n"
+        f"{_advice(complaints[-1], recipe)}"
+    )
+    raise ProvisioningError(msg)
+
+
+def _advice(complaint: str, recipe: Recipe) -> str:
+    """Return what to try next, from what uv complained of."""
+    lowered = complaint.lower()
+    if "no space left" in lowered or "disk quota" in lowered:
+        return "Make room: 'ciguard targets prune' removes environments that are not needed."
+    if any(sign in lowered for sign in ("dns", "connect", "timed out", "failed to fetch")):
+        return (
+            "Check the network. An index or a folder of wheels of your own is read from "
+            "UV_DEFAULT_INDEX and UV_FIND_LINKS, or from PIP_INDEX_URL and PIP_FIND_LINKS."
+        )
+    return (
+        f"Check that this version exists for Python {recipe.python} and this machine; "
+        "another interpreter is chosen by a word in the target, e.g. python3.10."
+    )
+
+
+def _proved(
+    target: Target, build: Path, *, python: Path, on_step: Callable[[str], None]
+) -> dict[str, Any]:
+    """Import the library once, which also writes its bytecode, and return the record."""
+    libraries = libraries_of(target)
+    library = libraries[0]
+    cache = build / "cache"
+    if library.needs_cache:
+        cache.mkdir()
+    if library.needs_processes and shutil.which("g++", path="/usr/bin:/bin") is None:
+        msg = (
+            f"target {target.name!r}: {library.name} compiles its operators and finds no g++. "
+            "Install it, e.g. 'apt-get install g++', and sync again."
+        )
+        raise ProvisioningError(msg)
+    on_step(f"{target.name}: {library.first_import or f'importing {library.module}'}")
+    variables = worker_variables(target, libraries, cache=cache if library.needs_cache else None)
+    try:
+        seen = inspect(python, imports=["numpy", library.module], variables=variables)
+    except ProvisioningError as error:
+        msg = (
+            f"target {target.name!r}: installed, but {error}\n"
+            "Check that its packages fit each other, this Python and this machine."
+        )
+        raise ProvisioningError(msg) from error
+    return {
+        "target": target.name,
+        "python": str(python),
+        "build": str(build),
+        "packages": dict(seen.packages),
+        "version": seen.versions[library.module] or "unknown",
+        "python_version": seen.python_version,
+        "readable": [str(path) for path in seen.readable],
+    }
+
+
+def _environment(target: Target, slot: Slot, record: dict[str, Any]) -> Environment:
+    libraries = libraries_of(target)
+    build = Path(record["build"])
+    cache = build / "cache" if libraries[0].needs_cache else None
+    return Environment(
+        target=target,
+        library=libraries[0],
+        python=Path(record["python"]),
+        root=build,
+        packages=record["packages"],
+        version=record["version"],
+        python_version=record["python_version"],
+        readable=tuple(map(Path, record["readable"])),
+        cache=cache,
+        variables=worker_variables(target, libraries, cache=cache),
+        key=slot.key,
+    )

@@ -1,0 +1,136 @@
+"""Runs uv: its environment, its progress, its errors without secrets."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uv
+
+from ciguard.targets.variables import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+log = logging.getLogger(__name__)
+
+_USERINFO = re.compile(r"(?<=://)[^/\s]+@")
+_QUERY_SECRET = re.compile(r"(?i)([?&][^=&\s]*(?:token|key|secret|password|sig)[^=&\s]*=)[^&\s]+")
+_PROGRESS = re.compile(r"\s*(Downloading|Building) .+")
+_CHATTER = re.compile(
+    r"\s*(Using|Resolved|Prepared|Downloading|Downloaded|Building|Built|warning:)\b"
+)
+_TAIL_LINES = 12
+
+# They would send uv to another environment than the one that it is told to fill.
+_REMOVED = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_TORCH_BACKEND")
+_FROM_PIP = {
+    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
+    "PIP_NO_INDEX": "UV_NO_INDEX",
+    "PIP_TRUSTED_HOST": "UV_INSECURE_HOST",
+    "PIP_CERT": "SSL_CERT_FILE",
+    "PIP_DEFAULT_TIMEOUT": "UV_HTTP_TIMEOUT",
+    "PIP_EXTRA_INDEX_URL": "UV_EXTRA_INDEX_URL",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UvOutcome:
+    """How a run of uv ended."""
+
+    returncode: int
+    complaint: str
+    """The last lines that say what went wrong, secrets masked."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether uv did what it was asked."""
+        return self.returncode == 0
+
+
+def run_uv(
+    arguments: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    on_progress: Callable[[str], None],
+) -> UvOutcome:
+    """Run uv to its end; an exception, such as Ctrl-C, ends uv first."""
+    argv = [uv.find_uv_bin(), "--no-progress", "--color", "never", *arguments]
+    log.debug("running %s", mask_secrets(" ".join(argv)))
+    lines: list[str] = []
+    with subprocess.Popen(
+        argv,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        process_group=0,
+    ) as process:
+        try:
+            for line in process.stderr or ():
+                lines.append(mask_secrets(line.rstrip()))
+                if _PROGRESS.fullmatch(lines[-1]):
+                    on_progress(_sentence(lines[-1].strip()))
+            process.wait()
+        except BaseException:
+            # Builds of source distributions run as children of uv: the whole group goes.
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return UvOutcome(returncode=process.returncode, complaint=_complaint(lines))
+
+
+def uv_environment(outer: Mapping[str, str]) -> dict[str, str]:
+    """Return uv's environment: the outer one without secrets, pip's index settings translated.
+
+    Building a source distribution runs its code, which must not see the job's tokens; settings
+    of pip and uv stay, since an index may need them.
+    """
+    variables = {
+        name: value
+        for name, value in outer.items()
+        if name not in _REMOVED and (name.startswith(("UV_", "PIP_")) or not is_secret(name))
+    }
+    for pip_name, uv_name in _FROM_PIP.items():
+        if outer.get(pip_name):
+            variables.setdefault(uv_name, outer[pip_name])
+    if outer.get("PIP_EXTRA_INDEX_URL"):
+        # pip takes the best version of all indexes, uv by default that of the first which has any.
+        variables.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")
+    links = find_links(outer)
+    if links:
+        variables["UV_FIND_LINKS"] = ",".join(links)
+    return variables
+
+
+def find_links(outer: Mapping[str, str]) -> list[str]:
+    """Return the places with wheels beside the index; folders as absolute paths."""
+    given = outer.get("UV_FIND_LINKS", "").split(",") if outer.get("UV_FIND_LINKS") else None
+    if given is None:
+        given = outer.get("PIP_FIND_LINKS", "").split()
+    places = [place.strip() for place in given if place.strip()]
+    return [place if "://" in place else os.fspath(Path(place).resolve()) for place in places]
+
+
+def mask_secrets(text: str) -> str:
+    """Hide user names, passwords and tokens of the URLs in a text."""
+    return _QUERY_SECRET.sub(r"\1***", _USERINFO.sub("***@", text))
+
+
+def _complaint(lines: Sequence[str]) -> str:
+    told = [line for line in lines if line.strip() and not _CHATTER.match(line)]
+    return "\n".join(told[-_TAIL_LINES:])
+
+
+def _sentence(line: str) -> str:
+    """Return uv's line in the middle of a sentence: `downloading torch (182.9MiB)`."""
+    return line[0].lower() + line[1:]
