@@ -1,7 +1,7 @@
 """The vocabulary: cases, values, outcomes, findings, buckets, events. Plain frozen data, no I/O.
 
-Every other room speaks in these types. Start reading here, then walk the pipeline:
-values → knowledge → targets → execution → levels → oracles → triage → baseline → campaign → reports.
+Every other room speaks in these types. Start reading here, then walk the pipeline (see
+docs/architecture.md).
 """
 
 from ciguard.domain.cases import (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain.findings import Bucket, TargetSummary, Verdict
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.domain.findings import Bucket, TargetSummary, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ class BucketFlaky:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageFinished:
-    """A part of the run is over: `provision`, `describe`, `replay`, `explore`, `confirm`, `report`."""
+    """A part of the run is over: provision, describe, replay, explore, confirm, report."""
 
     stage: str
     spent_s: float

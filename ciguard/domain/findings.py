@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
 
 from ciguard.domain.cases import Case, case_from_json, case_to_json
 from ciguard.domain.outcomes import Outcome, outcome_from_json, outcome_to_json
-from ciguard.domain.values import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.domain.values import Json
 
 
 class Severity(IntEnum):
@@ -61,6 +65,8 @@ class Finding:
     targets: tuple[str, ...]
     """The targets that show the defect. For a differential finding: (reference, deviating)."""
     pair: PairKind = PairKind.NONE
+    detail: str = ""
+    """What tells this defect from another of the same kind, for the fingerprint: stable text."""
     message: str
     """One line for a person: what happened. May hold fuzzed text: escape where it is shown."""
 
@@ -125,6 +131,7 @@ def finding_to_json(finding: Finding) -> dict[str, Json]:
         "api": finding.api,
         "targets": list(finding.targets),
         "pair": finding.pair.value,
+        "detail": finding.detail,
         "message": finding.message,
         "outcomes": {name: outcome_to_json(out) for name, out in finding.outcomes.items()},
         "case": case_to_json(finding.case),
@@ -150,6 +157,7 @@ def finding_from_json(encoded: Json) -> Finding:
             },
             targets=tuple(encoded["targets"]),
             pair=PairKind(encoded["pair"]),
+            detail=str(encoded["detail"]),
             message=encoded["message"],
         )
     except (AttributeError, KeyError, TypeError) as error:

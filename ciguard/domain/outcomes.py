@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain.values import Json
+if TYPE_CHECKING:
+    from ciguard.domain.values import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,8 @@ class Exhausted:
 
     resource: Resource
     message: str = ""
+    died: bool = False
+    """The process ended over it; otherwise the library said so by an exception."""
 
 
 Outcome: TypeAlias = Passed | Rejected | Errored | Crashed | Hung | Exhausted
@@ -113,8 +116,8 @@ def outcome_to_json(outcome: Outcome) -> Json:
             encoded |= {"cause": cause, "stack": _stack_to_json(stack), "log": log}
         case Hung(limit_s, stack):
             encoded |= {"limit_s": limit_s, "stack": _stack_to_json(stack)}
-        case Exhausted(resource, message):
-            encoded |= {"resource": resource.value, "message": message}
+        case Exhausted(resource, message, died):
+            encoded |= {"resource": resource.value, "message": message, "died": died}
     return encoded
 
 
@@ -145,5 +148,5 @@ _DECODERS = {
     "errored": lambda e: Errored(e["exception"], e["message"], _stack_from_json(e["stack"])),
     "crashed": lambda e: Crashed(e["cause"], _stack_from_json(e["stack"]), e["log"]),
     "hung": lambda e: Hung(float(e["limit_s"]), _stack_from_json(e["stack"])),
-    "exhausted": lambda e: Exhausted(Resource(e["resource"]), e["message"]),
+    "exhausted": lambda e: Exhausted(Resource(e["resource"]), e["message"], bool(e["died"])),
 }

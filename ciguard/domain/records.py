@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from ciguard.domain.cases import CallKind
-from ciguard.domain.values import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.domain.values import Json
 
 RECORD_SCHEMA = 1
 

@@ -8,11 +8,13 @@ travels once per case: plain scalars stand for themselves, everything else is `[
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-Scalar: TypeAlias = None | bool | int | float | complex | str | bytes
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Scalar: TypeAlias = bool | int | float | complex | str | bytes | None
 Json: TypeAlias = Any
 
 
@@ -199,7 +201,7 @@ def value_from_json(encoded: Json) -> Value:
     if not isinstance(encoded, list):
         if isinstance(encoded, dict):
             msg = f"{encoded!r} is not an encoded value"
-            raise ValueError(msg)
+            raise ValueError(msg)  # noqa: TRY004 - one error for whatever is wrong with the text
         return LiteralValue(encoded)
     try:
         return _DECODERS[encoded[0]](*encoded[1:])

@@ -73,7 +73,7 @@ def decode_death(death: Death, *, log: str, stack: str, limit_s: float) -> Outco
             return Hung(limit_s, frames)
         case "memory":
             message = f"resident memory reached {death.peak_kib // 1024} MiB"
-            return Exhausted(Resource.MEMORY, message)
+            return Exhausted(Resource.MEMORY, message, died=True)
         case "silence":
             return Crashed("closed the worker's descriptors", frames, log)
         case _:
@@ -85,9 +85,9 @@ def _decode_status(status: int, frames: tuple[Frame, ...], log: str) -> Outcome:
         return Crashed(f"exit {os.WEXITSTATUS(status)}", frames, log)
     number = os.WTERMSIG(status)
     if number == signal.SIGXFSZ:
-        return Exhausted(Resource.OUTPUT, "wrote more than one case may")
+        return Exhausted(Resource.OUTPUT, "wrote more than one case may", died=True)
     if number == signal.SIGABRT and _OUT_OF_MEMORY.search(log):
-        return Exhausted(Resource.MEMORY, log)
+        return Exhausted(Resource.MEMORY, log, died=True)
     return Crashed(signal_name(number), frames, log)
 
 

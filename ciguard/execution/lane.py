@@ -38,6 +38,9 @@ class Job:
     """Each the JSON text of `domain.case_to_json`."""
     fresh: bool = False
     """Run in a worker that ran nothing before, and that runs nothing after."""
+    perturb: int = 0
+    """For a fresh worker: fill newly allocated memory with this byte, so that a result that
+    depends on uninitialised memory shows itself. 0 leaves memory as it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,8 @@ class Lane:
         """Take a job; starts a worker when there is none, or none that is fresh enough."""
         self._running = _Running(job, time.monotonic(), [])
         used_up = self._served + len(job.cases) > self._limits.cases_per_worker
-        if self.connection is not None and self._served and (used_up or job.fresh):
+        unfit = job.perturb or (self._served and (used_up or job.fresh))
+        if self.connection is not None and unfit:
             self.retire()
         if self.connection is None:
             self.request_worker()
@@ -120,6 +124,7 @@ class Lane:
 
     def request_worker(self) -> None:
         """Ask the server for a worker; it says when it is ready."""
+        perturb = self._running.job.perturb if self._running is not None else 0
         self._cell.clear()
         os.ftruncate(self._log, 0)
         os.ftruncate(self._stack, 0)
@@ -132,7 +137,7 @@ class Lane:
         self._asked_at = time.monotonic()
         with theirs:
             given = [theirs.fileno(), self._cell_file, self._log, self._stack]
-            self.ticket = self._server.request("fork", given)
+            self.ticket = self._server.request("fork", given, perturb=perturb)
 
     def retire(self) -> None:
         """Let go of the worker: it ends by itself when its connection closes."""

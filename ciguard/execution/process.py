@@ -122,7 +122,7 @@ class ServerProcess:
             return None
         return json.loads(data) if data else None
 
-    def request(self, operation: str, descriptors: Sequence[int]) -> int:
+    def request(self, operation: str, descriptors: Sequence[int], *, perturb: int = 0) -> int:
         """Ask for a child that runs `operation` with these descriptors.
 
         Returns:
@@ -132,7 +132,8 @@ class ServerProcess:
             WorkerStartError: if the server is gone.
         """
         self._tickets += 1
-        message = json.dumps({"op": operation, "ticket": self._tickets}).encode()
+        request = {"op": operation, "ticket": self._tickets, "perturb": perturb}
+        message = json.dumps(request).encode()
         try:
             socket.send_fds(self.control, [message], descriptors)
         except OSError as error:

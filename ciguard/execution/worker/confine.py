@@ -278,10 +278,6 @@ def _program(machine: str, *, processes: bool) -> list[Instruction]:
 _CHANGES_MODE = {"x86_64": (90, 91, 268, 452), "aarch64": (52, 53, 452)}
 
 
-class _Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-
-
 def restrict_calls(*, processes: bool) -> bool:
     """Take system calls away from every thread of this process: sockets, administration.
 
@@ -297,11 +293,9 @@ def restrict_calls(*, processes: bool) -> bool:
     program = _program(machine, processes=processes)
     packed = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(packed, len(packed))
-    description = _Program(len(program), ctypes.cast(buffer, ctypes.c_void_p))
+    description = struct.pack("=H6xQ", len(program), ctypes.addressof(buffer))  # struct sock_fprog
     _forbid_new_privileges()
-    result = _LIBC.syscall(
-        _SECCOMP[machine], _SET_MODE_FILTER, _FLAG_TSYNC, ctypes.byref(description)
-    )
+    result = _LIBC.syscall(_SECCOMP[machine], _SET_MODE_FILTER, _FLAG_TSYNC, description)
     return int(result) == 0
 
 
@@ -325,6 +319,17 @@ def limit_memory(memory_mib: int) -> None:
     of that than they use.
     """
     _lower(resource.RLIMIT_DATA, _data_size() + memory_mib * 1024 * 1024)
+
+
+_M_PERTURB = -6
+
+
+def perturb_memory(byte: int) -> None:
+    """Let the C library fill newly allocated memory with (the complement of) `byte`, 1 to 255.
+
+    Source: mallopt(3), M_PERTURB.
+    """
+    _LIBC.mallopt(_M_PERTURB, byte)
 
 
 def _data_size() -> int:

@@ -3,7 +3,7 @@
 Requests and reports travel as JSON datagrams over a Unix socket; the descriptors that a worker
 needs come with the request.
 
-    request   {"op": "fork", "ticket": 1} + [connection, cell, log, stack]
+    request   {"op": "fork", "ticket": 1, "perturb": 0} + [connection, cell, log, stack]
               {"op": "describe", "ticket": 2} + [output, log, stack]
               {"op": "script", "ticket": 1} + [script, log, stack]
               {"op": "kill", "pid": 1, "dump": true}
@@ -48,6 +48,7 @@ class Server:
         self._children: dict[int, int] = {}
         """Process id → descriptor that becomes readable when it ends."""
         self._poll = select.poll()
+        self._perturb = 0
 
     def serve(self) -> None:
         """Load the library, report, and answer requests. Returns when the parent is gone."""
@@ -104,6 +105,7 @@ class Server:
             "describe": self._describe,
             "script": self._run_script,
         }
+        self._perturb = request["perturb"]
         self._fork(tasks[request["op"]], request["ticket"], descriptors)
         return True
 
@@ -153,6 +155,8 @@ class Server:
 
     def _work(self, given: Sequence[int]) -> None:
         connection, shared, log, stack = given
+        if self._perturb:
+            confine.perturb_memory(self._perturb)
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
         self._restrain()

@@ -34,7 +34,8 @@ def cube(x: np.ndarray) -> Any:
 def tail(items: list[int], count: int = 1) -> Any:
     """Return the last items; the newer library refuses a negative count."""
     if _IS_NEW and count < 0:
-        raise ValueError(f"count must be non-negative, got {count}")
+        message = f"count must be non-negative, got {count}"
+        raise ValueError(message)
     return items[-count:]
 
 

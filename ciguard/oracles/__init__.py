@@ -1,0 +1,24 @@
+"""Oracles: each judges the outcomes of one case and returns the findings that they prove.
+
+One module per oracle. Pure: no I/O, no clock, no randomness. Confirmation is triage's job.
+"""
+
+from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
+from ciguard.oracles.crash import CrashOracle
+from ciguard.oracles.differential import DifferentialOracle
+from ciguard.oracles.exhaustion import ExhaustionOracle
+from ciguard.oracles.hang import HangOracle
+from ciguard.oracles.internal_error import InternalErrorOracle
+
+__all__ = [
+    "ORACLES",
+    "CrashOracle",
+    "DifferentialOracle",
+    "ExhaustionOracle",
+    "HangOracle",
+    "Identity",
+    "InternalErrorOracle",
+    "Oracle",
+    "Subject",
+    "judge",
+]

@@ -1,0 +1,145 @@
+"""Comparing the outputs of two targets: structure, dtype, shape, values within a tolerance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ciguard.domain.dtypes import EPSILON
+from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ciguard.execution import Output
+
+_ROUNDINGS = 1024.0
+"""Tolerance in units of the dtype's epsilon, relative to the largest element: what re-ordered
+sums of the small arrays of a fuzzing case can amount to, with room to spare."""
+_LARGEST_RTOL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How two outputs differ."""
+
+    kind: str
+    """`structure`, `dtype`, `shape`, `nan`, `values`."""
+    text: str
+
+
+def compare_outputs(reference: Output, other: Output) -> Difference | None:
+    """Return the first difference between two outputs, None when they agree.
+
+    Outputs that cannot be compared (unreadable on both sides) agree in what can be seen of them.
+    """
+    if isinstance(reference, Container) and isinstance(other, Container):
+        return _compare_containers(reference, other)
+    if isinstance(reference, Scalar) and isinstance(other, Scalar):
+        return _compare_scalars(reference, other)
+    if isinstance(reference, _ARRAYS) and isinstance(other, _ARRAYS):
+        return _compare_arrays(reference, other)
+    return Difference("structure", f"{_describe(reference)} vs {_describe(other)}")
+
+
+_ARRAYS = (Tensor, TensorDigest, Unreadable)
+
+
+def _describe(output: Output) -> str:
+    match output:
+        case Container(type_name, _, _, length):
+            return f"{type_name} of {length}"
+        case Scalar(kind, text):
+            return text if kind == "O" else _SCALAR_NAMES[kind]
+        case Tensor() | TensorDigest() | Unreadable():
+            return "tensor"
+
+
+_SCALAR_NAMES = {
+    "none": "None",
+    "i": "int",
+    "f": "float",
+    "z": "complex",
+    "o": "bool",
+    "s": "str",
+    "b": "bytes",
+}
+
+
+def _compare_containers(reference: Container, other: Container) -> Difference | None:
+    if reference.length != other.length or reference.keys != other.keys:
+        return Difference("structure", f"{_describe(reference)} vs {_describe(other)}")
+    for mine, theirs in zip(reference.items, other.items, strict=True):
+        difference = compare_outputs(mine, theirs)
+        if difference is not None:
+            return difference
+    return None
+
+
+def _compare_scalars(reference: Scalar, other: Scalar) -> Difference | None:
+    if reference == other:
+        return None
+    if reference.kind != other.kind or reference.kind == "O":
+        return Difference("structure", f"{_describe(reference)} vs {_describe(other)}")
+    if reference.kind in "fz":
+        convert = float if reference.kind == "f" else complex
+        mine, theirs = np.array([convert(reference.text)]), np.array([convert(other.text)])
+        # A Python float may hold a float32's value: its digits beyond that mean nothing.
+        return _compare_values(mine, theirs, _rtol("float32"))
+    if reference.kind in "sb":
+        return None  # wording, names of objects and the like: not a numeric result
+    return Difference("values", f"{reference.text[:60]} vs {other.text[:60]}")
+
+
+def _compare_arrays(
+    reference: Tensor | TensorDigest | Unreadable, other: Tensor | TensorDigest | Unreadable
+) -> Difference | None:
+    if reference.dtype != other.dtype:
+        return Difference("dtype", f"{reference.dtype} vs {other.dtype}")
+    if reference.shape != other.shape:
+        return Difference("shape", f"{list(reference.shape)} vs {list(other.shape)}")
+    match reference, other:
+        case Tensor(), Tensor():
+            return _compare_values(reference.elements, other.elements, _rtol(reference.dtype))
+        case TensorDigest(), TensorDigest():
+            if reference.sha256 and reference.sha256 == other.sha256:
+                return None
+            return _compare_values(reference.sample, other.sample, _rtol(reference.dtype))
+        case _:
+            return None
+
+
+def _rtol(dtype: str) -> float:
+    return min(_ROUNDINGS * EPSILON.get(dtype, 0.0), _LARGEST_RTOL)
+
+
+def _compare_values(mine: NDArray[Any], theirs: NDArray[Any], rtol: float) -> Difference | None:
+    if mine.dtype.kind not in "fc":
+        return None if np.array_equal(mine, theirs) else _first_unequal(mine, theirs)
+    finite = np.isfinite(mine)
+    if not np.array_equal(finite, np.isfinite(theirs)) or not np.array_equal(
+        mine[~finite], theirs[~finite], equal_nan=True
+    ):
+        return _first_unequal(mine, theirs, kind="nan")
+    wide = np.complex128 if mine.dtype.kind == "c" else np.float64
+    x, y = mine[finite].astype(wide), theirs[finite].astype(wide)
+    if not x.size:
+        return None
+    with np.errstate(over="ignore"):
+        error = np.abs(x - y)
+        allowed = rtol * max(float(np.abs(x).max()), float(np.abs(y).max()))
+    if not (error > allowed).any():
+        return None
+    worst = int(error.argmax())
+    return Difference("values", f"{x[worst]:.9g} vs {y[worst]:.9g} (allowed {allowed:.2g})")
+
+
+def _first_unequal(mine: NDArray[Any], theirs: NDArray[Any], kind: str = "values") -> Difference:
+    if mine.dtype.kind in "fc":
+        unequal = ~((mine == theirs) | (np.isnan(mine) & np.isnan(theirs)))
+    else:
+        unequal = mine != theirs
+    place = int(np.flatnonzero(unequal)[0]) if unequal.any() else 0
+    return Difference(kind, f"{mine[place]!r:.60} vs {theirs[place]!r:.60} at element {place}")

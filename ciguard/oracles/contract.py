@@ -1,0 +1,91 @@
+"""What an oracle is, and the registry of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+
+from ciguard.domain import Passed, Rejected
+from ciguard.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.domain import Case, Finding, Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """In what one target can differ from another."""
+
+    request: str
+    """The target's text without the number that tells two equal requests apart."""
+    packages: tuple[str, ...]
+    version: str
+    device: str
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is being tested."""
+
+    library: str
+    api: str
+    tags: frozenset[str] = frozenset()
+    """The catalogue's, plus `unstable` once the campaign has seen the API disagree with itself."""
+    targets: Mapping[str, Identity]
+    """Every target of the library, in the order given: the first is the reference."""
+
+
+@runtime_checkable
+class Oracle(Protocol):
+    """Judges the outcomes of one case. Pure: no I/O, no clock, no randomness."""
+
+    def judge(
+        self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+    ) -> Sequence[Finding]:
+        """Return the findings that the outcomes prove; none when they prove nothing."""
+
+
+ORACLES: Registry[Oracle] = Registry(
+    "oracle", group="ciguard.oracles", accepts=lambda item: isinstance(item, Oracle)
+)
+
+AnyOracle = TypeVar("AnyOracle", bound=type)
+
+
+def registered(name: str, oracle: AnyOracle) -> AnyOracle:
+    """Register an instance of an oracle class and return the class."""
+    ORACLES.register(name, oracle())
+    return oracle
+
+
+def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list[Finding]:
+    """Return the findings of every registered oracle.
+
+    Most cases end alike everywhere in an orderly way; they are told apart here at little cost.
+    """
+    if _is_uneventful(outcomes):
+        return []
+    return [
+        finding
+        for oracle in ORACLES.items().values()
+        for finding in oracle.judge(case, outcomes, subject)
+    ]
+
+
+def _is_uneventful(outcomes: Mapping[str, Outcome]) -> bool:
+    first = next(iter(outcomes.values()), None)
+    match first:
+        case Passed(encoded):
+            return all(isinstance(o, Passed) and o.encoded == encoded for o in outcomes.values())
+        case Rejected():
+            return all(
+                isinstance(o, Rejected) and o.exception == first.exception
+                for o in outcomes.values()
+            )
+        case None:
+            return True
+        case _:
+            return False

@@ -1,0 +1,43 @@
+"""Crash: the process died."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Crashed, Finding, Severity
+from ciguard.oracles.contract import registered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.domain import Case, Outcome
+    from ciguard.oracles.contract import Subject
+
+
+class CrashOracle:
+    """A Python call must never end the process, whatever its arguments."""
+
+    def judge(
+        self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+    ) -> Sequence[Finding]:
+        """Return one finding that names every target on which the case died."""
+        dead = {name: out for name, out in outcomes.items() if isinstance(out, Crashed)}
+        if not dead:
+            return []
+        first = next(iter(dead.values()))
+        return [
+            Finding(
+                oracle="crash",
+                kind="exit" if first.cause.startswith("exit") else "signal",
+                severity=Severity.CRITICAL,
+                library=subject.library,
+                api=subject.api,
+                case=case,
+                outcomes=outcomes,
+                targets=tuple(dead),
+                message=f"{subject.api} ends the process ({first.cause})",
+            )
+        ]
+
+
+registered("crash", CrashOracle)

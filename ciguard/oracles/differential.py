@@ -1,0 +1,160 @@
+"""Differential: two targets of one library answer the same call differently."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ApiCall,
+    ArrayValue,
+    Finding,
+    Intent,
+    PairKind,
+    Passed,
+    Rejected,
+    Severity,
+    Special,
+    Stage,
+    TensorValue,
+)
+from ciguard.execution import decode_outputs
+from ciguard.oracles.comparison import Difference, compare_outputs
+from ciguard.oracles.contract import registered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ciguard.domain import Case, Outcome, Value
+    from ciguard.oracles.contract import Identity, Subject
+
+UNSTABLE_TAGS = frozenset({"random", "time", "unstable"})
+"""APIs whose values may differ from call to call: their values are not compared."""
+
+_SEVERITIES = {
+    "values": Severity.HIGH,
+    "nan": Severity.MEDIUM,
+    "dtype": Severity.HIGH,
+    "shape": Severity.HIGH,
+    "structure": Severity.HIGH,
+    "refused": Severity.MEDIUM,
+    "accepted": Severity.INFO,
+    "exception": Severity.LOW,
+}
+_UNSPECIFIED = frozenset({"values", "nan"})
+
+
+class DifferentialOracle:
+    """The first target is the reference; every other one must answer as it does."""
+
+    def judge(
+        self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+    ) -> Sequence[Finding]:
+        """Return one finding per target that deviates from the reference."""
+        present = [name for name in subject.targets if name in outcomes]
+        findings = []
+        for name in present[1:]:
+            reference = present[0]
+            difference = differs(outcomes[reference], outcomes[name])
+            if difference is None or not _is_meaningful(difference, case, subject):
+                continue
+            pair = pair_kind(subject.targets[reference], subject.targets[name])
+            findings.append(
+                Finding(
+                    oracle="differential",
+                    kind=difference.kind,
+                    severity=_SEVERITIES[difference.kind],
+                    library=subject.library,
+                    api=subject.api,
+                    case=case,
+                    outcomes={reference: outcomes[reference], name: outcomes[name]},
+                    targets=(reference, name),
+                    pair=pair,
+                    detail=_detail(difference),
+                    message=f"{subject.api} differs in {difference.kind}: {difference.text}",
+                )
+            )
+        return findings
+
+
+def differs(reference: Outcome, other: Outcome) -> Difference | None:
+    """Return how two outcomes of one case differ, None when they agree or cannot be compared.
+
+    A death, a hang or an internal error is another oracle's business.
+    """
+    match reference, other:
+        case Passed(mine), Passed(theirs):
+            return _compare_encoded(mine, theirs)
+        case Passed(), Rejected(exception, message, Stage.CALL):
+            return Difference("refused", f"refused with {exception}: {_line(message)}")
+        case Rejected(exception, message, Stage.CALL), Passed():
+            return Difference("accepted", f"was refused with {exception}: {_line(message)}")
+        case Rejected(mine_class, _, Stage.CALL), Rejected(their_class, _, Stage.CALL):
+            if mine_class == their_class:
+                return None
+            return Difference("exception", f"{mine_class} vs {their_class}")
+        case _:
+            return None
+
+
+def _line(message: str) -> str:
+    return message.strip().partition("\n")[0][:120]
+
+
+def _compare_encoded(mine: bytes, theirs: bytes) -> Difference | None:
+    if mine == theirs:
+        return None
+    reference, other = decode_outputs(mine), decode_outputs(theirs)
+    if reference is None or other is None:
+        return None
+    return compare_outputs(reference, other)
+
+
+def _detail(difference: Difference) -> str:
+    """Return what of a difference is the same whenever the same defect is met."""
+    if difference.kind in {"dtype", "exception", "structure"}:
+        return difference.text
+    return ""
+
+
+def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool:
+    if difference.kind not in _UNSPECIFIED:
+        return True
+    if subject.tags & UNSTABLE_TAGS:
+        return False
+    # What NaN, infinities and the ends of a type's range turn into is left open by most
+    # definitions (a cast to an integer, the order of a sort), and does change between builds.
+    return case.intent is Intent.CONFORMING and not any(map(_has_special_elements, _values(case)))
+
+
+def _values(case: ApiCall) -> Iterator[Value]:
+    yield from case.arguments
+    yield from (value for _, value in case.keywords)
+    yield from case.inputs
+
+
+def _has_special_elements(value: Value) -> bool:
+    match value:
+        case ArrayValue() | TensorValue():
+            return isinstance(value.fill, Special)
+        case _:
+            items = getattr(value, "items", ())
+            return any(
+                _has_special_elements(item[1] if isinstance(item, tuple) else item)
+                for item in items
+            )
+
+
+def pair_kind(reference: Identity, other: Identity) -> PairKind:
+    """Return in what two targets differ; the first that applies."""
+    if reference == other:
+        return PairKind.SAME
+    if reference.device != other.device:
+        return PairKind.DEVICE
+    if reference.version != other.version:
+        return PairKind.VERSION
+    if reference.packages != other.packages:
+        return PairKind.BACKEND
+    return PairKind.ENVIRONMENT
+
+
+registered("differential", DifferentialOracle)

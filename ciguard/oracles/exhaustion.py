@@ -1,0 +1,43 @@
+"""Exhaustion: the process ended because memory or output ran out, instead of raising."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Exhausted, Finding, Severity
+from ciguard.oracles.contract import registered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.domain import Case, Outcome
+    from ciguard.oracles.contract import Subject
+
+
+class ExhaustionOracle:
+    """Asking for too much must raise: a clean `out of memory` is an answer, an abort is not."""
+
+    def judge(
+        self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+    ) -> Sequence[Finding]:
+        """Return one finding that names every target whose process ended over a resource."""
+        ended = {n: out for n, out in outcomes.items() if isinstance(out, Exhausted) and out.died}
+        if not ended:
+            return []
+        resource = next(iter(ended.values())).resource.value
+        return [
+            Finding(
+                oracle="exhaustion",
+                kind=resource,
+                severity=Severity.MEDIUM,
+                library=subject.library,
+                api=subject.api,
+                case=case,
+                outcomes=outcomes,
+                targets=tuple(ended),
+                message=f"{subject.api} ends the process when {resource} runs out",
+            )
+        ]
+
+
+registered("exhaustion", ExhaustionOracle)

@@ -1,0 +1,46 @@
+"""Internal error: an assertion, a leaked C++ exception or a slip in library code escaped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Errored, Finding, Severity
+from ciguard.oracles.contract import registered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.domain import Case, Outcome
+    from ciguard.oracles.contract import Subject
+
+_MOST_MESSAGE = 160
+
+
+class InternalErrorOracle:
+    """Wrong arguments must be answered by an error about the arguments."""
+
+    def judge(
+        self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+    ) -> Sequence[Finding]:
+        """Return one finding that names every target on which an internal error escaped."""
+        leaky = {name: out for name, out in outcomes.items() if isinstance(out, Errored)}
+        if not leaky:
+            return []
+        first = next(iter(leaky.values()))
+        line = first.message.strip().partition("\n")[0][:_MOST_MESSAGE]
+        return [
+            Finding(
+                oracle="internal-error",
+                kind=first.exception,
+                severity=Severity.HIGH,
+                library=subject.library,
+                api=subject.api,
+                case=case,
+                outcomes=outcomes,
+                targets=tuple(leaky),
+                message=f"{subject.api} fails internally: {first.exception}: {line}",
+            )
+        ]
+
+
+registered("internal-error", InternalErrorOracle)
