@@ -1,0 +1,25 @@
+"""Every setting of ciguard, described once; file, environment and flags meet here.
+
+`Config` holds the values, `SETTINGS` what is known of each, `load_config` brings
+the sources together. Only `domain` and `errors` may be imported: settings know no room.
+"""
+
+from ciguard.config.load import Effective, Flags, Source, SourceKind, load_config
+from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
+from ciguard.config.settings import DEFAULT_TARGETS, SETTINGS, Config, Setting
+
+__all__ = [
+    "DEFAULT_TARGETS",
+    "SETTINGS",
+    "Config",
+    "Effective",
+    "Flags",
+    "Setting",
+    "Source",
+    "SourceKind",
+    "duration_text",
+    "load_config",
+    "parse_duration",
+    "parse_size",
+    "size_text",
+]

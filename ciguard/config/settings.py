@@ -1,0 +1,163 @@
+"""The one description of every setting."""
+
+from __future__ import annotations
+
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ciguard.config.kinds import Kind, duration, folder, severity, size, switch, texts, whole
+from ciguard.domain import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULT_TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.12.0", "tensorflow-cpu==2.21.0")
+
+TAGS = ("files", "network", "process", "global-state")
+"""Calls with one of these tags are left out unless the `allow` setting names it."""
+
+_DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What is known of one setting."""
+
+    field: str
+    """Its name in `Config`."""
+    key: str
+    """Its name in files."""
+    kind: Kind
+    help: str
+    """One or two sentences; also what `ciguard run --help` says."""
+    flag: str
+    """Its flag, e.g. `--target`."""
+    default: Any
+    in_files: bool = True
+    """False for what concerns one run only."""
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable."""
+        return "CIGUARD_" + self.key.upper().replace("-", "_")
+
+
+def _described(kind: Kind, text: str, **names: object) -> Mapping[str, object]:
+    """Return the metadata of a field: kind, help, and names that differ from the field's."""
+    return MappingProxyType({"kind": kind, "help": text, **names})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """The effective settings of one command."""
+
+    targets: tuple[str, ...] = field(
+        default=DEFAULT_TARGETS,
+        metadata=_described(
+            texts("TARGET", required=True),
+            "Environment that cases run in, e.g. torch==2.13.0, current, 'keras==3.15.1 + jax'. "
+            "Several targets of one library are compared with each other.",
+            flag="--target",
+        ),
+    )
+    levels: tuple[str, ...] = field(
+        default=("api",),
+        metadata=_described(
+            texts("LEVEL", required=True), "What is tested. Known level: api.", flag="--level"
+        ),
+    )
+    api: tuple[str, ...] = field(
+        default=("*",),
+        metadata=_described(
+            texts("GLOB", required=True),
+            "Glob over API names: cases are generated only for APIs that match one.",
+        ),
+    )
+    exclude: tuple[str, ...] = field(
+        default=(),
+        metadata=_described(texts("GLOB"), "Glob over API names that are left out."),
+    )
+    allow: tuple[str, ...] = field(
+        default=(),
+        metadata=_described(
+            texts("TAG", known=TAGS),
+            f"Call APIs with this tag too, which are left out otherwise: {', '.join(TAGS)}.",
+        ),
+    )
+    seed: int = field(default=0, metadata=_described(whole(0, 2**63 - 1), "Same seed, same cases."))
+    budget_s: float = field(
+        default=180.0,
+        metadata=_described(
+            duration(1.0, 30 * _DAY_S),
+            "Wall time of the whole run; provisioning of targets excluded.",
+            key="budget",
+        ),
+    )
+    max_cases: int = field(
+        default=0,
+        metadata=_described(
+            whole(0, 10**12),
+            "Stop after this many cases; 0 means that only the budget ends the run.",
+        ),
+    )
+    jobs: int = field(
+        default=0, metadata=_described(whole(0, 1024), "Workers per target; 0 means one.")
+    )
+    out: Path = field(
+        default=Path(".ciguard/run"), metadata=_described(folder(), "Folder for results.")
+    )
+    baseline: Path = field(
+        default=Path(".ciguard/baseline"),
+        metadata=_described(folder(), "Folder of the stored baseline."),
+    )
+    tracker: Path = field(
+        default=Path(".ciguard/issues"),
+        metadata=_described(folder(), "Folder of the local tracker: one file per bucket."),
+    )
+    fail_on: Severity = field(
+        default=Severity.MEDIUM,
+        metadata=_described(
+            severity(),
+            "Least severity of a new finding that fails the run: "
+            f"{', '.join(item.label for item in Severity)}.",
+        ),
+    )
+    case_limit_s: float = field(
+        default=0.0,
+        metadata=_described(
+            duration(0.1, 3_600.0, or_zero=True),
+            "Time limit of one case; 0 means the library's own (5s; more where calls compile).",
+            key="case-limit",
+        ),
+    )
+    memory_mib: int = field(
+        default=4096,
+        metadata=_described(
+            size(256, 1024 * 1024), "Memory that one worker may allocate.", key="memory"
+        ),
+    )
+    confirmations: int = field(
+        default=3,
+        metadata=_described(whole(1, 100), "Fresh workers in which a finding must reproduce."),
+    )
+    resume: bool = field(
+        default=False,
+        metadata=_described(
+            switch(), "Continue the campaign found in the output folder.", in_files=False
+        ),
+    )
+
+
+def _setting(described: Field[Any]) -> Setting:
+    names = dict(described.metadata)
+    key = str(names.pop("key", described.name.replace("_", "-")))
+    flag = names.pop("flag", f"--{key}")
+    return Setting(field=described.name, key=key, flag=flag, default=described.default, **names)
+
+
+SETTINGS: Mapping[str, Setting] = MappingProxyType(
+    {setting.key: setting for setting in map(_setting, fields(Config))}
+)
+"""Every setting by its key."""

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.config import (
+    DEFAULT_TARGETS,
+    SETTINGS,
+    Config,
+    Effective,
+    SourceKind,
+    duration_text,
+    load_config,
+    parse_duration,
+    parse_size,
+    size_text,
+)
+from ciguard.domain import Severity
+from ciguard.errors import ConfigurationError
+
+
+def _repository(root: Path, **files: str) -> Path:
+    (root / ".git").mkdir()
+    for name, text in files.items():
+        (root / f"{name}.toml").write_text(text, encoding="utf-8")
+    return root
+
+
+def _load(folder: Path, **flags: str) -> Effective:
+    return load_config(flags, {}, folder=folder)
+
+
+def _error(folder: Path, **flags: str) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        _load(folder, **flags)
+    return str(caught.value)
+
+
+def test_without_any_source_every_setting_has_its_default(tmp_path: Path) -> None:
+    effective = _load(tmp_path)
+
+    assert effective.config == Config()
+    assert effective.config.targets == DEFAULT_TARGETS
+    assert {source.kind for source in effective.sources.values()} == {SourceKind.DEFAULT}
+
+
+def test_every_field_of_the_configuration_is_described_as_a_setting() -> None:
+    assert [setting.field for setting in SETTINGS.values()] == [
+        item.name for item in fields(Config)
+    ]
+    assert all(setting.help.endswith(".") for setting in SETTINGS.values())
+
+
+def test_a_default_is_a_value_that_its_own_kind_accepts() -> None:
+    for setting in SETTINGS.values():
+        shown = setting.kind.show(setting.default)
+
+        assert setting.default == (setting.kind.from_text(shown) if shown else ())
+
+
+def test_flags_override_the_environment_which_overrides_the_file(tmp_path: Path) -> None:
+    root = _repository(tmp_path, ciguard='budget = "1m"\nseed = 1\njobs = 1\nmax-cases = 1\n')
+    environment = {"CIGUARD_BUDGET": "2m", "CIGUARD_SEED": "2", "PATH": "/bin"}
+
+    effective = load_config({"budget": "3m"}, environment, folder=root)
+
+    assert (effective.config.budget_s, effective.config.seed, effective.config.jobs) == (180, 2, 1)
+    assert {key: str(effective.sources[key]) for key in ("budget", "seed", "jobs", "out")} == {
+        "budget": "--budget",
+        "seed": "CIGUARD_SEED",
+        "jobs": "ciguard.toml",
+        "out": "default",
+    }
+
+
+def test_a_list_replaces_the_list_of_a_lesser_source(tmp_path: Path) -> None:
+    root = _repository(tmp_path, ciguard='targets = ["torch==2.12.0", "current"]')
+
+    effective = load_config({"targets": ("jax==0.7.0",)}, {}, folder=root)
+
+    assert effective.config.targets == ("jax==0.7.0",)
+
+
+def test_settings_are_read_from_pyproject_of_the_repository_above(tmp_path: Path) -> None:
+    root = _repository(tmp_path, pyproject='[tool.ciguard]\nfail-on = "high"\nmemory = "2GiB"')
+    inner = root / "a" / "b"
+    inner.mkdir(parents=True)
+
+    effective = _load(inner)
+
+    assert effective.config.fail_on is Severity.HIGH
+    assert effective.config.memory_mib == 2048
+    assert effective.file == root / "pyproject.toml"
+    assert str(effective.sources["memory"]) == "../../pyproject.toml"
+
+
+def test_a_pyproject_without_our_table_is_passed_over(tmp_path: Path) -> None:
+    root = _repository(tmp_path, ciguard="seed = 5")
+    inner = root / "package"
+    inner.mkdir()
+    (inner / "pyproject.toml").write_text("[tool.other]\nx = 1", encoding="utf-8")
+
+    assert _load(inner).config.seed == 5
+
+
+def test_nothing_above_the_repository_is_read(tmp_path: Path) -> None:
+    (tmp_path / "ciguard.toml").write_text("seed = 9", encoding="utf-8")
+    inner = tmp_path / "project"
+    inner.mkdir()
+    root = _repository(inner)
+
+    assert _load(root).config.seed == 0
+
+
+def test_outside_a_repository_only_the_working_folder_is_read(tmp_path: Path) -> None:
+    (tmp_path / "ciguard.toml").write_text("seed = 9", encoding="utf-8")
+    inner = tmp_path / "elsewhere"
+    inner.mkdir()
+
+    assert _load(inner).config.seed == 0
+    assert _load(tmp_path).config.seed == 9
+
+
+def test_paths_of_a_file_start_at_the_file_and_those_of_flags_at_the_working_folder(
+    tmp_path: Path,
+) -> None:
+    root = _repository(tmp_path, ciguard='baseline = "base"')
+    inner = root / "sub"
+    inner.mkdir()
+
+    config = load_config({"tracker": "mine"}, {}, folder=inner).config
+
+    assert config.baseline == Path("../base")
+    assert config.out == Path("../.ciguard/run")
+    assert config.tracker == Path("mine")
+
+
+def test_both_kinds_of_file_in_one_folder_are_refused(tmp_path: Path) -> None:
+    root = _repository(tmp_path, ciguard="seed = 1", pyproject="[tool.ciguard]\nseed = 2")
+
+    assert "both in ciguard.toml and in [tool.ciguard] of pyproject.toml" in _error(root)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("buget = 3", "ciguard.toml: buget: no such setting. Did you mean 'budget'?"),
+        ("fail_on = 'low'", "ciguard.toml: fail_on: no such setting. Did you mean 'fail-on'?"),
+        ("seed = true", "ciguard.toml: seed = True: a boolean is not allowed here. Write a whole"),
+        ("seed = -1", "ciguard.toml: seed = -1: out of range. Write a whole number from 0 to"),
+        ("targets = 'torch'", "targets = 'torch': a string is not allowed here. Write a list of"),
+        ("targets = []", "targets = []: the list is empty."),
+        ("targets = [1]", "an item is empty or not a string"),
+        ("allow = ['file']", "'file' is unknown. Did you mean 'files'?"),
+        ("budget = nan", "budget = nan: out of range. Write a duration from 1s to 30d"),
+        ("budget = '1m1m'", "the same unit is given twice"),
+        ("budget = 1979-05-27", "a date or time is not allowed here"),
+        ("fail-on = 'hgih'", "not a severity. Did you mean 'high'? Write one of info, low"),
+        ("out = ''", "out = '': not a path. Write the path of a folder."),
+        ("resume = true", "resume: concerns one run and cannot be set in a file. Use --resume"),
+        ("seed = ", "ciguard.toml: not valid TOML"),
+        ("[run]\nseed = 1", "ciguard.toml: run: no such setting."),
+    ],
+)
+def test_a_mistake_in_a_file_names_place_key_value_and_remedy(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    root = _repository(tmp_path, ciguard=text)
+
+    assert message in _error(root)
+
+
+def test_a_pyproject_whose_table_is_a_value_is_refused(tmp_path: Path) -> None:
+    root = _repository(tmp_path, pyproject="[tool]\nciguard = 3")
+
+    assert "pyproject.toml: [tool.ciguard] = 3: not a table" in _error(root)
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    root = _repository(tmp_path)
+    (root / "ciguard.toml").write_bytes(b"\xff\xfe")
+
+    assert "cannot be read" in _error(root)
+
+
+def test_a_mistake_in_a_flag_names_the_flag(tmp_path: Path) -> None:
+    assert _error(tmp_path, budget="3 parsecs").startswith("--budget '3 parsecs': not a duration.")
+
+
+def test_a_misspelt_variable_is_refused_with_the_right_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"CIGUARD_BUGET: no such.*'CIGUARD_BUDGET'"):
+        load_config({}, {"CIGUARD_BUGET": "3m"}, folder=tmp_path)
+
+
+def test_an_empty_variable_counts_as_not_given(tmp_path: Path) -> None:
+    assert load_config({}, {"CIGUARD_SEED": ""}, folder=tmp_path).config.seed == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("torch==2.13.0,current", ("torch==2.13.0", "current")),
+        ("torch==2.13.0\ncurrent\n", ("torch==2.13.0", "current")),
+        ("torch==2.3.0 + numpy>=1,<2, current", ("torch==2.3.0 + numpy>=1,<2", "current")),
+        ("keras==3.15.1[jax,torch],current", ("keras==3.15.1[jax,torch]", "current")),
+    ],
+)
+def test_a_list_variable_is_split_at_newlines_or_commas(
+    tmp_path: Path, text: str, targets: tuple[str, ...]
+) -> None:
+    config = load_config({}, {"CIGUARD_TARGETS": text}, folder=tmp_path).config
+
+    assert config.targets == targets
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90s", 90), ("3m", 180), ("1h30m", 5400), ("1.5h", 5400), ("45", 45), ("250ms", 0.25)],
+)
+def test_durations_are_read_as_people_write_them(text: str, seconds: float) -> None:
+    assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "3 parsecs", "-3", "m3", "1e3", "inf", "1h1h", "\u0663m"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"not a duration|twice"):
+        parse_duration(text)
+
+
+@given(st.integers(min_value=0, max_value=10**10))
+def test_a_duration_survives_being_written_and_read(milliseconds: int) -> None:
+    seconds = milliseconds / 1000
+
+    assert math.isclose(parse_duration(duration_text(seconds)), seconds, abs_tol=1e-6)
+
+
+@given(st.integers(min_value=0, max_value=10**7))
+def test_a_size_survives_being_written_and_read(mebibytes: int) -> None:
+    assert parse_size(size_text(mebibytes)) == mebibytes
+
+
+@pytest.mark.parametrize("text", ["", "4 potatoes", "-1", "1KiB", "1.5"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a"):
+        parse_size(text)
+
+
+@given(st.text(max_size=20))
+def test_any_text_of_a_variable_is_read_or_refused_with_its_name(text: str) -> None:
+    for setting in SETTINGS.values():
+        try:
+            load_config({}, {setting.variable: text}, folder=Path("/nonexistent"))
+        except ConfigurationError as error:
+            assert setting.variable in str(error)  # noqa: PT017 - either way is right
