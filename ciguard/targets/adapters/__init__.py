@@ -1,4 +1,5 @@
-"""One adapter per library. They run inside a target's interpreter: standard library, numpy and the
-library under test only, Python 3.9 and later, nothing else of ciguard but `contract`, `introspection`
-and their own `*_catalogue` module.
+"""One adapter per library, each with its catalogue; they run inside a target's interpreter.
+
+Standard library, numpy and the library under test only, Python 3.9 and later; of ciguard, they
+import modules of this package and nothing else.
 """

@@ -1,0 +1,63 @@
+"""Global state of Keras, version 2 (inside TensorFlow) and 3."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SETTINGS = ("keras.src.backend.config", "keras.src.backend_config", "keras.backend_config")
+"""Modules that hold `floatx`, `epsilon` and `image_data_format`, by version."""
+_POLICIES = ("keras.src.mixed_precision.policy", "keras.mixed_precision.policy")
+_TRACKER = "keras.src.backend.common.global_state"
+_BACKENDS = ("keras.src.backend", "keras.backend")
+"""Modules of Keras 2 that count layer names, which error messages repeat."""
+
+
+def pieces() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
+    """Return how to read and put back what is loaded of Keras; nothing if Keras is not loaded."""
+    found = []
+    for name in _SETTINGS:
+        module = sys.modules.get(name)
+        if module is not None:
+            found.append(_variables(module, [key for key in vars(module) if key.isupper()]))
+    for name in _POLICIES:
+        module = sys.modules.get(name)
+        if module is not None:
+            found.append(_variables(module, ["_global_policy"]))
+    for name in _BACKENDS:
+        counters = getattr(sys.modules.get(name), "PER_GRAPH_OBJECT_NAME_UIDS", None)
+        if counters is not None:
+            found.append((counters.__len__, partial(_clear, counters)))
+    tracker = getattr(sys.modules.get(_TRACKER), "GLOBAL_STATE_TRACKER", None)
+    if tracker is not None:
+        # Name counters, default dtype policy, seed generator, scopes: all in one dictionary.
+        storage = vars(tracker)
+        found.append((storage.copy, lambda clean: _refill(storage, clean)))
+    return found
+
+
+def _variables(module: Any, names: list[str]) -> tuple[Callable[[], Any], Callable[[Any], object]]:
+    """Return a reader of several variables of a module at once, and what puts them back."""
+    storage = vars(module)
+    if len(names) == 1:
+        (name,) = names
+        return (lambda: storage.get(name)), (lambda clean: storage.update({name: clean}))
+    read = itemgetter(*names)
+    return (
+        lambda: read(storage),
+        lambda clean: storage.update(zip(names, clean)),  # noqa: B905 - Python 3.9
+    )
+
+
+def _clear(counters: Any, _clean: int) -> None:
+    counters.clear()
+
+
+def _refill(storage: dict[str, Any], clean: dict[str, Any]) -> None:
+    storage.clear()
+    storage.update(clean)

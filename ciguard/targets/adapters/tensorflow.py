@@ -1,0 +1,308 @@
+"""TensorFlow 2."""
+
+# ruff: noqa: SLF001 - the public ways to make and read an eager tensor cost twice as much
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ciguard.targets.adapters import contract, error_texts, keras_state
+from ciguard.targets.adapters.global_state import GlobalState
+from ciguard.targets.adapters.interpreter_state import InterpreterState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_DTYPES = (
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "string",
+)
+_DRIVER_FILES = ("/dev/nvidia{index}", "/dev/dxg", "/proc/driver/nvidia/gpus")
+_SEEDS_REMEMBERED = 4096
+_WRAPPED_PYTHON_ERROR = "Traceback (most recent call last)"
+
+
+class TensorflowAdapter(contract.Adapter):
+    """Adapter of `tensorflow`, on a CPU or one GPU.
+
+    `load` imports and runs nothing: TensorFlow starts its thread pools with the first operation,
+    and a process forked after that hangs now and then. The first `tensor` or `reset` starts it.
+    """
+
+    module = "tensorflow"
+
+    def load(self, device: str) -> None:
+        """Import TensorFlow for one thread, quietly; a GPU is looked for by its driver's files.
+
+        Raises:
+            RuntimeError: if the device is absent.
+        """
+        kind, _, index = device.partition(":")
+        self._device = device
+        self._on_cpu = kind == "cpu"
+        _prepare_environment(index or "0", on_cpu=self._on_cpu)
+        warnings.simplefilter("ignore")
+        tensorflow = importlib.import_module("tensorflow")
+        tensorflow.get_logger().setLevel("ERROR")
+        self._tensorflow = tensorflow
+        if not self._on_cpu:
+            self._check_driver(kind, index or "0")
+        _load_keras(tensorflow)
+        self._ops: Any = importlib.import_module("tensorflow.python.framework.ops")
+        contexts: Any = importlib.import_module("tensorflow.python.eager.context")
+        self._context = contexts.context()
+        self._place = ""
+        self._name_dtypes()
+        self._errors = _error_classes(tensorflow)
+        self._seeds = _SeedSource()
+        self._interpreter = InterpreterState()
+        self._state = GlobalState([*self._pieces(contexts), *keras_state.pieces()])
+
+    def _check_driver(self, kind: str, index: str) -> None:
+        # Counting GPUs would initialise CUDA, and a process that has done so cannot fork.
+        files = [Path(name.format(index=index)) for name in _DRIVER_FILES]
+        if kind != "cuda" or not any(file.exists() for file in files):
+            self._say_absent("no such NVIDIA device on this machine")
+
+    def _say_absent(self, reason: str) -> None:
+        version = self._tensorflow.__version__
+        msg = f"device {self._device!r} is absent: tensorflow {version} finds {reason}"
+        raise RuntimeError(msg)
+
+    def _name_dtypes(self) -> None:
+        dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
+        self._dtypes = {name: getattr(self._tensorflow, name) for name in _DTYPES}
+        self._arrays = {
+            name: np.dtype(dtype.as_numpy_dtype) for name, dtype in self._dtypes.items()
+        }
+        known = [value for value in vars(dtypes).values() if isinstance(value, dtypes.DType)]
+        self._names = {dtype._type_enum: dtype.name for dtype in known}
+        self._plain = frozenset(dtype._type_enum for dtype in self._dtypes.values())
+        self._text = self._tensorflow.string._type_enum
+        self._brain = self._tensorflow.bfloat16._type_enum
+
+    def _pieces(self, contexts: Any) -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
+        """Return how to read and to put back what a case may change in TensorFlow itself."""
+        tensorflow, ops, context = self._tensorflow, self._ops, self._context
+        local = context._thread_local_data
+        generators = importlib.import_module("tensorflow.python.ops.stateful_random_ops")
+        stack = ops._default_graph_stack
+        places = (
+            (contexts, "default_execution_mode"),
+            (local, "is_eager"),
+            (local, "op_callbacks"),
+            (context, "_soft_device_placement"),
+            (context, "_log_device_placement"),
+            (context, "_optimizer_jit"),
+            (generators, "global_generator"),
+        )
+        pieces = [_attribute(owner, name) for owner, name in places if hasattr(owner, name)]
+        pieces.append(
+            (tensorflow.config.functions_run_eagerly, tensorflow.config.run_functions_eagerly)
+        )
+        pieces.append((lambda: len(stack.stack), lambda depth: _truncate(stack.stack, depth)))
+        return pieces
+
+    def _start(self) -> None:
+        """Start TensorFlow's runtime in this process."""
+        context = self._context
+        context.ensure_initialized()
+        self._place = context.device_name
+        if not self._on_cpu:
+            names = [name for name in context.devices() if name.endswith("GPU:0")]
+            if not names:
+                self._say_absent("no usable GPU")
+            self._place = names[0]
+
+    def describe(self) -> Iterator[dict[str, Any]]:
+        """Yield one record per public function, raw operation and layer class."""
+        catalogue = importlib.import_module("ciguard.targets.adapters.tensorflow_catalogue")
+        yield from catalogue.describe()
+
+    def tensor(self, array: Any, dtype: str) -> Any:
+        """Return an eager tensor, which may share the array's memory.
+
+        Raises:
+            KeyError: if TensorFlow has no such dtype.
+        """
+        wanted = self._arrays[dtype]
+        if array.dtype != wanted:
+            array = array.astype(wanted)
+        if not self._place:
+            self._start()
+        if dtype == "string" and not self._on_cpu:
+            return self._tensorflow.constant(array)
+        return self._ops.EagerTensor(array, self._place, None)
+
+    def dtype(self, name: str) -> Any:
+        """Return TensorFlow's dtype object for a common name.
+
+        Raises:
+            AttributeError: if TensorFlow has no such dtype.
+        """
+        try:
+            return self._dtypes[name]
+        except KeyError:
+            msg = f"tensorflow has no dtype {name!r}"
+            raise AttributeError(msg) from None
+
+    def read(self, output: Any) -> dict[str, Any] | None:
+        """Read an eager tensor or a variable; of a sparse or ragged tensor its values only."""
+        if not isinstance(output, self._ops.EagerTensor):
+            return self._read_other(output)
+        number = output._datatype_enum()
+        if number not in self._plain:
+            return {"dtype": self._names.get(number, str(number)), "note": "no numpy equal"}
+        array = output._numpy_internal()
+        if number == self._text:
+            array = np.asarray(array, dtype=object)
+        elif number == self._brain:
+            array = np.asarray(array, dtype=np.float32)
+        else:
+            array = np.asarray(array)
+        return {"dtype": self._names[number], "array": array}
+
+    def _read_other(self, output: Any) -> dict[str, Any] | None:
+        tensorflow = self._tensorflow
+        note = ""
+        part: Any = None
+        try:
+            if isinstance(output, tensorflow.Variable):
+                part, note = output.read_value(), "variable"
+            elif isinstance(output, tensorflow.RaggedTensor):
+                part, note = output.flat_values, "flat values of a ragged tensor"
+            elif isinstance(output, (tensorflow.SparseTensor, tensorflow.IndexedSlices)):
+                part, note = output.values, "values of a sparse tensor"
+        except (tensorflow.errors.OpError, RuntimeError, ValueError) as error:
+            return {"dtype": output.dtype.name, "note": f"variable: {type(error).__name__}"}
+        if isinstance(part, self._ops.EagerTensor):
+            return {"note": note, **(self.read(part) or {})}
+        if isinstance(output, tensorflow.Tensor):
+            return {"dtype": output.dtype.name, "note": "symbolic"}
+        return None
+
+    def reset(self, seed: int) -> None:
+        """Restore the state of TensorFlow, Keras, numpy and Python; seed. About 2 microseconds."""
+        self._interpreter.restore()
+        self._state.restore()
+        if not self._place:
+            self._start()
+        self._seeds.reset(self._context, seed)
+
+    def synchronise(self) -> None:
+        """Wait until the GPU has finished."""
+        if not self._on_cpu:
+            self._context.sync_executors()
+
+    def classify(self, error: BaseException) -> str:
+        """Tell user errors from internal ones by class, then by message."""
+        kind = super().classify(error)
+        if kind != contract.REJECTED:
+            return kind
+        exhausted, internal = self._errors
+        if isinstance(error, exhausted):
+            return contract.EXHAUSTED
+        message = str(error)
+        # `py_function` reports whatever the user's Python raised as an unknown error.
+        if isinstance(error, internal) and _WRAPPED_PYTHON_ERROR not in message:
+            kind = error_texts.kind_of_message(message)
+            return contract.EXHAUSTED if kind == contract.EXHAUSTED else contract.ERRORED
+        return error_texts.kind_of_message(message)
+
+
+class _SeedSource:
+    """Stands where TensorFlow keeps the generator that gives each random operation its seed.
+
+    Seeding that generator for every case costs 5 microseconds, and clearing the cache of kernels,
+    which hold the position in their random stream, makes every later call 50 times slower. So the
+    generator is seeded when it is first drawn from, and the cache is cleared only when a seed comes
+    again that some cached kernel may have been made with.
+    """
+
+    def __init__(self) -> None:
+        self._seed = 0
+        self._generator: random.Random | None = None
+        self._used: set[int] = set()
+
+    def reset(self, context: Any, seed: int) -> None:
+        """Make `context` draw operation seeds from `seed`."""
+        if self._generator is not None or getattr(context, "_rng", self) is not self:
+            self._used.add(self._seed)
+            self._generator = None
+        if seed in self._used or len(self._used) > _SEEDS_REMEMBERED:
+            _clear_kernels(context)
+            self._used.clear()
+        self._seed = seed
+        context._seed = seed
+        context._rng = self
+
+    def randint(self, low: int, high: int) -> int:
+        """Return the next operation seed in [low, high]; called by TensorFlow."""
+        if self._generator is None:
+            self._generator = random.Random(self._seed)  # noqa: S311 - as TensorFlow itself does
+        return self._generator.randint(low, high)
+
+
+def _clear_kernels(context: Any) -> None:
+    tfe: Any = importlib.import_module("tensorflow.python.pywrap_tfe")
+    tfe.TFE_ContextClearCaches(context._context_handle)
+
+
+def _prepare_environment(index: str, *, on_cpu: bool) -> None:
+    """Set what TensorFlow reads from the environment when it is imported or started."""
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"  # failed checks are printed all the same
+    os.environ["TF_NUM_INTRAOP_THREADS"] = "1"
+    os.environ["TF_NUM_INTEROP_THREADS"] = "1"
+    os.environ["CUDA_VISIBLE_DEVICES"] = "-1" if on_cpu else index
+    os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+
+
+def _load_keras(tensorflow: Any) -> None:
+    """Import the Keras that belongs to this TensorFlow; some builds come without."""
+    try:
+        _ = tensorflow.keras.layers
+    except (AttributeError, ImportError):
+        return
+
+
+def _error_classes(tensorflow: Any) -> tuple[tuple[type, ...], tuple[type, ...]]:
+    """Return the classes of exhausted resources, and of internal errors."""
+    core: Any = importlib.import_module("tensorflow.python.eager.core")
+    # The last two are meant to be caught and translated inside TensorFlow.
+    leaked = [getattr(core, name, None) for name in ("_FallbackException", "_NotOkStatusException")]
+    classes = [tensorflow.errors.InternalError, tensorflow.errors.UnknownError, *leaked]
+    internal = [found for found in classes if isinstance(found, type)]
+    return (tensorflow.errors.ResourceExhaustedError,), tuple(internal)
+
+
+def _attribute(owner: Any, name: str) -> tuple[Callable[[], Any], Callable[[Any], object]]:
+    return partial(getattr, owner, name), partial(setattr, owner, name)
+
+
+def _truncate(items: list[Any], length: int) -> None:
+    del items[length:]
+
+
+ADAPTER = TensorflowAdapter
