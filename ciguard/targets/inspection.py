@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from ciguard.errors import ProvisioningError
+from ciguard.targets.children import child
 from ciguard.targets.environment import readable_paths
 
 if TYPE_CHECKING:
@@ -78,24 +79,13 @@ def inspect(
 def _run(argv: Sequence[str], folder: Path, variables: Mapping[str, str]) -> str:
     """Run to the end or the limit; return the last lines of what was printed."""
     environment = {"HOME": str(folder), "TMPDIR": str(folder), **variables}
-    with (
-        (folder / "said.txt").open("wb+") as said,
-        subprocess.Popen(
-            argv,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            process_group=0,
-        ) as process,
-    ):
+    with (folder / "said.txt").open("wb+") as said:
         try:
-            process.wait(IMPORT_LIMIT_S)
-        except BaseException as error:
-            os.killpg(process.pid, signal.SIGKILL)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
+            with child(
+                argv, folder=folder, environment=environment, stdout=said, stderr=subprocess.STDOUT
+            ) as process:
+                process.wait(IMPORT_LIMIT_S)
+        except subprocess.TimeoutExpired:
             return f"it did not end within {IMPORT_LIMIT_S:.0f} s"
         said.seek(0)
         lines = said.read().decode(errors="replace").replace("\r", "\n").splitlines()

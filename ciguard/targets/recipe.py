@@ -30,7 +30,9 @@ class Recipe:
     """The exact request that an environment answers."""
 
     requirements: tuple[str, ...]
-    """PEP 508: what the target names, then the companions of its libraries."""
+    """PEP 508: what the target names."""
+    companions: tuple[str, ...]
+    """PEP 508: what its libraries need beside them."""
     wheels: tuple[tuple[Path, str], ...]
     """Files to install, each with a digest of its content."""
     device_class: str
@@ -43,6 +45,7 @@ class Recipe:
         asked = {
             "schema": RECIPE_SCHEMA,
             "requirements": self.requirements,
+            "companions": self.companions,
             "wheels": [[path.name, digest] for path, digest in self.wheels],
             "device": self.device_class,
             "python": self.python,
@@ -51,7 +54,7 @@ class Recipe:
         }
         digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]
         named = [path.name.removesuffix(".whl") for path, _ in self.wheels] + [
-            requirement.replace("==", "-") for requirement in self.requirements[:2]
+            requirement.replace("==", "-") for requirement in self.requirements
         ]
         readable = re.sub(r"[^A-Za-z0-9.+-]+", "_", "_".join(named))[:60]
         return f"{readable}-{self.device_class}-py{self.python}-{digest}"
@@ -66,7 +69,8 @@ def recipe_of(target: Target) -> Recipe:
     published = [str(package) for package in target.packages if isinstance(package, Published)]
     wheels = [package.path for package in target.packages if isinstance(package, Wheel)]
     return Recipe(
-        requirements=(*published, *_companions(target)),
+        requirements=tuple(published),
+        companions=_companions(target),
         wheels=tuple((_resolved(path), _digest(path, target)) for path in wheels),
         device_class=target.device_class,
         python=target.python or platform.python_version(),

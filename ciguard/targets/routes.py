@@ -48,11 +48,12 @@ def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[Route]:
     """
     chosen = next(filter(_has_device_builds, recipe.requirements), None)
     if chosen is None:
-        yield Route(name="the package index", requirements=recipe.requirements)
+        everything = (*recipe.requirements, *recipe.companions)
+        yield Route(name="the package index", requirements=everything)
         return
     requirement = Requirement(chosen)
     local = sorted(_wheels(requirement, links, python=recipe.python), key=_preference)
-    others = tuple(text for text in recipe.requirements if text != chosen)
+    others = tuple(text for text in recipe.requirements if text != chosen) + recipe.companions
     if recipe.device_class == CPU:
         for version in local[-1:]:
             extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""

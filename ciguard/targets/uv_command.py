@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import uv
 
+from ciguard.targets.children import child
 from ciguard.targets.variables import is_secret
 
 if TYPE_CHECKING:
@@ -65,27 +65,17 @@ def run_uv(
     argv = [uv.find_uv_bin(), "--no-progress", "--color", "never", *arguments]
     log.debug("running %s", mask_secrets(" ".join(argv)))
     lines: list[str] = []
-    with subprocess.Popen(
+    with child(
         argv,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
+        folder=folder,
+        environment=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        process_group=0,
     ) as process:
-        try:
-            for line in process.stderr or ():
-                lines.append(mask_secrets(line.rstrip()))
-                if _PROGRESS.fullmatch(lines[-1]):
-                    on_progress(_sentence(lines[-1].strip()))
-            process.wait()
-        except BaseException:
-            # Builds of source distributions run as children of uv: the whole group goes.
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
+        for line in process.stderr or ():
+            lines.append(mask_secrets(line.rstrip()))
+            if _PROGRESS.fullmatch(lines[-1]):
+                on_progress(_sentence(lines[-1].strip()))
     return UvOutcome(returncode=process.returncode, complaint=_complaint(lines))
 
 
