@@ -5,7 +5,7 @@ One module per oracle. Pure: no I/O, no clock, no randomness. Confirmation is tr
 
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
 from ciguard.oracles.crash import CrashOracle
-from ciguard.oracles.differential import DifferentialOracle
+from ciguard.oracles.differential import DifferentialOracle, differs, pair_kind
 from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HangOracle
 from ciguard.oracles.internal_error import InternalErrorOracle
@@ -20,5 +20,7 @@ __all__ = [
     "InternalErrorOracle",
     "Oracle",
     "Subject",
+    "differs",
     "judge",
+    "pair_kind",
 ]

@@ -28,6 +28,9 @@ class Difference:
     kind: str
     """`structure`, `dtype`, `shape`, `nan`, `values`."""
     text: str
+    """For a person; may hold values."""
+    detail: str = ""
+    """What is the same whenever the same defect is met; part of the fingerprint."""
 
 
 def compare_outputs(reference: Output, other: Output) -> Difference | None:
@@ -41,7 +44,12 @@ def compare_outputs(reference: Output, other: Output) -> Difference | None:
         return _compare_scalars(reference, other)
     if isinstance(reference, _ARRAYS) and isinstance(other, _ARRAYS):
         return _compare_arrays(reference, other)
-    return Difference("structure", f"{_describe(reference)} vs {_describe(other)}")
+    return _structure(reference, other)
+
+
+def _structure(reference: Output, other: Output) -> Difference:
+    text = f"{_describe(reference)} vs {_describe(other)}"
+    return Difference("structure", text, text)
 
 
 _ARRAYS = (Tensor, TensorDigest, Unreadable)
@@ -70,7 +78,7 @@ _SCALAR_NAMES = {
 
 def _compare_containers(reference: Container, other: Container) -> Difference | None:
     if reference.length != other.length or reference.keys != other.keys:
-        return Difference("structure", f"{_describe(reference)} vs {_describe(other)}")
+        return _structure(reference, other)
     for mine, theirs in zip(reference.items, other.items, strict=True):
         difference = compare_outputs(mine, theirs)
         if difference is not None:
@@ -82,7 +90,7 @@ def _compare_scalars(reference: Scalar, other: Scalar) -> Difference | None:
     if reference == other:
         return None
     if reference.kind != other.kind or reference.kind == "O":
-        return Difference("structure", f"{_describe(reference)} vs {_describe(other)}")
+        return _structure(reference, other)
     if reference.kind in "fz":
         convert = float if reference.kind == "f" else complex
         mine, theirs = np.array([convert(reference.text)]), np.array([convert(other.text)])
@@ -97,7 +105,8 @@ def _compare_arrays(
     reference: Tensor | TensorDigest | Unreadable, other: Tensor | TensorDigest | Unreadable
 ) -> Difference | None:
     if reference.dtype != other.dtype:
-        return Difference("dtype", f"{reference.dtype} vs {other.dtype}")
+        text = f"{reference.dtype} vs {other.dtype}"
+        return Difference("dtype", text, text)
     if reference.shape != other.shape:
         return Difference("shape", f"{list(reference.shape)} vs {list(other.shape)}")
     match reference, other:

@@ -69,7 +69,7 @@ class DifferentialOracle:
                     outcomes={reference: outcomes[reference], name: outcomes[name]},
                     targets=(reference, name),
                     pair=pair,
-                    detail=_detail(difference),
+                    detail=difference.detail,
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
                 )
             )
@@ -85,13 +85,16 @@ def differs(reference: Outcome, other: Outcome) -> Difference | None:
         case Passed(mine), Passed(theirs):
             return _compare_encoded(mine, theirs)
         case Passed(), Rejected(exception, message, Stage.CALL):
-            return Difference("refused", f"refused with {exception}: {_line(message)}")
+            text = f"refused with {exception}: {_line(message)}"
+            return Difference("refused", text, exception)
         case Rejected(exception, message, Stage.CALL), Passed():
-            return Difference("accepted", f"was refused with {exception}: {_line(message)}")
+            text = f"was refused with {exception}: {_line(message)}"
+            return Difference("accepted", text, exception)
         case Rejected(mine_class, _, Stage.CALL), Rejected(their_class, _, Stage.CALL):
             if mine_class == their_class:
                 return None
-            return Difference("exception", f"{mine_class} vs {their_class}")
+            text = f"{mine_class} vs {their_class}"
+            return Difference("exception", text, text)
         case _:
             return None
 
@@ -107,13 +110,6 @@ def _compare_encoded(mine: bytes, theirs: bytes) -> Difference | None:
     if reference is None or other is None:
         return None
     return compare_outputs(reference, other)
-
-
-def _detail(difference: Difference) -> str:
-    """Return what of a difference is the same whenever the same defect is met."""
-    if difference.kind in {"dtype", "exception", "structure"}:
-        return difference.text
-    return ""
 
 
 def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool:

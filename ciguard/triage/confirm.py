@@ -1,0 +1,198 @@
+"""Confirmation: a finding counts when it shows itself in fresh workers, every time.
+
+A candidate is repeated, one repetition after the other, in workers that ran nothing before. What
+does not reproduce drops out as flaky at once. Deaths get a worker each; findings that end in an
+orderly way share one per repetition, since a fresh process is the price.
+
+A difference between targets counts only if each target also agrees with itself. Memory is filled
+with another byte in each repetition, so that a result read from uninitialised memory disagrees.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from ciguard.domain import Confirmation, Finding, PairKind, case_to_json
+from ciguard.execution import Job
+from ciguard.oracles import differs, judge
+from ciguard.triage.fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain import Case, Outcome
+    from ciguard.execution import Dispatcher, Result
+    from ciguard.oracles import Subject
+
+_FILLS = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
+_DEADLY = frozenset({"crash", "hang", "exhaustion"})
+_MOST_TOGETHER = 16
+_MOST_UNDER_WAY = 3
+
+
+def encode(case: Case) -> bytes:
+    """Return a case as the worker reads it."""
+    return json.dumps(case_to_json(case), separators=(",", ":")).encode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What came of a candidate."""
+
+    key: str
+    """The provisional fingerprint under which it was proposed."""
+    finding: Finding
+    """As met in the first fresh worker; as proposed when it did not show there."""
+    confirmation: Confirmation
+
+
+@dataclass(slots=True)
+class _Candidate:
+    key: str
+    finding: Finding
+    met: list[Finding] = field(default_factory=list)
+    seen: list[dict[str, Outcome]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Trial:
+    """Candidates that are repeated together, in one worker per target."""
+
+    candidates: list[_Candidate]
+    targets: tuple[str, ...]
+    repetition: int = 0
+    outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
+
+
+class SubjectOf(Protocol):
+    """Finds what is being tested from a finding."""
+
+    def __call__(self, finding: Finding) -> Subject:
+        """Return library, API, tags and targets."""
+        ...
+
+
+class Confirmer:
+    """Repeats candidates on a dispatcher; the caller hands it the results that are its own."""
+
+    KEY = "confirm"
+
+    def __init__(self, dispatcher: Dispatcher, *, repetitions: int, subject_of: SubjectOf) -> None:
+        self._dispatcher = dispatcher
+        self._repetitions = repetitions
+        self._subject_of = subject_of
+        self._queue: list[tuple[int, int, _Candidate]] = []
+        self._trials: dict[int, _Trial] = {}
+        self._number = 0
+
+    def propose(self, key: str, finding: Finding) -> None:
+        """Queue a finding; the most severe are repeated first."""
+        self._number += 1
+        heapq.heappush(self._queue, (-finding.severity, self._number, _Candidate(key, finding)))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits and nothing is under way."""
+        return not self._queue and not self._trials
+
+    def pump(self) -> None:
+        """Start as many trials as may be under way at once."""
+        while self._queue and len(self._trials) < _MOST_UNDER_WAY:
+            first = heapq.heappop(self._queue)[2]
+            together = [first]
+            if first.finding.oracle not in _DEADLY:
+                together += self._companions(tuple(first.finding.outcomes))
+            self._number += 1
+            self._trials[self._number] = _Trial(together, tuple(first.finding.outcomes))
+            self._repeat(self._number)
+
+    def _companions(self, targets: tuple[str, ...]) -> Iterator[_Candidate]:
+        """Take further orderly candidates for the same targets off the queue."""
+        chosen: list[tuple[int, int, _Candidate]] = []
+        for entry in sorted(self._queue):
+            finding = entry[2].finding
+            if finding.oracle not in _DEADLY and tuple(finding.outcomes) == targets:
+                chosen.append(entry)
+                if len(chosen) == _MOST_TOGETHER - 1:
+                    break
+        for entry in chosen:
+            self._queue.remove(entry)
+            yield entry[2]
+        heapq.heapify(self._queue)
+
+    def _repeat(self, number: int) -> None:
+        trial = self._trials[number]
+        trial.outcomes = {}
+        cases = tuple(encode(candidate.finding.case) for candidate in trial.candidates)
+        is_differential = any(c.finding.oracle == "differential" for c in trial.candidates)
+        perturb = _FILLS[trial.repetition % len(_FILLS)] if is_differential else 0
+        for target in trial.targets:
+            job = Job(target, (self.KEY, number), cases, fresh=True, perturb=perturb)
+            self._dispatcher.add(job, urgent=True)
+
+    def take(self, result: Result) -> list[Settled]:
+        """Take the result of one of this confirmer's jobs; return what it settles."""
+        number = result.job.key[1]  # type: ignore[index]
+        trial = self._trials[number]
+        trial.outcomes[result.job.target] = result.outcomes
+        if len(trial.outcomes) < len(trial.targets):
+            return []
+        settled = list(self._settle_repetition(trial))
+        trial.repetition += 1
+        if trial.candidates:
+            self._repeat(number)
+        else:
+            del self._trials[number]
+        return settled
+
+    def _settle_repetition(self, trial: _Trial) -> Iterator[Settled]:
+        surviving = []
+        for position, candidate in enumerate(trial.candidates):
+            outcomes = {name: trial.outcomes[name][position] for name in trial.targets}
+            if not self._shows_again(candidate, outcomes):
+                yield Settled(candidate.key, candidate.finding, Confirmation.FLAKY)
+            elif trial.repetition + 1 == self._repetitions:
+                yield Settled(candidate.key, _most_common(candidate.met), Confirmation.CONFIRMED)
+            else:
+                surviving.append(candidate)
+        trial.candidates = surviving
+
+    def _shows_again(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
+        proposed = candidate.finding
+        if proposed.oracle == "differential" and not _agree(candidate.seen, outcomes):
+            return False
+        candidate.seen.append(outcomes)
+        for finding in judge(proposed.case, outcomes, self._subject_of(proposed)):
+            same_defect = (finding.oracle, finding.kind) == (proposed.oracle, proposed.kind)
+            if same_defect and (
+                finding.pair is PairKind.NONE or finding.targets == proposed.targets
+            ):
+                candidate.met.append(finding)
+                return True
+        return False
+
+    def abandon(self) -> list[Settled]:
+        """Return everything that is not settled, as pending: the budget is spent."""
+        waiting = [entry[2] for entry in sorted(self._queue)]
+        waiting += [c for trial in self._trials.values() for c in trial.candidates]
+        self._queue.clear()
+        self._trials.clear()
+        return [Settled(c.key, c.finding, Confirmation.PENDING) for c in waiting]
+
+
+def _agree(earlier: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> bool:
+    """Tell whether every target answers as it did in the first repetition."""
+    if not earlier:
+        return True
+    return all(differs(earlier[0][name], outcome) is None for name, outcome in outcomes.items())
+
+
+def _most_common(met: list[Finding]) -> Finding:
+    """Return the first of the findings with the fingerprint that most repetitions gave."""
+    keys = [fingerprint(finding).key for finding in met]
+    (chosen, _), *_ = Counter(keys).most_common(1)
+    return met[keys.index(chosen)]
