@@ -57,6 +57,14 @@ from ciguard.domain.outcomes import (
     status,
 )
 from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord, record_from_json
+from ciguard.domain.text import (
+    markdown_block,
+    markdown_code,
+    markdown_text,
+    shortened,
+    visible,
+    visible_lines,
+)
 from ciguard.domain.values import (
     ArrayValue,
     CallValue,
@@ -139,10 +147,16 @@ __all__ = [
     "case_to_json",
     "finding_from_json",
     "finding_to_json",
+    "markdown_block",
+    "markdown_code",
+    "markdown_text",
     "outcome_from_json",
     "outcome_to_json",
     "record_from_json",
+    "shortened",
     "status",
     "value_from_json",
     "value_to_json",
+    "visible",
+    "visible_lines",
 ]

@@ -1,0 +1,91 @@
+"""Fuzzed text made safe to show: bounded, control characters visible, markdown inert.
+
+Messages and logs of a library under test hold whatever a case put there: terminal escapes, workflow
+commands, mentions, HTML. Every reporter and tracker shows such text through these functions.
+"""
+
+from __future__ import annotations
+
+import re
+
+LINE_LIMIT = 300
+"""Characters of one line of text for a person."""
+BLOCK_LIMIT = 8_000
+"""Characters of a log or a stack."""
+
+_CODE_SPAN_SAFE = re.compile(r"[ -_a-{}~]+")
+"""Printable ASCII without the backtick and the pipe (which ends a table's cell)."""
+
+
+def visible(text: str, *, limit: int = LINE_LIMIT) -> str:
+    r"""Return `text` on one line, every character that is not printable as its Python escape.
+
+    That covers line ends, NUL, terminal escapes, zero-width and direction marks, surrogates and
+    what XML forbids. A backslash stays as it is: the result is for reading, not for decoding.
+    """
+    return shortened(_escaped(shortened(text, 2 * limit)), limit)
+
+
+def visible_lines(text: str, *, limit: int = BLOCK_LIMIT) -> str:
+    """Return `text` with its line ends, everything else that is not printable as its escape."""
+    lines = shortened(text, limit).expandtabs(4).replace("\r\n", "\n").split("\n")
+    return shortened("\n".join(map(_escaped, lines)), limit)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return at most `limit` characters: beginning, a note of how much is left out, end.
+
+    Raises:
+        ValueError: if `limit` leaves no room for the note.
+    """
+    if len(text) <= limit:
+        return text
+    note = f" …[{len(text) - limit} more]… "
+    kept = limit - len(note)
+    if kept < 0:
+        msg = f"{limit} characters leave no room for the note of what was left out"
+        raise ValueError(msg)
+    tail = kept // 3
+    return text[: kept - tail] + note + text[len(text) - tail :]
+
+
+def markdown_code(text: str, *, limit: int = LINE_LIMIT) -> str:
+    """Return `text` as inline code, safe in a paragraph, a list and a table.
+
+    Nothing in it mentions a person, links an issue, opens a tag or ends the cell.
+    """
+    shown = visible(text, limit=limit).strip()
+    if not shown:
+        return "`(empty)`"
+    if _CODE_SPAN_SAFE.fullmatch(shown) and "\\" not in shown:
+        return f"`{shown}`"
+    # A code span has no escapes, so what could end it or its cell goes into an element instead.
+    return f"<code>{_entities(shown)}</code>"
+
+
+def markdown_text(text: str, *, limit: int = LINE_LIMIT) -> str:
+    """Return `text` as a plain part of a paragraph: no markup, no mention, no link."""
+    return _entities(visible(text, limit=limit))
+
+
+def markdown_block(text: str, *, language: str = "text", limit: int = BLOCK_LIMIT) -> str:
+    """Return `text` as a fenced block that nothing inside can end."""
+    shown = visible_lines(text, limit=limit)
+    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{shown}\n{fence}"
+
+
+def _escaped(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in text
+    )
+
+
+def _entities(text: str) -> str:
+    return "".join(
+        character if character.isalnum() or character == " " else f"&#{ord(character)};"
+        for character in text
+    )
