@@ -1,0 +1,1 @@
+"""Triage: confirm, fingerprint, bucket, reproducer."""

@@ -1,0 +1,187 @@
+"""The fingerprint: one name for one root cause, the same in every run and on every machine.
+
+It is a digest of the ingredients in `Fingerprint.grouping`, which say why two findings are one bug.
+Ingredients never hold a target's version, a seed, a value or a bare signal number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    CallValue,
+    DictValue,
+    Errored,
+    ListValue,
+    LiteralValue,
+    PairKind,
+    TupleValue,
+)
+from ciguard.triage.symptom import Symptom, symptom_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ciguard.domain import Case, Finding, Frame, Outcome, Value
+
+RECIPE = "v1"
+"""Changes with every change that gives a known finding another key; old keys become aliases."""
+_KEY = re.compile(r"v[1-9]\d{0,3}:[0-9a-f]{16}")
+
+Grouping = tuple[tuple[str, str], ...]
+
+_WRAPPERS = frozenset(
+    {
+        ("dispatch.py", "op_dispatch_handler"),
+        ("dispatch.py", "wrapper"),
+        ("execute.py", "quick_execute"),
+        ("execute.py", "execute"),
+        ("ops.py", "raise_from_not_ok_status"),
+        ("tf_export.py", "wrapper"),
+        ("traceback_utils.py", "error_handler"),
+        ("_ops.py", "__call__"),
+        ("module.py", "_call_impl"),
+        ("module.py", "_wrapped_call_impl"),
+        ("_contextlib.py", "decorate_context"),
+        ("_tensor.py", "wrapped"),
+        ("deprecation.py", "new_func"),
+    }
+)
+"""(file, function) that stand between any API and any operator: they say nothing of the defect."""
+_EAGER = re.compile(r"_eager_fallback$|_ctx$|_fallback$")
+"""Variants of one TensorFlow operator's wrapper: the values of a call decide which of them runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The name of a root cause, and why."""
+
+    key: str
+    """`v1:` and 16 hex digits."""
+    grouping: Grouping
+    """(ingredient, text) pairs in order."""
+
+
+def is_fingerprint(text: str) -> bool:
+    """Tell whether `text` has the form of a fingerprint's key. Only such text names files."""
+    return _KEY.fullmatch(text) is not None
+
+
+def fingerprint(finding: Finding) -> Fingerprint:
+    """Return the fingerprint of a finding."""
+    grouping = tuple(
+        (name, text)
+        for name, text in (
+            ("library", finding.library),
+            ("api", finding.api),
+            *(_of_pair(finding) if _is_differential(finding) else _of_defect(finding)),
+        )
+        if text
+    )
+    canonical = json.dumps([RECIPE, grouping], ensure_ascii=True, separators=(",", ":"))
+    return Fingerprint(f"{RECIPE}:{hashlib.sha256(canonical.encode()).hexdigest()[:16]}", grouping)
+
+
+def _is_differential(finding: Finding) -> bool:
+    return finding.pair is not PairKind.NONE
+
+
+def _of_defect(finding: Finding) -> Iterator[tuple[str, str]]:
+    outcome = _evidence(finding)
+    symptom = Symptom("") if outcome is None else symptom_of(outcome, fuzzed=texts_of(finding.case))
+    if symptom.name in {"", "passed", "rejected"}:
+        # The outcome is an ordinary one: only the oracle's own class says what is wrong with it.
+        yield "oracle", finding.oracle
+        yield "symptom", finding.kind
+    else:
+        yield "symptom", symptom.name
+    yield "message", symptom.text
+    yield "stack", _stack_text(finding, outcome, frames=symptom.frames)
+
+
+def _of_pair(finding: Finding) -> Iterator[tuple[str, str]]:
+    yield "oracle", finding.oracle
+    yield "symptom", finding.kind
+    yield "pair", finding.pair.value
+    symptoms = [
+        symptom_of(finding.outcomes[target], fuzzed=texts_of(finding.case))
+        for target in finding.targets
+        if target in finding.outcomes
+    ]
+    names = [symptom.name for symptom in symptoms]
+    if len(set(names)) > 1:
+        yield "statuses", " → ".join(names)
+        yield "message", " | ".join(symptom.text for symptom in symptoms if symptom.text)
+    elif names and names[0] == "rejected":
+        # Both refuse: the classes name the difference, the wordings differ in every release.
+        yield "exceptions", " → ".join(symptom.text.partition(":")[0] for symptom in symptoms)
+
+
+def _evidence(finding: Finding) -> Outcome | None:
+    """Return the outcome on the first target that shows the defect."""
+    shown = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
+    return shown[0] if shown else None
+
+
+def _stack_text(finding: Finding, outcome: Outcome | None, *, frames: tuple[Frame, ...]) -> str:
+    # Python raised an error where it says; a native death tells only which operator was running.
+    most = _FRAMES_OF_ERROR if isinstance(outcome, Errored) else _FRAMES_OF_DEATH
+    own = library_frames(frames, api=finding.api, library=finding.library)
+    return " ← ".join(f"{file}:{function}" for file, function in own[:most])
+
+
+_FRAMES_OF_ERROR = 2
+_FRAMES_OF_DEATH = 1
+
+
+def library_frames(
+    frames: Iterable[Frame], *, api: str, library: str
+) -> tuple[tuple[str, str], ...]:
+    """Return (file, function) of the library's own telling frames, innermost first.
+
+    Frames of other packages, of the standard library and of wrappers that every call passes
+    through are left out; paths begin at the package, wherever it is installed.
+    """
+    packages = {library, api.partition(".")[0]} | {"keras"}.intersection(api.split("."))
+    telling = []
+    for frame in frames:
+        file = _within_package(frame.file, packages)
+        function = _EAGER.sub("", frame.function)
+        if file and (file.rpartition("/")[2], function) not in _WRAPPERS:
+            telling.append((file, function))
+    return tuple(dict.fromkeys(telling))
+
+
+def _within_package(file: str, packages: set[str]) -> str:
+    parts = file.replace("\\", "/").split("/")
+    if file.startswith(("/", "\\")) or ":" in parts[0]:
+        # A source checkout: its folder often has the package's name too; the last is the package.
+        starts = [place for place, part in enumerate(parts[:-1]) if part in packages]
+        parts = parts[starts[-1] :] if starts else []
+    return "/".join(parts) if parts and parts[0] in packages else ""
+
+
+def texts_of(case: Case) -> tuple[str, ...]:
+    """Return every string among a case's arguments: what a message may quote back."""
+    found: list[str] = []
+    pending: list[Value] = [*case.arguments, *case.inputs, *(value for _, value in case.keywords)]
+    while pending:
+        match pending.pop():
+            case LiteralValue(str() as text):
+                found.append(text)
+            case LiteralValue(bytes() as data):
+                found.append(data.decode("latin-1"))
+            case ListValue(items) | TupleValue(items):
+                pending.extend(items)
+            case DictValue(pairs):
+                found.extend(key for key, _ in pairs)
+                pending.extend(value for _, value in pairs)
+            case CallValue(_, arguments, keywords):
+                pending.extend((*arguments, *(value for _, value in keywords)))
+            case _:
+                pass  # numbers, arrays, dtypes and members hold no fuzzed text
+    return tuple(dict.fromkeys(found))

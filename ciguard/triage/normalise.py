@@ -1,0 +1,192 @@
+"""From a message to what names the defect: everything that changes from run to run becomes a mark.
+
+The one place where volatile text is removed. Marks look like `<n>`; rules leave marks alone, so
+normalising twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_TEXT = 300
+"""Characters of the result: the reason stands at the beginning, lists of signatures at the end."""
+_MOST_READ = 4000
+"""Characters that are read of a message at all."""
+_LONGEST_NAME = 60
+"""A quoted word longer than this is content, not the name of something."""
+
+_CUT = re.compile(
+    # What follows are stacks, signatures, lists of back ends: they change with every build.
+    r"Exception raised from |C\+\+ CapturedTraceback|frame #\d+: |Stack ?trace:|Traceback \(most"
+    r"|,? ?but expected one of:|[,.]? ?[Pp]lease (?:report|file) |is only available for these "
+    r"|Debug information|\(Triggered internally at |Original stack trace"
+)
+_SOURCE = r"[\w.+-]+\.(?:cc|cpp|cxx|cu|cuh|c|h|hh|hpp|inc|inl|py|pyx|pyi|ipp)"
+
+
+def _source_or_mark(match: re.Match[str]) -> str:
+    """A source file keeps its name: it names the check that failed. Other paths are volatile."""
+    name = re.split(r"[/\\]", match[0])[-1]
+    return name if re.fullmatch(_SOURCE, name) else "<path>"
+
+
+def _name_or_mark(match: re.Match[str]) -> str:
+    """A quoted name of the library's own world stays; other quoted text is content."""
+    text = match["text"]
+    return f"'{text}'" if _NAME.fullmatch(text) and len(text) <= _LONGEST_NAME else "<text>"
+
+
+def _number_or_source(match: re.Match[str]) -> str:
+    """A number in the source text of a check is part of its name; elsewhere it is a value."""
+    checked = _CHECKED.search(match.string)
+    if checked and checked.lastgroup:
+        start, end = checked.span(checked.lastgroup)
+        if start <= match.start() and match.end() <= end:
+            return match[0]
+    return "<n>"
+
+
+_CHECKED = re.compile(
+    r"Check fail(?:ed|ure): (?P<compared>.*?) ?\([^()]* vs\. "
+    r"|Assertion [`'](?P<asserted>.*?)' failed"
+    r"|^(?P<internal>.*?)INTERNAL ASSERT FAILED"
+)
+_NAME = re.compile(r"<\w+>|[A-Za-z_][\w.]*(?:::[\w.]+)*(?:\(\))?")
+_LITTLE = r"(?:<n>|<dtype>|<shape>|<text>|<value>|\?|None)"
+_BARE_DTYPE = (
+    r"(?:q?u?int(?:1|2|4|8|16|32|64)|b?float(?:8\w*|16|32|64|128)|complex(?:32|64|128|256)|bfloat16"
+    r"|bool8|half|double)"
+)
+_TORCH_TYPE = (
+    r"(?:Complex)?(?:BFloat16|Half|Float|Double)|Long|Int|Short|Char|Byte|Bool|QU?Int\d+(?:x\d)?"
+)
+_PYTHON_TYPE = r"(?:int|float|bool|str|bytes|complex|list|tuple|dict|NoneType|None|True|False|type)"
+
+_NUMBER = (
+    r"(?<![A-Za-z_\d])(?:(?<![\w)>\]])[-+](?=\.?\d))?(?:\d+(?:\.\d+)*\.?|\.\d+)"
+    r"(?:[eE][-+]?\d+)?(?:(?:rc|a|b|\.?dev|\.?post)\d+)?(?:\+(?:cpu|cu\d+|git\w+))?[jLl]?(?!\d)"
+)
+_PATH = (
+    r"(?:\b[A-Za-z]:[/\\]|(?<![\w<>)\]/])\.{0,2}/|(?<!\w)~/)(?:[\w.+@%~=-]+[/\\]+)*[\w.+@%~=-]+"
+    rf"|\b(?:[\w.+@%=-]+[/\\])+{_SOURCE}\b"
+)
+_LEAD = r"not|got|found|received|of type|has type|type|from|to|was|value"
+_PYTHON_VALUE = (
+    rf"\b({_LEAD})((?: an?)?:?) "
+    rf"(?:<class '{_PYTHON_TYPE}'>|'{_PYTHON_TYPE}'|{_PYTHON_TYPE}\b(?!['.(]))"
+)
+_TUPLE = (
+    r"(?:(?<=[\s:=,(\[])|^)"
+    rf"\( ?(?:{_LITTLE}(?:, ?{_LITTLE})*,|{_LITTLE}(?:, ?{_LITTLE})+)? ?\)"
+)
+_MARK = r"<n>|<dtype>|<shape>|<text>|<value>"
+
+_RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\x1b\[[0-9;]*[A-Za-z]", ""),
+        (r"[\s\x00-\x1f\x7f]+", " "),
+        # Prefixes of log lines: TensorFlow's, then Abseil's, then Jittor's.
+        (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?:? [IWEF] ", ""),
+        (r"\b[IWEF]\d{4} \d\d:\d\d:\d+(?:\.\d+)? +(?:\d+ )?", ""),
+        (r"\[[iwef] \d{4} \d\d:\d\d:\d\d(?:\.\d+)? *\w* *", "["),
+        (r"\{\{[^{}]*\}\} ?", ""),  # TensorFlow's node: device, job, values of attributes
+        (r"\bhttps?://[^\s<>\"')\]]+", "<url>"),
+        (r"(?<![\w<])/(?:job|replica|task|device):[\w:/.-]+", "<device>"),
+        (r"\b(?:cuda|CUDA|cpu|CPU|GPU|gpu|mps|xla):\d+\b", "<device>"),
+        (_PATH, _source_or_mark),
+        (rf"\"?\b({_SOURCE})\"?(?::\d+(?::\d+)?\b|\(\d+\)|,? line \d+)\]?", r"\1"),
+        (r"\b0[xX][0-9a-fA-F]+\b", "<address>"),
+        (r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", "<hex>"),
+        (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b", "<hex>"),
+        # Element types, as Python, TensorFlow and torch write them.
+        (rf"<?(?:class|dtype:) '[\w.]*\b{_BARE_DTYPE}'>", "<dtype>"),
+        (rf"(?<![\w<])(?:(?:torch|tf|np|numpy|jnp)\.)?{_BARE_DTYPE}(?:_ref)?\b", "<dtype>"),
+        (r"\bDT_[A-Z]+[0-9]*(?:_\w+)?\b", "<dtype>"),
+        (
+            rf"\b(?:torch\.)?(?:cuda\.)?(?:{_TORCH_TYPE})(?:Tensor|Type)?\b(?![(.])",
+            "<dtype>",
+        ),
+        (_PYTHON_VALUE, r"\1\2 <value>"),
+        (r"\bgot \((?:[\w.=<>]+(?:, )?)*\)", "got <value>"),
+        (r"(?<![\w.<])[-+]?(?:nan|inf)\b", "<n>"),
+        (r"\b\d+(?:x\d+)+\b", "<shape>"),
+        (_NUMBER, _number_or_source),
+        (r"(?<=[A-Za-z])_\d+(?![A-Za-z\d])", "_<n>"),
+        # Quoted text: names stay, content goes.
+        (r"(?<!\w)b?'(?P<text>(?:[^'\\]|\\.)*)'(?!\w)", _name_or_mark),
+        (r"(?<!\w)b?\"(?P<text>(?:[^\"\\]|\\.)*)\"", _name_or_mark),
+        (r"`(?P<text>[^`]*)`", _name_or_mark),
+        # Lists of little things, from the inside outwards.
+        (rf"\[ ?(?:{_LITTLE}(?:[, ]+{_LITTLE})*,?)? ?\]", "<shape>"),
+        (_TUPLE, "<shape>"),
+        (r"\b(?:torch\.Size|TensorShape)\((?:<shape>|<n>)?\)", "<shape>"),
+        (r"\b(?:tensor|array|Tensor|Parameter|Var)\((?:<shape>|<n>)[^()]*\)", "<tensor>"),
+        (r"<tf\.Tensor[^<>]*(?:<\w+>[^<>]*)*>", "<tensor>"),
+        (rf"({_MARK})(?:(?:, ?| and | or |, and |, or |\|)\1)+", r"\1"),
+        (r"\[(<shape>|<tensor>|<dtype>)\]", r"\1"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fuzzed:
+    """Texts of the case itself: wherever the library quotes one back, it is content."""
+
+    texts: tuple[str, ...]
+
+    def remove(self, message: str) -> str:
+        for text in self.texts:
+            for quote in ("'", '"', "`"):
+                message = message.replace(f"{quote}{text}{quote}", "<text>")
+            if len(text) >= _UNMISTAKABLE:
+                message = message.replace(text, "<text>")
+        return message
+
+
+_UNMISTAKABLE = 12
+"""A fuzzed text at least this long is removed without quotes too: it is no word of the library."""
+
+
+def normalise(message: str, *, fuzzed: tuple[str, ...] = ()) -> str:
+    """Return the part of a message that stays the same when the same defect is met again.
+
+    Args:
+        message: what a library said: an exception's text, a line of a log.
+        fuzzed: strings among the case's arguments.
+
+    Returns:
+        One line of at most `MOST_TEXT` characters. Idempotent.
+    """
+    texts = sorted({text for text in fuzzed if text.strip()}, key=lambda text: (-len(text), text))
+    return _normalised(_Fuzzed(tuple(texts)).remove(message[:_MOST_READ]))
+
+
+@lru_cache(maxsize=4096)
+def _normalised(message: str) -> str:
+    previous, text = "", message
+    # One rule makes room for another, e.g. a list of lists; the marks only ever grow coarser.
+    for _ in range(_MOST_PASSES):
+        if text == previous:
+            break
+        previous, text = text, _one_pass(text)
+    return text
+
+
+_MOST_PASSES = 12
+
+
+def _one_pass(text: str) -> str:
+    cut = _CUT.search(text)
+    if cut and cut.start() > 0:
+        text = text[: cut.start()]
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    text = text.strip(" ,;:")
+    return text[:MOST_TEXT].rstrip(" ,;:<")

@@ -1,0 +1,140 @@
+"""What an outcome shows, in the few words that one defect keeps from run to run.
+
+A native defect has many faces: a wild write shows as SIGSEGV, SIGBUS or an abort of the allocator,
+whichever comes first. Faces of one defect get one symptom.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.triage.normalise import normalise
+
+if TYPE_CHECKING:
+    from ciguard.domain import Frame, Outcome
+
+MEMORY_CORRUPTION = "memory corruption"
+FAILED_CHECK = "failed check"
+
+_CORRUPTING_SIGNALS = frozenset({"SIGSEGV", "SIGBUS"})
+_CORRUPTION = re.compile(
+    r"\bfree\(\): |\bmalloc\(\)|\brealloc\(\): |\bcalloc\(\): |munmap_chunk\(\)|double free"
+    r"|\bcorrupted (?:size|double-linked|unsorted)|malloc_consolidate|sysmalloc|unlink_chunk"
+    r"|stack smashing detected|buffer overflow detected|smallbin|fastbin|unaligned tcache"
+    r"|AddressSanitizer: (?:heap|stack|global|SEGV|use-after|attempting|unknown)"
+    r"|[Cc]aught segfault at address|tcmalloc.*(?:invalid pointer|corrupt)"
+)
+_REASONS = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        r"^.*\bCheck fail(?:ed|ure)\b.*$",
+        r"^.*\bAssertion [`'].*' failed.*$",
+        r"^.*INTERNAL ASSERT FAILED.*$",
+        # A line logged as fatal: by TensorFlow, Abseil, Jittor.
+        r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* F .*$",
+        r"^F\d{4} \d\d:\d\d:\d.*$",
+        r"^\[f \d{4} .*$",
+        r"^.*\b(?:LLVM ERROR|UNREACHABLE executed|pure virtual method called)\b.*$",
+        r"^Fatal Python error: .*$",
+    )
+)
+"""Lines that say why a process ended itself, the most telling first. Other lines are noise."""
+_SIGNAL_ECHO = re.compile(r"^Fatal Python error: (?:Segmentation fault|Bus error|Aborted|Floating)")
+_TERMINATE = re.compile(
+    r"terminate called after throwing an instance of '(?P<type>[^']*)'"
+    r"(?:\s+what\(\): +(?P<what>.*))?"
+)
+_BY_SIGNAL = {
+    "SIGFPE": "arithmetic",
+    "SIGILL": "illegal instruction",
+    "SIGTRAP": "trap",
+    "SIGABRT": "abort",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """One outcome, reduced to what names the defect."""
+
+    name: str
+    """`memory corruption`, `failed check`, `internal error`, `hang`, …"""
+    text: str = ""
+    """Normalised reason, where there is one."""
+    frames: tuple[Frame, ...] = ()
+    """Python frames that tell where, innermost first; none where the place cannot be trusted."""
+
+
+def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
+    """Return what an outcome shows.
+
+    Args:
+        outcome: what happened on one target.
+        fuzzed: strings among the case's arguments, which libraries quote back.
+    """
+    match outcome:
+        case Passed():
+            return Symptom("passed")
+        case Rejected(exception, message):
+            return Symptom("rejected", f"{exception}: {normalise(message, fuzzed=fuzzed)}")
+        case Errored(exception, message, stack):
+            text = f"{exception}: {normalise(message, fuzzed=fuzzed)}"
+            return Symptom("internal error", text, stack)
+        case Crashed(cause, stack, log):
+            return _symptom_of_death(cause, stack, log=log, fuzzed=fuzzed)
+        case Hung():
+            # Where a loop was when its time ended is chance.
+            return Symptom("hang")
+        case Exhausted(resource):
+            return Symptom(f"exhausted {resource.value}")
+        case _:
+            assert_never(outcome)
+
+
+def _symptom_of_death(
+    cause: str, stack: tuple[Frame, ...], *, log: str, fuzzed: tuple[str, ...]
+) -> Symptom:
+    # Corrupted memory is noticed later than it is corrupted, so the place is not to be trusted.
+    if cause in _CORRUPTING_SIGNALS:
+        return Symptom(MEMORY_CORRUPTION)
+    reason = stated_reason(log)
+    if not reason and _CORRUPTION.search(log):
+        return Symptom(MEMORY_CORRUPTION)
+    if reason:
+        return Symptom(FAILED_CHECK, normalise(reason, fuzzed=fuzzed), stack)
+    if cause.startswith("exit "):
+        return Symptom("process exit", "", stack)
+    return Symptom(_BY_SIGNAL.get(cause, "killed"), "", stack)
+
+
+def stated_reason(log: str) -> str:
+    """Return the line of a log that says why the process ended itself; empty if none does."""
+    if match := _TERMINATE.search(log):
+        return f"uncaught {match['type']}: {match['what'] or ''}".rstrip(": ")
+    for pattern in _REASONS:
+        lines = [line for line in pattern.findall(log) if not _SIGNAL_ECHO.match(line)]
+        if lines:
+            return str(lines[-1]).strip()
+    return ""
+
+
+def telling_line(outcome: Outcome) -> str:
+    """Return the one line of an outcome that a person should read first; empty if none."""
+    match outcome:
+        case Rejected(exception, message) | Errored(exception, message):
+            return f"{exception}: {message}"
+        case Crashed(cause, _, log):
+            found = _CORRUPTION.search(log)
+            line = log[found.start() :].splitlines()[0] if found else ""
+            reason = stated_reason(log) or line
+            return f"{cause}: {reason}" if reason else cause
+        case Hung(limit_s):
+            return f"no return within {limit_s:g} s"
+        case Exhausted(resource, message):
+            return f"{resource.value} exhausted: {message}" if message else f"{resource} exhausted"
+        case Passed():
+            return ""
+        case _:
+            assert_never(outcome)
