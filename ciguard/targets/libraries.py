@@ -128,14 +128,7 @@ for _library in (
         distributions=("tensorflow", "tensorflow-cpu", "tf-nightly", "tf-nightly-cpu"),
         module="tensorflow",
         adapter=ADAPTERS / "tensorflow.py",
-        environment={
-            **_ONE_THREAD,
-            **_TENSORFLOW_LOGS,
-            # The same operation must round the same way on every version that is compared.
-            "TF_ENABLE_ONEDNN_OPTS": "0",
-            "TF_NUM_INTEROP_THREADS": "1",
-            "TF_NUM_INTRAOP_THREADS": "1",
-        },
+        environment={**_ONE_THREAD, **_TENSORFLOW_LOGS},
         forks=ForkPolicy.AFTER_IMPORT,
     ),
     Library(

@@ -16,8 +16,8 @@ import contextlib
 import json
 import logging
 import os
+import secrets
 import shutil
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,10 +111,11 @@ class Slot:
         try:
             if self.folder.exists():
                 self.sweep()
-            self.folder.mkdir(parents=True, exist_ok=True)
-            return Path(tempfile.mkdtemp(prefix="build-", dir=self.folder))
+            build = self.folder / f"build-{secrets.token_hex(4)}"
+            build.mkdir(parents=True)
         except OSError as error:
             raise _not_writable(error) from error
+        return build
 
     def publish(self, record: dict[str, Any]) -> None:
         """Write the record, which makes the environment complete. Only under the lock."""

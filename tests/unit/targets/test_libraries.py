@@ -1,0 +1,56 @@
+"""What the registered libraries say of themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciguard.targets import LIBRARIES, Companion, Library
+from ciguard.targets.libraries import library_of_distribution
+from ciguard.targets.variables import refusal
+
+REGISTERED = sorted(LIBRARIES.items().values(), key=lambda library: library.name)
+
+
+@pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)
+def test_every_library_is_complete_and_keeps_what_crashes_print(library: Library) -> None:
+    variables = {**library.environment, **library.cpu_environment}
+
+    assert library.distributions
+    assert library.adapter.suffix == ".py"
+    assert library.case_limit_s > 0
+    assert int(variables.get("TF_CPP_MIN_LOG_LEVEL", "0")) <= 2
+    assert set(library.backends) <= set(LIBRARIES.items())
+
+
+@pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)
+def test_no_library_sets_what_a_target_may_not_set(library: Library) -> None:
+    assert not [name for name in library.environment if refusal(name)]
+
+
+@pytest.mark.parametrize(
+    ("distribution", "name"),
+    [("tf_nightly.cpu", "tensorflow"), ("Torch", "torch"), ("keras-nightly", "keras")],
+)
+def test_a_library_is_found_by_any_spelling_of_its_distributions(
+    distribution: str, name: str
+) -> None:
+    library = library_of_distribution(distribution)
+
+    assert library is not None
+    assert library.name == name
+
+
+def test_a_distribution_that_only_starts_like_a_library_is_none() -> None:
+    assert library_of_distribution("torchvision") is None
+
+
+@pytest.mark.parametrize(
+    ("versions", "version", "is_needed"),
+    [("", None, True), ("<2.3", "2.2.1", True), ("<2.3", "2.3.0", False), ("<2.3", None, False)],
+)
+def test_a_companion_is_needed_by_the_versions_it_names(
+    versions: str, version: str | None, *, is_needed: bool
+) -> None:
+    companion = Companion(requirement="numpy<2", versions=versions)
+
+    assert companion.is_needed_by(version) is is_needed

@@ -1,0 +1,77 @@
+"""What workers get to see: variables built from nothing, folders without anyone's secrets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.targets import libraries_of, parse_target
+from ciguard.targets.environment import readable_paths, worker_variables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def variables_of(text: str, *, cache: Path | None = None) -> dict[str, str]:
+    target = parse_target(text)
+    return worker_variables(target, libraries_of(target), cache=cache)
+
+
+def test_nothing_of_the_outer_environment_reaches_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "ghs_secret")
+
+    variables = variables_of("torch==2.13.0")
+
+    assert "ghs_secret" not in variables.values()
+    assert variables["PATH"] == "/usr/bin:/bin"
+    assert "HOME" not in variables
+
+
+def test_a_cpu_target_sees_no_gpu_and_a_cuda_target_does() -> None:
+    assert variables_of("torch")["CUDA_VISIBLE_DEVICES"] == ""
+    assert "CUDA_VISIBLE_DEVICES" not in variables_of("torch@cuda:1")
+    assert variables_of("jax")["JAX_PLATFORMS"] == "cpu"
+    assert "JAX_PLATFORMS" not in variables_of("jax@cuda")
+
+
+def test_keras_computes_with_the_backend_beside_it() -> None:
+    variables = variables_of("keras==3.15.1 + jax")
+
+    assert variables["KERAS_BACKEND"] == "jax"
+    assert variables["JAX_PLATFORMS"] == "cpu"
+
+
+def test_the_variables_of_a_target_come_last() -> None:
+    assert variables_of("torch OMP_NUM_THREADS=4")["OMP_NUM_THREADS"] == "4"
+
+
+def test_a_library_that_compiles_is_told_its_cache(tmp_path: Path) -> None:
+    assert variables_of("jittor", cache=tmp_path)["JITTOR_HOME"] == str(tmp_path)
+
+
+def test_of_a_checkout_only_what_is_not_hidden_is_readable(tmp_path: Path) -> None:
+    for name in (".git", ".env.d", "package", "tests"):
+        (tmp_path / "checkout" / name).mkdir(parents=True)
+
+    readable = readable_paths([tmp_path / "checkout"], home=tmp_path / "home")
+
+    assert readable == (tmp_path / "checkout/package", tmp_path / "checkout/tests")
+
+
+def test_of_the_home_folder_only_what_is_not_hidden_is_readable(tmp_path: Path) -> None:
+    for name in (".ssh", "work"):
+        (tmp_path / name).mkdir()
+
+    assert readable_paths([tmp_path], home=tmp_path) == (tmp_path / "work",)
+
+
+def test_readable_folders_are_given_once_with_their_links_resolved(tmp_path: Path) -> None:
+    (tmp_path / "real" / "inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+
+    readable = readable_paths(
+        [tmp_path / "link", tmp_path / "real/inner", tmp_path / "absent"], home=tmp_path / "home"
+    )
+
+    assert readable == (tmp_path / "link", tmp_path / "real")

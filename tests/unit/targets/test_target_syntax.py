@@ -1,0 +1,165 @@
+"""Reading targets: what is understood, what is refused, and that names lead back to the target."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ciguard.errors import TargetSyntaxError, UnknownLibraryError
+from ciguard.targets import (
+    Active,
+    Published,
+    Target,
+    Wheel,
+    libraries_of,
+    parse_target,
+    unique_names,
+)
+from ciguard.targets.variables import refusal
+
+NAMES_READ = {
+    "torch==2.13.0": "torch==2.13.0",
+    "torch==2.13.0@cpu": "torch==2.13.0",
+    "torch==2.13.0@cuda": "torch==2.13.0@cuda",
+    "torch==2.13.0@cuda:0": "torch==2.13.0@cuda",
+    "torch==2.13.0 @cuda:1": "torch==2.13.0@cuda:1",
+    "torch >= 2.0, < 3": "torch<3,>=2.0",
+    "Tensorflow_CPU==2.12.0": "tensorflow-cpu==2.12.0",
+    "tensorflow==2.21.0[and-cuda]@cuda": "tensorflow[and-cuda]==2.21.0@cuda",
+    "keras==3.15.1 + jax": "keras==3.15.1 + jax",
+    "keras==3.15.1[jax]": "keras==3.15.1 + jax",
+    "keras[jax]==3.15.1": "keras==3.15.1 + jax",
+    "keras[jax]==3.15.1 + jax==0.5": "keras==3.15.1 + jax==0.5",
+    "current": "current",
+    "current[torch]@cuda": "current[torch]@cuda",
+    "./dist/torch-2.14.0a0-cp311-cp311-linux_x86_64.whl": (
+        "dist/torch-2.14.0a0-cp311-cp311-linux_x86_64.whl"
+    ),
+    "torch python3.10 B=2 A='x y'": "torch A='x y' B=2 python3.10",
+}
+
+
+@pytest.mark.parametrize(("text", "name"), NAMES_READ.items())
+def test_a_target_has_one_canonical_name(text: str, name: str) -> None:
+    target = parse_target(text)
+
+    assert target.name == name
+    assert parse_target(target.name) == target
+
+
+REFUSED = {
+    "": "it is empty",
+    "torch=2.13.0": "write NAME==VERSION",
+    "torch@cude": "Did you mean 'cuda'?",
+    "torch @cpu @cuda": "two devices",
+    "torch foo": "join packages by ' + '",
+    "torch +": "without a package after it",
+    "+ torch": "without a package before it",
+    "torch @cuda + numpy": "without a package before it",
+    "jax@cuda + keras": "write it after the last package",
+    "torch + torch==2.0": "the same package",
+    "tensorflow + tensorflow-cpu": "the same package",
+    "keras==3.15.1": "needs a backend",
+    "current + torch": "nothing is installed into it",
+    "current[toch]": "Did you mean 'torch'?",
+    "current python3.10": "comes with its interpreter",
+    "torch python3.8": "workers need 3.9",
+    "torch python3": "write e.g. python3.10",
+    "torch python3.10 python3.11": "two interpreters",
+    "torch A=1 A=2": "set twice",
+    "torch 'A=1": "close the quotation",
+    "./torch.whl": "keep the name that the build gave it",
+    "torch@https://example.org/torch": "download the wheel",
+    "torch LD_PRELOAD=/tmp/x.so": "what code is loaded",
+    "torch PYTHONPATH=/tmp": "ciguard sets it",
+    "torch GITHUB_TOKEN=x": "credentials",
+    "torch MY_API_KEY=x": "looks like a secret's",
+    "torch CUDA_VISIBLE_DEVICES=1": "write @cpu, @cuda",
+}
+
+
+@pytest.mark.parametrize(("text", "remedy"), REFUSED.items())
+def test_an_unreadable_target_is_refused_with_where_and_remedy(text: str, remedy: str) -> None:
+    with pytest.raises(TargetSyntaxError) as caught:
+        parse_target(text)
+
+    assert str(caught.value).startswith(f"target {text!r}: ")
+    assert remedy in str(caught.value)
+
+
+def test_an_unknown_library_is_refused_with_the_closest_one() -> None:
+    with pytest.raises(UnknownLibraryError, match="Did you mean 'tensorflow-cpu'"):
+        parse_target("tensorfow-cpu==2.12.0")
+
+
+def test_an_extension_is_tested_as_the_library_beside_it() -> None:
+    target = parse_target("./ext_ops-1.0-py3-none-any.whl + torch==2.13.0")
+
+    assert [library.name for library in libraries_of(target)] == ["torch"]
+
+
+def test_keras_is_under_test_and_its_backend_is_not_in_whatever_order() -> None:
+    target = parse_target("jax + keras==3.15.1")
+
+    assert [library.name for library in libraries_of(target)] == ["keras", "jax"]
+
+
+def test_a_target_given_twice_gets_two_names() -> None:
+    torch, jax = parse_target("torch"), parse_target("jax")
+
+    assert unique_names([torch, jax, torch, torch]) == ["torch", "jax", "torch #2", "torch #3"]
+
+
+versions = st.builds("{}.{}.{}".format, st.integers(0, 30), st.integers(0, 99), st.integers(0, 9))
+specifiers = st.one_of(
+    st.just(""),
+    st.builds("=={}".format, versions),
+    st.builds("=={}+cpu".format, versions),
+    st.builds("<{0},>=0.1".format, versions),
+)
+published = st.builds(
+    "{}{}".format, st.sampled_from(["torch", "jax", "jittor", "tf-nightly"]), specifiers
+).map(Published)
+folders = st.text(string.ascii_letters + " @='\"éß+", min_size=1, max_size=12)
+wheels = st.builds("/{}/torch-{}-py3-none-any.whl".format, folders, versions).map(
+    lambda path: Wheel(Path(path))
+)
+variable_names = st.from_regex(r"[A-Z_][A-Z0-9_]{0,8}", fullmatch=True).filter(
+    lambda name: not refusal(name)
+)
+values = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])).filter(
+    lambda value: not value.startswith("=")
+)
+targets = st.builds(
+    lambda package, device, variables, python: Target(
+        packages=(package,),
+        device=device,
+        variables=tuple(sorted(variables.items())),
+        python="" if isinstance(package, Active) else python,
+    ),
+    st.one_of(published, wheels, st.sampled_from([Active(), Active("torch")])),
+    st.sampled_from(["cpu", "cuda:0", "cuda:1"]),
+    st.dictionaries(variable_names, values, max_size=3),
+    st.sampled_from(["", "3.9", "3.12", "3.11.7"]),
+)
+
+
+@settings(deadline=None)
+@given(targets)
+def test_a_name_leads_back_to_its_target(target: Target) -> None:
+    assert parse_target(target.name) == target
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_is_read_or_refused_with_an_error_of_ours(text: str) -> None:
+    try:
+        target = parse_target(text)
+    except (TargetSyntaxError, UnknownLibraryError):
+        return
+
+    assert parse_target(target.name) == target
