@@ -1,0 +1,47 @@
+"""What is known of one API: one constraint per parameter, and who said so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ParameterKind
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiRecord
+    from ciguard.knowledge.clues import Source
+    from ciguard.values import Constraint
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One source's contribution to a constraint."""
+
+    source: Source
+    aspect: str
+    """What it decided: `structures`, `dtypes`, `shape`, `range`, …"""
+    text: str
+    """The words it was read from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter and the values it accepts, as far as known."""
+
+    name: str
+    constraint: Constraint
+    kind: ParameterKind = ParameterKind.POSITIONAL_OR_KEYWORD
+    required: bool = True
+    is_generated: bool = True
+    """False for what no case can carry: callables, generators, open handles."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """One API and what is known of its parameters."""
+
+    record: ApiRecord
+    parameters: tuple[Parameter, ...]
+    inputs: tuple[Parameter, ...] = ()
+    """For a layer: what the built object is called with."""

@@ -1,0 +1,171 @@
+"""Compose the constraint of a parameter from everything that is known of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import LiteralValue, MemberValue, Value
+from ciguard.domain import dtypes as element_types
+from ciguard.knowledge.clues import Clue, Structure
+from ciguard.values import (
+    AnyOf,
+    Bool,
+    Constraint,
+    Dtype,
+    Float,
+    Int,
+    Ints,
+    List,
+    OneOf,
+    Optional,
+    String,
+    Tensor,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+USUAL_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8")
+"""For a tensor of which nothing is said."""
+_WEIGHTS = {Structure.TENSOR: 6.0, Structure.TENSORS: 3.0, Structure.INTS: 2.0}
+_LEAST_INT, _MOST_INT = -1, 4
+_MOST_SIZE = 4
+
+
+def constraint_of(known: Clue) -> Constraint:
+    """Return the constraint that says what `known` says."""
+    structures = tuple(s for s in known.structures if s is not Structure.OPAQUE)
+    if known.allowed and (not structures or Structure.STRING in structures or _is_enum(known)):
+        options: list[tuple[float, Constraint]] = [(2.0, OneOf(known.allowed))]
+        structures = tuple(s for s in structures if s is not Structure.STRING)
+    else:
+        options = []
+    options += [
+        (_WEIGHTS.get(structure, 1.0), _MAKERS[structure](known)) for structure in structures
+    ]
+    if not options:
+        options = _anything(known)
+    constraint = options[0][1] if len(options) == 1 else AnyOf(tuple(options))
+    if known.nullable:
+        return Optional(constraint)
+    return constraint
+
+
+def _is_enum(known: Clue) -> bool:
+    return any(not isinstance(getattr(v, "value", None), str) for v in known.allowed)
+
+
+def _anything(known: Clue) -> list[tuple[float, Constraint]]:
+    return [
+        (6.0, _tensor(known)),
+        (2.0, _int(known)),
+        (1.0, _float(known)),
+        (1.0, Bool()),
+        (1.0, _ints(known)),
+    ]
+
+
+def _tensor(known: Clue) -> Constraint:
+    return Tensor(
+        dtypes=known.dtypes or USUAL_DTYPES,
+        dtype_of=known.dtype_of,
+        ndim=known.ndim or (0, 5),
+        shape=known.shape,
+        shape_of=known.shape_of,
+        broadcast_with=known.broadcast_with,
+        low=known.low,
+        high=_high(known.low, known.high),
+        axis_of=known.axis_of,
+        index_of=known.index_of,
+        increasing=known.increasing,
+    )
+
+
+def _high(low: float | None, high: float | None) -> float | None:
+    return low if low is not None and high is not None and high < low else high
+
+
+def _tensors(known: Clue) -> Constraint:
+    return List(
+        item=_tensor(known),
+        length=known.length or (1, 3),
+        length_of=known.length_of,
+        uniform=True,
+    )
+
+
+def _int(known: Clue) -> Constraint:
+    least = _LEAST_INT if known.low is None else int(known.low)
+    most = max(_MOST_INT, least + 3) if known.high is None else max(int(known.high), least)
+    return Int(min=least, max=most, size=known.size, axis_of=known.axis_of)
+
+
+def _float(known: Clue) -> Constraint:
+    least = 0.0 if known.low is None else float(known.low)
+    most = max(1.0, least * 2) if known.high is None else max(float(known.high), least)
+    return Float(min=least, max=most)
+
+
+def _number(known: Clue) -> Constraint:
+    return AnyOf(((1.0, _int(known)), (1.0, _float(known))))
+
+
+def _ints(known: Clue) -> Constraint:
+    least = 1 if known.low is None else int(known.low)
+    most = max(_MOST_SIZE, least + 1) if known.high is None else max(int(known.high), least)
+    return Ints(
+        length=known.length or (1, 4),
+        min=least,
+        max=most,
+        length_of=known.length_of,
+        axes_of=known.axis_of,
+        increasing=known.increasing,
+    )
+
+
+def _list_of(item: Callable[[Clue], Constraint]) -> Callable[[Clue], Constraint]:
+    return lambda known: List(
+        item=item(known), length=known.length or (1, 3), length_of=known.length_of
+    )
+
+
+def _shape_item(known: Clue) -> Constraint:
+    del known  # what is said of the list's length is not said of the shapes in it
+    return Ints(length=(0, 3), min=1, max=4)
+
+
+def _members(*values: Value) -> Callable[[Clue], Constraint]:
+    return lambda known: OneOf(values)  # noqa: ARG005 - every maker has one form
+
+
+def _dtype(known: Clue) -> Constraint:
+    names = known.dtypes or (*element_types.COMMON, "float16", "complex64", "uint8")
+    return Dtype(names, known.dtype_of)
+
+
+def _text(known: Clue) -> Constraint:
+    del known
+    return String()
+
+
+_MAKERS: dict[Structure, Callable[[Clue], Constraint]] = {
+    Structure.TENSOR: _tensor,
+    Structure.TENSORS: _tensors,
+    Structure.NUMBER: _number,
+    Structure.INT: _int,
+    Structure.INTS: _ints,
+    Structure.FLOAT: _float,
+    Structure.FLOATS: _list_of(_float),
+    Structure.BOOL: lambda known: Bool(),  # noqa: ARG005 - every maker has one form
+    Structure.BOOLS: _list_of(lambda known: Bool()),  # noqa: ARG005 - as above
+    Structure.STRING: _text,
+    Structure.STRINGS: _list_of(_text),
+    Structure.DTYPE: _dtype,
+    Structure.DTYPES: _list_of(_dtype),
+    Structure.SHAPES: _list_of(_shape_item),
+    Structure.DEVICE: _members(LiteralValue("cpu")),
+    Structure.LAYOUT: _members(MemberValue("torch.strided")),
+    Structure.FORMAT: _members(
+        MemberValue("torch.contiguous_format"), MemberValue("torch.preserve_format")
+    ),
+}

@@ -1,0 +1,99 @@
+"""Default values: what works as a default tells the kind of value, and where good values lie."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.domain import LiteralValue
+from ciguard.knowledge.clues import Clue, Source, Structure
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiRecord, ParameterRecord
+
+_DTYPE = re.compile(
+    r"(?:<dtype: '|torch\.|tf\.|jt\.|numpy\.|np\.)(b?float\d+|u?int\d+|bool|complex\d+)\b"
+)
+_NEAR = 3
+_FAR = 16
+"""Defaults above this are special numbers (`ignore_index=-100`), not the middle of a range."""
+
+
+def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
+    """Read the `repr` of a parameter's default."""
+    del record
+    text = parameter.default
+    if not isinstance(text, str):
+        return []
+    if _DTYPE.match(text):
+        return [Clue(source=Source.DEFAULT, evidence=text, structures=(Structure.DTYPE,))]
+    try:
+        clue = _clue(ast.literal_eval(text), text)
+    except (SyntaxError, ValueError):
+        return []
+    return [clue] if clue else []
+
+
+def _clue(value: object, text: str) -> Clue | None:
+    match value:
+        case None:
+            return Clue(source=Source.DEFAULT, evidence=text, nullable=True)
+        case bool():
+            return Clue(source=Source.DEFAULT, evidence=text, structures=(Structure.BOOL,))
+        case int():
+            return _int_clue(value, text)
+        case float():
+            return _float_clue(value, text)
+        case str():
+            return _text_clue(value, text)
+        case _:
+            return _list_clue(list(value), text) if isinstance(value, tuple | list) else None
+
+
+def _text_clue(value: str, text: str) -> Clue:
+    # Another text is as likely to be refused as not: only the default is known to work.
+    return Clue(
+        source=Source.DEFAULT,
+        evidence=text,
+        structures=(Structure.STRING,),
+        allowed=(LiteralValue(value),),
+    )
+
+
+def _int_clue(value: int, text: str) -> Clue:
+    if abs(value) > _FAR:
+        least, most = min(value, 0), max(value, 0)
+    else:
+        least, most = min(value, 1) if value >= 0 else value, value + _NEAR
+    return Clue(
+        source=Source.DEFAULT, evidence=text, structures=(Structure.INT,), low=least, high=most
+    )
+
+
+def _float_clue(value: float, text: str) -> Clue:
+    most = 1.0 if 0 <= value <= 1 else abs(value) * 2
+    least = 0.0 if value >= 0 else -most
+    return Clue(
+        source=Source.DEFAULT, evidence=text, structures=(Structure.FLOAT,), low=least, high=most
+    )
+
+
+def _list_clue(items: list[object], text: str) -> Clue | None:
+    length = (len(items), len(items)) if items else None
+    if all(type(item) is int for item in items):
+        numbers = [item for item in items if isinstance(item, int)]
+        low = min(numbers, default=0)
+        return Clue(
+            source=Source.DEFAULT,
+            evidence=text,
+            structures=(Structure.INTS,),
+            length=length,
+            low=low,
+            high=max(numbers, default=0) + 1 if numbers else None,
+        )
+    if all(isinstance(item, float) for item in items):
+        return Clue(
+            source=Source.DEFAULT, evidence=text, structures=(Structure.FLOATS,), length=length
+        )
+    return None

@@ -1,0 +1,111 @@
+"""Phrases in a parameter's description that state a constraint outright.
+
+The one door for rules about sentences: `read` gets a record and a parameter and returns clues with
+the phrase quoted. Each rule is a pattern and a function from its match to the fields of a clue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ciguard.domain import LiteralValue
+from ciguard.knowledge.clues import Clue, Source
+from ciguard.knowledge.doc_types import ALIASES, KNOWN_DTYPES, leading_type
+from ciguard.knowledge.shape_texts import shapes_in, without_markup
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiRecord, ParameterRecord
+
+_Fields: TypeAlias = Mapping[str, Any]
+_Rule: TypeAlias = tuple[re.Pattern[str], Callable[[re.Match[str]], _Fields]]
+
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_QUOTED = r"[`'\"]{1,3}([A-Za-z][\w\-+]*)[`'\"]{1,3}"
+_QUOTED_LIST = rf"{_QUOTED}(?:\s*(?:,|\||/|or|and|, or)\s*{_QUOTED})+"
+
+
+def _rule(pattern: str, fields: Callable[[re.Match[str]], _Fields] | _Fields) -> _Rule:
+    compiled = re.compile(pattern, re.IGNORECASE)
+    return compiled, fields if callable(fields) else lambda _: fields
+
+
+def _ranks(match: re.Match[str]) -> _Fields:
+    ranks = [int(rank) for rank in re.findall(r"\d", match.group())]
+    return {"ndim": (min(ranks), max(ranks))} if max(ranks) <= 6 else {}  # noqa: PLR2004
+
+
+def _shape(match: re.Match[str]) -> _Fields:
+    for found in shapes_in(match.group(1)):
+        if isinstance(found, int):
+            return {"ndim": (found, max(found + 1, 4))}
+        return {"shape": found}
+    return {}
+
+
+def _range(match: re.Match[str]) -> _Fields:
+    low, high = float(match.group(1)), float(match.group(2))
+    if match.group().endswith(")") and high == int(high):
+        high -= 1 if high - low > 1 else 0
+    return {"low": low, "high": high}
+
+
+def _dtypes(match: re.Match[str]) -> _Fields:
+    names = [ALIASES.get(name, name) for name in re.findall(r"`(\w+)`", match.group())]
+    known = tuple(name for name in names if name in KNOWN_DTYPES)
+    return {"dtypes": known} if known else {}
+
+
+def _allowed(match: re.Match[str]) -> _Fields:
+    texts = re.findall(_QUOTED, match.group())
+    if any(text.lower() in {"true", "false", "none"} or text in KNOWN_DTYPES for text in texts):
+        return {}
+    return {"allowed": tuple(LiteralValue(text) for text in dict.fromkeys(texts))}
+
+
+_RULES: tuple[_Rule, ...] = (
+    _rule(r"\b(?:shape|size)\b[^.\[(]{0,30}?([\[(][^\])]{1,120}[\])])", _shape),
+    _rule(r"^\W*(?:input |target |weight )?tensor (\([^)]{1,80}\))", _shape),
+    _rule(r"\b[0-6]-?D(?:,? (?:or|and|to) [0-6]-?D)*\b", _ranks),
+    _rule(r"\b(?:rank|ndim)(?: of)?(?: exactly)?\s*(?:=|is|must be)?\s*[0-6]\b", _ranks),
+    _rule(r"\b(?:one|1)[ -]dimensional\b", {"ndim": (1, 1)}),
+    _rule(r"\b(?:two|2)[ -]dimensional\b", {"ndim": (2, 2)}),
+    _rule(r"^\W*(?:(?:an?|the|should be an?|must be an?)\s+)?(?:int32 |int64 |float )?"
+          r"(?:0-d |0-d/)?scalar\b", {"ndim": (0, 0)}),
+    _rule(r"^\W*(?:(?:an?|the|should be an?|must be an?)\s+)?vector\b", {"ndim": (1, 1)}),
+    _rule(r"\b(?:the )?same (?:shape|size|dimensions|shape and type|type and shape)"
+          r" (?:as|to) (?:the )?`+(\w+)`+", lambda m: {"shape_of": m.group(1)}),
+    _rule(r"\bsame (?:d?type|shape and type|type and shape) (?:as|to) (?:the )?`+(\w+)`+",
+          lambda m: {"dtype_of": m.group(1)}),
+    _rule(r"\bone of the following types: [^.]*\.", _dtypes),
+    _rule(r"`Tensor`s? (?:objects )?(?:of type|with type) `(?:\w+)`", _dtypes),
+    _rule(r"\b(?:strictly positive|must be positive|positive integers?|> 0\b|at least 1\b|>= 1\b)",
+          {"low": 1}),
+    _rule(r"\b(?:non-?negative|nonnegative|>= 0\b)", {"low": 0}),
+    _rule(rf"(?:range|interval|within|in|between) `*[\[(]{_NUMBER}, ?{_NUMBER}[\])]", _range),
+    _rule(rf"\bbetween {_NUMBER} and {_NUMBER}", _range),
+    _rule(_QUOTED_LIST, _allowed),
+    _rule(r"\bsorted\b(?! order of| by)|\bnon-?decreasing\b|\bincreasing order\b",
+          {"increasing": True}),
+    _rule(r"^\W*(?:a )?(?:list|tuple) of (?:length )?(\d)\b",
+          lambda m: {"length": (int(m.group(1)),) * 2}),
+    _rule(r"\blength `*(\d)\b", lambda m: {"length": (int(m.group(1)),) * 2}),
+)  # fmt: skip
+
+
+def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
+    """Read the description of a parameter."""
+    del record
+    text = without_markup(parameter.doc) if ":math:" in parameter.doc else parameter.doc
+    clues: list[Clue] = []
+    structures = leading_type(text)
+    if structures:
+        quoted = text.strip().split("\n", 1)[0][:60]
+        clues.append(Clue(source=Source.DOC_PHRASE, evidence=quoted, structures=structures))
+    for pattern, fields_of in _RULES:
+        match = pattern.search(text)
+        fields = fields_of(match) if match else {}
+        if match and fields:
+            clues.append(Clue(source=Source.DOC_PHRASE, evidence=match.group()[:120], **fields))
+    return clues

@@ -1,0 +1,97 @@
+"""Types in prose: the parenthesis of a docstring's parameter section, `(int or tuple, optional)`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.domain import dtypes as element_types
+from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.type_hints import read_hint
+from ciguard.knowledge.type_texts import LIST_OF
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiRecord, ParameterRecord
+
+_WORDS = (
+    (r"(?:list|tuple|sequence|iterable)s?\s*(?:of|\[)\s*(?:\w+\s+)?`*(?:tensors?|variables?)`*",
+     Structure.TENSORS),
+    (r"(?:list|tuple|sequence)s?\s*(?:of|\[)\s*(?:\w+\s+)?`*(?:int|integer|python:int)s?`*",
+     Structure.INTS),
+    (r"(?:list|tuple|sequence)s?\s*(?:of|\[)\s*`*floats?`*", Structure.FLOATS),
+    (r"(?:list|tuple|sequence)s?\s*(?:of|\[)\s*`*(?:string|str)s?`*", Structure.STRINGS),
+    (r"(?:list|tuple)s?\s*(?:of|\[)\s*`*bools?`*", Structure.BOOLS),
+    (r"(?:list|tuple)s?\s*(?:of|\[)\s*`*tf\.dtypes?`*", Structure.DTYPES),
+    (r"(?:torch\.)?size|int\.\.\.", Structure.INTS),
+    (r"(?:long|int|float|double|bool|byte|half)?tensors?|variable|array_like|ndarray",
+     Structure.TENSOR),
+    (r"ints?|integers?|python:int", Structure.INT),
+    (r"floats?|double|python:float", Structure.FLOAT),
+    (r"bools?|booleans?|python:bool", Structure.BOOL),
+    (r"str|strings?", Structure.STRING),
+    (r"numbers?|scalars?", Structure.NUMBER),
+    (r"(?:tf\.|torch\.)?dtypes?", Structure.DTYPE),
+    (r"(?:torch\.)?device", Structure.DEVICE),
+    (r"callables?|functions?|generator", Structure.OPAQUE),
+)  # fmt: skip
+_PATTERNS = tuple((re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE), s) for words, s in _WORDS)
+_BARE_LIST = re.compile(r"\b(?:tuple|list|sequence)\b", re.IGNORECASE)
+_ARTICLE = re.compile(
+    r"^\s*(?:optional[.:]?\s*)?(?:an?|one or more|the)?\s*(?:optional\s+)?", re.IGNORECASE
+)
+_TENSOR_DTYPES = {
+    "longtensor": ("int64",),
+    "inttensor": ("int32",),
+    "booltensor": ("bool",),
+    "bytetensor": ("uint8",),
+    "floattensor": ("float32",),
+}
+ALIASES = {"half": "float16", "float": "float32", "double": "float64", "int": "int32"}
+"""Names of dtypes in prose that differ from the common ones."""
+KNOWN_DTYPES = frozenset(element_types.NUMERIC + element_types.BOOLEAN + ("string",))
+
+
+def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
+    """Read the documented type of a parameter."""
+    del record
+    text = parameter.doc_type
+    if not text:
+        return []
+    structures = structures_in(text)
+    if not structures:
+        return read_hint(text, Source.DOC_TYPE)
+    dtypes = next((names for word, names in _TENSOR_DTYPES.items() if word in text.lower()), ())
+    return [
+        Clue(
+            source=Source.DOC_TYPE,
+            evidence=text,
+            structures=structures,
+            dtypes=dtypes,
+            nullable=True if "None" in text else None,
+        )
+    ]
+
+
+def structures_in(text: str) -> tuple[Structure, ...]:
+    """Return the structures that a type in prose names, in order."""
+    found: list[tuple[int, Structure]] = []
+    rest = text
+    for pattern, structure in _PATTERNS:
+        found += [(match.start(), structure) for match in pattern.finditer(rest)]
+        # What is read is blanked, so that the ints of "list of ints" are not read again.
+        rest = pattern.sub(lambda match: " " * len(match.group()), rest)
+    structures = [structure for _, structure in sorted(found)]
+    if _BARE_LIST.search(rest):
+        structures += [LIST_OF[s] for s in structures if s in LIST_OF][:1] or [Structure.INTS]
+    return tuple(dict.fromkeys(structures))
+
+
+def leading_type(text: str) -> tuple[Structure, ...]:
+    """Return the structure that a description begins with: `A 4-D `Tensor` of …`, `A `bool``."""
+    first = re.split(r"[.;:]\s|\n", text, maxsplit=1)[0]
+    words = _ARTICLE.sub("", first, count=1).replace("`", "")
+    words = re.sub(r"^\d-?D\s+", "", words)
+    for pattern, structure in _PATTERNS:
+        if pattern.match(words):
+            return (structure,)
+    return ()

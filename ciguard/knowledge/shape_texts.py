@@ -1,0 +1,63 @@
+"""Shapes as people write them: `[batch, in_height, in_width, channels]`, `(N, C_{in}, 3)`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.values import Between, Dim, Named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathit|textrm)\s*\{([^{}]*)\}")
+_LATEX_FRACTION = re.compile(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_LATEX_REST = re.compile(r"\\(?=[_, ])|[{}$]|\\[a-zA-Z]+|:math:|`")
+_BRACKETED = re.compile(r"[\[(]([^\[\]()]{1,120})[\])]")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_OPEN = {"...", "*", "…", ".."}
+_WINDOW = re.compile(r"k[hwdt]?$|filter|kernel|window|pool", re.IGNORECASE)
+_SPATIAL = re.compile(
+    r"(?:in_|out_|i|image_|input_)?(?:h|w|d|t|l|height|width|depth|rows|cols|columns|time|planes|"
+    r"length|h_in|w_in|d_in|l_in|hin|win|din|lin)$",
+    re.IGNORECASE,
+)
+
+
+def without_markup(text: str) -> str:
+    """Return the text without LaTeX and reST markup, so that a formula reads like a list."""
+    text = _LATEX_TEXT.sub(r"\1", text)
+    text = _LATEX_FRACTION.sub(r"\1", text)
+    return _LATEX_REST.sub("", text)
+
+
+def shapes_in(text: str) -> Iterable[tuple[Dim, ...] | int]:
+    """Yield the shapes written in a text; of one with dots, the least number of dimensions."""
+    for match in _BRACKETED.finditer(text):
+        parts = [part.strip() for part in match.group(1).split(",")]
+        if parts[-1] == "":
+            parts.pop()  # the comma of a one-element tuple
+        if any(part in _OPEN for part in parts):
+            yield len(parts) - 1
+            continue
+        dims = [_dim(part) for part in parts]
+        known = tuple(dim for dim in dims if dim is not None)
+        if known and len(known) == len(dims):
+            yield known
+
+
+def _dim(text: str) -> Dim | None:
+    if text.isdigit():
+        return int(text)
+    if not text or len(text) > 40 or len(text.split()) > 3:  # noqa: PLR2004 - prose, not a size
+        return None
+    name = _IDENTIFIER.match(text)
+    if not name:
+        return None
+    symbol = name.group()
+    if symbol != text.strip():
+        # An expression: in `C / groups` and `H + 1` the first name is the best guess there is.
+        return Between(1, 4) if not re.match(r"\w+\s*/", text) else symbol
+    if _WINDOW.match(symbol):
+        return Named(symbol, 1, 3)
+    return Named(symbol, 4, 8) if _SPATIAL.fullmatch(symbol) else symbol

@@ -1,0 +1,166 @@
+"""Type hints as text: `Optional[Tensor]`, `int | tuple[int, int]`, `Literal['mean', 'sum']`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.domain import LiteralValue
+from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.type_texts import LIST_OF
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiRecord, ParameterRecord, Value
+
+_NAMES = {
+    "Tensor": Structure.TENSOR,
+    "TensorLike": Structure.TENSOR,
+    "Parameter": Structure.TENSOR,
+    "int": Structure.INT,
+    "SymInt": Structure.INT,
+    "_int": Structure.INT,
+    "float": Structure.FLOAT,
+    "_float": Structure.FLOAT,
+    "bool": Structure.BOOL,
+    "_bool": Structure.BOOL,
+    "str": Structure.STRING,
+    "Number": Structure.NUMBER,
+    "dtype": Structure.DTYPE,
+    "_dtype": Structure.DTYPE,
+    "DType": Structure.DTYPE,
+    "device": Structure.DEVICE,
+    "Device": Structure.DEVICE,
+    "DeviceLikeType": Structure.DEVICE,
+    "layout": Structure.LAYOUT,
+    "_layout": Structure.LAYOUT,
+    "memory_format": Structure.FORMAT,
+    "Size": Structure.INTS,
+    "_size": Structure.INTS,
+    "Callable": Structure.OPAQUE,
+    "Generator": Structure.OPAQUE,
+    "Module": Structure.OPAQUE,
+}
+_LISTS = {"list", "List", "tuple", "Tuple", "Sequence", "Iterable", "Collection"}
+_UNIONS = {"Union", "Optional"}
+_SIZE = re.compile(r"_(?:size|ratio|maybe)_(?:any_|opt_)?(\d|any)(?:_t|_opt_t)")
+_BROADCAST = re.compile(r"BroadcastingList(\d)")
+
+
+def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
+    """Read a parameter's type hint."""
+    del record
+    return read_hint(parameter.annotation, Source.ANNOTATION)
+
+
+def read_hint(text: str, source: Source) -> list[Clue]:
+    """Read a type hint from any source."""
+    if not text.strip():
+        return []
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return []
+    found = _Hint()
+    found.visit(tree)
+    structures = tuple(dict.fromkeys(found.structures))
+    if not structures and not found.allowed and not found.nullable:
+        return []
+    return [
+        Clue(
+            source=source,
+            evidence=text,
+            structures=structures,
+            allowed=tuple(found.allowed),
+            nullable=found.nullable or None,
+            length=found.length,
+        )
+    ]
+
+
+class _Hint:
+    """What was met while walking one hint."""
+
+    def __init__(self) -> None:
+        self.structures: list[Structure] = []
+        self.allowed: list[Value] = []
+        self.nullable = False
+        self.length: tuple[int, int] | None = None
+
+    def visit(self, node: ast.expr) -> None:
+        match node:
+            case ast.Constant(None):
+                self.nullable = True
+            case ast.Constant(str(text)):
+                self._quoted(text)
+            case ast.BinOp(left, ast.BitOr(), right):
+                self.visit(left)
+                self.visit(right)
+            case ast.Subscript(value, index):
+                self._subscript(_last_name(value), _items(index))
+            case ast.Name() | ast.Attribute():
+                self._named(_last_name(node))
+            case _:
+                pass
+
+    def _quoted(self, text: str) -> None:
+        try:
+            self.visit(ast.parse(text, mode="eval").body)
+        except SyntaxError:
+            return
+
+    def _named(self, name: str) -> None:
+        sized = _SIZE.fullmatch(name)
+        if sized:
+            self.structures += [Structure.INTS, Structure.INT]
+            if sized.group(1).isdigit():
+                self.length = (int(sized.group(1)),) * 2
+            self.nullable |= "opt" in name
+        elif name in _NAMES:
+            self.structures.append(_NAMES[name])
+
+    def _subscript(self, name: str, items: list[ast.expr]) -> None:
+        if name in _UNIONS:
+            self.nullable |= name == "Optional"
+            for item in items:
+                self.visit(item)
+        elif name == "Literal":
+            self.allowed += [
+                LiteralValue(item.value)
+                for item in items
+                if isinstance(item, ast.Constant) and not isinstance(item.value, type(...))
+            ]
+        elif name in _LISTS or _BROADCAST.fullmatch(name):
+            self._list(name, items)
+        elif name == "Callable":
+            self.structures.append(Structure.OPAQUE)
+
+    def _list(self, name: str, items: list[ast.expr]) -> None:
+        inner = _Hint()
+        for item in items:
+            inner.visit(item)
+        self.structures += [LIST_OF[s] for s in inner.structures[:1] if s in LIST_OF]
+        broadcast = _BROADCAST.fullmatch(name)
+        if broadcast:
+            self.structures += inner.structures[:1]
+            self.length = (int(broadcast.group(1)),) * 2
+        elif name in {"tuple", "Tuple"} and not _is_open(items):
+            self.length = (len(items), len(items))
+
+
+def _is_open(items: list[ast.expr]) -> bool:
+    return any(isinstance(item, ast.Constant) and item.value is ... for item in items)
+
+
+def _items(index: ast.expr) -> list[ast.expr]:
+    return list(index.elts) if isinstance(index, ast.Tuple) else [index]
+
+
+def _last_name(node: ast.expr) -> str:
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(_, name):
+            return name
+        case _:
+            return ""

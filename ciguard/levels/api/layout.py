@@ -1,0 +1,66 @@
+"""Which arguments of a call go by position and which by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ListValue, ParameterKind, TupleValue, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.knowledge import Parameter
+
+
+class Layout:
+    """The form of an API's calls: a positional prefix, then keywords.
+
+    Required parameters go by position where the API allows it: the names of builtins in
+    documentation and in the library differ now and then (`input`, `self`), their order does not.
+    """
+
+    def __init__(self, parameters: Sequence[Parameter], *, keywords_only: bool) -> None:
+        kinds = [parameter.kind for parameter in parameters]
+        spread_at = (
+            kinds.index(ParameterKind.VAR_POSITIONAL)
+            if ParameterKind.VAR_POSITIONAL in kinds
+            else -1
+        )
+        self._spread = parameters[spread_at].name if spread_at >= 0 else ""
+        prefix = 0 if keywords_only else _prefix_length(parameters, spread_at)
+        self._by_position = tuple(parameter.name for parameter in parameters[:prefix])
+        self._by_name = tuple(
+            parameter.name for parameter in parameters[prefix:] if parameter.name != self._spread
+        )
+
+    def place(
+        self, values: dict[str, Value]
+    ) -> tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]:
+        """Return the positional and the keyword arguments of these values."""
+        arguments: list[Value] = []
+        for name in self._by_position:
+            if name not in values:
+                break  # nothing after a gap can go by position
+            arguments.append(values[name])
+        else:
+            if self._spread in values:
+                arguments += _spread_out(values[self._spread])
+        keywords = tuple([(name, values[name]) for name in self._by_name if name in values])
+        return tuple(arguments), keywords
+
+
+def _prefix_length(parameters: Sequence[Parameter], spread_at: int) -> int:
+    if spread_at >= 0:
+        return spread_at
+    length = 0
+    for parameter in parameters:
+        by_position_only = parameter.kind is ParameterKind.POSITIONAL_ONLY
+        either = parameter.kind is ParameterKind.POSITIONAL_OR_KEYWORD
+        if not by_position_only and not (either and parameter.required):
+            break
+        length += 1
+    return length
+
+
+def _spread_out(value: Value) -> tuple[Value, ...]:
+    return value.items if isinstance(value, ListValue | TupleValue) else (value,)

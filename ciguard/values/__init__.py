@@ -1,0 +1,90 @@
+"""The one language of value constraints, and its compilers.
+
+A constraint says what a parameter accepts. `compile_sampler` draws from it fast, `compile_strategy`
+hands it to Hypothesis, `problem` judges a value, `violations` and `boundaries` break or stretch it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.values.boundary import boundaries
+from ciguard.values.check import conforms, problem
+from ciguard.values.constraints import (
+    AnyOf,
+    Array,
+    Between,
+    Bool,
+    Bytes,
+    Constraint,
+    Dict,
+    Dim,
+    Dtype,
+    Float,
+    Int,
+    Ints,
+    List,
+    Named,
+    Object,
+    OneOf,
+    Optional,
+    RankOf,
+    SizeOf,
+    String,
+    Tensor,
+    Tuple,
+    references,
+)
+from ciguard.values.mutation import Mutation, Mutator
+from ciguard.values.sample import Sampler, compile_sampler
+from ciguard.values.scope import Scope
+from ciguard.values.violate import violations
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ciguard.domain import Value
+
+__all__ = [
+    "AnyOf",
+    "Array",
+    "Between",
+    "Bool",
+    "Bytes",
+    "Constraint",
+    "Dict",
+    "Dim",
+    "Dtype",
+    "Float",
+    "Int",
+    "Ints",
+    "List",
+    "Mutation",
+    "Mutator",
+    "Named",
+    "Object",
+    "OneOf",
+    "Optional",
+    "RankOf",
+    "Sampler",
+    "Scope",
+    "SizeOf",
+    "String",
+    "Tensor",
+    "Tuple",
+    "boundaries",
+    "compile_sampler",
+    "compile_strategy",
+    "conforms",
+    "problem",
+    "references",
+    "violations",
+]
+
+
+def compile_strategy(constraint: Constraint, scope: Scope | None = None) -> SearchStrategy[Value]:
+    """Return a Hypothesis strategy of values that conform to `constraint` within `scope`."""
+    # Hypothesis takes longer to import than the rest of ciguard; campaigns never need it.
+    from ciguard.values.strategy import compile_strategy as compile_  # noqa: PLC0415
+
+    return compile_(constraint, scope)

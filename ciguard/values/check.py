@@ -1,0 +1,293 @@
+"""Does a value conform to a constraint, and if not, why."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ArrayValue,
+    CallValue,
+    DictValue,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
+from ciguard.values.check_tensor import tensor_problem
+from ciguard.values.constraints import (
+    AnyOf,
+    Bool,
+    Bytes,
+    Constraint,
+    Dict,
+    Dtype,
+    Float,
+    Int,
+    Ints,
+    List,
+    Object,
+    OneOf,
+    Optional,
+    String,
+    Tensor,
+    Tuple,
+)
+from ciguard.values.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def problem(value: Value, constraint: Constraint, scope: Scope | None = None) -> str:
+    """Return why `value` does not conform to `constraint`; empty when it does.
+
+    Args:
+        value: the value to judge.
+        constraint: what it should satisfy.
+        scope: the other arguments of the call and the sizes bound so far; a reference to what is
+            not in it restricts nothing. Symbols seen for the first time are bound in it.
+    """
+    return _problem(constraint, value, Scope() if scope is None else scope)
+
+
+def conforms(value: Value, constraint: Constraint, scope: Scope | None = None) -> bool:
+    """Tell whether `value` satisfies `constraint`."""
+    return not problem(value, constraint, scope)
+
+
+@singledispatch
+def _problem(constraint: Constraint, value: Value, scope: Scope) -> str:
+    del value, scope
+    msg = f"{constraint!r} is not a value constraint"
+    raise TypeError(msg)
+
+
+def _integer(value: Value) -> int | None:
+    if isinstance(value, LiteralValue) and type(value.value) is int:
+        return value.value
+    return None
+
+
+@_problem.register
+def _int(constraint: Int, value: Value, scope: Scope) -> str:
+    number = _integer(value)
+    if number is None:
+        return "not an int"
+    if constraint.axis_of:
+        shape = scope.shape(constraint.axis_of)
+        if shape is not None:
+            return _axis_problem(number, len(shape))
+    if constraint.size:
+        bound = scope.sizes.get(constraint.size)
+        if bound is not None:
+            return "" if bound == number else f"{number} is not {constraint.size} = {bound}"
+        scope.sizes[constraint.size] = number
+    return _range_problem(number, constraint.min, constraint.max)
+
+
+def _axis_problem(axis: int, rank: int) -> str:
+    most = max(rank, 1)
+    return "" if -most <= axis < most else f"{axis} is no axis of {rank} dimensions"
+
+
+def _range_problem(number: float, least: float, most: float) -> str:
+    return "" if least <= number <= most else f"{number} is not in [{least}, {most}]"
+
+
+@_problem.register
+def _float(constraint: Float, value: Value, scope: Scope) -> str:
+    del scope
+    if not isinstance(value, LiteralValue) or type(value.value) is not float:
+        return "not a float"
+    number = value.value
+    if number != number:  # noqa: PLR0124 - the definition of NaN
+        return "" if constraint.nan else "NaN"
+    if abs(number) == float("inf") and constraint.inf:
+        return ""
+    return _range_problem(number, constraint.min, constraint.max)
+
+
+@_problem.register
+def _bool(constraint: Bool, value: Value, scope: Scope) -> str:
+    del constraint, scope
+    is_bool = isinstance(value, LiteralValue) and isinstance(value.value, bool)
+    return "" if is_bool else "not a bool"
+
+
+@_problem.register
+def _one_of(constraint: OneOf, value: Value, scope: Scope) -> str:
+    del scope
+    same = any(value == known and _same_type(value, known) for known in constraint.values)
+    return "" if same else f"{value!r} is not one of the known values"
+
+
+def _same_type(value: Value, known: Value) -> bool:
+    if isinstance(value, LiteralValue) and isinstance(known, LiteralValue):
+        return type(value.value) is type(known.value)
+    return type(value) is type(known)
+
+
+@_problem.register
+def _string(constraint: String, value: Value, scope: Scope) -> str:
+    del scope
+    if not isinstance(value, LiteralValue) or not isinstance(value.value, str):
+        return "not a string"
+    return "" if len(value.value) <= constraint.max_length else "too long"
+
+
+@_problem.register
+def _bytes(constraint: Bytes, value: Value, scope: Scope) -> str:
+    del scope
+    if not isinstance(value, LiteralValue) or not isinstance(value.value, bytes):
+        return "not bytes"
+    return "" if len(value.value) <= constraint.max_length else "too long"
+
+
+@_problem.register
+def _dtype(constraint: Dtype, value: Value, scope: Scope) -> str:
+    if not isinstance(value, DtypeValue):
+        return "not a dtype"
+    if value.name not in constraint.names:
+        return f"{value.name} is not allowed"
+    expected = scope.dtype(constraint.dtype_of) if constraint.dtype_of else None
+    if expected in constraint.names and value.name != expected:
+        return f"{value.name} is not the dtype of {constraint.dtype_of}, {expected}"
+    return ""
+
+
+@_problem.register
+def _ints(constraint: Ints, value: Value, scope: Scope) -> str:
+    wanted = TupleValue if constraint.as_tuple else ListValue
+    if not isinstance(value, wanted):
+        return "not a tuple" if constraint.as_tuple else "not a list"
+    numbers = [number for number in map(_integer, value.items) if number is not None]
+    if len(numbers) != len(value.items):
+        return "not all of its items are ints"
+    if constraint.sizes:
+        return _sizes_problem(constraint.sizes, numbers, scope)
+    wrong_length = _ints_length_problem(constraint, len(numbers), scope)
+    if wrong_length:
+        return wrong_length
+    if constraint.increasing and numbers != sorted(numbers):
+        return "not increasing"
+    shape = scope.shape(constraint.axes_of) if constraint.axes_of else None
+    if shape is not None:
+        wrong = [_axis_problem(number, len(shape)) for number in numbers]
+    else:
+        wrong = [_range_problem(number, constraint.min, constraint.max) for number in numbers]
+    return next(filter(None, wrong), "")
+
+
+def _sizes_problem(sizes: tuple[str, ...], numbers: list[int], scope: Scope) -> str:
+    if len(numbers) != len(sizes):
+        return f"{len(numbers)} ints, not {len(sizes)}"
+    for symbol, number in zip(sizes, numbers, strict=True):
+        bound = scope.sizes.setdefault(symbol, number)
+        if bound != number:
+            return f"{number} is not the size {symbol} = {bound}"
+    return ""
+
+
+def _ints_length_problem(constraint: Ints, length: int, scope: Scope) -> str:
+    least, most = constraint.length
+    exact = scope.length(constraint.length_of) if constraint.length_of else None
+    if exact is not None:
+        least = most = exact
+    elif constraint.axes_of and scope.shape(constraint.axes_of) is not None:
+        least = 0  # no more axes than there are dimensions
+    return "" if least <= length <= most else f"{length} ints, not {least} to {most}"
+
+
+@_problem.register
+def _tensor(constraint: Tensor, value: Value, scope: Scope) -> str:
+    if not isinstance(value, TensorValue | ArrayValue):
+        return "not a tensor"
+    return tensor_problem(constraint, value, scope)
+
+
+@_problem.register
+def _list(constraint: List, value: Value, scope: Scope) -> str:
+    if not isinstance(value, ListValue):
+        return "not a list"
+    least, most = constraint.length
+    exact = scope.length(constraint.length_of) if constraint.length_of else None
+    if exact is not None:
+        least = most = exact
+    count = len(value.items)
+    if not least <= count <= most:
+        return f"{count} items, not {least} to {most}"
+    if constraint.uniform and not _uniform(value.items):
+        return "its tensors differ in dtype or shape"
+    return _first_problem([(constraint.item, item) for item in value.items], scope)
+
+
+def _uniform(items: Sequence[Value]) -> bool:
+    return len({(i.dtype, i.shape) for i in items if isinstance(i, TensorValue | ArrayValue)}) <= 1
+
+
+@_problem.register
+def _tuple(constraint: Tuple, value: Value, scope: Scope) -> str:
+    if not isinstance(value, TupleValue):
+        return "not a tuple"
+    if len(value.items) != len(constraint.items):
+        return f"{len(value.items)} items, not {len(constraint.items)}"
+    return _first_problem(list(zip(constraint.items, value.items, strict=True)), scope)
+
+
+@_problem.register
+def _dict(constraint: Dict, value: Value, scope: Scope) -> str:
+    if not isinstance(value, DictValue):
+        return "not a dict"
+    return _keywords_problem(constraint.items, value.items, scope)
+
+
+@_problem.register
+def _object(constraint: Object, value: Value, scope: Scope) -> str:
+    if not isinstance(value, CallValue) or value.function != constraint.function:
+        return f"not made by {constraint.function}"
+    if len(value.arguments) != len(constraint.arguments):
+        return f"made from {len(value.arguments)} arguments, not {len(constraint.arguments)}"
+    pairs = list(zip(constraint.arguments, value.arguments, strict=True))
+    return _first_problem(pairs, scope) or _keywords_problem(
+        constraint.keywords, value.keywords, scope
+    )
+
+
+def _keywords_problem(
+    expected: tuple[tuple[str, Constraint], ...], given: tuple[tuple[str, Value], ...], scope: Scope
+) -> str:
+    if [key for key, _ in expected] != [key for key, _ in given]:
+        return "other keys than expected"
+    pairs = [(item, value) for (_, item), (_, value) in zip(expected, given, strict=True)]
+    return _first_problem(pairs, scope)
+
+
+def _first_problem(pairs: Sequence[tuple[Constraint, Value]], scope: Scope) -> str:
+    for position, (constraint, value) in enumerate(pairs):
+        found = _problem(constraint, value, scope)
+        if found:
+            return f"item {position}: {found}"
+    return ""
+
+
+@_problem.register
+def _optional(constraint: Optional, value: Value, scope: Scope) -> str:
+    if isinstance(value, LiteralValue) and value.value is None:
+        return ""
+    return _problem(constraint.inner, value, scope)
+
+
+@_problem.register
+def _any_of(constraint: AnyOf, value: Value, scope: Scope) -> str:
+    problems = []
+    for _, option in constraint.options:
+        sizes = dict(scope.sizes)
+        found = _problem(option, value, scope)
+        if not found:
+            return ""
+        scope.sizes = sizes  # what a refused option bound does not count
+        problems.append(found)
+    return "; ".join(dict.fromkeys(problems))

@@ -1,0 +1,145 @@
+"""The part of the checker that judges tensors and arrays."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ArrayValue, Constant, Explicit, Special, TensorValue, Uniform
+from ciguard.domain import dtypes as element_types
+from ciguard.values.constraints import Array, Between, Dim, Named, RankOf, SizeOf, Tensor
+
+if TYPE_CHECKING:
+    from ciguard.domain import Fill
+    from ciguard.values.scope import Scope
+
+
+def tensor_problem(constraint: Tensor, value: TensorValue | ArrayValue, scope: Scope) -> str:
+    """Return why a tensor does not conform; empty when it does."""
+    if isinstance(constraint, Array) != isinstance(value, ArrayValue):
+        return "not an array" if isinstance(constraint, Array) else "an array, not a tensor"
+    return (
+        _dtype_problem(constraint, value.dtype, scope)
+        or _shape_problem(constraint, value.shape, scope)
+        or _elements_problem(constraint, value, scope)
+    )
+
+
+def _dtype_problem(constraint: Tensor, dtype: str, scope: Scope) -> str:
+    if dtype not in constraint.dtypes:
+        return f"dtype {dtype} is not allowed"
+    expected = scope.dtype(constraint.dtype_of) if constraint.dtype_of else None
+    if expected in constraint.dtypes and dtype != expected:
+        return f"dtype {dtype} is not that of {constraint.dtype_of}, {expected}"
+    return ""
+
+
+def _shape_problem(constraint: Tensor, shape: tuple[int, ...], scope: Scope) -> str:
+    if constraint.shape_of:
+        expected = scope.shape(constraint.shape_of)
+        if expected is not None:
+            same = shape == expected
+            return "" if same else f"shape {shape} is not that of {constraint.shape_of}, {expected}"
+    if constraint.broadcast_with:
+        expected = scope.shape(constraint.broadcast_with)
+        if expected is not None:
+            return _broadcast_problem(shape, expected)
+    if constraint.shape is not None:
+        return _pattern_problem(constraint.shape, shape, scope)
+    least, most = constraint.ndim
+    rank = len(shape)
+    return "" if least <= rank <= most else f"{rank} dimensions, not {least} to {most}"
+
+
+def _broadcast_problem(shape: tuple[int, ...], other: tuple[int, ...]) -> str:
+    pairs = zip(reversed(shape), reversed(other), strict=False)
+    fits = all(size == against or 1 in {size, against} for size, against in pairs)
+    return "" if fits else f"shape {shape} does not broadcast with {other}"
+
+
+def _pattern_problem(pattern: tuple[Dim, ...], shape: tuple[int, ...], scope: Scope) -> str:
+    if len(shape) != len(pattern):
+        return f"{len(shape)} dimensions, not {len(pattern)}"
+    for axis, (dim, size) in enumerate(zip(pattern, shape, strict=True)):
+        if not _fits(dim, size, scope):
+            return f"size {size} of dimension {axis} is not {dim}"
+    return ""
+
+
+def _fits(dim: Dim, size: int, scope: Scope) -> bool:
+    match dim:
+        case int():
+            return size == dim
+        case str():
+            return scope.sizes.setdefault(dim, size) == size
+        case Named(symbol, least, most):
+            bound = scope.sizes.get(symbol)
+            if bound is None:
+                scope.sizes[symbol] = size
+            return least <= size <= most if bound is None else bound == size
+        case RankOf(parameter):
+            length = scope.length(parameter)
+            return length is None or size == length
+        case SizeOf(parameter, axis):
+            shape = scope.shape(parameter)
+            known = shape is not None and -len(shape) <= axis < len(shape)
+            return shape is None or not known or shape[axis] == size
+        case Between(least, most):
+            return least <= size <= most
+
+
+def _elements_problem(constraint: Tensor, value: TensorValue | ArrayValue, scope: Scope) -> str:
+    if prod(value.shape) == 0:
+        return ""
+    least, most, special = extent(value.fill)
+    low, high = _bounds(constraint, scope, value.dtype)
+    if special and (low is not None or high is not None):
+        return "special values where a range is given"
+    # The elements of a bool tensor are 0 and 1 whatever the fill's range is.
+    outside = value.dtype != "bool" and (_outside(low, least) or _outside(most, high))
+    if outside:
+        return f"elements in [{least}, {most}], not in [{low}, {high}]"
+    return "not increasing" if constraint.increasing and not _is_increasing(value.fill) else ""
+
+
+def _outside(least: float | None, number: float | None) -> bool:
+    return least is not None and number is not None and number < least
+
+
+def _bounds(constraint: Tensor, scope: Scope, dtype: str) -> tuple[float | None, float | None]:
+    if constraint.axis_of:
+        shape = scope.shape(constraint.axis_of)
+        if shape is not None:
+            most = max(len(shape), 1)
+            return -most, most - 1
+        return None, None
+    if constraint.index_of and dtype not in element_types.FLOATING:
+        shape = scope.shape(constraint.index_of)
+        if shape:
+            return 0, max(shape[0] - 1, 0)
+    return constraint.low, constraint.high
+
+
+def extent(fill: Fill) -> tuple[float, float, bool]:
+    """Return the least and greatest element a fill can give, and whether it may be NaN."""
+    match fill:
+        case Constant(value):
+            return value, value, value != value  # noqa: PLR0124 - the definition of NaN
+        case Uniform(_, low, high):
+            return low, high, False
+        case Special():
+            return float("-inf"), float("inf"), True
+        case Explicit(data):
+            return min(data), max(data), any(number != number for number in data)  # noqa: PLR0124
+
+
+def _is_increasing(fill: Fill) -> bool:
+    match fill:
+        case Constant():
+            return True
+        case Explicit(data):
+            return list(data) == sorted(data)
+        case Uniform(_, low, high):
+            return low == high
+        case Special():
+            return False

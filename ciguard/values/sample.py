@@ -1,0 +1,294 @@
+"""Compile a constraint into a fast seeded sampler: closures over precomputed tables.
+
+Generation must cost less than the calls it feeds (a torch call takes 1 to 20 µs), so a sampler
+draws few random numbers, only through `rng.random()`, and builds domain values directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.domain import (
+    CallValue,
+    DictValue,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TupleValue,
+    Value,
+)
+from ciguard.values import tables
+from ciguard.values.constraints import (
+    AnyOf,
+    Bool,
+    Bytes,
+    Constraint,
+    Dict,
+    Dtype,
+    Float,
+    Int,
+    Ints,
+    List,
+    Object,
+    OneOf,
+    Optional,
+    String,
+    Tensor,
+    Tuple,
+)
+from ciguard.values.sample_tensor import tensor_sampler, tensors_like
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.values.scope import Scope
+
+Sampler: TypeAlias = Callable[["random.Random", "Scope"], Value]
+
+NONE = LiteralValue(None)
+_BOOLS = (LiteralValue(value=False), LiteralValue(value=True))
+_WHOLE_RANGE = 64
+"""Ranges up to this length are tabulated; of longer ones, the ends and the neighbourhood of 0."""
+_LETTERS = "abcdefgh XYZ_09-.é"
+
+
+def compile_sampler(constraint: Constraint) -> Sampler:
+    """Return a function that draws one conforming value.
+
+    The function is deterministic in its random generator and the scope, and binds symbols that
+    the constraint names in the scope. Where a parameter that the constraint refers to is not in
+    the scope, the reference restricts nothing.
+    """
+    return _compile(constraint)
+
+
+@singledispatch
+def _compile(constraint: Constraint) -> Sampler:
+    msg = f"{constraint!r} is not a value constraint"
+    raise TypeError(msg)
+
+
+def table_sampler(values: tuple[Value, ...]) -> Sampler:
+    """Return a sampler that draws from a table, each entry alike."""
+    count = len(values)
+    if count == 1:
+        only = values[0]
+        return lambda rng, scope: only  # noqa: ARG005 - every sampler has one form
+    return lambda rng, scope: values[int(rng.random() * count)]  # noqa: ARG005 - as above
+
+
+@_compile.register
+def _int(constraint: Int) -> Sampler:
+    draw = table_sampler(tuple(map(LiteralValue, tabulated(constraint.min, constraint.max))))
+    if constraint.size:
+        return _sized_int(constraint.size, tabulated(constraint.min, constraint.max))
+    if not constraint.axis_of:
+        return draw
+    parameter = constraint.axis_of
+
+    def axis(rng: random.Random, scope: Scope) -> Value:
+        shape = scope.shape(parameter)
+        if not shape:
+            return draw(rng, scope) if shape is None else LiteralValue(0)
+        rank = len(shape)
+        return LiteralValue(int(rng.random() * 2 * rank) - rank)
+
+    return axis
+
+
+def _sized_int(symbol: str, table: tuple[int, ...]) -> Sampler:
+    def size(rng: random.Random, scope: Scope) -> Value:
+        bound = scope.sizes.get(symbol)
+        if bound is not None:
+            return LiteralValue(bound)
+        number = table[int(rng.random() * len(table))]
+        scope.sizes[symbol] = number
+        return LiteralValue(number)
+
+    return size
+
+
+def tabulated(least: int, most: int) -> tuple[int, ...]:
+    """Return the ints of a range; of a long one the ends, those near 0 and powers of two."""
+    if most - least <= _WHOLE_RANGE:
+        return tuple(range(least, most + 1))
+    candidates = {least, most, *range(-8, 17), *(2**bit for bit in range(5, 63))}
+    return tuple(sorted(number for number in candidates if least <= number <= most))
+
+
+@_compile.register
+def _float(constraint: Float) -> Sampler:
+    least, most = constraint.min, constraint.max
+    round_numbers = (0.0, 0.1, 0.5, 1.0, 2.0, -1.0, 1e-5)
+    chosen = {number for number in round_numbers if least <= number <= most} | {least, most}
+    finite = sorted(number for number in chosen if abs(number) != float("inf"))
+    special = [float("nan")] * constraint.nan + [float("inf"), float("-inf")] * constraint.inf
+    table = tuple(LiteralValue(number) for number in [*finite, *special])
+    count, span = len(table), most - least
+
+    def draw(rng: random.Random, scope: Scope) -> Value:  # noqa: ARG001 - every sampler has one form
+        pick = rng.random() * 2
+        if pick < 1:
+            return table[int(pick * count)]
+        return LiteralValue(min(least + (pick - 1) * span, most))
+
+    return draw
+
+
+@_compile.register
+def _bool(constraint: Bool) -> Sampler:  # noqa: ARG001 - the type selects
+    return table_sampler(_BOOLS)
+
+
+@_compile.register
+def _one_of(constraint: OneOf) -> Sampler:
+    return table_sampler(constraint.values)
+
+
+def _texts(max_length: int) -> tuple[str, ...]:
+    doubled = _LETTERS * 2
+    return tuple(
+        doubled[start : start + length]
+        for length in range(max_length + 1)
+        for start in range(0, len(_LETTERS), 5)
+    )
+
+
+@_compile.register
+def _string(constraint: String) -> Sampler:
+    return table_sampler(tuple(map(LiteralValue, _texts(constraint.max_length))))
+
+
+@_compile.register
+def _bytes(constraint: Bytes) -> Sampler:
+    length = constraint.max_length
+    return table_sampler(
+        tuple(LiteralValue(text.encode()[:length]) for text in _texts(constraint.max_length))
+    )
+
+
+@_compile.register
+def _dtype(constraint: Dtype) -> Sampler:
+    draw = table_sampler(tuple(map(DtypeValue, tables.weighted_dtypes(constraint.names))))
+    parameter, names = constraint.dtype_of, constraint.names
+    if not parameter:
+        return draw
+
+    def same(rng: random.Random, scope: Scope) -> Value:
+        name = scope.dtype(parameter)
+        return draw(rng, scope) if name is None or name not in names else DtypeValue(name)
+
+    return same
+
+
+@_compile.register
+def _ints(constraint: Ints) -> Sampler:
+    wrap = TupleValue if constraint.as_tuple else ListValue
+    if constraint.sizes:
+        return _size_list(constraint)
+    choices = tuple(map(LiteralValue, tabulated(constraint.min, constraint.max)))
+    count = len(choices)
+    least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
+    length_of, axes_of = constraint.length_of, constraint.axes_of
+    increasing = constraint.increasing
+
+    def draw(rng: random.Random, scope: Scope) -> Value:
+        length = scope.length(length_of) if length_of else None
+        if length is None:
+            length = least + int(rng.random() * span) if span > 1 else least
+        if axes_of:
+            shape = scope.shape(axes_of)
+            if shape is not None:
+                return wrap(_axes(rng, len(shape), None if length_of else length))
+        pick = rng.random
+        items = [choices[int(pick() * count)] for _ in range(length)]
+        if increasing:
+            items.sort(key=_number)
+        return wrap(tuple(items))
+
+    return draw
+
+
+def _number(item: LiteralValue) -> int:
+    return item.value if isinstance(item.value, int) else 0
+
+
+def _axes(rng: random.Random, rank: int, length: int | None) -> tuple[LiteralValue, ...]:
+    axes = list(range(rank))
+    for place in range(rank - 1, 0, -1):
+        other = int(rng.random() * (place + 1))
+        axes[place], axes[other] = axes[other], axes[place]
+    return tuple(map(LiteralValue, axes if length is None else axes[:length]))
+
+
+def _size_list(constraint: Ints) -> Sampler:
+    wrap = TupleValue if constraint.as_tuple else ListValue
+    sizes = tuple(
+        _int(Int(min=constraint.min, max=constraint.max, size=s)) for s in constraint.sizes
+    )
+    return lambda rng, scope: wrap(tuple([size(rng, scope) for size in sizes]))
+
+
+@_compile.register
+def _tensor(constraint: Tensor) -> Sampler:
+    return tensor_sampler(constraint)
+
+
+@_compile.register
+def _list(constraint: List) -> Sampler:
+    least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
+    item, length_of = _compile(constraint.item), constraint.length_of
+    alike = constraint.uniform and isinstance(constraint.item, Tensor)
+
+    def draw(rng: random.Random, scope: Scope) -> Value:
+        length = scope.length(length_of) if length_of else None
+        if length is None:
+            length = least + int(rng.random() * span) if span > 1 else least
+        if alike and length:
+            return ListValue(tensors_like(item(rng, scope), length))
+        return ListValue(tuple([item(rng, scope) for _ in range(length)]))
+
+    return draw
+
+
+@_compile.register
+def _tuple(constraint: Tuple) -> Sampler:
+    items = tuple(map(_compile, constraint.items))
+    return lambda rng, scope: TupleValue(tuple([item(rng, scope) for item in items]))
+
+
+@_compile.register
+def _dict(constraint: Dict) -> Sampler:
+    items = tuple((key, _compile(item)) for key, item in constraint.items)
+    return lambda rng, scope: DictValue(tuple([(key, item(rng, scope)) for key, item in items]))
+
+
+@_compile.register
+def _object(constraint: Object) -> Sampler:
+    function = constraint.function
+    arguments = tuple(map(_compile, constraint.arguments))
+    keywords = tuple((key, _compile(item)) for key, item in constraint.keywords)
+    return lambda rng, scope: CallValue(
+        function,
+        tuple([argument(rng, scope) for argument in arguments]),
+        tuple([(key, item(rng, scope)) for key, item in keywords]),
+    )
+
+
+@_compile.register
+def _optional(constraint: Optional) -> Sampler:
+    share, inner = constraint.none_share, _compile(constraint.inner)
+    return lambda rng, scope: NONE if rng.random() < share else inner(rng, scope)
+
+
+@_compile.register
+def _any_of(constraint: AnyOf) -> Sampler:
+    total = sum(weight for weight, _ in constraint.options)
+    slots = 64
+    samplers: list[Sampler] = []
+    for weight, option in constraint.options:
+        samplers += [_compile(option)] * max(1, round(slots * weight / total))
+    table, count = tuple(samplers), len(samplers)
+    return lambda rng, scope: table[int(rng.random() * count)](rng, scope)

@@ -1,0 +1,75 @@
+"""What is already chosen in one call: the values by parameter, and the sizes by symbol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ArrayValue,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+)
+
+if TYPE_CHECKING:
+    from ciguard.domain import Value
+
+
+class Scope:
+    """The values and sizes chosen so far. Mutable: a sampler adds what it chooses."""
+
+    __slots__ = ("sizes", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.sizes: dict[str, int] = {}
+
+    def shape(self, parameter: str) -> tuple[int, ...] | None:
+        """Return the shape of a parameter's value; None if it has none or is not chosen."""
+        value = self.values.get(parameter)
+        if type(value) is TensorValue:  # nearly always
+            return value.shape
+        return None if value is None else shape_of(value)
+
+    def dtype(self, parameter: str) -> str | None:
+        """Return the dtype of a parameter's value; None if it has none or is not chosen."""
+        value = self.values.get(parameter)
+        if type(value) is TensorValue:
+            return value.dtype
+        return None if value is None else dtype_of(value)
+
+    def length(self, parameter: str) -> int | None:
+        """Return the length of a parameter's list, or the rank of its value."""
+        value = self.values.get(parameter)
+        if isinstance(value, ListValue | TupleValue):
+            return len(value.items)
+        shape = self.shape(parameter)
+        return None if shape is None else len(shape)
+
+
+def shape_of(value: Value) -> tuple[int, ...] | None:
+    """Return the shape of a tensor, array, number, or of the first tensor of a list."""
+    match value:
+        case TensorValue() | ArrayValue():
+            return value.shape
+        case LiteralValue(bool() | int() | float() | complex()):
+            return ()
+        case ListValue((first, *_)) | TupleValue((first, *_)):
+            return shape_of(first) if isinstance(first, TensorValue | ArrayValue) else None
+        case _:
+            return None
+
+
+def dtype_of(value: Value) -> str | None:
+    """Return the dtype of a tensor, array, dtype object, or of the first of a list of these."""
+    match value:
+        case TensorValue() | ArrayValue():
+            return value.dtype
+        case DtypeValue():
+            return value.name
+        case ListValue((first, *_)) | TupleValue((first, *_)):
+            return dtype_of(first)
+        case _:
+            return None

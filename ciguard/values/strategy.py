@@ -1,0 +1,204 @@
+"""Compile a constraint into a Hypothesis strategy: slower than the sampler, but it shrinks.
+
+Used where Hypothesis drives: annotated functions, minimising, and tests of ciguard itself. A
+strategy knows one value, not a call: references to other parameters are resolved against the
+given scope.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, TypeAlias
+
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    ArrayValue,
+    CallValue,
+    DictValue,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
+from ciguard.values.constraints import (
+    AnyOf,
+    Array,
+    Bool,
+    Bytes,
+    Constraint,
+    Dict,
+    Dtype,
+    Float,
+    Int,
+    Ints,
+    List,
+    Object,
+    OneOf,
+    Optional,
+    String,
+    Tensor,
+    Tuple,
+)
+from ciguard.values.sample import compile_sampler
+from ciguard.values.scope import Scope
+
+if TYPE_CHECKING:
+    import random
+
+Strategy: TypeAlias = st.SearchStrategy[Value]
+
+
+def compile_strategy(constraint: Constraint, scope: Scope | None = None) -> Strategy:
+    """Return a Hypothesis strategy of values that conform to `constraint` within `scope`."""
+    return _compile(constraint, Scope() if scope is None else scope)
+
+
+@singledispatch
+def _compile(constraint: Constraint, scope: Scope) -> Strategy:
+    del scope
+    msg = f"{constraint!r} is not a value constraint"
+    raise TypeError(msg)
+
+
+def _through_sampler(constraint: Constraint, scope: Scope) -> Strategy:
+    """Where relations decide the value, the sampler draws it, from Hypothesis's randomness."""
+    draw = compile_sampler(constraint)
+
+    def sample(rng: random.Random) -> Value:
+        inner = Scope()
+        inner.values, inner.sizes = scope.values, dict(scope.sizes)
+        return draw(rng, inner)
+
+    return st.randoms(use_true_random=False).map(sample)
+
+
+def _literals(strategy: st.SearchStrategy[bool | int | float | str | bytes | None]) -> Strategy:
+    return strategy.map(LiteralValue)
+
+
+@_compile.register
+def _int(constraint: Int, scope: Scope) -> Strategy:
+    if constraint.axis_of or constraint.size:
+        return _through_sampler(constraint, scope)
+    return _literals(st.integers(constraint.min, constraint.max))
+
+
+@_compile.register
+def _float(constraint: Float, scope: Scope) -> Strategy:
+    del scope
+    finite: Strategy = _literals(st.floats(constraint.min, constraint.max))
+    special = [float("nan")] * constraint.nan + [float("inf"), float("-inf")] * constraint.inf
+    return finite | _literals(st.sampled_from(special)) if special else finite
+
+
+@_compile.register
+def _bool(constraint: Bool, scope: Scope) -> Strategy:
+    del constraint, scope
+    return _literals(st.booleans())
+
+
+@_compile.register
+def _one_of(constraint: OneOf, scope: Scope) -> Strategy:
+    del scope
+    return st.sampled_from(constraint.values)
+
+
+@_compile.register
+def _string(constraint: String, scope: Scope) -> Strategy:
+    del scope
+    return _literals(st.text(max_size=constraint.max_length))
+
+
+@_compile.register
+def _bytes(constraint: Bytes, scope: Scope) -> Strategy:
+    del scope
+    return _literals(st.binary(max_size=constraint.max_length))
+
+
+@_compile.register
+def _dtype(constraint: Dtype, scope: Scope) -> Strategy:
+    if constraint.dtype_of:
+        return _through_sampler(constraint, scope)
+    return st.sampled_from(constraint.names).map(DtypeValue)
+
+
+@_compile.register
+def _ints(constraint: Ints, scope: Scope) -> Strategy:
+    if constraint.length_of or constraint.axes_of or constraint.sizes or constraint.increasing:
+        return _through_sampler(constraint, scope)
+    wrap = TupleValue if constraint.as_tuple else ListValue
+    items = st.integers(constraint.min, constraint.max).map(LiteralValue)
+    least, most = constraint.length
+    return st.lists(items, min_size=least, max_size=most).map(lambda found: wrap(tuple(found)))
+
+
+@_compile.register
+def _tensor(constraint: Tensor, scope: Scope) -> Strategy:
+    sampled = _through_sampler(constraint, scope)
+    related = constraint.shape_of or constraint.broadcast_with or constraint.dtype_of
+    if related or constraint.shape is not None:
+        return sampled
+    make = ArrayValue if isinstance(constraint, Array) else TensorValue
+    least, most = constraint.ndim
+    shapes = st.lists(st.integers(1, 4), min_size=least, max_size=most).map(tuple)
+    relations = constraint.axis_of or constraint.index_of or constraint.increasing
+    if relations:
+        return sampled
+
+    def redraw(drawn: tuple[Value, tuple[int, ...]]) -> Value:
+        value, shape = drawn
+        # The table holds fills that fit any shape; only the shape is Hypothesis's to shrink.
+        if isinstance(value, TensorValue | ArrayValue):
+            return make(value.dtype, shape, value.fill)
+        return value
+
+    return st.tuples(sampled, shapes).map(redraw)
+
+
+@_compile.register
+def _list(constraint: List, scope: Scope) -> Strategy:
+    if constraint.length_of or constraint.uniform:
+        return _through_sampler(constraint, scope)
+    least, most = constraint.length
+    items = st.lists(_compile(constraint.item, scope), min_size=least, max_size=most)
+    return items.map(lambda found: ListValue(tuple(found)))
+
+
+@_compile.register
+def _tuple(constraint: Tuple, scope: Scope) -> Strategy:
+    return st.tuples(*(_compile(item, scope) for item in constraint.items)).map(TupleValue)
+
+
+def _pairs(
+    items: tuple[tuple[str, Constraint], ...], scope: Scope
+) -> st.SearchStrategy[tuple[tuple[str, Value], ...]]:
+    keys = [key for key, _ in items]
+    values = st.tuples(*(_compile(item, scope) for _, item in items))
+    return values.map(lambda found: tuple(zip(keys, found, strict=True)))
+
+
+@_compile.register
+def _dict(constraint: Dict, scope: Scope) -> Strategy:
+    return _pairs(constraint.items, scope).map(DictValue)
+
+
+@_compile.register
+def _object(constraint: Object, scope: Scope) -> Strategy:
+    arguments = st.tuples(*(_compile(item, scope) for item in constraint.arguments))
+    keywords = _pairs(constraint.keywords, scope)
+    return st.tuples(arguments, keywords).map(
+        lambda found: CallValue(constraint.function, found[0], found[1])
+    )
+
+
+@_compile.register
+def _optional(constraint: Optional, scope: Scope) -> Strategy:
+    return _literals(st.none()) | _compile(constraint.inner, scope)
+
+
+@_compile.register
+def _any_of(constraint: AnyOf, scope: Scope) -> Strategy:
+    return st.one_of(*(_compile(option, scope) for _, option in constraint.options))

@@ -1,0 +1,81 @@
+"""Precomputed tables that samplers draw from: one random number picks a whole shape or fill.
+
+Drawing every dimension and every seed by itself would cost more than the call under test. The
+tables are made from fixed seeds, so that a case depends on its own seed alone.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from math import prod
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Constant, Uniform
+from ciguard.domain import dtypes as element_types
+
+if TYPE_CHECKING:
+    from ciguard.domain import Fill
+
+MAX_ELEMENTS = 512
+SIZES = (1, 2, 2, 3, 3, 4, 4, 5, 6)
+_RANK_WEIGHTS = (1, 4, 5, 3, 4, 2, 1, 1)
+_TABLE_SIZE = 128
+_DTYPE_WEIGHTS = {"float32": 8, "int32": 3, "float64": 2, "int64": 2}
+_FLOAT_RANGES = ((-1.0, 1.0), (0.0, 1.0), (-3.0, 3.0), (0.5, 4.0))
+_INTEGER_RANGES = ((0.0, 1.0), (0.0, 3.0), (1.0, 4.0), (-2.0, 5.0))
+
+
+@cache
+def shapes(least: int, most: int) -> tuple[tuple[int, ...], ...]:
+    """Return a table of small shapes with ranks in [least, most], frequent ranks more often."""
+    rng = random.Random(f"shapes {least} {most}")  # noqa: S311 - a table, not a secret
+    ranks = list(range(least, most + 1))
+    weights = [_RANK_WEIGHTS[min(rank, len(_RANK_WEIGHTS) - 1)] for rank in ranks]
+    found: list[tuple[int, ...]] = []
+    while len(found) < _TABLE_SIZE:
+        rank = rng.choices(ranks, weights)[0]
+        sizes = SIZES if rank < 5 else (1, 1, 2, 2, 3)  # noqa: PLR2004 - 6 ** 5 is too many
+        shape = tuple(rng.choice(sizes) for _ in range(rank))
+        if prod(shape) <= MAX_ELEMENTS or rank > 8:  # noqa: PLR2004 - tiny sizes, accept
+            found.append(shape)
+    return tuple(found)
+
+
+@cache
+def weighted_dtypes(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names, the usual ones repeated so that a uniform draw favours them."""
+    return tuple(name for name in names for _ in range(_DTYPE_WEIGHTS.get(name, 1)))
+
+
+@cache
+def fills(dtype: str, low: float | None, high: float | None) -> tuple[Fill, ...]:
+    """Return a table of fills for a dtype, all elements in [low, high] where these are given."""
+    rng = random.Random(f"fills {dtype} {low} {high}")  # noqa: S311 - a table, not a secret
+    table: list[Fill] = []
+    for _ in range(_TABLE_SIZE):
+        least, most = _range(dtype, low, high, rng)
+        table.append(_fill(least, most, rng, integral=_is_integral(dtype)))
+    return tuple(table)
+
+
+def _is_integral(dtype: str) -> bool:
+    return dtype not in element_types.FLOATING + element_types.COMPLEX
+
+
+def _range(
+    dtype: str, low: float | None, high: float | None, rng: random.Random
+) -> tuple[float, float]:
+    if low is None and high is None:
+        return rng.choice(_INTEGER_RANGES if _is_integral(dtype) else _FLOAT_RANGES)
+    span = 4.0
+    least = (high or 0.0) - span if low is None else low
+    most = least + span if high is None else high
+    return least, most
+
+
+def _fill(least: float, most: float, rng: random.Random, *, integral: bool) -> Fill:
+    if rng.random() < 0.1:  # noqa: PLR2004 - the ends of a range now and then
+        end = rng.choice((least, most))
+        return Constant(int(end) if integral else end)
+    return Uniform(rng.randrange(1 << 16), least, most)

@@ -1,0 +1,339 @@
+"""Samplers that break exactly one aspect of a constraint and leave the rest as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial, singledispatch
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ArrayValue,
+    Constant,
+    DictValue,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
+from ciguard.domain import dtypes as element_types
+from ciguard.values.check import conforms
+from ciguard.values.constraints import (
+    AnyOf,
+    Array,
+    Bool,
+    Bytes,
+    Constraint,
+    Dict,
+    Dtype,
+    Float,
+    Int,
+    Ints,
+    List,
+    OneOf,
+    Optional,
+    String,
+    Tensor,
+    Tuple,
+)
+from ciguard.values.mutation import Mutation, Mutator, any_constant, constant, reshaped
+from ciguard.values.sample import compile_sampler
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.values.scope import Scope
+
+ALIENS: tuple[Value, ...] = (
+    LiteralValue("not a number"),
+    DictValue((("key", LiteralValue(1)),)),
+    LiteralValue(None),
+    LiteralValue(2.5),
+    LiteralValue(complex(1, 1)),
+    LiteralValue(b"bytes"),
+    ListValue((LiteralValue("a"), ListValue((LiteralValue(1),)))),
+    TensorValue("float32", (2, 3), Constant(1)),
+)
+"""One value of every structure: what is none of a parameter's own."""
+
+_RARE_DTYPES = ("complex64", "string", "uint8", "float16", "int16")
+_UNKNOWN = (LiteralValue("unknown"), LiteralValue(""), LiteralValue(3))
+_RETRIES = 4
+
+
+def violations(constraint: Constraint) -> tuple[Mutation, ...]:
+    """Return the mutations that break `constraint` in one aspect each.
+
+    Empty where nothing can: an AnyOf that accepts every structure.
+    """
+    found = _violations(constraint)
+    return tuple(
+        replace(mutation, mutate=partial(_surely, constraint=constraint, mutation=mutation))
+        for mutation in (*found, *_structure(constraint))
+    )
+
+
+def _surely(
+    rng: random.Random,
+    scope: Scope,
+    current: Value,
+    *,
+    constraint: Constraint,
+    mutation: Mutation,
+) -> Value:
+    """Mutate until the value does break the constraint, in the end by its structure."""
+    value = current
+    for _ in range(_RETRIES):
+        value = mutation.mutate(rng, scope, current)
+        if not _accepted(value, constraint, scope):
+            return value
+    return next((v for v in ALIENS if not _accepted(v, constraint, scope)), value)
+
+
+def _accepted(value: Value, constraint: Constraint, scope: Scope) -> bool:
+    sizes = dict(scope.sizes)
+    accepted = conforms(value, constraint, scope)
+    scope.sizes = sizes  # judging must not bind
+    return accepted
+
+
+def _structure(constraint: Constraint) -> tuple[Mutation, ...]:
+    aliens = tuple(value for value in ALIENS if not conforms(value, constraint))
+    return (Mutation("structure", any_constant(aliens)),) if aliens else ()
+
+
+@singledispatch
+def _violations(constraint: Constraint) -> tuple[Mutation, ...]:
+    del constraint
+    return ()
+
+
+@_violations.register
+def _int(constraint: Int) -> tuple[Mutation, ...]:
+    beyond = (
+        LiteralValue(constraint.min - 1),
+        LiteralValue(constraint.max + 1),
+        LiteralValue(constraint.max * 2 + 100),
+    )
+    return (Mutation("range", any_constant(beyond), 3),)
+
+
+@_violations.register
+def _float(constraint: Float) -> tuple[Mutation, ...]:
+    beyond = [constraint.min - 1.0, constraint.max + 1.0, constraint.max * 2 + 100.0]
+    beyond += [] if constraint.nan else [float("nan")]
+    return (Mutation("range", any_constant(tuple(map(LiteralValue, beyond))), 3),)
+
+
+@_violations.register
+def _bool(constraint: Bool) -> tuple[Mutation, ...]:
+    del constraint
+    return (Mutation("range", constant(LiteralValue(2))),)
+
+
+@_violations.register
+def _one_of(constraint: OneOf) -> tuple[Mutation, ...]:
+    del constraint
+    return (Mutation("member", any_constant(_UNKNOWN), 3),)
+
+
+@_violations.register(String)
+@_violations.register(Bytes)
+def _text(constraint: String | Bytes) -> tuple[Mutation, ...]:
+    long = "long " * (constraint.max_length + 1)
+    value = LiteralValue(long if isinstance(constraint, String) else long.encode())
+    return (Mutation("length", constant(value)),)
+
+
+@_violations.register
+def _dtype(constraint: Dtype) -> tuple[Mutation, ...]:
+    others = _other_dtypes(constraint.names)
+    return (Mutation("dtype", any_constant(tuple(map(DtypeValue, others))), 3),) if others else ()
+
+
+def _other_dtypes(names: tuple[str, ...]) -> tuple[str, ...]:
+    usual = (*element_types.COMMON, *_RARE_DTYPES)
+    return tuple(name for name in usual if name not in names)
+
+
+@_violations.register
+def _ints(constraint: Ints) -> tuple[Mutation, ...]:
+    outside = (constraint.min - 1, constraint.max + 1)
+    return (
+        Mutation("length", _longer, 2),
+        Mutation("length", _shorter, 2),
+        Mutation("range", partial(_one_int, choices=outside), 3),
+        Mutation("structure", partial(_one_item, item=LiteralValue("1"))),
+    )
+
+
+def _sequence(current: Value) -> ListValue | TupleValue:
+    return current if isinstance(current, ListValue | TupleValue) else ListValue((current,))
+
+
+def _longer(rng: random.Random, scope: Scope, current: Value) -> Value:
+    del scope
+    sequence = _sequence(current)
+    last = sequence.items[-1:] or (LiteralValue(1),)
+    return type(sequence)((*sequence.items, *last * (1 + int(rng.random() * 9))))
+
+
+def _shorter(rng: random.Random, scope: Scope, current: Value) -> Value:
+    del scope
+    sequence = _sequence(current)
+    return type(sequence)(sequence.items[: int(rng.random() * len(sequence.items))])
+
+
+def _one_item(rng: random.Random, scope: Scope, current: Value, *, item: Value) -> Value:
+    del scope
+    sequence = _sequence(current)
+    items = list(sequence.items) or [item]
+    items[int(rng.random() * len(items))] = item
+    return type(sequence)(tuple(items))
+
+
+def _one_int(
+    rng: random.Random, scope: Scope, current: Value, *, choices: tuple[int, ...]
+) -> Value:
+    number = choices[int(rng.random() * len(choices))]
+    return _one_item(rng, scope, current, item=LiteralValue(number))
+
+
+@_violations.register
+def _tensor(constraint: Tensor) -> tuple[Mutation, ...]:
+    found = [Mutation("rank", _other_rank, 3), Mutation("size", _other_size, 3)]
+    others = _other_dtypes(constraint.dtypes if not constraint.dtype_of else ())
+    if others:
+        found.append(Mutation("dtype", partial(_other_dtype, names=others), 2))
+    if not isinstance(constraint, Array):
+        found.append(Mutation("structure", constant(ListValue((LiteralValue(1),)))))
+    if constraint.low is not None or constraint.high is not None:
+        found.append(Mutation("range", partial(_out_of_range, constraint=constraint), 3))
+    if constraint.axis_of or constraint.index_of:
+        beyond = (Constant(100), Constant(-100), Constant(7))
+        found.append(Mutation("range", partial(_other_fill, fills=beyond), 3))
+    if constraint.increasing:
+        found.append(Mutation("order", partial(_other_fill, fills=(Constant(-1), Constant(-7)))))
+    return tuple(found)
+
+
+def _other_rank(rng: random.Random, scope: Scope, current: Value) -> Value:
+    del scope
+    if not isinstance(current, TensorValue | ArrayValue):
+        return current
+    shape = current.shape
+    pick = int(rng.random() * 4)
+    if pick == 0 and shape:
+        return reshaped(current, shape[1:])
+    if pick == 1:
+        return reshaped(current, ())
+    if pick == 2:  # noqa: PLR2004 - the third way
+        return reshaped(current, (*shape, 2))
+    return reshaped(current, (1, 1, 1, *shape))
+
+
+def _other_size(rng: random.Random, scope: Scope, current: Value) -> Value:
+    del scope
+    if not isinstance(current, TensorValue | ArrayValue) or not current.shape:
+        return current
+    sizes = list(current.shape)
+    axis = int(rng.random() * len(sizes))
+    sizes[axis] = (sizes[axis] + 1, sizes[axis] * 2 + 1, max(sizes[axis] - 1, 0))[
+        int(rng.random() * 3)
+    ]
+    return reshaped(current, tuple(sizes))
+
+
+def _other_dtype(
+    rng: random.Random, scope: Scope, current: Value, *, names: tuple[str, ...]
+) -> Value:
+    del scope
+    if not isinstance(current, TensorValue | ArrayValue):
+        return current
+    return replace(current, dtype=names[int(rng.random() * len(names))])
+
+
+def _other_fill(
+    rng: random.Random, scope: Scope, current: Value, *, fills: tuple[Constant, ...]
+) -> Value:
+    del scope
+    if not isinstance(current, TensorValue | ArrayValue):
+        return current
+    return replace(current, fill=fills[int(rng.random() * len(fills))])
+
+
+def _out_of_range(rng: random.Random, scope: Scope, current: Value, *, constraint: Tensor) -> Value:
+    fills: list[Constant] = []
+    if constraint.low is not None:
+        fills += [Constant(int(constraint.low) - 1), Constant(int(constraint.low) - 1000)]
+    if constraint.high is not None:
+        fills += [Constant(int(constraint.high) + 1), Constant(int(constraint.high) + 1000)]
+    return _other_fill(rng, scope, current, fills=tuple(fills))
+
+
+@_violations.register
+def _list(constraint: List) -> tuple[Mutation, ...]:
+    inner = tuple(
+        replace(mutation, mutate=partial(_item_mutated, mutation=mutation))
+        for mutation in _violations(constraint.item)
+    )
+    alien = tuple(v for v in ALIENS if not conforms(v, constraint.item))[:1]
+    wrong = tuple(Mutation("structure", partial(_one_item, item=value)) for value in alien)
+    return (Mutation("length", _longer), Mutation("length", _shorter), *inner, *wrong)
+
+
+def _item_mutated(rng: random.Random, scope: Scope, current: Value, *, mutation: Mutation) -> Value:
+    sequence = _sequence(current)
+    if not sequence.items:
+        return current
+    items = list(sequence.items)
+    place = int(rng.random() * len(items))
+    items[place] = mutation.mutate(rng, scope, items[place])
+    return type(sequence)(tuple(items))
+
+
+@_violations.register(Tuple)
+def _tuple(constraint: Tuple) -> tuple[Mutation, ...]:
+    del constraint
+    return (Mutation("length", _longer), Mutation("length", _shorter))
+
+
+@_violations.register
+def _dict(constraint: Dict) -> tuple[Mutation, ...]:
+    del constraint
+    return (Mutation("member", constant(DictValue((("unknown", LiteralValue(1)),)))),)
+
+
+@_violations.register
+def _optional(constraint: Optional) -> tuple[Mutation, ...]:
+    return tuple(
+        replace(mutation, mutate=partial(_of_kind, kind=constraint.inner, mutate=mutation.mutate))
+        for mutation in _violations(constraint.inner)
+    )
+
+
+@_violations.register
+def _any_of(constraint: AnyOf) -> tuple[Mutation, ...]:
+    return tuple(
+        replace(mutation, mutate=partial(_of_kind, kind=option, mutate=mutation.mutate))
+        for _, option in constraint.options
+        for mutation in _violations(option)
+    )
+
+
+def _of_kind(
+    rng: random.Random,
+    scope: Scope,
+    current: Value,
+    *,
+    kind: Constraint,
+    mutate: Mutator,
+) -> Value:
+    """Mutate a value of this kind; draw one first where the conforming value is of another."""
+    if not _accepted(current, kind, scope):
+        current = _sampler(kind)(rng, scope)
+    return mutate(rng, scope, current)
+
+
+_sampler = cache(compile_sampler)
