@@ -24,7 +24,7 @@ from ciguard.targets.recipe import recipe_of
 from ciguard.targets.routes import routes
 from ciguard.targets.store import Slot
 from ciguard.targets.target import libraries_of, unique_names
-from ciguard.targets.uv_command import find_links, run_uv, uv_environment
+from ciguard.targets.uv_command import find_links, index_arguments, run_uv, uv_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,8 +121,9 @@ def _install(
     outer = uv_environment(os.environ)
     wanted = f"python{target.python}" if target.python else sys.executable
     on_step(f"{target.name}: making an environment of Python {recipe.python}")
+    venv = build / "venv"
     made = run_uv(
-        ["venv", "--no-project", "--python", target.python or sys.executable, "venv"],
+        ["venv", "--no-project", "--python", target.python or sys.executable, str(venv)],
         folder=build,
         environment=outer,
         on_progress=lambda line: on_step(f"{target.name}: {line}"),
@@ -133,13 +134,16 @@ def _install(
             f"Install that Python, or leave the version out of the target."
         )
         raise ProvisioningError(msg)
-    python = build / "venv" / "bin" / "python"
+    python = venv / "bin" / "python"
     complaints = []
     for route in routes(recipe, find_links(os.environ)):
         on_step(f"{target.name}: installing from {route.name}")
         installed = run_uv(
-            ["pip", "install", "--python", str(python), *route.arguments, *route.requirements]
-            + [str(path) for path, _ in recipe.wheels],
+            [
+                *("pip", "install", "--python", str(python)),
+                *(*index_arguments(os.environ), *route.arguments, *route.requirements),
+                *(str(path) for path, _ in recipe.wheels),
+            ],
             folder=build,
             environment=outer | dict(route.variables),
             on_progress=lambda line: on_step(f"{target.name}: {line}"),

@@ -32,7 +32,6 @@ _TAIL_LINES = 12
 _REMOVED = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_TORCH_BACKEND")
 _FROM_PIP = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
-    "PIP_NO_INDEX": "UV_NO_INDEX",
     "PIP_TRUSTED_HOST": "UV_INSECURE_HOST",
     "PIP_CERT": "SSL_CERT_FILE",
     "PIP_DEFAULT_TIMEOUT": "UV_HTTP_TIMEOUT",
@@ -100,6 +99,12 @@ def uv_environment(outer: Mapping[str, str]) -> dict[str, str]:
     if links:
         variables["UV_FIND_LINKS"] = ",".join(links)
     return variables
+
+
+def index_arguments(outer: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what uv can be told by arguments only: no index at all, as `PIP_NO_INDEX` says."""
+    is_off = outer.get("PIP_NO_INDEX", "").lower() in {"", "0", "false", "no", "off"}
+    return () if is_off else ("--no-index",)
 
 
 def find_links(outer: Mapping[str, str]) -> list[str]:

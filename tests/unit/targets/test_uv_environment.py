@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.targets.uv_command import mask_secrets, uv_environment
+from ciguard.targets.uv_command import index_arguments, mask_secrets, uv_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,12 @@ def test_settings_of_pip_reach_uv_unless_uv_has_its_own(pip_name: str, uv_name: 
 
     assert uv_environment({pip_name: pip})[uv_name] == pip
     assert uv_environment({pip_name: pip, uv_name: own})[uv_name] == own
+
+
+def test_an_index_that_pip_must_not_use_is_not_used_by_uv() -> None:
+    assert index_arguments({"PIP_NO_INDEX": "1"}) == ("--no-index",)
+    assert index_arguments({"PIP_NO_INDEX": "false"}) == ()
+    assert index_arguments({}) == ()
 
 
 def test_extra_indexes_of_pip_are_searched_as_pip_does() -> None:

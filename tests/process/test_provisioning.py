@@ -1,0 +1,346 @@
+"""Provisioning with the real uv, from a folder of tiny wheels instead of an index."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ciguard.errors import ProvisioningError
+from ciguard.targets import (
+    LIBRARIES,
+    Environment,
+    Library,
+    list_environments,
+    parse_target,
+    provision,
+    provision_all,
+    prune_environments,
+)
+
+IMPORT_TAKES_TIME = """
+import os, pathlib, time
+pathlib.Path(os.environ["TINY_STARTED"]).touch() if "TINY_STARTED" in os.environ else None
+time.sleep(float(os.environ.get("TINY_IMPORT_S", "0")))
+__version__ = "1.0"
+"""
+
+SYNC = """
+import sys
+from pathlib import Path
+from ciguard.targets import LIBRARIES, Library, parse_target, provision
+
+LIBRARIES.register(
+    "tiny",
+    Library(name="tiny", distributions=("tiny",), module="tiny", adapter=Path("tiny.py")),
+)
+environment = provision(parse_target(sys.argv[1]), on_step=lambda step: print(step, flush=True))
+print("root", environment.root, flush=True)
+"""
+
+
+def write_wheel(folder: Path, name: str, *, version: str, code: str) -> Path:
+    """Write a wheel of one module."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr(f"{name}.py", code)
+        wheel.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        )
+        wheel.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A library `tiny` and a stand-in for numpy, in a folder that takes the index's place."""
+    folder = tmp_path / "wheels"
+    write_wheel(folder, "tiny", version="1.0", code=IMPORT_TAKES_TIME)
+    write_wheel(folder, "tiny", version="1.1", code="__version__ = '1.1'")
+    write_wheel(folder, "numpy", version="2.0", code="")
+    tiny = Library(
+        name="tiny",
+        distributions=("tiny",),
+        module="tiny",
+        adapter=Path("tiny.py"),
+    )
+    LIBRARIES.items()
+    monkeypatch.setitem(LIBRARIES._items, "tiny", tiny)  # noqa: SLF001 - nothing unregisters
+    monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("UV_FIND_LINKS", str(folder))
+    return folder
+
+
+def provisioned(text: str, *, steps: list[str] | None = None) -> Environment:
+    return provision(parse_target(text), on_step=(steps if steps is not None else []).append)
+
+
+def start_sync(text: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", SYNC, text],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(path: Path, *, limit_s: float = 60.0) -> None:
+    deadline_s = time.monotonic() + limit_s
+    while not path.exists():
+        assert time.monotonic() < deadline_s, f"{path} did not appear"
+        time.sleep(0.02)
+
+
+def commands_from(folder: Path) -> list[str]:
+    """Return the running commands that mention a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = os.fsdecode(path.read_bytes())
+        except OSError:
+            continue
+        if str(folder) in command:
+            found.append(command)
+    return found
+
+
+def wait_until_gone(folder: Path, *, limit_s: float = 10.0) -> None:
+    deadline_s = time.monotonic() + limit_s
+    while commands_from(folder):
+        assert time.monotonic() < deadline_s, f"still running: {commands_from(folder)}"
+        time.sleep(0.02)
+
+
+def test_a_target_is_installed_proved_and_recorded() -> None:
+    environment = provisioned("tiny==1.0 + numpy")
+
+    said = subprocess.run(
+        [environment.python, "-c", "import tiny; print(tiny.__file__)"],
+        env=dict(environment.variables),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    module = Path(said.stdout.strip())
+    assert environment.library.name == "tiny"
+    assert environment.version == "1.0"
+    assert environment.packages == {"tiny": "1.0", "numpy": "2.0"}
+    assert environment.root in module.parents
+    assert list((module.parent / "__pycache__").glob("tiny.*.pyc"))
+    assert any(folder in module.parents for folder in environment.readable)
+
+
+def test_a_cached_environment_is_answered_at_once_and_without_a_step() -> None:
+    first = provisioned("tiny==1.0 + numpy")
+    steps: list[str] = []
+
+    started_s = time.perf_counter()
+    second = provisioned("tiny==1.0 + numpy", steps=steps)
+    elapsed_s = time.perf_counter() - started_s
+
+    assert second == first
+    assert steps == []
+    assert elapsed_s < 0.05
+
+
+def test_two_processes_that_sync_the_same_target_install_it_once() -> None:
+    syncs = [start_sync("tiny==1.0 + numpy TINY_IMPORT_S=1") for _ in range(2)]
+
+    said = [sync.communicate(timeout=120)[0] for sync in syncs]
+
+    assert [sync.returncode for sync in syncs] == [0, 0]
+    assert sum("installing" in text for text in said) == 1
+    assert sum("waiting for another ciguard" in text for text in said) == 1
+    assert len({text.splitlines()[-1] for text in said}) == 1
+
+
+def test_a_killed_sync_leaves_no_process_and_no_environment_and_the_next_repairs(
+    tmp_path: Path,
+) -> None:
+    mark = tmp_path / "started"
+    sync = start_sync(f"tiny==1.0 + numpy TINY_IMPORT_S=60 TINY_STARTED={mark}")
+    wait_for(mark)
+    sync.kill()
+    sync.communicate()
+    wait_until_gone(tmp_path / "cache")
+    left = list_environments()
+
+    environment = provisioned("tiny==1.0 + numpy")
+
+    assert [each.is_complete for each in left] == [False]
+    assert [each.is_complete for each in list_environments()] == [True]
+    assert {entry.name for entry in environment.root.parent.iterdir()} == {
+        environment.root.name,
+        "environment.json",
+    }
+
+
+def test_an_interrupted_sync_ends_its_children_and_leaves_nothing(tmp_path: Path) -> None:
+    mark = tmp_path / "started"
+    sync = start_sync(f"tiny==1.0 + numpy TINY_IMPORT_S=60 TINY_STARTED={mark}")
+    wait_for(mark)
+
+    sync.send_signal(signal.SIGINT)
+    _, complaint = sync.communicate(timeout=20)
+
+    assert "KeyboardInterrupt" in complaint
+    wait_until_gone(tmp_path / "cache")
+    assert list_environments() == []
+
+
+def test_an_unresolvable_target_is_an_error_that_names_it_and_a_remedy() -> None:
+    with pytest.raises(ProvisioningError) as caught:
+        provisioned("tiny==9.9 + numpy")
+
+    message = str(caught.value)
+    assert message.startswith("target 'tiny==9.9 + numpy': ")
+    assert "tiny==9.9" in message.split("\n", 1)[1]
+    assert "Check that this version exists" in message
+    assert list_environments() == []
+
+
+def test_secrets_of_the_index_do_not_appear_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+    # Port 9 discards: nothing listens there.
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://user:hunter2@127.0.0.1:9/simple")
+
+    with pytest.raises(ProvisioningError) as caught:
+        provisioned("tiny==9.9 + numpy")
+
+    assert "hunter2" not in str(caught.value)
+    assert "Check the network" in str(caught.value)
+
+
+def test_an_interpreter_that_does_not_exist_is_an_error_with_a_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
+
+    with pytest.raises(ProvisioningError, match=r"no environment of python3\.99 can be made"):
+        provisioned("tiny==1.0 + numpy python3.99")
+
+
+def test_a_library_that_cannot_be_imported_is_an_error_with_its_last_words(index: Path) -> None:
+    broken = write_wheel(index.parent, "tiny", version="2.0", code="raise OSError('no libfoo.so')")
+
+    with pytest.raises(ProvisioningError) as caught:
+        provisioned(f"{broken} + numpy")
+
+    assert "importing numpy, tiny" in str(caught.value)
+    assert "OSError: no libfoo.so" in str(caught.value)
+    assert list_environments() == []
+
+
+def test_a_wheel_is_installed_and_a_changed_one_again(index: Path) -> None:
+    wheel = write_wheel(index.parent, "tiny", version="3.0", code="__version__ = 'first'")
+    first = provisioned(f"{wheel} + numpy")
+    write_wheel(index.parent, "tiny", version="3.0", code="__version__ = 'second'")
+
+    second = provisioned(f"{wheel} + numpy")
+
+    assert first.library.name == "tiny"
+    assert (first.version, second.version) == ("first", "second")
+    assert first.key != second.key
+    assert first.packages["tiny"] == "3.0"
+
+
+def test_a_relative_wheel_starts_at_the_current_folder(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_wheel(index.parent / "my dist", "tiny", version="3.0", code="__version__ = '3.0'")
+    monkeypatch.chdir(index.parent)
+
+    environment = provisioned("'./my dist/tiny-3.0-py3-none-any.whl' + numpy")
+
+    assert environment.version == "3.0"
+
+
+def test_all_targets_are_provisioned_although_one_fails() -> None:
+    texts = ["tiny==1.0 + numpy", "tiny==9.9 + numpy", "tiny==1.1 + numpy", "tiny==1.0 + numpy"]
+
+    ready = provision_all([parse_target(text) for text in texts], on_step=list[str]().append)
+
+    assert list(ready) == [*texts[:3], "tiny==1.0 + numpy #2"]
+    assert isinstance(ready[texts[1]], ProvisioningError)
+    assert ready[texts[0]] == ready["tiny==1.0 + numpy #2"]
+    versions = [each.version for each in ready.values() if isinstance(each, Environment)]
+    assert versions == ["1.0", "1.1", "1.0"]
+
+
+def test_a_refresh_takes_up_a_new_release(index: Path) -> None:
+    before = provisioned("tiny + numpy")
+    write_wheel(index, "tiny", version="1.2", code="__version__ = '1.2'")
+
+    cached = provisioned("tiny + numpy")
+    fresh = provision(parse_target("tiny + numpy"), on_step=list[str]().append, refresh=True)
+
+    assert (before.version, cached.version, fresh.version) == ("1.1", "1.1", "1.2")
+    assert not before.root.exists()
+    assert provisioned("tiny + numpy") == fresh
+
+
+def test_pruning_leaves_an_environment_that_a_process_runs_from() -> None:
+    environment = provisioned("tiny==1.0 + numpy")
+    with subprocess.Popen(
+        [environment.python, "-c", "input(1)"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.read(1)
+        kept = prune_environments()
+        process.communicate(b"\n")
+
+    removed = prune_environments()
+
+    assert kept == []
+    assert [each.key for each in removed] == [environment.key]
+    assert not environment.root.exists()
+
+
+def test_the_active_environment_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = provisioned("tiny==1.0 + numpy")
+    monkeypatch.setenv("VIRTUAL_ENV", str(installed.python.parent.parent))
+    monkeypatch.setenv("GITHUB_TOKEN", "ghs_secret")
+
+    environment = provisioned("current")
+    named = provisioned("current[tiny] A=1")
+
+    assert environment.library.name == named.library.name == "tiny"
+    assert environment.version == "1.0"
+    assert environment.python == installed.python
+    assert named.variables["A"] == "1"
+    assert "ghs_secret" not in environment.variables.values()
+
+
+def test_an_active_environment_without_the_library_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    installed = provisioned("tiny==1.0 + numpy")
+    monkeypatch.setenv("VIRTUAL_ENV", str(installed.python.parent.parent))
+
+    with pytest.raises(ProvisioningError, match=r"current\[jax\].*holds no jax"):
+        provisioned("current[jax]")
+
+
+def test_an_active_environment_without_numpy_is_an_error_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "bare"))
+
+    with pytest.raises(ProvisioningError, match="pip install numpy"):
+        provisioned("current")
