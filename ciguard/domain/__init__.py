@@ -58,6 +58,7 @@ from ciguard.domain.outcomes import (
 )
 from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord, record_from_json
 from ciguard.domain.text import (
+    html_code,
     markdown_block,
     markdown_code,
     markdown_text,
@@ -147,6 +148,7 @@ __all__ = [
     "case_to_json",
     "finding_from_json",
     "finding_to_json",
+    "html_code",
     "markdown_block",
     "markdown_code",
     "markdown_text",

@@ -15,6 +15,10 @@ BLOCK_LIMIT = 8_000
 
 _CODE_SPAN_SAFE = re.compile(r"[ -_a-{}~]+")
 """Printable ASCII without the backtick and the pipe (which ends a table's cell)."""
+_MARKUP = re.compile(r"[^\w\s.,;?=+\"'%-]|_|(?<=www)\.", re.IGNORECASE)
+"""What can be markup, an element, an address or an emoji; everything else stays readable."""
+_REFERENCE = re.compile(r"[@#]|\bGH(?=-\d)", re.IGNORECASE)
+"""What a mention or a reference to an issue begins with."""
 
 
 def visible(text: str, *, limit: int = LINE_LIMIT) -> str:
@@ -60,12 +64,22 @@ def markdown_code(text: str, *, limit: int = LINE_LIMIT) -> str:
     if _CODE_SPAN_SAFE.fullmatch(shown) and "\\" not in shown:
         return f"`{shown}`"
     # A code span has no escapes, so what could end it or its cell goes into an element instead.
-    return f"<code>{_entities(shown)}</code>"
+    return html_code(shown, limit=limit)
+
+
+def html_code(text: str, *, limit: int = LINE_LIMIT) -> str:
+    """Return `text` as a code element, for where markdown is not read, such as a `<summary>`."""
+    return f"<code>{_entities(visible(text, limit=limit))}</code>"
 
 
 def markdown_text(text: str, *, limit: int = LINE_LIMIT) -> str:
-    """Return `text` as a plain part of a paragraph: no markup, no mention, no link."""
-    return _entities(visible(text, limit=limit))
+    """Return `text` as a plain part of a paragraph: no markup, no mention, no link.
+
+    For sentences of our own that may hold a name; fuzzed text belongs into `markdown_code`.
+    """
+    # Trackers look for mentions and references after entities are decoded, so those are parted.
+    shown = _REFERENCE.sub("\\g<0>\u2060", visible(text, limit=limit))
+    return _entities(shown)
 
 
 def markdown_block(text: str, *, language: str = "text", limit: int = BLOCK_LIMIT) -> str:
@@ -85,7 +99,4 @@ def _escaped(text: str) -> str:
 
 
 def _entities(text: str) -> str:
-    return "".join(
-        character if character.isalnum() or character == " " else f"&#{ord(character)};"
-        for character in text
-    )
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)

@@ -1,0 +1,36 @@
+"""Listeners: each takes a campaign's events and writes one artefact.
+
+A new report is one file here and one line below. Nothing here runs, judges or decides anything.
+"""
+
+from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
+from ciguard.reports.dispatch import Dispatched, Failure, dispatch
+from ciguard.reports.github import GithubReporter
+from ciguard.reports.jsonl import JsonReporter
+from ciguard.reports.junit import JunitReporter
+from ciguard.reports.plain import PlainReporter
+from ciguard.reports.summary import SummaryReporter
+from ciguard.reports.terminal import TerminalReporter
+from ciguard.reports.wording import ordered, outcome_text, short, stack_of
+
+__all__ = [
+    "CONSOLES",
+    "REPORTERS",
+    "Destination",
+    "Dispatched",
+    "Failure",
+    "Reporter",
+    "ReporterFactory",
+    "dispatch",
+    "ordered",
+    "outcome_text",
+    "short",
+    "stack_of",
+]
+
+REPORTERS.register("summary", SummaryReporter)
+REPORTERS.register("junit", JunitReporter)
+REPORTERS.register("json", JsonReporter)
+REPORTERS.register("terminal", TerminalReporter)
+REPORTERS.register("plain", PlainReporter)
+REPORTERS.register("github", GithubReporter)

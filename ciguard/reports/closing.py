@@ -1,0 +1,100 @@
+"""The last screen of a run: verdict, what was found, where to look."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Bucket, RunFinished, Severity, visible
+from ciguard.reports.wording import apis_text, counts_text, grouped, ordered, short, tally_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TOP_BUCKETS = 12
+TOP_PER_GROUP = 4
+_NAME_WIDTH = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line for a person: printable, at most as wide as asked for."""
+
+    text: str
+    is_verdict: bool = False
+    severity: Severity | None = None
+
+
+def closing_lines(event: RunFinished, *, folder: Path, width: int = 120) -> list[Line]:
+    """Return what a person reads when a run has ended; about one screen, however much was found."""
+    lines = [
+        Line(text=""),
+        Line(text=f"{event.verdict.value}: {visible(event.summary)}", is_verdict=True),
+        *_targets(event),
+        Line(text=""),
+        Line(text=f"Buckets: {counts_text(event.buckets)}"),
+        *_groups(event),
+        Line(text=""),
+        *_where_to_look(event, folder),
+    ]
+    return [
+        Line(
+            text=line.text if len(line.text) <= width else line.text[: width - 1] + "…",
+            is_verdict=line.is_verdict,
+            severity=line.severity,
+        )
+        if not line.is_verdict
+        else line
+        for line in lines
+    ]
+
+
+def _targets(event: RunFinished) -> Iterator[Line]:
+    for target in event.targets:
+        name = visible(target.name, limit=60).ljust(_NAME_WIDTH)
+        if target.not_run:
+            yield Line(text=f"  {name} NOT RUN: {visible(target.not_run)}")
+            continue
+        counts = target.tally.as_dict()
+        yield Line(
+            text=f"  {name} {apis_text(event, target)} APIs, {target.tally.total:,} cases: "
+            f"{tally_text(counts)}"
+        )
+
+
+def _groups(event: RunFinished) -> Iterator[Line]:
+    room = TOP_BUCKETS
+    for group in grouped(event.buckets):
+        yield Line(
+            text=f"  {visible(group.library, limit=60)} {group.severity.label}: "
+            f"{counts_text(group.buckets)}",
+            severity=group.severity,
+        )
+        shown = ordered(group.buckets)[: min(TOP_PER_GROUP, room)]
+        room -= len(shown)
+        for bucket in shown:
+            yield Line(text=f"    {_bucket(bucket)}")
+        if len(shown) < len(group.buckets):
+            yield Line(text=f"    … {len(group.buckets) - len(shown)} more")
+
+
+def _bucket(bucket: Bucket) -> str:
+    finding = bucket.finding
+    message = visible(finding.message, limit=160)
+    return (
+        f"{short(bucket.fingerprint)} {bucket.comparison.value:<8} "
+        f"{visible(finding.api, limit=80)}  {finding.oracle}/{finding.kind}: {message}"
+    )
+
+
+def _where_to_look(event: RunFinished, folder: Path) -> Iterator[Line]:
+    out = "" if folder.as_posix() == ".ciguard/run" else f" --out {shlex.quote(folder.as_posix())}"
+    yield Line(text=f"Report:        {folder.as_posix()}/summary.md")
+    if any(bucket.reproducer for bucket in event.buckets):
+        yield Line(text=f"Reproducers:   {folder.as_posix()}/reproducers/")
+    met = [group.buckets[0] for group in grouped(event.buckets)]
+    if met:
+        yield Line(text=f"One bucket:    ciguard show {short(met[0].fingerprint)}{out}")
+        yield Line(text=f"Run it again:  ciguard reproduce {short(met[0].fingerprint)}{out}")

@@ -1,0 +1,59 @@
+"""A run as the log of a GitHub Actions step: foldable groups, and nothing in it is a command."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Event, RunStarted
+from ciguard.reports.plain import PlainReporter
+
+if TYPE_CHECKING:
+    from ciguard.reports.contract import Destination
+
+
+class GithubReporter(PlainReporter):
+    """Plain lines, fenced: the runner executes `::command::` lines, and `##[command]` anywhere.
+
+    Messages of a library under test hold fuzzed text, so commands are stopped all the time except
+    around the few lines of our own that are commands.
+    """
+
+    def __init__(self, destination: Destination) -> None:
+        super().__init__(destination)
+        self._token = ""
+
+    def receive(self, event: Event) -> None:
+        """See `Reporter`."""
+        if isinstance(event, RunStarted):
+            self._stop_commands()
+        super().receive(event)
+
+    def close(self) -> None:
+        """See `Reporter`. Whoever writes to this log next may use commands again."""
+        super().close()
+        self._allow_commands()
+        self._stream.flush()
+
+    def begin_heading(self, title: str) -> None:
+        """See `PlainReporter`."""
+        self._command(f"::group::{title}")
+
+    def finish_heading(self) -> None:
+        """See `PlainReporter`."""
+        self._command("::endgroup::")
+
+    def _command(self, command: str) -> None:
+        self._allow_commands()
+        self._stream.write(command + "\n")
+        self._stop_commands()
+
+    def _stop_commands(self) -> None:
+        # A new token each time: fuzzed text can hold no token that it has never seen.
+        self._token = secrets.token_hex(16)
+        self._stream.write(f"::stop-commands::{self._token}\n")
+
+    def _allow_commands(self) -> None:
+        if self._token:
+            self._stream.write(f"::{self._token}::\n")
+            self._token = ""

@@ -1,0 +1,132 @@
+"""`run.json` and `buckets.jsonl`: what programs read. See docs/machine-interface.md."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import ciguard
+from ciguard.domain import (
+    Event,
+    Json,
+    RunFinished,
+    RunStarted,
+    TargetSummary,
+    TargetUnavailable,
+    Warned,
+    bucket_to_json,
+)
+from ciguard.reports.files import write_atomically
+from ciguard.reports.progress import STATUSES
+from ciguard.reports.wording import counts_by_comparison, ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.domain import Bucket
+    from ciguard.reports.contract import Destination
+
+RUN_SCHEMA = 1
+MAX_WARNINGS = 1_000
+
+
+class JsonReporter:
+    """Writes the files that programs read, each whole or not at all."""
+
+    def __init__(self, destination: Destination) -> None:
+        self._folder = destination.folder
+        self._started: RunStarted | None = None
+        self._started_at = _now()
+        self._warnings: list[str] = []
+        self._unavailable: dict[str, str] = {}
+
+    def receive(self, event: Event) -> None:
+        """See `Reporter`."""
+        match event:
+            case RunStarted():
+                self._started, self._started_at = event, _now()
+            case Warned() if len(self._warnings) < MAX_WARNINGS:
+                self._warnings.append(event.message)
+            case TargetUnavailable():
+                self._unavailable[event.target] = event.reason
+            case RunFinished():
+                self._write(event)
+            case _:
+                pass
+
+    def close(self) -> None:
+        """See `Reporter`."""
+
+    def _write(self, event: RunFinished) -> None:
+        write_atomically(self._folder / "buckets.jsonl", _lines(ordered(event.buckets)))
+        run = json.dumps(self._run(event), indent=2, ensure_ascii=True, default=str)
+        write_atomically(self._folder / "run.json", run + "\n")
+
+    def _run(self, event: RunFinished) -> dict[str, Json]:
+        totals: Counter[str] = Counter(dict.fromkeys(STATUSES, 0))
+        for target in event.targets:
+            totals.update(target.tally.as_dict())
+        known = {target.name for target in event.targets}
+        comparisons = counts_by_comparison(event.buckets)
+        return {
+            "schema": RUN_SCHEMA,
+            "ciguard": ciguard.__version__,
+            "verdict": event.verdict.value,
+            "exit_code": event.exit_code,
+            "summary": event.summary,
+            "started_at": self._started_at,
+            "finished_at": _now(),
+            **_plan(self._started),
+            "targets": [
+                _target(target, event.apis_exercised.get(target.name, 0))
+                for target in event.targets
+            ],
+            "unavailable": {
+                name: reason for name, reason in self._unavailable.items() if name not in known
+            },
+            "outcomes": dict(totals),
+            "stages": {stage: round(spent_s, 3) for stage, spent_s in event.stages.items()},
+            "buckets": {comparison.value: count for comparison, count in comparisons.items()},
+            "warnings": self._warnings,
+            "parameters": dict(event.parameters),
+        }
+
+
+def _plan(started: RunStarted | None) -> dict[str, Json]:
+    if started is None:
+        return {}
+    return {
+        "levels": list(started.levels),
+        "seed": started.seed,
+        "budget_s": started.budget_s,
+        "jobs": started.jobs,
+        "resumed": started.resumed,
+    }
+
+
+def _target(target: TargetSummary, exercised: int) -> dict[str, Json]:
+    return {
+        "name": target.name,
+        "library": target.library,
+        "version": target.version,
+        "python": target.python,
+        "device": target.device,
+        "packages": dict(target.packages),
+        "confined_by": list(target.confined_by),
+        "apis": target.apis,
+        "apis_exercised": exercised,
+        "cases": target.tally.total,
+        "outcomes": target.tally.as_dict(),
+        "not_run": target.not_run,
+    }
+
+
+def _lines(buckets: Iterable[Bucket]) -> str:
+    # ASCII only: the line separators of Unicode would cut a line in two for some readers.
+    return "".join(json.dumps(bucket_to_json(bucket), sort_keys=True) + "\n" for bucket in buckets)
+
+
+def _now() -> str:
+    return datetime.now(tz=UTC).isoformat(timespec="seconds")

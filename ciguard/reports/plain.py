@@ -1,0 +1,143 @@
+"""A run as plain lines under headings: for logs, pipes and CI."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from ciguard.config import duration_text
+from ciguard.domain import (
+    BatchFinished,
+    Bucket,
+    BucketFlaky,
+    BucketOpened,
+    Event,
+    Provisioning,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    TargetReady,
+    TargetUnavailable,
+    Warned,
+    visible,
+)
+from ciguard.reports.closing import closing_lines
+from ciguard.reports.progress import Progress
+from ciguard.reports.wording import clock_text, short, target_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ciguard.reports.contract import Destination
+
+PROGRESS_EVERY_S = 10.0
+_PREPARING = frozenset({"provision", "describe"})
+
+
+class PlainReporter:
+    """Writes one line per thing worth knowing, and a line of progress every ten seconds."""
+
+    def __init__(
+        self, destination: Destination, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._stream = destination.stream
+        self._folder = destination.folder
+        self._clock = clock
+        self._progress = Progress(clock)
+        self._last_progress_s = clock()
+        self._heading = ""
+
+    def receive(self, event: Event) -> None:
+        """See `Reporter`."""
+        self._progress.receive(event)
+        if isinstance(event, RunFinished):
+            self.end_heading()
+            for line in closing_lines(event, folder=self._folder):
+                self.line(line.text)
+            self._stream.flush()
+            return
+        if isinstance(event, BatchFinished | BucketOpened | BucketFlaky):
+            self._under("Run")
+        text = _text(event)
+        if text:
+            self.line(text)
+        self._say_progress()
+        self._stream.flush()
+
+    def close(self) -> None:
+        """See `Reporter`."""
+        self.end_heading()
+        self._stream.flush()
+
+    def line(self, text: str) -> None:
+        """Write one line; what cannot be printed is shown as its escape."""
+        self._stream.write(visible(text, limit=500) + "\n")
+
+    def begin_heading(self, title: str) -> None:
+        """Begin a group of lines."""
+        self._stream.write(f"\n== {title} ==\n")
+
+    def finish_heading(self) -> None:
+        """End the group of lines that is open."""
+
+    def end_heading(self) -> None:
+        """End the group of lines that is open, if any."""
+        if self._heading:
+            self.finish_heading()
+            self._heading = ""
+
+    def _under(self, title: str) -> None:
+        if title != self._heading:
+            self.end_heading()
+            self.begin_heading(title)
+            self._heading = title
+
+    def _say_progress(self) -> None:
+        if self._clock() - self._last_progress_s < PROGRESS_EVERY_S:
+            return
+        self._last_progress_s = self._clock()
+        progress = self._progress
+        self.line(
+            f"{clock_text(progress.left_s)} left, {progress.stage}: {progress.cases:,} cases "
+            f"({progress.rate:,.0f}/s), {progress.found.total()} buckets"
+        )
+
+
+def _text(event: Event) -> str:
+    """Return the line that an event is worth; empty when it is worth none."""
+    match event:
+        case RunStarted():
+            text = _plan(event)
+        case Provisioning():
+            text = f"{event.target}: {event.step}"
+        case TargetReady():
+            text = f"{event.target.name}: {target_text(event.target)}"
+        case TargetUnavailable():
+            text = f"{event.target}: NOT RUN: {event.reason}"
+        case BucketOpened():
+            text = _finding(event.bucket, event.bucket.finding.severity.label)
+        case BucketFlaky():
+            text = _finding(event.bucket, "flaky")
+        case StageFinished() if event.stage in _PREPARING:
+            text = f"{event.stage}: done in {event.spent_s:.1f} s"
+        case Warned():
+            text = f"warning: {event.message}"
+        case _:
+            text = ""
+    return text
+
+
+def _plan(event: RunStarted) -> str:
+    return (
+        f"ciguard: {'resumed: ' if event.resumed else ''}{', '.join(event.levels)} on "
+        f"{', '.join(event.targets)}; seed {event.seed}, budget {duration_text(event.budget_s)}, "
+        f"results in {event.out}"
+    )
+
+
+def _finding(bucket: Bucket, word: str) -> str:
+    finding = bucket.finding
+    return (
+        f"{short(bucket.fingerprint)} {word} {finding.oracle}/{finding.kind} {finding.api}: "
+        f"{finding.message}"
+    )

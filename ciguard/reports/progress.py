@@ -1,0 +1,142 @@
+"""What a run has done so far, summed up from its events for those who show it live."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    BatchFinished,
+    BucketFlaky,
+    BucketOpened,
+    Event,
+    Provisioning,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    Tally,
+    TargetReady,
+    TargetUnavailable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STAGES = ("provision", "describe", "replay", "explore", "confirm", "report")
+RATE_WINDOW_S = 10.0
+
+
+@dataclass(slots=True)
+class TargetProgress:
+    """One target so far."""
+
+    state: str = "waiting"
+    """For a person: what is being done, or why nothing runs. May hold fuzzed text."""
+    tally: Counter[str] = field(default_factory=Counter)
+    recent: deque[tuple[float, int]] = field(default_factory=deque)
+    """(time, cases) of the last seconds."""
+
+    def rate(self, now_s: float) -> float:
+        """Return cases per second over the last seconds."""
+        recent = [
+            (time_s, cases)
+            for time_s, cases in list(self.recent)
+            if time_s >= now_s - RATE_WINDOW_S
+        ]
+        if len(recent) < 2:  # noqa: PLR2004 - a rate needs a span, and a span two ends
+            return float(sum(cases for _, cases in recent))
+        # The cases of the first batch ran before the span begins.
+        return sum(cases for _, cases in recent[1:]) / max(now_s - recent[0][0], 0.001)
+
+
+class Progress:
+    """The state of a run, brought forward by each event."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._began_s: float | None = None
+        self._finished_stages: set[str] = set()
+        self.budget_s = 0.0
+        self.targets: dict[str, TargetProgress] = {}
+        self.found: Counter[int] = Counter()
+        self.flaky = 0
+
+    @property
+    def stage(self) -> str:
+        """The stage that is going on."""
+        return next((name for name in STAGES if name not in self._finished_stages), STAGES[-1])
+
+    @property
+    def cases(self) -> int:
+        """Cases executed on all targets."""
+        return sum(target.tally.total() for target in self.targets.values())
+
+    @property
+    def now_s(self) -> float:
+        """The time of the clock that was given."""
+        return self._clock()
+
+    @property
+    def left_s(self) -> float:
+        """Seconds of the budget that are left; it does not run while targets are provisioned."""
+        if self._began_s is None:
+            return self.budget_s
+        return max(0.0, self.budget_s - (self.now_s - self._began_s))
+
+    @property
+    def rate(self) -> float:
+        """Cases per second on all targets together."""
+        now_s = self.now_s
+        return sum(target.rate(now_s) for target in self.targets.values())
+
+    def receive(self, event: Event) -> None:
+        """Take the next event."""
+        match event:
+            case RunStarted():
+                self.budget_s = event.budget_s
+                self.targets = {name: TargetProgress() for name in event.targets}
+            case Provisioning():
+                self._target(event.target).state = event.step
+            case TargetReady():
+                self._target(event.target.name).state = f"{event.target.apis:,} APIs"
+            case TargetUnavailable():
+                self._target(event.target).state = f"not run: {event.reason}"
+            case BatchFinished():
+                self._begin()
+                self._count(event)
+            case BucketOpened():
+                self.found[event.bucket.finding.severity] += 1
+            case BucketFlaky():
+                self.flaky += 1
+            case StageFinished():
+                self._finish(event.stage)
+            case RunFinished():
+                self._finished_stages.update(STAGES)
+            case _:
+                pass
+
+    def _target(self, name: str) -> TargetProgress:
+        return self.targets.setdefault(name, TargetProgress())
+
+    def _begin(self) -> None:
+        if self._began_s is None:
+            self._began_s = self.now_s
+
+    def _finish(self, stage: str) -> None:
+        if stage in STAGES:
+            # A stage that has nothing to do is not announced; a later one that ends implies it.
+            self._finished_stages.update(STAGES[: STAGES.index(stage) + 1])
+        if stage == STAGES[0]:
+            self._begin()
+
+    def _count(self, event: BatchFinished) -> None:
+        target, now_s = self._target(event.target), self.now_s
+        target.tally.update(event.counts)
+        target.recent.append((now_s, sum(event.counts.values())))
+        while target.recent and target.recent[0][0] < now_s - RATE_WINDOW_S:
+            target.recent.popleft()
+
+
+STATUSES = tuple(Tally().as_dict())
+"""Outcome statuses in the order in which they are shown."""

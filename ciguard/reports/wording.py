@@ -1,0 +1,140 @@
+"""How reports name things: outcomes, counts, buckets. The same words in every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from ciguard.domain import (
+    Bucket,
+    Comparison,
+    Crashed,
+    Errored,
+    Exhausted,
+    Frame,
+    Hung,
+    Outcome,
+    Passed,
+    Rejected,
+    RunFinished,
+    Severity,
+    Stage,
+    TargetSummary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_COMPARISON_ORDER = {comparison: place for place, comparison in enumerate(Comparison)}
+
+MET = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
+"""Comparisons of buckets that this run met and reproduced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The buckets that a run met in one library, of one severity."""
+
+    library: str
+    severity: Severity
+    buckets: tuple[Bucket, ...]
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """Return what happened as one phrase. May hold fuzzed text."""
+    match outcome:
+        case Passed():
+            return "passed"
+        case Rejected(exception, message, stage):
+            where = " (while building the arguments)" if stage is Stage.BUILD else ""
+            return f"rejected{where}: {exception}: {message}"
+        case Errored(exception, message):
+            return f"errored: {exception}: {message}"
+        case Crashed(cause):
+            return f"crashed: {cause}"
+        case Hung(limit_s):
+            return f"hung: no return within {limit_s:g} s"
+        case Exhausted(resource, message):
+            return f"exhausted: {resource.value}" + (f": {message}" if message else "")
+        case _:
+            assert_never(outcome)
+
+
+def stack_of(outcome: Outcome) -> tuple[Frame, ...]:
+    """Return the frames that an outcome came with, innermost first."""
+    return outcome.stack if isinstance(outcome, Errored | Crashed | Hung) else ()
+
+
+def short(fingerprint: str) -> str:
+    """Return the part of a fingerprint that people type: enough for `ciguard show`."""
+    return fingerprint.rpartition(":")[2][:8]
+
+
+def ordered(buckets: Iterable[Bucket]) -> list[Bucket]:
+    """Return buckets as people want to read them: new before known, worse before better."""
+    return sorted(
+        buckets,
+        key=lambda bucket: (
+            _COMPARISON_ORDER[bucket.comparison],
+            -bucket.finding.severity,
+            bucket.finding.library,
+            bucket.finding.api,
+            bucket.fingerprint,
+        ),
+    )
+
+
+def grouped(buckets: Iterable[Bucket]) -> list[Group]:
+    """Return the buckets that this run met, by severity and library, the worst first."""
+    groups: dict[tuple[int, str], list[Bucket]] = {}
+    for bucket in ordered(bucket for bucket in buckets if bucket.comparison in MET):
+        key = (-bucket.finding.severity, bucket.finding.library)
+        groups.setdefault(key, []).append(bucket)
+    return [
+        Group(library, Severity(-negative), tuple(members))
+        for (negative, library), members in sorted(groups.items())
+    ]
+
+
+def counts_by_comparison(buckets: Iterable[Bucket]) -> dict[Comparison, int]:
+    """Return how many buckets there are of every comparison, zeros included."""
+    counts = Counter(bucket.comparison for bucket in buckets)
+    return {comparison: counts[comparison] for comparison in Comparison}
+
+
+def counts_text(buckets: Iterable[Bucket]) -> str:
+    """Return e.g. `3 new, 12 known, 1 not run`; `new` is always said."""
+    counts = counts_by_comparison(buckets)
+    return ", ".join(
+        f"{count} {comparison.value}"
+        for comparison, count in counts.items()
+        if count or comparison is Comparison.NEW
+    )
+
+
+def tally_text(counts: Mapping[str, int]) -> str:
+    """Return e.g. `1,200 passed, 310 rejected, 2 crashed`, without what did not occur."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "no cases"
+
+
+def clock_text(seconds: float) -> str:
+    """Return a span as `2:05` or `1:02:05`."""
+    minutes, second = divmod(max(0, int(seconds)), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def target_text(target: TargetSummary) -> str:
+    """Return what a target is, in one phrase."""
+    confined = f", confined by {', '.join(target.confined_by)}" if target.confined_by else ""
+    return (
+        f"{target.library} {target.version}, Python {target.python}, {target.device}, "
+        f"{target.apis:,} APIs{confined}"
+    )
+
+
+def apis_text(event: RunFinished, target: TargetSummary) -> str:
+    """Return how much of a target's catalogue was called."""
+    called = event.apis_exercised.get(target.name, 0)
+    return f"{called:,} of {target.apis:,}" if target.apis else "none"

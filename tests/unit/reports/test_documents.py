@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from ciguard.domain import (
+    Comparison,
+    Event,
+    Json,
+    RunFinished,
+    Severity,
+    Verdict,
+    bucket_from_json,
+)
+from ciguard.errors import OutputError
+from ciguard.reports import CONSOLES, REPORTERS, Destination, Reporter
+from ciguard.reports.summary import LIMIT_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+DOCUMENTS = sorted(set(REPORTERS.items()) - CONSOLES)
+
+
+def _write(name: str, events: list[Event], folder: Path, **options: Any) -> None:
+    destination = Destination(folder=folder, stream=io.StringIO(), **options)
+    reporter: Reporter = REPORTERS.get(name)(destination)
+    for event in events:
+        reporter.receive(event)
+    reporter.close()
+
+
+def _run(folder: Path) -> Json:
+    return json.loads((folder / "run.json").read_text("utf-8"))
+
+
+def _junit(folder: Path) -> ET.Element:
+    return ET.parse(folder / "junit.xml").getroot()  # noqa: S314 - written by this test
+
+
+@pytest.mark.parametrize("name", sorted(REPORTERS.items()))
+def test_every_reporter_takes_a_whole_run_and_closes(
+    name: str, events: list[Event], tmp_path: Path
+) -> None:
+    _write(name, events, tmp_path)
+
+    assert bool(list(tmp_path.iterdir())) == (name not in CONSOLES)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_report_that_cannot_be_written_says_so_and_leaves_the_older_one(
+    name: str, events: list[Event], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+
+    with pytest.raises(OutputError, match=r"cannot be written.*--out"):
+        _write(name, events, tmp_path / "file")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_nothing_but_finished_reports_is_left_in_the_folder(
+    name: str, events: list[Event], tmp_path: Path
+) -> None:
+    _write(name, events, tmp_path)
+
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_buckets_are_one_object_per_line_and_can_be_read_back(
+    events: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    _write("json", events, tmp_path)
+
+    lines = (tmp_path / "buckets.jsonl").read_text("utf-8").splitlines()
+
+    read = {bucket.fingerprint: bucket for bucket in map(bucket_from_json, map(json.loads, lines))}
+    assert read == {bucket.fingerprint: bucket for bucket in finished().buckets}
+
+
+def test_run_json_holds_targets_outcomes_stages_and_what_is_needed_to_run_again(
+    events: list[Event], tmp_path: Path
+) -> None:
+    _write("json", events, tmp_path)
+
+    run = _run(tmp_path)
+    assert (run["schema"], run["verdict"], run["exit_code"]) == (1, "NEW FINDINGS", 1)
+    assert run["outcomes"]["crashed"] == 330
+    assert run["stages"] == {"provision": 12.5, "describe": 3.25, "explore": 120.0, "confirm": 30.0}
+    assert run["buckets"]["not run"] == 1
+    assert run["parameters"]["seed"] == 7
+    torch = run["targets"][0]
+    assert (torch["version"], torch["apis_exercised"]) == ("2.13.0", 1400)
+    assert torch["packages"]["numpy"] == "2.4.6"
+    assert run["targets"][3]["not_run"].startswith("no such device")
+
+
+def test_the_summary_shows_fuzzed_text_inert(events: list[Event], tmp_path: Path) -> None:
+    _write("summary", events, tmp_path)
+
+    text = (tmp_path / "summary.md").read_text("utf-8")
+
+    assert "<script>" not in text
+    assert "@everyone" not in text
+    assert text.count("</details>") == text.count("<details>") == 13
+    assert re.sub(r"[\n -\U0010ffff]", "", text) == ""
+    rows = [line for line in text.splitlines() if line.startswith("| new |")]
+    assert {row.replace("\\|", "").count("|") for row in rows} == {8}
+
+
+def test_the_summary_shows_what_did_not_run(events: list[Event], tmp_path: Path) -> None:
+    _write("summary", events, tmp_path)
+
+    text = (tmp_path / "summary.md").read_text("utf-8")
+
+    assert "## Not run" in text
+    assert "target `torch==2.13.0@cuda`: <code>no such device" in text
+    assert "| not run | critical | `abcd0007` |" in text
+
+
+def test_the_summary_shows_the_script_in_a_block_that_it_cannot_end(
+    events: list[Event], tmp_path: Path
+) -> None:
+    scripts = tmp_path / "reproducers"
+    scripts.mkdir()
+    (scripts / "abcd0001.py").write_text('x = """```\n</details>"""\n', encoding="utf-8")
+
+    _write("summary", events, tmp_path)
+
+    text = (tmp_path / "summary.md").read_text("utf-8")
+    assert '````python\nx = """```\n</details>"""' in text
+
+
+def test_the_summary_stays_below_what_a_workflow_accepts(
+    finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    many = finished(buckets=finished().buckets * 1_000)
+
+    _write("summary", [many], tmp_path)
+
+    text = (tmp_path / "summary.md").read_bytes()
+    assert len(text) <= LIMIT_BYTES
+    assert b"The rest is left out here" in text
+
+
+def test_junit_has_a_case_per_target_and_per_bucket_and_fails_what_is_new(
+    events: list[Event], tmp_path: Path
+) -> None:
+    _write("junit", events, tmp_path)
+
+    root = _junit(tmp_path)
+    targets, api = root.findall("testsuite")
+    assert (targets.get("name"), targets.get("tests"), targets.get("skipped")) == (
+        "ciguard.targets",
+        "4",
+        "1",
+    )
+    assert (api.get("tests"), api.get("failures"), api.get("skipped")) == ("16", "11", "4")
+
+
+def test_junit_fails_only_what_reaches_the_failing_severity(
+    events: list[Event], tmp_path: Path
+) -> None:
+    _write("junit", events, tmp_path, fail_on=Severity.CRITICAL)
+
+    assert len(_junit(tmp_path).findall(".//failure")) == 10
+
+
+def test_junit_has_no_failure_when_the_run_established_the_baseline(
+    finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    _write("junit", [finished(verdict=Verdict.ESTABLISHED, exit_code=0)], tmp_path)
+
+    root = _junit(tmp_path)
+    assert root.findall(".//failure") == []
+    assert len(root.findall(".//skipped")) == 4 + 11 + 1
+
+
+def test_junit_shows_a_bucket_that_is_fixed_as_passed(
+    finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    fixed = tuple(item for item in finished().buckets if item.comparison is Comparison.FIXED)
+
+    _write("junit", [finished(buckets=fixed)], tmp_path)
+
+    suite = _junit(tmp_path).findall("testsuite")[1]
+    assert [list(case) for case in suite.findall("testcase")] == [[]]
