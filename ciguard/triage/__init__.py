@@ -1,1 +1,26 @@
-"""Triage: confirm, fingerprint, bucket, reproducer."""
+"""Triage: from findings to confirmed buckets, each with a standalone script.
+
+`fingerprint` says which findings are one bug, `Buckets` folds them, `script` writes the reproducer.
+"""
+
+from ciguard.triage.buckets import Buckets, simplicity
+from ciguard.triage.fingerprint import Fingerprint, fingerprint, is_fingerprint
+from ciguard.triage.normalise import normalise
+from ciguard.triage.reproducer import EnvironmentHint, script
+from ciguard.triage.symptom import Symptom, symptom_of, telling_line
+from ciguard.triage.wording import without_local_paths
+
+__all__ = [
+    "Buckets",
+    "EnvironmentHint",
+    "Fingerprint",
+    "Symptom",
+    "fingerprint",
+    "is_fingerprint",
+    "normalise",
+    "script",
+    "simplicity",
+    "symptom_of",
+    "telling_line",
+    "without_local_paths",
+]

@@ -97,6 +97,7 @@ def _of_defect(finding: Finding) -> Iterator[tuple[str, str]]:
         # The outcome is an ordinary one: only the oracle's own class says what is wrong with it.
         yield "oracle", finding.oracle
         yield "symptom", finding.kind
+        yield "detail", finding.detail
     else:
         yield "symptom", symptom.name
     yield "message", symptom.text
@@ -112,13 +113,10 @@ def _of_pair(finding: Finding) -> Iterator[tuple[str, str]]:
         for target in finding.targets
         if target in finding.outcomes
     ]
-    names = [symptom.name for symptom in symptoms]
-    if len(set(names)) > 1:
-        yield "statuses", " → ".join(names)
+    yield "detail", finding.detail
+    if len({symptom.name for symptom in symptoms}) > 1:
+        yield "statuses", " → ".join(symptom.name for symptom in symptoms)
         yield "message", " | ".join(symptom.text for symptom in symptoms if symptom.text)
-    elif names and names[0] == "rejected":
-        # Both refuse: the classes name the difference, the wordings differ in every release.
-        yield "exceptions", " → ".join(symptom.text.partition(":")[0] for symptom in symptoms)
 
 
 def _evidence(finding: Finding) -> Outcome | None:

@@ -47,6 +47,7 @@ _TERMINATE = re.compile(
     r"terminate called after throwing an instance of '(?P<type>[^']*)'"
     r"(?:\s+what\(\): +(?P<what>.*))?"
 )
+_LOG_PREFIX = re.compile(r"^(?:\d{4}-\d\d-\d\d [\d:.]+: F |F\d{4} [\d:.]+\s+(?:\d+ )?)")
 _BY_SIGNAL = {
     "SIGFPE": "arithmetic",
     "SIGILL": "illegal instruction",
@@ -128,7 +129,7 @@ def telling_line(outcome: Outcome) -> str:
         case Crashed(cause, _, log):
             found = _CORRUPTION.search(log)
             line = log[found.start() :].splitlines()[0] if found else ""
-            reason = stated_reason(log) or line
+            reason = _LOG_PREFIX.sub("", stated_reason(log)) or line
             return f"{cause}: {reason}" if reason else cause
         case Hung(limit_s):
             return f"no return within {limit_s:g} s"

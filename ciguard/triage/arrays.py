@@ -1,0 +1,120 @@
+"""Arrays as Python source text: small ones element by element, large ones by their formula.
+
+The formulas are those of `ciguard.execution.worker.fills`, written out so that a script needs
+nothing of ciguard; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ciguard.domain import Constant, Explicit, Special, Uniform, value_to_json
+from ciguard.execution.worker.fills import elements, special_values, storage_dtype
+from ciguard.triage.literals import element, nested, scalar, shape_text
+
+if TYPE_CHECKING:
+    from ciguard.domain import ArrayValue, TensorValue
+
+MOST_SHOWN = 64
+"""Elements of an array that a script spells out."""
+
+UNIT_FUNCTION = '''
+UNIT = np.random.RandomState(0).random_sample(65536)
+
+
+def unit(seed, count):
+    """Return pseudo-random numbers in [0, 1), the same on every machine."""
+    return np.resize(np.roll(UNIT, -(seed % 65536)), count)
+'''.strip()
+"""Needed by scripts whose formulas call `unit`."""
+
+
+def is_shown(value: ArrayValue | TensorValue) -> bool:
+    """Tell whether an array is spelt out: it is small, or there is no formula for it."""
+    return prod(value.shape) <= MOST_SHOWN or isinstance(value.fill, Explicit)
+
+
+def content(value: ArrayValue | TensorValue) -> Any:
+    """Return the array that a value describes, in the dtype that numpy stores it in.
+
+    Raises:
+        ValueError: if there is no such array: no target could have built it either.
+    """
+    return _elements(value, value.shape)
+
+
+def constant_element(value: ArrayValue | TensorValue) -> str | None:
+    """Return the source text of the one element that the whole array is filled with, if so."""
+    return element(_elements(value, (1,))[0]) if isinstance(value.fill, Constant) else None
+
+
+def _elements(value: ArrayValue | TensorValue, shape: tuple[int, ...]) -> Any:
+    try:
+        return elements(value_to_json(value)[3], value.dtype, shape)
+    except (TypeError, OverflowError) as error:
+        msg = f"no array of {value.dtype} with shape {shape}: {error}"
+        raise ValueError(msg) from error
+
+
+def numpy_array(value: ArrayValue | TensorValue) -> str:
+    """Return an expression for the array, in terms of `np` and, for large ones, of `unit`."""
+    stored = storage_dtype(value.dtype)
+    dtype = "object" if stored.kind == "O" else f'"{stored}"'
+    shape = shape_text(value.shape)
+    constant = constant_element(value)
+    if 0 in value.shape:
+        return f"np.zeros({shape}, dtype={dtype})"
+    if constant is not None and value.shape:
+        return f"np.full({shape}, {constant}, dtype={dtype})"
+    if is_shown(value):
+        return f"np.array({nested(content(value))}, dtype={dtype})"
+    return f"{_formula(value, prod(value.shape))}.reshape({shape})"
+
+
+def _formula(value: ArrayValue | TensorValue, count: int) -> str:
+    match value.fill:
+        case Uniform(seed, low, high):
+            return _uniform(value.dtype, f"unit({seed}, {count})", fill=(seed, low, high, count))
+        case Special(seed):
+            choices = special_values(value.dtype)
+            dtype = "object" if choices.dtype.kind == "O" else f'"{choices.dtype}"'
+            listed = ", ".join(element(choice) for choice in choices)
+            place = f'(unit({seed}, {count}) * {len(choices)}).astype("int64")'
+            return f"np.array([{listed}], dtype={dtype})[{place}]"
+        case _:
+            msg = f"no formula for {type(value.fill).__name__}"
+            raise TypeError(msg)
+
+
+def _uniform(dtype: str, unit: str, *, fill: tuple[int, float, float, int]) -> str:
+    seed, low, high, count = fill
+    stored = storage_dtype(dtype)
+    match stored.kind:
+        case "f":
+            return f'({unit} * {scalar(high - low)} + {scalar(low)}).astype("{stored}")'
+        case "b":
+            return f"({unit} >= 0.5)"
+        case "i" | "u":
+            return _integers(unit, stored, low=low, high=high)
+        case "c":
+            plane = f"({unit} + 1j * unit({seed + 7919}, {count}))"
+            return (
+                f'({plane} * {scalar(high - low)} + {scalar(complex(low, low))}).astype("{stored}")'
+            )
+        case _:
+            return f'np.array([b"s%d" % int(x * 10) for x in {unit}], dtype=object)'
+
+
+def _integers(unit: str, stored: Any, *, low: float, high: float) -> str:
+    limits = np.iinfo(stored)
+    least, most = max(int(low), int(limits.min)), min(int(high), int(limits.max))
+    if most < least:
+        least = most = int(limits.min) if high < limits.min else int(limits.max)
+    span = most - least + 1
+    if span < 2**31 and least < 2**63:
+        return f'(({unit} * {span}).astype("int64") + {least}).astype("{stored}")'
+    each = f"min({least} + int(x * {span}), {most}) for x in {unit}.tolist()"
+    return f'np.array([{each}], dtype="{stored}")'

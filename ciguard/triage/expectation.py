@@ -1,0 +1,181 @@
+"""The part of a script that compares this target's result with what the reference target gave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.domain.dtypes import EPSILON
+from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable, decode_outputs
+from ciguard.triage.literals import element, scalar, shape_text
+from ciguard.triage.symptom import telling_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ciguard.domain import Outcome
+    from ciguard.execution import Output
+    from ciguard.triage.writers import Writer
+
+_ROUNDINGS = 1024.0
+_LARGEST_RTOL = 0.05
+"""Both as the differential oracle has them: the script must see what the oracle saw."""
+
+_LEAVES = '''
+def leaves(value):
+    """Yield (type, shape, elements) of every part of a result."""
+    if {is_tensor}:
+        try:
+            elements = {elements}
+        except Exception:
+            elements = None
+        yield {dtype}, tuple(value.shape), elements
+    elif hasattr(value, "tolist"):
+        yield str(value.dtype), tuple(value.shape), value.ravel().tolist()
+    elif isinstance(value, (list, tuple)):
+        yield "sequence", None, [len(value)]
+        for part in value[:64]:
+            yield from leaves(part)
+    elif isinstance(value, dict):
+        yield "mapping", None, [str(key) for key in value]
+        for part in list(value.values())[:64]:
+            yield from leaves(part)
+    else:
+        number = isinstance(value, (bool, int, float, complex))
+        yield type(value).__name__, None, [value] if number else None
+
+
+def difference(found, expected):
+    """Say how two results differ; nothing when they agree within rounding errors."""
+    if len(found) != len(expected):
+        return "%d parts instead of %d" % (len(found), len(expected))
+    for (kind, shape, mine), (other_kind, other_shape, theirs) in zip(found, expected):
+        if (kind, shape) != (other_kind, other_shape):
+            return "%s %s instead of %s %s" % (kind, shape, other_kind, other_shape)
+        if mine is None or theirs is None:
+            continue
+        if len(mine) > len(theirs):  # of a large tensor, evenly spaced elements were recorded
+            mine = mine[:: max(1, len(mine) // 64)][:64]
+        rtol = RTOL.get(kind, 0)
+        finite = [abs(x) for x in mine + theirs if rtol and abs(x) < float("inf")]
+        allowed = rtol * max(finite, default=0)
+        for place, (x, y) in enumerate(zip(mine, theirs)):
+            if not (x == y or (x != x and y != y) or (rtol and abs(x - y) <= allowed)):
+                return "%r instead of %r at element %d" % (x, y, place)
+'''
+
+_COMPARE_RESULT = """
+print("returned:", result)
+found = difference(list(leaves(result)), EXPECTED)
+if found:
+    raise SystemExit("DIFFERENT: " + found)
+print("No difference.")
+"""
+
+
+def comparison(reference: Outcome, *, name: str, writer: Writer) -> tuple[str, str, str]:
+    """Return the source text around a call that is compared with a recorded outcome.
+
+    Args:
+        reference: the outcome on the reference target.
+        name: how that target is called.
+        writer: of the library.
+
+    Returns:
+        (before the arguments, in the `except` clause for `error`, after the call).
+    """
+    match reference:
+        case Passed(encoded):
+            output = decode_outputs(encoded)
+            if output is None:
+                return _unexpected(name, "an outcome that cannot be decoded")
+            raised = _difference_raised(f"; {name} returned a result")
+            return _helpers(output, writer=writer), raised, _COMPARE_RESULT.strip()
+        case Rejected(exception) | Errored(exception):
+            return _refusal(name, exception, telling_line(reference))
+        case Crashed() | Hung() | Exhausted():
+            return _unexpected(name, telling_line(reference))
+
+
+def _helpers(output: Output, *, writer: Writer) -> str:
+    dtype, elements = writer.read
+    recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output))
+    rtols = {kind: min(_ROUNDINGS * eps, _LARGEST_RTOL) for kind, eps in EPSILON.items()}
+    rtols |= {"float": rtols["float32"], "complex": rtols["float32"]}
+    used = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
+    parts = (
+        f"RTOL = {used!r}  # allowed error, relative to the largest element",
+        f"EXPECTED = [  # what the reference target returned\n{recorded},\n]",
+        _LEAVES.strip("\n").format(is_tensor=writer.is_tensor, dtype=dtype, elements=elements),
+    )
+    return "\n".join(parts[:2]) + "\n\n\n" + parts[2]
+
+
+def _leaves(output: Output) -> Iterator[str]:
+    match output:
+        case Tensor(dtype, shape, values):
+            yield _leaf(dtype, shape, [element(value) for value in values])
+        case TensorDigest(dtype, shape, sample):
+            yield _leaf(dtype, shape, [element(value) for value in sample])
+        case Unreadable(dtype, shape):
+            yield _leaf(dtype, shape, None)
+        case Scalar():
+            yield _scalar_leaf(output)
+        case Container(_, keys, items, length):
+            sizes = [scalar(key) for key in keys] if keys else [str(length)]
+            yield _leaf("mapping" if keys else "sequence", None, sizes)
+            for item in items:
+                yield from _leaves(item)
+
+
+_SCALAR_TYPES = {"none": "NoneType", "s": "str", "b": "bytes"}
+_NUMBERS: dict[str, Callable[[str], object]] = {
+    "i": int,
+    "f": float,
+    "z": complex,
+    "o": lambda text: bool(int(text)),
+}
+
+
+def _scalar_leaf(output: Scalar) -> str:
+    convert = _NUMBERS.get(output.kind)
+    if convert is None:
+        return _leaf(_SCALAR_TYPES.get(output.kind, output.text), None, None)
+    try:
+        number = convert(output.text)
+    except ValueError:  # an integer too long to be sent whole
+        return _leaf("int", None, None)
+    return _leaf(type(number).__name__, None, [scalar(number)])
+
+
+def _leaf(kind: str, shape: tuple[int, ...] | None, values: list[str] | None) -> str:
+    shown = "None" if shape is None else shape_text(shape)
+    listed = "None" if values is None else f"[{', '.join(values)}]"
+    return f"({kind!a}, {shown}, {listed})"
+
+
+def _refusal(name: str, exception: str, line: str) -> tuple[str, str, str]:
+    instead = f"; {name} raised {line}"
+    after_error = "\n".join(
+        (
+            f"if type(error).__name__ == {exception!a}:",
+            '    print("No difference: raises", error)',
+            "    raise SystemExit(0) from error",
+            _difference_raised(instead),
+        )
+    )
+    return (
+        "",
+        after_error,
+        f'raise SystemExit("DIFFERENT: returns %r" % (result,) + {scalar(instead)})',
+    )
+
+
+def _difference_raised(instead: str) -> str:
+    raised = '"DIFFERENT: raises %s: %s" % (type(error).__name__, error)'
+    return f"raise SystemExit(\n    {raised}\n    + {scalar(instead)}\n) from error"
+
+
+def _unexpected(name: str, line: str) -> tuple[str, str, str]:
+    says = scalar(f"{name}: {line}")
+    return "", f"print({says})\nraise", f"print({says})\nprint('returned:', result)"

@@ -1,0 +1,77 @@
+"""Values as Python source text: data only, whatever a fuzzed value holds."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def is_name(text: str) -> bool:
+    """Tell whether `text` can stand in source as a plain name."""
+    return _IDENTIFIER.fullmatch(text) is not None and not keyword.iskeyword(text)
+
+
+def dotted(path: str) -> str:
+    """Return an expression for a dotted name; parts that Python reserves go through `getattr`.
+
+    Raises:
+        ValueError: if it does not begin with the name of a module.
+    """
+    root, *parts = path.split(".")
+    if not is_name(root):
+        msg = f"{path!r} is not the dotted name of an API"
+        raise ValueError(msg)
+    expression = root
+    for part in parts:
+        plain = is_name(part)
+        expression = f"{expression}.{part}" if plain else f"getattr({expression}, {part!a})"
+    return expression
+
+
+def scalar(value: object) -> str:
+    """Return the source text of a Python scalar, string, bytes or None."""
+    match value:
+        case float() if not math.isfinite(value):
+            return f'float("{value!r}")'
+        case complex() if not (math.isfinite(value.real) and math.isfinite(value.imag)):
+            return f"complex({scalar(value.real)}, {scalar(value.imag)})"
+        case _:
+            return ascii(value)
+
+
+def nested(array: Any) -> str:
+    """Return nested lists of an array's elements, outermost dimension first.
+
+    Args:
+        array: numpy array of any shape without a dimension of size 0 that a list cannot show.
+
+    Returns:
+        Source text whose elements, stored in the array's dtype, are the array's exactly.
+    """
+    if array.ndim == 0:
+        return element(array[()])
+    return "[" + ", ".join(nested(part) for part in array) + "]"
+
+
+def element(value: Any) -> str:
+    """Return the source text of one element, as short as its dtype allows."""
+    if isinstance(value, (np.float16, np.float32)) and np.isfinite(value):
+        short = str(value)
+        return short if type(value)(float(short)) == value else repr(float(value))
+    if isinstance(value, np.complex64) and np.isfinite(value):
+        value = complex(float(element(value.real)), float(element(value.imag)))
+    return scalar(value.item() if isinstance(value, np.generic) else value)
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """Return a shape as a tuple."""
+    return repr(tuple(int(size) for size in shape))

@@ -1,0 +1,190 @@
+"""The reproducer: one finding as a script that needs the library and nothing else."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from ciguard.domain import (
+    Crashed,
+    Errored,
+    Exhausted,
+    Hung,
+    PairKind,
+    Passed,
+    Rejected,
+    visible,
+)
+from ciguard.triage import arrays
+from ciguard.triage.expectation import comparison
+from ciguard.triage.literals import is_name, scalar
+from ciguard.triage.source import Source
+from ciguard.triage.symptom import telling_line
+from ciguard.triage.wording import without_local_paths
+from ciguard.triage.writers import writer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain import Finding, Outcome
+
+_COMMENT_WIDTH = 96
+_MOST_MESSAGE = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentHint:
+    """How a person gets the environment that a finding was made in."""
+
+    install: tuple[str, ...]
+    """Requirements for `pip install`, e.g. `("torch==2.13.0",)`."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables that change what the library does; set before it is imported."""
+    device: str = "cpu"
+    module: str = ""
+    """Import name of the library; empty means that it is the library's own name."""
+
+
+def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
+    """Return a standalone script that fails as the finding did.
+
+    A crash ends the interpreter the same way, an internal error is the uncaught exception, a hang
+    does not return. A difference between targets exits with 1 and a line that begins with
+    `DIFFERENT`; where it does not show the script exits with 0.
+
+    Raises:
+        ValueError: if a name in the case is not a Python name.
+    """
+    writer = writer_of(finding.library, module=_module(finding, environment_hint))
+    source = Source(writer)
+    calls = source.call(finding.case)
+    before, after_error, after = _around_call(finding, source)
+    statements = [*_indented_try(calls, after_error), after]
+    definitions = [part for part in (before, source.needs_unit and arrays.UNIT_FUNCTION) if part]
+    parts = (
+        f"{_header(finding, environment_hint)}\n\n{_imports(source, environment_hint)}",
+        *definitions,
+        "\n".join([*_preparations(source, finding, environment_hint), *source.assignments, ""])
+        + "\n"
+        + "\n".join(statements),
+    )
+    return ("\n\n\n" if definitions else "\n\n").join(parts) + "\n"
+
+
+def _module(finding: Finding, hint: EnvironmentHint) -> str:
+    module = hint.module or finding.api.partition(".")[0]
+    if not is_name(module):
+        msg = f"{module!r} is not the name of a module"
+        raise ValueError(msg)
+    return module
+
+
+def _around_call(finding: Finding, source: Source) -> tuple[str, str, str]:
+    reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
+    if finding.pair is PairKind.NONE or reference is None:
+        return "", "", 'print("returned:", result)\nprint("The defect did not show.")'
+    return comparison(reference, name=finding.targets[0], writer=source.writer)
+
+
+def _indented_try(calls: list[str], after_error: str) -> list[str]:
+    if not after_error:
+        return calls
+    return [
+        "try:",
+        *(textwrap.indent(call, "    ") for call in calls),
+        "except Exception as error:",
+        textwrap.indent(after_error, "    "),
+    ]
+
+
+def _imports(source: Source, hint: EnvironmentHint) -> str:
+    lines = []
+    if hint.variables:
+        lines.append("import os")
+    modules = sorted(source.modules)
+    if modules:
+        lines.append("from contextlib import suppress")
+    if lines:
+        lines.append("")
+    for key, value in hint.variables:
+        lines.append(f"os.environ[{scalar(key)}] = {scalar(value)}  # read when imported")
+    lines.extend(source.writer.imports)
+    if source.needs_numpy and "import numpy as np" not in lines:
+        lines.append("import numpy as np")
+    for module in modules:
+        lines += ["", f"with suppress(ImportError):\n    import {module}"]
+    return "\n".join(lines)
+
+
+def _preparations(source: Source, finding: Finding, hint: EnvironmentHint) -> Iterator[str]:
+    writer = source.writer
+    yield from writer.setup
+    if hint.device != "cpu" and writer.device:
+        yield writer.device.format(device=scalar(hint.device))
+    if writer.seed:
+        yield writer.seed.format(seed=int(finding.case.seed))
+
+
+def _header(finding: Finding, hint: EnvironmentHint) -> str:
+    shown = finding.targets[-1] if finding.targets else "the target"
+    outcome = finding.outcomes.get(shown)
+    lines = [f"{finding.api}: {_claim(finding, outcome)}", ""]
+    if finding.pair is not PairKind.NONE and finding.targets:
+        reference = finding.targets[0]
+        lines.append(f"{reference}: {_observed(finding.outcomes.get(reference))}")
+    lines.append(f"{shown}: {_observed(outcome)}")
+    if finding.message:
+        lines.append(f"In one line: {finding.message}")
+    lines += ["", f"Install: pip install {' '.join(hint.install)}"]
+    lines += _advice(outcome)
+    return "\n".join(comment(line) for line in lines)
+
+
+def _claim(finding: Finding, outcome: Outcome | None) -> str:
+    if finding.pair is not PairKind.NONE:
+        return f"two targets answer differently ({finding.kind})."
+    match outcome:
+        case Crashed():
+            return "the process dies. Expected: a result or a Python exception."
+        case Errored():
+            return "an internal error escapes. Expected: a result or an error that helps the user."
+        case Hung():
+            return "the call does not return."
+        case Exhausted():
+            return "the call uses up all memory. Expected: a result or a Python exception."
+        case Passed() | Rejected() | None:
+            return f"{finding.oracle}: {finding.kind}."
+        case _:
+            assert_never(outcome)
+
+
+def _observed(outcome: Outcome | None) -> str:
+    match outcome:
+        case None:
+            return "not recorded"
+        case Passed():
+            return "returned a result"
+        case Rejected():
+            return f"refused with {telling_line(outcome)}"
+        case _:
+            return telling_line(outcome)
+
+
+def _advice(outcome: Outcome | None) -> list[str]:
+    match outcome:
+        case Crashed():
+            return ["Run with `python -X faulthandler` to see the Python stack."]
+        case Exhausted():
+            return ["It allocates without bound: run it under `ulimit -v 8000000`."]
+        case Hung(limit_s):
+            return [f"It was stopped after {limit_s:g} s; stop it with Ctrl-C."]
+        case _:
+            return []
+
+
+def comment(text: str) -> str:
+    """Return `text` as lines of comment; nothing in it can end the comment."""
+    safe = visible(without_local_paths(text.strip()), limit=_MOST_MESSAGE)
+    lines = textwrap.wrap(safe, _COMMENT_WIDTH, break_on_hyphens=False) or [""]
+    return "\n".join(f"# {line}".rstrip() for line in lines)

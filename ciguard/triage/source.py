@@ -1,0 +1,208 @@
+"""A case as Python source: imports, arguments and the call, as a person would write them."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ArrayValue,
+    CallKind,
+    CallValue,
+    Case,
+    DictValue,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    MemberValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
+from ciguard.execution.worker.fills import storage_dtype
+from ciguard.triage import arrays
+from ciguard.triage.literals import dotted, is_name, nested, scalar, shape_text
+from ciguard.triage.writers import PLAIN_DTYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.triage.writers import Writer
+
+WIDTH = 92
+_INLINE = 44
+"""An argument longer than this gets a line and a name of its own."""
+_TAKEN = frozenset({"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"})
+
+
+@dataclass(slots=True)
+class Source:
+    """What a script is put together from; filled while a case is written."""
+
+    writer: Writer
+    names: set[str] = field(default_factory=set)
+    """Variables given so far."""
+    modules: set[str] = field(default_factory=set)
+    """Submodules that must be imported by name."""
+    assignments: list[str] = field(default_factory=list)
+    needs_numpy: bool = False
+    needs_unit: bool = False
+
+    def call(self, case: Case) -> list[str]:
+        """Return the statements that make the call and bind `result`."""
+        arguments = self._arguments(case.arguments, case.keywords)
+        if case.kind is CallKind.METHOD:
+            return self._method(case.api, arguments)
+        function = self.name_of(case.api)
+        if case.kind is CallKind.LAYER and case.inputs:
+            inputs = self._arguments(case.inputs, (), stem="input")
+            return [_bound("layer", function, arguments), _bound("result", "layer", inputs)]
+        return [_bound("result", function, arguments)]
+
+    def _method(self, api: str, arguments: list[str]) -> list[str]:
+        if not arguments:
+            msg = f"{api!r} is a method, and the case has no object to call it on"
+            raise ValueError(msg)
+        owner, *others = arguments
+        name = api.rpartition(".")[2]
+        if not is_name(owner):
+            name_of_owner = "x"
+            while name_of_owner in self.names:
+                name_of_owner += "_"
+            self.assignments.append(f"{name_of_owner} = {owner}")
+            owner = name_of_owner
+        function = f"{owner}.{name}" if is_name(name) else f"getattr({owner}, {name!a})"
+        return [_bound("result", function, others)]
+
+    def _arguments(
+        self, values: Iterable[Value], keywords: Iterable[tuple[str, Value]], stem: str = "arg"
+    ) -> list[str]:
+        arguments = [self._argument(value, f"{stem}{n}") for n, value in enumerate(values)]
+        odd = []
+        for key, value in keywords:
+            if is_name(key):
+                arguments.append(f"{key}={self._argument(value, key)}")
+            else:
+                odd.append(f"{key!a}: {self.expression(value)}")
+        return [*arguments, f"**{{{', '.join(odd)}}}"] if odd else arguments
+
+    def _argument(self, value: Value, name: str) -> str:
+        text = self.expression(value)
+        if len(text) <= _INLINE:
+            return text
+        while name in self.names or name in _TAKEN or self._is_import(name):
+            name += "_"
+        self.names.add(name)
+        self.assignments.append(f"{name} = {text}")
+        return name
+
+    def _is_import(self, name: str) -> bool:
+        return any(line.split()[-1] == name for line in self.writer.imports)
+
+    def expression(self, value: Value) -> str:
+        """Return the source text of a value."""
+        match value:
+            case ListValue(items):
+                text = f"[{', '.join(map(self.expression, items))}]"
+            case TupleValue(items):
+                text = f"({', '.join(map(self.expression, items))}{',' * (len(items) == 1)})"
+            case DictValue(pairs):
+                text = f"{{{', '.join(self._pairs(pairs))}}}"
+            case CallValue(function, arguments, keywords):
+                parts = [self.expression(item) for item in arguments]
+                parts += self._keywords(keywords) if keywords else []
+                text = f"{self.name_of(function)}({', '.join(parts)})"
+            case _:
+                text = self._leaf(value)
+        return text
+
+    def _leaf(
+        self, value: LiteralValue | TensorValue | ArrayValue | DtypeValue | MemberValue
+    ) -> str:
+        match value:
+            case LiteralValue(literal):
+                return scalar(literal)
+            case TensorValue():
+                return self._tensor(value)
+            case ArrayValue():
+                return self._array(value)
+            case DtypeValue(name):
+                return self.dtype(name)
+            case MemberValue(path):
+                return self.name_of(path)
+
+    def _pairs(self, pairs: Iterable[tuple[str, Value]]) -> list[str]:
+        return [f"{key!a}: {self.expression(item)}" for key, item in pairs]
+
+    def _keywords(self, keywords: tuple[tuple[str, Value], ...]) -> list[str]:
+        if all(is_name(key) for key, _ in keywords):
+            return [f"{key}={self.expression(item)}" for key, item in keywords]
+        return [f"**{{{', '.join(self._pairs(keywords))}}}"]
+
+    def dtype(self, name: str) -> str:
+        """Return the library's dtype object of that common name.
+
+        Raises:
+            ValueError: if it is not a dtype's name.
+        """
+        if not is_name(name):
+            msg = f"{name!r} is not the name of a dtype"
+            raise ValueError(msg)
+        return self.writer.dtype.format(name=name)
+
+    def name_of(self, path: str) -> str:
+        """Return an expression for a dotted name, and remember what it takes to import it."""
+        root, _, rest = path.partition(".")
+        module = path.rpartition(".")[0]
+        if "." in module and not self.writer.aliases and module not in self.writer.loaded:
+            dotted(module)  # refuses what is not a name
+            if all(map(is_name, module.split("."))):
+                self.modules.add(module)
+        alias = self.writer.aliases.get(root, root)
+        return dotted(f"{alias}.{rest}" if rest else alias)
+
+    def _tensor(self, value: TensorValue) -> str:
+        writer, dtype = self.writer, self.dtype(value.dtype)
+        fill = {"dtype": dtype, "name": value.dtype, "shape": shape_text(value.shape)}
+        plain = value.dtype in PLAIN_DTYPES
+        if plain and 0 in value.shape:
+            return writer.zeros.format(**fill)
+        constant = arrays.constant_element(value)
+        if plain and constant is not None and prod(value.shape) > 1:
+            return writer.full.format(value=constant, **fill)
+        if arrays.is_shown(value) and 0 not in value.shape:
+            data = nested(arrays.content(value))
+            return _wrapped(writer.literal.format(data=data, **fill), value.dtype)
+        array = writer.from_array.format(array=self._array(value))
+        if str(storage_dtype(value.dtype)) in {value.dtype, "object"}:
+            return array
+        return writer.cast.format(tensor=array, **fill)
+
+    def _array(self, value: ArrayValue | TensorValue) -> str:
+        text = arrays.numpy_array(value)
+        self.needs_numpy = True
+        self.needs_unit |= "unit(" in text
+        return _wrapped(text, value.dtype)
+
+
+def _wrapped(text: str, dtype: str) -> str:
+    """Break a long line of numbers at its spaces; text may hold spaces of its own."""
+    if len(text) <= WIDTH or dtype == "string":
+        return text
+    return textwrap.fill(
+        text,
+        WIDTH,
+        break_long_words=False,
+        break_on_hyphens=False,
+        subsequent_indent="    ",
+    )
+
+
+def _bound(name: str, function: str, arguments: list[str]) -> str:
+    """Return `name = function(arguments)`, one argument a line when it is long."""
+    line = f"{name} = {function}({', '.join(arguments)})"
+    if len(line) <= WIDTH and "\n" not in line:
+        return line
+    return "\n".join([f"{name} = {function}(", *(f"    {part}," for part in arguments), ")"])

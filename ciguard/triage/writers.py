@@ -1,0 +1,142 @@
+"""How each library writes a tensor, a dtype and a seed in a person's script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PLAIN_DTYPES = frozenset(
+    {"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"}
+)
+"""Types for which every library can fill a tensor with one value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """Source text of one library. Templates are filled with `str.format`."""
+
+    imports: tuple[str, ...]
+    setup: tuple[str, ...] = ()
+    """Statements before anything else is called."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """First part of a dotted name → what the import binds."""
+    loaded: frozenset[str] = frozenset()
+    """Submodules that the import brings along; others are imported by name."""
+    dtype: str = '"{name}"'
+    literal: str
+    """A tensor of `{data}` (nested lists) and `{dtype}`."""
+    full: str
+    """A tensor of `{shape}` whose elements are all `{value}`."""
+    zeros: str
+    from_array: str
+    """A tensor of an `{array}` of numpy."""
+    cast: str = "{tensor}"
+    """`{tensor}` turned into `{dtype}`, for types that numpy lacks."""
+    seed: str = ""
+    device: str = ""
+    """Statement that selects a `{device}` other than the CPU."""
+    is_tensor: str
+    """Condition on `value`."""
+    read: tuple[str, str]
+    """Expressions on `value`: its dtype's common name, the flat list of its elements."""
+
+
+_LOADED_BY_TORCH = frozenset(
+    f"torch.{name}"
+    for name in (
+        *("autograd", "cuda", "distributions", "fft", "functional", "jit", "linalg", "nn"),
+        *("nn.functional", "nn.init", "nn.utils", "ops", "ops.aten", "optim", "quantization"),
+        *("random", "signal", "sparse", "special", "utils", "Tensor"),
+    )
+)
+
+WRITERS: dict[str, Writer] = {
+    "torch": Writer(
+        imports=("import torch",),
+        loaded=_LOADED_BY_TORCH,
+        dtype="torch.{name}",
+        literal="torch.tensor({data}, dtype={dtype})",
+        full="torch.full({shape}, {value}, dtype={dtype})",
+        zeros="torch.zeros({shape}, dtype={dtype})",
+        from_array="torch.from_numpy({array})",
+        cast="{tensor}.to({dtype})",
+        seed="torch.manual_seed({seed})",
+        device="torch.set_default_device({device})",
+        is_tensor="isinstance(value, torch.Tensor)",
+        read=('str(value.dtype).replace("torch.", "")', "value.detach().flatten().tolist()"),
+    ),
+    "tensorflow": Writer(
+        imports=("import tensorflow as tf",),
+        aliases={"tensorflow": "tf"},
+        dtype="tf.{name}",
+        literal="tf.constant({data}, dtype={dtype})",
+        full="tf.constant({value}, shape={shape}, dtype={dtype})",
+        zeros="tf.zeros({shape}, dtype={dtype})",
+        from_array="tf.constant({array})",
+        cast="tf.cast({tensor}, {dtype})",
+        seed="tf.random.set_seed({seed})",
+        is_tensor="isinstance(value, (tf.Tensor, tf.Variable))",
+        read=("value.dtype.name", "value.numpy().ravel().tolist()"),
+    ),
+    "jittor": Writer(
+        imports=("import jittor as jt",),
+        aliases={"jittor": "jt"},
+        literal="jt.array({data}, dtype={dtype})",
+        full="jt.full({shape}, {value}, dtype={dtype})",
+        zeros="jt.zeros({shape}, dtype={dtype})",
+        from_array="jt.array({array})",
+        cast="{tensor}.cast({dtype})",
+        seed="jt.set_global_seed({seed})",
+        is_tensor="isinstance(value, jt.Var)",
+        read=("str(value.dtype)", "value.numpy().ravel().tolist()"),
+    ),
+    "keras": Writer(
+        imports=("import keras",),
+        literal="keras.ops.convert_to_tensor({data}, dtype={dtype})",
+        full="keras.ops.full({shape}, {value}, dtype={dtype})",
+        zeros="keras.ops.zeros({shape}, dtype={dtype})",
+        from_array="keras.ops.convert_to_tensor({array})",
+        cast="keras.ops.cast({tensor}, {dtype})",
+        seed="keras.utils.set_random_seed({seed})",
+        is_tensor="keras.ops.is_tensor(value)",
+        read=(
+            "keras.backend.standardize_dtype(value.dtype)",
+            "keras.ops.convert_to_numpy(value).ravel().tolist()",
+        ),
+    ),
+    "jax": Writer(
+        imports=("import jax", "import jax.numpy as jnp"),
+        # float64 and int64 exist only with this switch, which the worker turns on.
+        setup=('jax.config.update("jax_enable_x64", True)',),
+        loaded=frozenset({"jax.numpy", "jax.lax", "jax.random", "jax.nn"}),
+        dtype="jnp.{name}",
+        literal="jnp.array({data}, dtype={dtype})",
+        full="jnp.full({shape}, {value}, dtype={dtype})",
+        zeros="jnp.zeros({shape}, dtype={dtype})",
+        from_array="jnp.asarray({array})",
+        cast="{tensor}.astype({dtype})",
+        is_tensor="isinstance(value, jax.Array)",
+        read=("str(value.dtype)", "value.ravel().tolist()"),
+    ),
+}
+"""By library name."""
+
+
+def writer_of(library: str, *, module: str = "") -> Writer:
+    """Return the writer of a library; one of another package gets numpy arrays for tensors."""
+    return WRITERS.get(library) or _generic(module or library)
+
+
+def _generic(module: str) -> Writer:
+    return Writer(
+        imports=(f"import {module}", "import numpy as np"),
+        literal='np.array({data}, dtype="{name}")',
+        full='np.full({shape}, {value}, dtype="{name}")',
+        zeros='np.zeros({shape}, dtype="{name}")',
+        from_array="{array}",
+        is_tensor='hasattr(value, "dtype") and hasattr(value, "shape")',
+        read=("str(value.dtype)", "np.asarray(value).ravel().tolist()"),
+    )
