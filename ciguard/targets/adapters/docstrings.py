@@ -1,0 +1,223 @@
+"""Docstrings as data: signature line, first paragraph, types and descriptions of parameters.
+
+Reads the four forms that the libraries use: Google (`Args:`), reST (`:param x:`), numpy
+(`Parameters` underlined) and Jittor's (`[in] x(type): …`).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEADER = re.compile(
+    r"^(?:required |optional |other )?(?:args|arguments|parameters|params|inputs?|keyword args|"
+    r"keyword arguments|keyword-only arguments|call arguments|kwargs)\s*:+\s*$",
+    re.IGNORECASE,
+)
+_UNDERLINE = re.compile(r"^(?:-{3,}|={3,})$")
+_NUMPY_HEADER = re.compile(r"^(?:other )?parameters$", re.IGNORECASE)
+_NUMPY_ITEM = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::\s*(.*))?$")
+_ITEM = re.compile(
+    r"^(?:[-*]\s+)?[`*]*(\*{0,2}[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)[`*]*\s*(?=[:(])"
+)
+_REST = re.compile(r"^:param\s+(?:([^:]+?)\s+)?(\*{0,2}\w+)\s*:\s*(.*)$")
+_REST_TYPE = re.compile(r"^:type\s+(\w+)\s*:\s*(.*)$")
+_BRACKET = re.compile(r"^(?:[-*]\s+)?\[(?:in|out|inout|in,\s*out)\]\s*(\w+)\s*(.*)$")
+_SIGNATURE_LINES = 8
+_DOC_LIMIT = 2000
+
+
+class Described(NamedTuple):
+    """What a docstring says of one parameter."""
+
+    doc_type: str
+    doc: str
+
+
+def first_paragraph(doc: str) -> str:
+    """Return the first paragraph that is prose, without the signature line, on one line."""
+    lines = inspect.cleandoc(doc).splitlines()
+    start = _after_signature(lines)
+    words: list[str] = []
+    for line in lines[start:]:
+        if line.strip():
+            words.extend(line.split())
+        elif words:
+            break
+    return " ".join(words)[:_DOC_LIMIT]
+
+
+def signature_arguments(doc: str, name: str) -> ast.arguments | None:
+    """Return the arguments in a first line such as `add(input, other, *, out=None) -> Tensor`."""
+    lines = inspect.cleandoc(doc).splitlines()
+    text = " ".join(lines[: _after_signature(lines)]).strip()
+    match = re.match(r"^(?:[\w.]+\.)?" + re.escape(name) + r"\s*\(", text)
+    if not match:
+        return None
+    inside = text[match.end() : _closing(text, match.end() - 1)]
+    return parse_arguments(inside)
+
+
+def parse_arguments(text: str) -> ast.arguments | None:
+    """Return the arguments of a function whose parameter list is `text`; None if it is not one."""
+    try:
+        tree = ast.parse(f"def f({text}): pass")
+    except (SyntaxError, ValueError):
+        return None
+    function = tree.body[0]
+    return function.args if isinstance(function, ast.FunctionDef) else None
+
+
+def parameters(doc: str) -> dict[str, Described]:
+    """Return type and description of each parameter that the docstring describes."""
+    lines = inspect.cleandoc(doc).splitlines()
+    found: dict[str, Described] = {}
+    for names, doc_type, text in (*_sections(lines), *_rest(lines), *_bracketed(lines)):
+        described = Described(" ".join(doc_type.split()), " ".join(text.split())[:_DOC_LIMIT])
+        for name in names.split(","):
+            known = found.get(name.strip().lstrip("*"))
+            if known is None or (described.doc and not known.doc):
+                found[name.strip().lstrip("*")] = described
+    return found
+
+
+def _after_signature(lines: list[str]) -> int:
+    """Return the number of lines that the signature at the top takes, 0 if there is none."""
+    if not lines or not re.match(r"^[\w.]+\s*\(", lines[0]):
+        return 0
+    for count in range(1, min(len(lines), _SIGNATURE_LINES) + 1):
+        text = " ".join(lines[:count])
+        end = _closing(text, text.index("("))
+        if end < len(text):
+            rest = text[end + 1 :].strip()
+            return count if not rest or rest.startswith(("->", "-&gt;", ":")) else 0
+    return 0
+
+
+def _closing(text: str, opening: int) -> int:
+    """Return the index of the bracket that closes the one at `opening`, else the text's length."""
+    depth = 0
+    for index in range(opening, len(text)):
+        if text[index] in "([{":
+            depth += 1
+        elif text[index] in ")]}":
+            depth -= 1
+            if depth == 0:
+                return index
+    return len(text)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _sections(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    for index, line in enumerate(lines):
+        text = line.strip()
+        following = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        if _HEADER.match(text):
+            yield from _items(_block(lines, index + 1, _indent(line)))
+        elif _NUMPY_HEADER.match(text) and _UNDERLINE.match(following):
+            yield from _numpy_items(lines, index + 2, _indent(line))
+
+
+def _block(lines: list[str], start: int, header_indent: int) -> list[str]:
+    """Return the lines of a Google section: those indented deeper than its header."""
+    block = []
+    for line in lines[start:]:
+        if line.strip() and _indent(line) <= header_indent:
+            break
+        block.append(line)
+    return block
+
+
+def _items(block: list[str]) -> Iterator[tuple[str, str, str]]:
+    filled = [line for line in block if line.strip()]
+    if not filled:
+        return
+    margin = _indent(filled[0])
+    current: list[str] = []
+    for line in filled:
+        if _indent(line) <= margin and _ITEM.match(line.strip()):
+            yield from _item(current)
+            current = [line.strip()]
+        else:
+            current.append(line.strip())
+    yield from _item(current)
+
+
+def _item(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Split `name (type): text`, `name: text` or `name(type): text`."""
+    text = " ".join(lines)
+    match = _ITEM.match(text)
+    if not match:
+        return
+    rest = text[match.end() :].lstrip()
+    doc_type = ""
+    if rest.startswith("("):
+        end = _closing(rest, 0)
+        doc_type, rest = rest[1:end], rest[end + 1 :].lstrip()
+    if rest.startswith(":"):
+        yield match.group(1), doc_type, rest.lstrip(":")
+
+
+def _numpy_items(lines: list[str], start: int, margin: int) -> Iterator[tuple[str, str, str]]:
+    names, doc_type = "", ""
+    text: list[str] = []
+    for index, line in enumerate(lines[start:], start=start):
+        following = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        if line.strip() and _UNDERLINE.match(following):
+            break
+        if line.strip() and _indent(line) <= margin:
+            match = _NUMPY_ITEM.match(line.strip())
+            if names:
+                yield names, doc_type, " ".join(text)
+            names, doc_type, text = "", "", []
+            if match is None:
+                return
+            names, doc_type = match.group(1), match.group(2) or ""
+        else:
+            text.append(line.strip())
+    if names:
+        yield names, doc_type, " ".join(text)
+
+
+def _rest(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    found: dict[str, list[str]] = {}
+    types: dict[str, str] = {}
+    current = ""
+    for line in lines:
+        text = line.strip()
+        match, typed = _REST.match(text), _REST_TYPE.match(text)
+        if match:
+            current = match.group(2)
+            types.setdefault(current, match.group(1) or "")
+            found[current] = [match.group(3)]
+        elif typed:
+            types[typed.group(1)] = typed.group(2)
+            found.setdefault(typed.group(1), [])
+            current = ""
+        elif current and text and not text.startswith(":"):
+            found[current].append(text)
+        else:
+            current = ""
+    for name, words in found.items():
+        yield name, types.get(name, ""), " ".join(words)
+
+
+def _bracketed(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    for line in lines:
+        match = _BRACKET.match(line.strip())
+        if not match:
+            continue
+        name, rest = match.group(1), match.group(2).strip()
+        doc_type = ""
+        if rest.startswith("("):
+            end = _closing(rest, 0)
+            doc_type, rest = rest[1:end], rest[end + 1 :]
+        yield name, doc_type, rest.lstrip(" :")

@@ -1,0 +1,255 @@
+"""Families of names that need care: the data behind `tags`.
+
+To extend it, add a pattern to a row, or a row with its reason. A missing pattern can cost a deleted
+file or a false alarm; a needless one costs a few calls that nobody tests.
+"""
+
+from __future__ import annotations
+
+from ciguard.targets.adapters import tag_rows_tensorflow
+from ciguard.targets.adapters.tag_names import (
+    CALLBACK,
+    DEBUG,
+    FILES,
+    GLOBAL_STATE,
+    NETWORK,
+    PROCESS,
+    RANDOM,
+    UNSTABLE,
+    Row,
+)
+
+_TORCH = r"^torch\."
+_METHOD = r"^torch\.Tensor\."
+_TORCH_ANY = r"^torch\.(?:\w+\.)*"
+_KERAS = r"^(?:keras|tensorflow\.keras)\."
+_JAX = r"^jax\.(?:\w+\.)*"
+_JITTOR = r"^jittor\.(?:\w+\.)*"
+
+_TORCH_ROWS = (
+    Row(
+        FILES,
+        _TORCH,
+        "read and write files; loading also runs pickled code",
+        (r"(?:save|load|from_file)$", r"serialization\.", r"package\.", r"classes\.", r"ops\."),
+    ),
+    Row(
+        NETWORK,
+        _TORCH,
+        "download or connect",
+        (r"hub\.", r"distributed\.", r"monitor\.", r"futures\."),
+    ),
+    Row(
+        PROCESS,
+        _TORCH,
+        "threads, compilers, other processes",
+        (
+            r"set_num_\w*threads$",
+            r"(?:compile|export)$",
+            r"compiler\.",
+            r"jit\.",
+            r"fork$|wait$",
+            r"multiprocessing\.",
+            r"utils\.cpp_extension\.",
+            r"cuda\.|xpu\.|mps\.|mtia\.|accelerator\.",
+            r"_dynamo\.|_inductor\.",
+            r"init_num_threads$",
+        ),
+    ),
+    Row(
+        CALLBACK,
+        _TORCH_ANY,
+        "take Python functions",
+        (r"(?:cond|vmap|while_loop)$", r"Tensor\.(?:apply_|map_|map2_|register_\w*hook)$"),
+    ),
+    Row(PROCESS, _METHOD, "shared memory", (r"share_memory_$", r"is_shared$")),
+    Row(
+        GLOBAL_STATE,
+        _TORCH_ANY,
+        "switch modes of the library",
+        (
+            r"set_(?!$)\w+",
+            r"(?:seed|manual_seed|initial_seed|get_rng_state|set_rng_state|fork_rng)$",
+            r"use_deterministic_algorithms$",
+            r"autocast_(?:in|de)crement_nesting$|clear_autocast_cache$",
+            r"(?:import_ir_module\w*|init|merge_type_from_type_comment)$",
+            r"(?:enable|disable)_\w+$",
+            r"register_\w+$",
+            r"rename_privateuse1_backend$",
+            r"(?:\w+_)?(?:utils_)?(?:install|uninstall)_\w+$",
+            r"random\.",
+            r"backends\.",
+            r"profiler\.",
+        ),
+    ),
+    Row(
+        RANDOM,
+        _TORCH_ANY,
+        "draw from a generator",
+        (
+            r"(?:rand|randn|randint|randperm|bernoulli|multinomial|binomial)\w*$",
+            r"(?:normal_?|poisson)$",
+            r"(?:uniform|exponential|geometric|cauchy|log_normal|random)_$",
+            r"(?:kaiming|xavier|trunc_normal)\w*_?$",
+            r"nn\.(?:init|utils)\.(?:\w+\.)*(?:orthogonal|sparse|uniform)_?$",
+            r"\w*[dD]ropout\w*$",
+            r"(?:rrelu|RReLU|gumbel_softmax|fractional_max_pool\w*|FractionalMaxPool\w*)_?$",
+            r"(?:pca_lowrank|svd_lowrank|lobpcg|native_dropout|_sample_dirichlet)$",
+            r"(?:Transformer\w*|MultiheadAttention|multi_head_attention_forward)$",
+            r"scaled_dot_product_attention$",
+        ),
+    ),
+    Row(
+        UNSTABLE,
+        _TORCH_ANY,
+        "uninitialised memory",
+        (
+            r"(?:new_)?empty\w*$",
+            r"resize(?:_as)?(?:_sparse)?_?$",
+            r"(?:data_ptr|const_data_ptr|storage|untyped_storage|storage_type|_typed_storage)$",
+            r"(?:bitwise_)?hash_tensor$",
+        ),
+    ),
+    Row(DEBUG, _TORCH_ANY, "print or assert", (r"(?:_assert\w*|typename|log_api_usage\w*)$",)),
+)
+
+_SHARED_ROWS = (
+    Row(
+        FILES,
+        _KERAS,
+        "files and downloads",
+        (
+            r"(?:\w+\.)*(?:saving|datasets|callbacks|preprocessing|applications|wrappers)\.",
+            r"(?:\w+\.)*utils\.",
+            r"export\.",
+            r"tree\.",
+            r"visualization\.",
+        ),
+    ),
+    Row(NETWORK, _KERAS, "connections", (r"distribution\.", r"remat\.")),
+    Row(
+        CALLBACK,
+        _KERAS,
+        "take Python functions or layers",
+        (
+            r"ops\.(?:map|scan|associative_scan|cond|while_loop|fori_loop|vectorized_map|switch|vectorize|custom_gradient|jit)$",
+            r"layers\.(?:TFSMLayer|TorchModuleWrapper|JaxLayer|FlaxLayer|Lambda|Wrapper|RNN|Bidirectional|TimeDistributed|MelSpectrogram)$",
+        ),
+    ),
+    Row(
+        GLOBAL_STATE,
+        _KERAS,
+        "settings of the process",
+        (
+            r"config\.",
+            r"backend\.",
+            r"mixed_precision\.",
+            r"dtype_policies\.",
+            r"(?:\w+\.)*(?:set|enable|disable|register|clear)_\w+$",
+        ),
+    ),
+    Row(
+        RANDOM,
+        _KERAS,
+        "draw from a generator",
+        (
+            r"random\.",
+            r"(?:\w+\.)*(?:Random|random)\w*$",
+            r"(?:\w+\.)*\w*[dD]ropout\w*$",
+            r"(?:\w+\.)*Gaussian(?:Noise|Dropout)",
+            r"initializers\.(?:Glorot|He|Lecun|LeCun|Orthogonal|Truncated|VarianceScaling)\w*",
+            r"layers\.(?:Aug|Rand|CutMix|MixUp|Rand|AutoContrast|Mosaic)\w*",
+            r"(?:\w+\.)*(?:shuffle|MultiHeadAttention|GroupQueryAttention)$",
+        ),
+    ),
+    Row(UNSTABLE, _KERAS, "uninitialised memory", (r"ops\.empty\w*$",)),
+    Row(
+        FILES,
+        _JAX,
+        "files",
+        (
+            r"(?:save|savez|load|fromfile|savetxt|loadtxt|frombuffer|memmap)$",
+            r"export\.|profiler\.",
+        ),
+    ),
+    Row(
+        CALLBACK,
+        _JAX,
+        "take Python functions, or run inside a mapped one",
+        (
+            r"(?:apply_along_axis|apply_over_axes|vectorize|fromfunction|frompyfunc|piecewise|cond|switch|while_loop|fori_loop|scan|map|associative_scan|custom_\w+|reduce|reduce_window|reduce_and\w*|platform_dependent|composite|optimization_barrier|create_token|after_all|infeed|outfeed)$",
+            r"(?:all_gather|all_to_all|axis_index|axis_size|p(?:broadcast|max|mean|min|permute|shuffle|sum|sum_scatter|swapaxes)|pcast|ragged_all_to_all|psend|precv)$",
+        ),
+    ),
+    Row(
+        GLOBAL_STATE,
+        _JAX,
+        "settings of the process",
+        (r"set_printoptions$|printoptions$|config\.",),
+    ),
+    Row(
+        RANDOM,
+        _JAX,
+        "draw from a key",
+        (r"random\.\w+$", r"(?:rng_uniform|rng_bit_generator)$", r"initializers\.\w+$"),
+    ),
+    Row(UNSTABLE, _JAX, "uninitialised memory", (r"empty\w*$",)),
+)
+
+_JITTOR_ROWS = (
+    Row(
+        FILES,
+        _JITTOR,
+        "files",
+        (
+            r"(?:save|load|pickle\w*|safeload|safeunpickle\w*|load_\w+|save_\w+|save_image)$",
+            r"(?:dataset|models|transform|utils|test|demo)\.",
+        ),
+    ),
+    Row(
+        NETWORK,
+        _JITTOR,
+        "downloads",
+        (r"(?:download\w*|jittorhub\w*|hub)$", r"(?:mpi_\w+|mpi|in_mpi|distributed\w*)$"),
+    ),
+    Row(
+        PROCESS,
+        _JITTOR,
+        "compilers, processes, exit",
+        (
+            r"(?:code|compile\w*|compile_\w+|jit\w*|fetch|callback|exit|cleanup|core|init|reset\w*|migrate\w*|to_cpu|to_gpu|attrs|clone_\w+|numpy_code|make_module|custom_\w*|launch\w*|fork\w*|graph_check|seh|log\w*|do_exit|jtorch\w*)$",
+        ),
+    ),
+    Row(
+        GLOBAL_STATE,
+        _JITTOR,
+        "settings and clean-up of the process",
+        (
+            r"(?:set_\w+|flag\w*|clean\w*|gc|sync\w*|display_memory_info|get_mem_info|no_grad|enable_grad|no_fuse|hooks|profile\w*|register\w*|dirty\w*|liveness_info|number_of_\w+|dump_\w+|get_len|size|seed|get_seed|set_seed|set_global_seed|tape\w*|tape_together|single_process_scope|parse_shape\w*|var_scope|runtime_\w+|vtos)$",
+        ),
+    ),
+    Row(
+        RANDOM,
+        _JITTOR,
+        "draw from a generator",
+        (
+            r"(?:rand\w*|normal\w*|multinomial|bernoulli|shuffle\w*|uniform\w*|dropout\w*|Dropout\w*|DropPath|gauss\w*|xavier\w*|kaiming\w*|trunc_normal\w*|curand\w*|invariant_uniform\w*|relu_invariant_gauss\w*|random\w*|gumbel_softmax|RReLU|rrelu|Bernoulli|Categorical|Normal|OneHotCategorical|Uniform|Geometric|GammaDistribution)_?$",
+            r"distributions\.",
+        ),
+    ),
+    Row(
+        UNSTABLE,
+        _JITTOR,
+        "uninitialised memory, addresses",
+        (r"(?:empty\w*|new_empty|raw_ptr|location|share_with|swap|_update|update|assign)$",),
+    ),
+    Row(DEBUG, _JITTOR, "print", (r"(?:print\w*|debug\w*|check_graph|print_trace|display\w*)$",)),
+)
+
+ROWS: tuple[Row, ...] = (
+    *_TORCH_ROWS,
+    *tag_rows_tensorflow.FUNCTIONS,
+    *tag_rows_tensorflow.RAW_OPERATIONS,
+    *_SHARED_ROWS,
+    *_JITTOR_ROWS,
+)

@@ -1,0 +1,101 @@
+"""What TensorFlow says of its public API."""
+
+from __future__ import annotations
+
+import importlib
+import types
+from typing import TYPE_CHECKING, Any
+
+from ciguard.targets.adapters import introspection, keras_classes, tag_names
+from ciguard.targets.adapters.tags import tags_of
+from ciguard.targets.adapters.tensorflow_opdefs import OpDefs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LEFT_OUT = (
+    "tensorflow.compat",
+    "tensorflow.keras",
+    "tensorflow.raw_ops",
+    "tensorflow.tools",
+    "tensorflow.initializers",
+    "tensorflow.losses",
+    "tensorflow.metrics",
+    "tensorflow.optimizers",
+    "tensorflow.python",
+    "tensorflow.core",
+)
+"""Described elsewhere, internal, or the same as what is described."""
+_API_MODULES = "tensorflow._api."
+
+
+def describe() -> Iterator[dict[str, Any]]:
+    """Yield one record per public function, raw operation and Keras layer."""
+    tensorflow = importlib.import_module("tensorflow")
+    definitions = OpDefs()
+    operators = _operators(tensorflow)
+    for api, function in _functions(tensorflow).items():
+        operator = operators.get(_origin(function), "")
+        yield _record(api, function, operator, definitions)
+    for name in introspection.public_names(tensorflow.raw_ops):
+        yield _raw_record(name, getattr(tensorflow.raw_ops, name), definitions)
+    try:
+        keras = tensorflow.keras
+        _ = keras.layers
+    except (AttributeError, ImportError):
+        return  # built without Keras
+    yield from keras_classes.describe(keras, "tensorflow.keras")
+
+
+def _functions(tensorflow: Any) -> dict[str, Any]:
+    def enter(module: types.ModuleType, path: str) -> bool:
+        return not path.startswith(_LEFT_OUT) and module.__name__.startswith(_API_MODULES)
+
+    found = (
+        (path, thing)
+        for path, thing in introspection.walk(tensorflow, enter=enter)
+        if isinstance(thing, types.FunctionType) and introspection.doc_of(thing)
+    )
+    return introspection.canonical(found)
+
+
+def _origin(function: Any) -> tuple[str, str]:
+    return str(function.__module__), str(function.__name__)
+
+
+def _operators(tensorflow: Any) -> dict[tuple[str, str], str]:
+    """Return the operation behind each generated Python function."""
+    names = introspection.public_names(tensorflow.raw_ops)
+    return {_origin(getattr(tensorflow.raw_ops, name)): name for name in names}
+
+
+def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict[str, Any]:
+    doc = introspection.doc_of(function)
+    parameters = introspection.from_signature(function)
+    source = "signature" if parameters is not None else ""
+    parameters = [item for item in parameters or [] if item["name"] != "name"]
+    definition = definitions.find(operator) if operator else None
+    if definition is not None:
+        _add_facts(parameters, definitions.facts(definition))
+    introspection.describe_parameters(parameters, doc)
+    return introspection.record(
+        api, "function", parameters, doc=doc, source=source, operator=operator, tags=tags_of(api)
+    )
+
+
+def _raw_record(name: str, function: Any, definitions: OpDefs) -> dict[str, Any]:
+    record = _record(f"tensorflow.raw_ops.{name}", function, name, definitions)
+    for item in record["parameters"]:
+        item["kind"] = "keyword_only"  # raw operations refuse positional arguments
+    definition = definitions.find(name)
+    if definition is not None:
+        record["source"] = "opdef"
+        handle = [tag_names.HANDLE] if definitions.needs_handle(definition) else []
+        drawn = [tag_names.RANDOM] if definitions.is_random(definition) else []
+        record["tags"] = tags_of(record["api"], *handle, *drawn)
+    return record
+
+
+def _add_facts(parameters: list[dict[str, Any]], facts: dict[str, dict[str, Any]]) -> None:
+    for item in parameters:
+        item.update(facts.get(item["name"], {}))

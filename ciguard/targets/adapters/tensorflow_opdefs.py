@@ -1,0 +1,81 @@
+"""TensorFlow's own definitions of its operations: types and limits of inputs and attributes."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_WITHOUT_NUMPY = ("resource", "variant")
+
+
+class OpDefs:
+    """Reads the registry of operation definitions."""
+
+    def __init__(self) -> None:
+        self._registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
+        self._dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
+
+    def find(self, operator: str) -> Any:
+        """Return the definition of an operation, or None."""
+        return self._registry.get(operator)
+
+    def facts(self, definition: Any) -> dict[str, dict[str, Any]]:
+        """Return what a definition says, by the name of the input or attribute."""
+        attributes = {attribute.name: attribute for attribute in definition.attr}
+        found = {name: self._of_attribute(item) for name, item in attributes.items()}
+        first_of_type: dict[str, str] = {}
+        for item in definition.input_arg:
+            facts = self._of_input(item, attributes)
+            if item.type_attr:
+                first = first_of_type.setdefault(item.type_attr, item.name)
+                if first != item.name:
+                    facts["same_dtype_as"] = first
+            found[item.name] = facts
+        return {name: _without_nothing(facts) for name, facts in found.items()}
+
+    def needs_handle(self, definition: Any) -> bool:
+        """Whether an input is a handle of a runtime object, or a reference to a variable."""
+        for item in definition.input_arg:
+            if item.is_ref or (item.type and self._name(item.type) in _WITHOUT_NUMPY):
+                return True
+        return False
+
+    def is_random(self, definition: Any) -> bool:
+        """Whether the operation draws numbers, told by its pair of seeds."""
+        return any(attribute.name == "seed2" for attribute in definition.attr)
+
+    def _of_input(self, item: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+        facts: dict[str, Any] = {"schema_type": "Tensor"}
+        if item.type:
+            facts["dtypes"] = self._names([item.type])
+        elif item.type_attr:
+            facts["dtypes"] = self._allowed_types(attributes.get(item.type_attr))
+        if item.number_attr or item.type_list_attr:
+            facts["schema_type"] = "list(Tensor)"
+            counted = attributes.get(item.number_attr or item.type_list_attr)
+            if counted is not None and counted.has_minimum:
+                facts["minimum"] = int(counted.minimum)
+            if item.type_list_attr:
+                facts["dtypes"] = self._allowed_types(counted)
+        return facts
+
+    def _of_attribute(self, attribute: Any) -> dict[str, Any]:
+        facts: dict[str, Any] = {"schema_type": str(attribute.type)}
+        if attribute.has_minimum:
+            facts["minimum"] = int(attribute.minimum)
+        facts["allowed"] = [text.decode() for text in attribute.allowed_values.list.s]
+        facts["dtypes"] = self._allowed_types(attribute)
+        return facts
+
+    def _allowed_types(self, attribute: Any) -> list[str]:
+        return [] if attribute is None else self._names(attribute.allowed_values.list.type)
+
+    def _names(self, numbers: Any) -> list[str]:
+        return [self._name(number) for number in numbers]
+
+    def _name(self, number: int) -> str:
+        return str(self._dtypes.as_dtype(number).base_dtype.name)
+
+
+def _without_nothing(facts: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in facts.items() if value not in ("", [], None)}

@@ -1,0 +1,199 @@
+"""What PyTorch says of its public API."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import types
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ciguard.targets.adapters import introspection, tag_names
+from ciguard.targets.adapters.tags import tags_of
+from ciguard.targets.adapters.torch_schemas import Stubs, best_match, parse_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MODULES = (
+    "torch",
+    "torch.nn.functional",
+    "torch.nn.init",
+    "torch.nn.utils",
+    "torch.nn.utils.rnn",
+    "torch.nn.utils.parametrizations",
+    "torch.linalg",
+    "torch.fft",
+    "torch.special",
+    "torch.sparse",
+    "torch.signal.windows",
+    "torch.nested",
+    "torch.masked",
+    "torch.distributions",
+    "torch.random",
+    "torch.utils.dlpack",
+)
+_NATIVE_PREFIXES = {
+    "torch.linalg.": "linalg_",
+    "torch.fft.": "fft_",
+    "torch.special.": "special_",
+    "torch.sparse.": "sparse_",
+    "torch.nested.": "nested_",
+}
+"""How an operator's name begins for the functions of a module."""
+_OTHER_NAMES = {"input": "self", "x": "self", "A": "self"}
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
+_FOREIGN_MODULES = ("typing", "torch.overrides", "warnings", "functools", "collections")
+
+
+class _Catalogue:
+    """Everything needed to describe one name."""
+
+    def __init__(self) -> None:
+        self.torch: Any = importlib.import_module("torch")
+        self.stubs = Stubs()
+        folder = Path(str(self.torch.__file__)).parent
+        self.stubs.read(folder / "_C" / "_VariableFunctions.pyi", prefix="torch.")
+        self.stubs.read(folder / "_C" / "_nn.pyi", prefix="torch.nn.functional.")
+        self.stubs.read(folder / "nn" / "functional.pyi", prefix="torch.nn.functional.")
+        for name in ("TensorBase", "_TensorBase"):
+            self.stubs.read(folder / "_C" / "__init__.pyi", prefix="torch.Tensor.", inside=name)
+        self.schemas: dict[str, list[list[dict[str, Any]]]] = {}
+        for schema in self.torch._C._jit_get_all_schemas():  # noqa: SLF001 - no public listing
+            parsed = parse_schema(str(schema))
+            if parsed is not None:
+                self.schemas.setdefault(parsed.operator, []).append(parsed.parameters)
+
+    def operator(self, api: str) -> str:
+        """Return the operator of the same name, if there is one."""
+        name = api.rpartition(".")[2]
+        prefixes = [_NATIVE_PREFIXES[head] for head in _NATIVE_PREFIXES if api.startswith(head)]
+        for candidate in (*(prefix + name for prefix in prefixes), name):
+            if f"aten::{candidate}" in self.schemas:
+                return f"aten::{candidate}"
+        return ""
+
+    def parameters(self, api: str, thing: Any, doc: str) -> tuple[list[dict[str, Any]], str]:
+        """Return the parameters and where their names come from."""
+        name = api.rpartition(".")[2]
+        found = introspection.from_signature(thing)
+        if found is not None and not _says_nothing(found):
+            return found, "signature"
+        found = introspection.from_docstring(doc, name)
+        if found is not None:
+            return found, "docstring"
+        overloads = self.stubs.overloads(api)
+        if overloads:
+            return introspection.without_receiver(max(overloads, key=len)), "stub"
+        schemas = self.schemas.get(self.operator(api), [])
+        return (max(schemas, key=len), "schema") if schemas else ([], "")
+
+    def record(self, api: str, thing: Any, kind: str) -> dict[str, Any]:
+        """Return the record of a function or method."""
+        doc = introspection.doc_of(thing)
+        parameters, source = self.parameters(api, thing, doc)
+        operator = self.operator(api)
+        parameters = [dict(item) for item in parameters]
+        self._add_types(api, operator, parameters)
+        introspection.describe_parameters(parameters, doc)
+        return introspection.record(
+            api, kind, parameters, doc=doc, source=source, operator=operator, tags=_tags(api, thing)
+        )
+
+    def _add_types(self, api: str, operator: str, parameters: list[dict[str, Any]]) -> None:
+        names = [item["name"] for item in parameters]
+        schema = best_match(self.schemas.get(operator, []), [_native(name) for name in names])
+        native = {item["name"]: item for item in schema or []}
+        for item in parameters:
+            hint = self.stubs.hint(api, item["name"])
+            if hint and not item.get("annotation"):
+                item["annotation"] = hint
+            known = native.get(item["name"]) or native.get(_native(item["name"]))
+            if known is not None:
+                for key in ("schema_type", "length"):
+                    if key in known:
+                        item[key] = known[key]
+
+
+def describe() -> Iterator[dict[str, Any]]:
+    """Yield one record per public function, layer class and tensor method."""
+    catalogue = _Catalogue()
+    for api, thing in _functions().items():
+        yield catalogue.record(api, thing, "function")
+    for api, layer in _layers(catalogue.torch).items():
+        yield introspection.layer_record(api, layer, call="forward", tags=_tags(api, layer))
+    for api, method in _methods(catalogue.torch):
+        yield _method_record(catalogue, api, method)
+
+
+def _functions() -> dict[str, Any]:
+    found = []
+    for name in _MODULES:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue  # this version has no such module
+        for member in introspection.public_names(module):
+            thing = getattr(module, member, None)
+            if isinstance(thing, _FUNCTIONS) and _is_public(thing, name):
+                found.append((f"{name}.{member}", thing))
+    return introspection.canonical(found)
+
+
+def _native_functions() -> Any:
+    return importlib.import_module("torch")._C._VariableFunctions  # noqa: SLF001 - no public listing
+
+
+def _is_public(thing: Any, module: str) -> bool:
+    """Whether a function belongs to torch's public API, and not to a module that imported it."""
+    origin = getattr(thing, "__module__", None) or ""
+    if origin.startswith(_FOREIGN_MODULES):
+        return False
+    native = module == "torch" and hasattr(_native_functions(), thing.__name__)
+    return native or bool(introspection.doc_of(thing))
+
+
+def _layers(torch: Any) -> dict[str, Any]:
+    module = torch.nn.Module
+    layers = [
+        (f"torch.nn.{name}", thing)
+        for name, thing in vars(torch.nn).items()
+        if inspect.isclass(thing) and issubclass(thing, module) and not name.startswith("_")
+    ]
+    return introspection.canonical(layers)
+
+
+def _methods(torch: Any) -> Iterator[tuple[str, Any]]:
+    for name in sorted(set(dir(torch.Tensor))):
+        if name.startswith("_"):
+            continue
+        thing = inspect.getattr_static(torch.Tensor, name)
+        if isinstance(thing, (types.FunctionType, types.MethodDescriptorType)):
+            yield f"torch.Tensor.{name}", thing
+
+
+def _method_record(catalogue: _Catalogue, api: str, method: Any) -> dict[str, Any]:
+    """Return a method's record, its receiver first; its namesake describes the rest."""
+    record = catalogue.record(api, method, "method")
+    name = api.rpartition(".")[2]
+    parameters = introspection.without_receiver(record["parameters"])
+    function = getattr(catalogue.torch, name.rstrip("_"), None)
+    introspection.describe_parameters(
+        [item for item in parameters if "doc" not in item], introspection.doc_of(function)
+    )
+    receiver = introspection.parameter("self", kind="positional_only", schema_type="Tensor")
+    record["parameters"] = [receiver, *parameters]
+    return record
+
+
+def _tags(api: str, thing: Any) -> list[str]:
+    return tags_of(api) if introspection.doc_of(thing) else tags_of(api, tag_names.UNDOCUMENTED)
+
+
+def _native(name: str) -> str:
+    return _OTHER_NAMES.get(name, name)
+
+
+def _says_nothing(parameters: list[dict[str, Any]]) -> bool:
+    """Whether a signature is that of a wrapper: only `*args` and `**kwargs`."""
+    return bool(parameters) and all(item["kind"].startswith("var_") for item in parameters)
