@@ -4,11 +4,13 @@ A new report is one file here and one line below. Nothing here runs, judges or d
 """
 
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
+from ciguard.reports.detail import bucket_lines, table_lines
 from ciguard.reports.dispatch import Dispatched, Failure, dispatch
 from ciguard.reports.github import GithubReporter
 from ciguard.reports.jsonl import JsonReporter
 from ciguard.reports.junit import JunitReporter
 from ciguard.reports.plain import PlainReporter
+from ciguard.reports.stored import read_buckets
 from ciguard.reports.summary import SummaryReporter
 from ciguard.reports.terminal import TerminalReporter
 from ciguard.reports.wording import ordered, outcome_text, short, stack_of
@@ -21,11 +23,14 @@ __all__ = [
     "Failure",
     "Reporter",
     "ReporterFactory",
+    "bucket_lines",
     "dispatch",
     "ordered",
     "outcome_text",
+    "read_buckets",
     "short",
     "stack_of",
+    "table_lines",
 ]
 
 REPORTERS.register("summary", SummaryReporter)

@@ -1,4 +1,7 @@
-"""`run.json` and `buckets.jsonl`: what programs read. See docs/machine-interface.md."""
+"""`run.json`, `findings.jsonl`, `buckets.jsonl`: what programs read.
+
+See docs/machine-interface.md; a change of what a field means is a new schema number.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import ciguard
 from ciguard.domain import (
+    Comparison,
     Event,
     Json,
     RunFinished,
@@ -20,6 +24,7 @@ from ciguard.domain import (
 )
 from ciguard.reports.files import write_atomically
 from ciguard.reports.progress import STATUSES
+from ciguard.reports.stored import BUCKETS_FILE
 from ciguard.reports.wording import counts_by_comparison, ordered
 
 if TYPE_CHECKING:
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
     from ciguard.reports.contract import Destination
 
 RUN_SCHEMA = 1
+_UNSEEN = frozenset({Comparison.FIXED, Comparison.NOT_RUN})
+"""Buckets of the baseline that this run has no finding of."""
 MAX_WARNINGS = 1_000
 
 
@@ -60,7 +67,10 @@ class JsonReporter:
         """See `Reporter`."""
 
     def _write(self, event: RunFinished) -> None:
-        write_atomically(self._folder / "buckets.jsonl", _lines(ordered(event.buckets)))
+        buckets = ordered(event.buckets)
+        seen = [bucket for bucket in buckets if bucket.comparison not in _UNSEEN]
+        write_atomically(self._folder / "findings.jsonl", _lines(seen))
+        write_atomically(self._folder / BUCKETS_FILE, _lines(buckets))
         run = json.dumps(self._run(event), indent=2, ensure_ascii=True, default=str)
         write_atomically(self._folder / "run.json", run + "\n")
 

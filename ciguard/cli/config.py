@@ -1,0 +1,48 @@
+"""`ciguard config`: the settings in force, and where each came from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from ciguard.cli.options import takes_settings
+from ciguard.config import SETTINGS
+from ciguard.domain import visible
+
+if TYPE_CHECKING:
+    from ciguard.config import Effective
+
+SCHEMA = 1
+
+
+@click.command(short_help="Show the settings in force.")
+@takes_settings(*SETTINGS)
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def config(settings: Effective, *, as_json: bool) -> None:
+    """Show the settings in force and where each came from.
+
+    Takes the options of `ciguard run`, and shows what they would do.
+    """
+    if as_json:
+        click.echo(json.dumps(_plain(settings), indent=2))
+        return
+    rows = [(key, visible(value), str(source)) for key, value, source in settings.shown()]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for key, value, source in rows:
+        click.echo(f"{key:<{widths[0]}}  {value:<{widths[1]}}  {source}")
+
+
+def _plain(settings: Effective) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for key, text, source in settings.shown():
+        value = getattr(settings.config, SETTINGS[key].field)
+        # A severity is a number in Python only, and a path no JSON type.
+        plain = value if type(value) in {bool, int, float, tuple} else text
+        values[key] = {"value": plain, "source": source.kind.value, "name": source.name}
+    return {
+        "schema": SCHEMA,
+        "file": str(settings.file) if settings.file else None,
+        "settings": values,
+    }

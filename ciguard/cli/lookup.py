@@ -1,0 +1,58 @@
+"""Find a bucket by what a person typed of its fingerprint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import visible
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from ciguard.config import Config
+    from ciguard.domain import Bucket
+
+
+def all_buckets(config: Config) -> list[Bucket]:
+    """Return the buckets of the last run, then those of the baseline that it did not meet.
+
+    Raises:
+        CiguardError: if either is unreadable.
+    """
+    from ciguard.baseline import read_baseline  # noqa: PLC0415 - `--help` needs no baseline
+    from ciguard.reports import read_buckets  # noqa: PLC0415
+
+    found = {bucket.fingerprint: bucket for bucket in read_buckets(config.out)}
+    for bucket in read_baseline(config.baseline):
+        found.setdefault(bucket.fingerprint, bucket)
+    return list(found.values())
+
+
+def bucket_of(config: Config, written: str) -> Bucket:
+    """Return the one bucket whose fingerprint begins with `written`, with or without its version.
+
+    Raises:
+        ConfigurationError: if there is none, or more than one.
+    """
+    wanted = written.strip().lower()
+    buckets = all_buckets(config)
+    matches = [
+        bucket
+        for bucket in buckets
+        if wanted
+        and (
+            bucket.fingerprint.startswith(wanted)
+            or bucket.fingerprint.rpartition(":")[2].startswith(wanted)
+        )
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    places = f"{config.out} and {config.baseline}"
+    if not matches:
+        msg = (
+            f"bucket {visible(written)!r}: none of the {len(buckets)} in {places} begins like "
+            "this. `ciguard show` lists them; --out names another run."
+        )
+        raise ConfigurationError(msg)
+    names = ", ".join(bucket.fingerprint for bucket in matches[:10])
+    msg = f"bucket {visible(written)!r}: {len(matches)} begin like this: {names}. Write more of it."
+    raise ConfigurationError(msg)

@@ -1,0 +1,116 @@
+"""The command group, and the one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ciguard import __version__
+from ciguard.cli.config import config
+from ciguard.cli.reproduce import reproduce
+from ciguard.cli.run import run
+from ciguard.cli.session import Session
+from ciguard.cli.show import show
+from ciguard.cli.targets import targets
+from ciguard.cli.version import version
+from ciguard.errors import CiguardError, ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERNAL_ERROR_FILE = "internal-error.txt"
+SIGPIPE_EXIT = 141
+"""What a shell reports for a program that wrote to a closed pipe, as in `ciguard show | head`."""
+
+
+class _Group(click.Group):
+    """Click would answer a closed pipe with exit code 1, which means findings here."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Python flushes standard output when it ends, and would complain again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(SIGPIPE_EXIT) from None
+
+
+@click.group(
+    cls=_Group,
+    epilog="Exit codes: 0 nothing new, 1 new findings, 2 wrong usage or environment, "
+    "3 ciguard itself failed, 130 interrupted.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="ciguard %(version)s")
+def ciguard() -> None:
+    """Guard a deep-learning library against regressions.
+
+    Fuzzes real calls on several targets side by side, in a time box, and says what is broken now
+    that was not broken before.
+    """
+
+
+for _command in (run, show, reproduce, targets, config, version):
+    ciguard.add_command(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Args:
+        arguments: without the program's name; None means those of this process.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A console that lacks a character gets its escape; a report is never lost for it.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    session = Session()
+    try:
+        answer = ciguard.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="ciguard",
+            standalone_mode=False,
+            obj=session,
+        )
+    except click.ClickException as error:
+        _complain(_usage_message(error))
+        return ExitCode.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        _complain("interrupted")
+        return ExitCode.INTERRUPTED
+    except CiguardError as error:
+        _complain(str(error))
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - a defect of ciguard ends here, as exit code 3
+        _complain(f"{type(error).__name__}: {error}\n{_keep_traceback(session)}")
+        return ExitCode.INTERNAL
+    return int(answer or 0)
+
+
+def _complain(message: str) -> None:
+    with contextlib.suppress(BrokenPipeError):  # Nobody is left to read it; the exit code remains.
+        click.echo(f"ciguard: error: {message}", err=True)
+
+
+def _usage_message(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f"\nTry '{context.command_path} --help'." if context else ""
+    return error.format_message() + hint
+
+
+def _keep_traceback(session: Session) -> str:
+    """Write the traceback of the current exception to a file and say what to do with it."""
+    text = f"ciguard {__version__}\n{traceback.format_exc()}"
+    path = session.folder / INTERNAL_ERROR_FILE
+    try:
+        session.folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        return f"This is a defect of ciguard. Please report it with this traceback:\n{text}"
+    return f"This is a defect of ciguard. Please report it with the traceback in {path}."

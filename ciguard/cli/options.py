@@ -1,0 +1,57 @@
+"""Command-line options made from the description of the settings."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+from ciguard.cli.session import Session
+from ciguard.config import SETTINGS, Setting, load_config
+
+Command: TypeAlias = Callable[..., Any]
+
+
+def takes_settings(*keys: str) -> Callable[[Command], Command]:
+    """Give a command one option per setting, and the settings in force as `settings`."""
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_settings(*arguments: object, **options: Any) -> Any:
+            flags = {key: options.pop(SETTINGS[key].field) for key in keys}
+            settings = load_config(flags, os.environ, folder=Path.cwd())
+            click.get_current_context().ensure_object(Session).folder = settings.config.out
+            return command(*arguments, settings=settings, **options)
+
+        decorated: Command = with_settings
+        for key in reversed(keys):
+            decorated = _option(SETTINGS[key])(decorated)
+        return decorated
+
+    return decorate
+
+
+def _option(setting: Setting) -> Callable[[Command], Command]:
+    kind = setting.kind
+    if not kind.metavar:
+        return click.option(
+            setting.flag, setting.field, is_flag=True, default=None, help=setting.help
+        )
+    if kind.is_list:
+        default = " ".join(setting.default)
+        usage = "May be given more than once."
+    else:
+        default = kind.show(setting.default)
+        usage = ""
+    shown = f"[default: {default}]" if default else ""
+    return click.option(
+        setting.flag,
+        setting.field,
+        metavar=kind.metavar,
+        multiple=kind.is_list,
+        help=" ".join(part for part in (setting.help, usage, shown) if part),
+    )

@@ -1,0 +1,54 @@
+"""`ciguard reproduce`: run one bucket's case again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ciguard.cli.lookup import bucket_of
+from ciguard.cli.options import takes_settings
+from ciguard.domain import Passed, visible
+from ciguard.errors import ExitCode
+
+if TYPE_CHECKING:
+    from ciguard.config import Effective
+    from ciguard.domain import Outcome
+
+
+@click.command(short_help="Run one bucket's case again.")
+@click.argument("bucket")
+@click.option(
+    "--target",
+    metavar="TARGET",
+    help="Where to run it, e.g. another version; by default where it was found.",
+)
+@takes_settings("out", "baseline", "case-limit", "memory")
+def reproduce(settings: Effective, bucket: str, target: str | None) -> int:
+    """Run BUCKET's case again and say whether it still shows the defect.
+
+    Exits 1 if the outcome is the same and 0 if it is different, as `git bisect run` wants it.
+    """
+    from ciguard.campaign import reproduce as run_again  # noqa: PLC0415 - not for `--help`
+    from ciguard.reports import outcome_text  # noqa: PLC0415
+
+    found = bucket_of(settings.config, bucket)
+    # For a difference between two targets the last one is the one that deviates.
+    origin = found.finding.targets[-1]
+    recorded = found.finding.outcomes[origin]
+    where = target or origin.partition(" #")[0]
+    outcome = run_again(found, where, settings.config)
+    is_same = shows_the_same(recorded, outcome)
+    click.echo(f"recorded on {visible(origin)}: {visible(outcome_text(recorded))}")
+    click.echo(f"now on {visible(where)}: {visible(outcome_text(outcome))}")
+    click.echo("same" if is_same else "different")
+    return ExitCode.FINDINGS if is_same else ExitCode.CLEAN
+
+
+def shows_the_same(recorded: Outcome, now: Outcome) -> bool:
+    """Tell whether two outcomes of one case show one defect."""
+    from ciguard.triage import symptom_of  # noqa: PLC0415 - `--help` needs no triage
+
+    if isinstance(recorded, Passed) and isinstance(now, Passed):
+        return recorded.encoded == now.encoded
+    return symptom_of(recorded) == symptom_of(now)

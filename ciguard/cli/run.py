@@ -1,0 +1,58 @@
+"""`ciguard run`: one campaign."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from ciguard.cli.interrupts import Interrupts
+from ciguard.cli.options import takes_settings
+from ciguard.config import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.config import Effective
+    from ciguard.reports import Failure
+
+
+@click.command(short_help="Run a campaign and compare it with the baseline.")
+@takes_settings(*SETTINGS)
+def run(settings: Effective) -> int:
+    """Fuzz the targets for a fixed time and compare what is broken with the baseline.
+
+    The first run without a baseline establishes it. Results are in the output folder: summary.md
+    for people, run.json, findings.jsonl, buckets.jsonl and junit.xml for programs.
+    """
+    from ciguard.campaign import run as run_campaign  # noqa: PLC0415 - `--help` needs no campaign
+    from ciguard.reports import CONSOLES, REPORTERS, Destination, dispatch  # noqa: PLC0415
+
+    config = settings.config
+    destination = Destination(folder=config.out, stream=sys.stdout, fail_on=config.fail_on)
+    # Files come first: the console says where they are, and whether one of them failed.
+    documents = [name for name in REPORTERS.items() if name not in CONSOLES]
+    names = [*documents, console_name(os.environ, sys.stdout)]
+    reporters = {name: REPORTERS.get(name)(destination) for name in names}
+    with Interrupts() as interrupts:
+        ended = dispatch(run_campaign(config), reporters, shield=interrupts.held)
+    for failure in ended.failures:
+        _complain(failure)
+    return ended.exit_code
+
+
+def console_name(environment: Mapping[str, str], stream: TextIO) -> str:
+    """Return the reporter that suits where the command runs."""
+    if environment.get("GITHUB_ACTIONS") == "true":
+        return "github"
+    if environment.get("CI") or not stream.isatty():
+        return "plain"
+    return "terminal"
+
+
+def _complain(failure: Failure) -> None:
+    click.echo(f"ciguard: error: the {failure.reporter} report failed: {failure.message}", err=True)
+    if failure.traceback:
+        click.echo(failure.traceback, err=True)
