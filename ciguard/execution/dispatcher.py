@@ -87,7 +87,8 @@ class Dispatcher:
         self._lanes = lanes
         self._stations: dict[str, _Station] = {}
         self._selector = selectors.DefaultSelector()
-        self._scratch = Path(tempfile.mkdtemp(prefix=f"ciguard-{os.getpid()}-"))
+        self.scratch = Path(tempfile.mkdtemp(prefix=f"ciguard-{os.getpid()}-"))
+        """Folder of everything that the workers write; removed by `close`."""
         self._next_check = 0.0
 
     def __enter__(self) -> Self:
@@ -107,7 +108,7 @@ class Dispatcher:
         Returns:
             By target name: the server, or why there is none.
         """
-        starting = [ServerProcess(spec, scratch=self._scratch) for spec in specs]
+        starting = [ServerProcess(spec, scratch=self.scratch) for spec in specs]
         started: dict[str, ServerProcess | WorkerStartError] = {}
         for server in starting:
             name = server.spec.name
@@ -130,6 +131,11 @@ class Dispatcher:
         station = self._stations[job.target]
         (station.urgent if urgent else station.queue).append(job)
         self._assign(station)
+
+    def clear_queue(self) -> None:
+        """Drop the jobs that are neither urgent nor running."""
+        for station in self._stations.values():
+            station.queue.clear()
 
     def waiting(self, target: str) -> int:
         """Return how many jobs of a target are queued or running."""
@@ -216,7 +222,7 @@ class Dispatcher:
         Raises:
             WorkerStartError: if the library's catalogue cannot be read.
         """
-        with tempfile.TemporaryFile(dir=self._scratch) as output:
+        with tempfile.TemporaryFile(dir=self.scratch) as output:
             death, log, _ = self._call(target, "describe", output.fileno(), limit_s=_DESCRIBE_S)
             if death.status != 0:
                 msg = f"{target}: its public API cannot be listed.\n{log.strip()}"
@@ -231,7 +237,7 @@ class Dispatcher:
         Raises:
             WorkerStartError: if the target's server is gone.
         """
-        with tempfile.TemporaryFile(dir=self._scratch) as script:
+        with tempfile.TemporaryFile(dir=self.scratch) as script:
             script.write(text.encode("utf-8", "backslashreplace"))
             script.flush()
             death, log, stack = self._call(target, "script", script.fileno(), limit_s=limit_s)
@@ -246,8 +252,8 @@ class Dispatcher:
     ) -> tuple[Death, str, str]:
         server = self._stations[target].server
         with (
-            tempfile.TemporaryFile(dir=self._scratch) as log,
-            tempfile.TemporaryFile(dir=self._scratch) as stack,
+            tempfile.TemporaryFile(dir=self.scratch) as log,
+            tempfile.TemporaryFile(dir=self.scratch) as stack,
         ):
             ticket = server.request(operation, [given, log.fileno(), stack.fileno()])
             death = self._await_death(server, ticket, limit_s)
@@ -278,7 +284,7 @@ class Dispatcher:
             station.server.stop()
         self._stations.clear()
         self._selector.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
 
 def _contents(descriptor: int) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -90,13 +91,17 @@ def _decode(tree: Any) -> Output:
 
 
 def _array(data: str, dtype: str) -> NDArray[Any]:
-    return np.frombuffer(base64.b64decode(data), dtype=storage_dtype(dtype))
+    return np.frombuffer(base64.b64decode(data, validate=True), dtype=storage_dtype(dtype))
 
 
 def _tensor(_tag: str, dtype: str, shape: list[int], data: str) -> Output:
     if dtype == "string":
         return Tensor(dtype, tuple(shape), np.array(json.loads(data), dtype=object))
-    return Tensor(dtype, tuple(shape), _array(data, dtype))
+    elements = _array(data, dtype)
+    if elements.size != math.prod(shape):
+        message = f"{elements.size} elements in shape {shape}"
+        raise ValueError(message)
+    return Tensor(dtype, tuple(shape), elements)
 
 
 def _tensor_digest(_tag: str, dtype: str, shape: list[int], digest: dict[str, Any]) -> Output:

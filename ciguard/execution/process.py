@@ -90,6 +90,11 @@ class ServerProcess:
         folder = str(self._folder)
         return {**self.spec.variables, "HOME": folder, "TMPDIR": folder}
 
+    @property
+    def process_id(self) -> int:
+        """The server's process, which is also its group."""
+        return self._process.pid
+
     def wait_ready(self) -> None:
         """Wait until the library is imported.
 

@@ -17,6 +17,7 @@ _TAGS = {
     "connect": ["network"],
     "close_everything": ["process"],
     "noise": ["random"],
+    "worker_pid": ["debug"],
 }
 
 

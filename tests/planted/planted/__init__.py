@@ -168,6 +168,11 @@ def close_everything() -> str:
     return "survived"
 
 
+def worker_pid() -> int:
+    """Return the process that runs the call."""
+    return os.getpid()
+
+
 def environment() -> list[str]:
     """Return the names of all environment variables."""
     return sorted(os.environ)

@@ -1,0 +1,11 @@
+"""The campaign: one time-boxed run over levels and targets, as a generator of events.
+
+`run(config)` ties the rooms together: provision, describe, replay, explore, confirm, compare.
+Nothing here prints; whoever iterates decides what to show.
+"""
+
+from ciguard.campaign.journal import JOURNAL
+from ciguard.campaign.reproduce import reproduce
+from ciguard.campaign.run import run
+
+__all__ = ["JOURNAL", "reproduce", "run"]

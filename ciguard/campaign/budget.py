@@ -1,0 +1,56 @@
+"""The time box: one number from the user, cut into stages that end in time."""
+
+from __future__ import annotations
+
+import time
+
+_EXPLORE_UNTIL = 0.74
+_CONFIRM_UNTIL = 0.90
+_CHECK_SCRIPTS_UNTIL = 0.96
+
+
+class Budget:
+    """Wall time of one run. Starts when it is made."""
+
+    def __init__(self, total_s: float, *, spent_s: float = 0.0) -> None:
+        """Start the clock.
+
+        Args:
+            total_s: wall time of the whole run.
+            spent_s: what an earlier part of the same campaign has used.
+        """
+        self.total_s = total_s
+        self._began = time.monotonic() - spent_s
+        self._stage_began = time.monotonic()
+        self.stages: dict[str, float] = {}
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds used so far, by earlier parts of the campaign too."""
+        return time.monotonic() - self._began
+
+    def _until(self, share: float) -> float:
+        return self._began + share * self.total_s
+
+    @property
+    def explore_until(self) -> float:
+        """When exploring ends, on the clock of `time.monotonic`."""
+        return self._until(_EXPLORE_UNTIL)
+
+    @property
+    def confirm_until(self) -> float:
+        """When confirming ends."""
+        return self._until(_CONFIRM_UNTIL)
+
+    @property
+    def scripts_until(self) -> float:
+        """When trying reproducers ends; what is left belongs to the reports."""
+        return self._until(_CHECK_SCRIPTS_UNTIL)
+
+    def finish_stage(self, name: str) -> float:
+        """Book the time since the last stage ended, and return it in seconds."""
+        now = time.monotonic()
+        spent_s = now - self._stage_began
+        self._stage_began = now
+        self.stages[name] = self.stages.get(name, 0.0) + spent_s
+        return spent_s

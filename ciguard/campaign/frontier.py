@@ -1,0 +1,84 @@
+"""The frontier: how far earlier runs explored the same cases.
+
+A time box ends at another case on every run. Without a memory of that, the same command would meet
+a few old bugs that the run before did not get to, and call them new. So a run that does the same as
+the one that made the baseline stops where that one stopped; a longer budget goes further.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING
+
+from ciguard.errors import BaselineError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FRONTIER = "frontier.json"
+FRONTIER_SCHEMA = 1
+
+
+def stream_key(*parts: object) -> str:
+    """Return the name of a stream by all that decides its cases."""
+    text = json.dumps([str(part) for part in parts])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Frontier:
+    """Reads and writes `frontier.json` in the baseline's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read what is stored.
+
+        Raises:
+            BaselineError: if it cannot be read, or a newer ciguard wrote it.
+        """
+        self._path = folder / FRONTIER
+        self._explored: dict[str, tuple[int, float]] = {}
+        if self._path.exists():
+            self._explored = self._read()
+
+    def _read(self) -> dict[str, tuple[int, float]]:
+        try:
+            stored = json.loads(self._path.read_text("utf-8"))
+            schema = stored["schema"]
+            if schema == FRONTIER_SCHEMA:
+                return {str(k): (int(n), float(b)) for k, (n, b) in stored["explored"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            msg = f"{self._path}: not readable ({error}). Restore it from its history or remove it."
+            raise BaselineError(msg) from error
+        msg = (
+            f"{self._path}: written by a newer ciguard (schema {schema}, this one reads "
+            f"{FRONTIER_SCHEMA}). Upgrade ciguard; the file is left as it is."
+        )
+        raise BaselineError(msg)
+
+    def last(self, key: str, budget_s: float) -> int:
+        """Return the batch to stop before; 0 when this run may go as far as it gets."""
+        batches, explored_in_s = self._explored.get(key, (0, 0.0))
+        return batches if budget_s <= explored_in_s else 0
+
+    def extend(self, key: str, batches: int, budget_s: float) -> None:
+        """Note how far a run got; less than an earlier run changes nothing."""
+        before, explored_in_s = self._explored.get(key, (0, 0.0))
+        if batches >= before:
+            self._explored[key] = (batches, max(budget_s, explored_in_s))
+
+    def save(self) -> None:
+        """Write the file whole.
+
+        Raises:
+            BaselineError: if it cannot be written.
+        """
+        stored = {"schema": FRONTIER_SCHEMA, "explored": dict(sorted(self._explored.items()))}
+        part = self._path.with_suffix(f".{os.getpid()}.part")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
+            part.replace(self._path)
+        except OSError as error:
+            msg = f"{self._path}: cannot be written: {error.strerror}"
+            raise BaselineError(msg) from error

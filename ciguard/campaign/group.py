@@ -1,0 +1,133 @@
+"""A group: all targets of one library. They run the same cases and are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ApiRecord, Tally
+from ciguard.execution import Limits, WorkerSpec
+from ciguard.oracles import Identity, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.config import Config
+    from ciguard.domain import Finding
+    from ciguard.targets import Environment
+
+
+@dataclass(slots=True, kw_only=True)
+class Member:
+    """One target of a group."""
+
+    name: str
+    environment: Environment
+    identity: Identity
+    confined_by: tuple[str, ...] = ()
+    catalogue: dict[str, ApiRecord] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    exercised: set[str] = field(default_factory=set)
+    """APIs that were called at least once."""
+    unnoted: set[str] = field(default_factory=set)
+    """Those of them that the journal does not hold yet."""
+    not_run: str = ""
+
+    def count(self, api: str, counts: Mapping[str, int]) -> None:
+        """Note that cases of an API were executed, by status."""
+        if api not in self.exercised:
+            self.exercised.add(api)
+            self.unnoted.add(api)
+        for status, count in counts.items():
+            setattr(self.tally, status, getattr(self.tally, status) + count)
+
+
+@dataclass(slots=True, kw_only=True)
+class Group:
+    """The targets of one library, in the order given: the first that runs is the reference."""
+
+    library: str
+    members: dict[str, Member]
+    unstable: set[str] = field(default_factory=set)
+    """APIs that were seen to disagree with themselves."""
+
+    @property
+    def running(self) -> list[Member]:
+        """Members that can run cases."""
+        return [member for member in self.members.values() if not member.not_run]
+
+    def record(self, api: str) -> ApiRecord | None:
+        """Return what the first target that has the API says of it."""
+        for member in self.running:
+            if api in member.catalogue:
+                return member.catalogue[api]
+        return None
+
+    def records(self) -> list[ApiRecord]:
+        """Return one record per API that any running target has, by name."""
+        merged: dict[str, ApiRecord] = {}
+        for member in reversed(self.running):
+            merged |= member.catalogue
+        return [merged[api] for api in sorted(merged)]
+
+    def targets_with(self, api: str) -> list[str]:
+        """Return the names of the running targets that have an API."""
+        return [member.name for member in self.running if api in member.catalogue]
+
+    def subject(self, api: str) -> Subject:
+        """Return what the oracles need to know of an API."""
+        record = self.record(api)
+        tags = record.tags if record is not None else frozenset()
+        return Subject(
+            library=self.library,
+            api=api,
+            tags=tags | {"unstable"} if api in self.unstable else tags,
+            targets={name: member.identity for name, member in self.members.items()},
+        )
+
+    def note(self, finding: Finding) -> None:
+        """Remember that an API disagrees with itself, when a flaky finding shows that."""
+        if finding.oracle == "differential" and finding.kind in {"values", "nan"}:
+            self.unstable.add(finding.api)
+
+
+def groups_of(environments: Mapping[str, Environment]) -> dict[str, Group]:
+    """Return the groups of the provisioned targets, by library."""
+    groups: dict[str, Group] = {}
+    for name, environment in environments.items():
+        library = environment.library.name
+        group = groups.setdefault(library, Group(library=library, members={}))
+        group.members[name] = Member(
+            name=name, environment=environment, identity=_identity(environment)
+        )
+    return groups
+
+
+def _identity(environment: Environment) -> Identity:
+    target = environment.target
+    packages = tuple(f"{name}=={version}" for name, version in environment.packages.items())
+    return Identity(
+        request=target.name,
+        packages=packages,
+        version=environment.version,
+        device=target.device,
+        environment=target.variables,
+    )
+
+
+def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSpec:
+    """Return how a target's workers are run."""
+    library = environment.library
+    return WorkerSpec(
+        name=name,
+        python=environment.python,
+        adapter=library.adapter,
+        device=environment.target.device,
+        variables=environment.variables,
+        readable=environment.readable,
+        writable=() if environment.cache is None else (environment.cache,),
+        processes=library.needs_processes,
+        limits=Limits(
+            case_s=config.case_limit_s or library.case_limit_s, memory_mib=config.memory_mib
+        ),
+    )

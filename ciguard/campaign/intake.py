@@ -1,0 +1,158 @@
+"""The intake: findings of executed cases become buckets, each root cause confirmed once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    Bucket,
+    BucketFlaky,
+    BucketOpened,
+    Confirmation,
+    Event,
+    Finding,
+    Passed,
+    Rejected,
+)
+from ciguard.oracles import judge
+from ciguard.triage import Buckets, fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from ciguard.campaign.group import Group
+    from ciguard.campaign.journal import Journal
+    from ciguard.campaign.stream import Executed
+    from ciguard.domain import Case, Outcome
+    from ciguard.triage import Confirmer, Settled
+
+_MOST_TRIES = 3
+"""Candidates of one provisional fingerprint that are tried before it is flaky for good."""
+
+
+class Intake:
+    """Judges executed cases, proposes what is new to the confirmer, keeps the buckets."""
+
+    def __init__(
+        self,
+        *,
+        confirmer: Confirmer,
+        journal: Journal,
+        groups: Mapping[str, Group],
+        known: Collection[str],
+    ) -> None:
+        """Make an intake.
+
+        Args:
+            confirmer: repeats candidates.
+            journal: where candidates and buckets are noted before anything else happens to them.
+            groups: by library.
+            known: fingerprints of the baseline: met again, they need no confirmation.
+        """
+        self._confirmer = confirmer
+        self._journal = journal
+        self._groups = groups
+        self._known = frozenset(known)
+        self.confirmed = Buckets()
+        self.flaky: dict[str, Bucket] = {}
+        self._tries: dict[str, int] = {}
+        self._waiting: set[str] = set()
+        self._confirmed_as: dict[str, str] = {}
+        """Provisional fingerprint → the one that the confirmation gave."""
+        self.counts: dict[str, int] = {}
+
+    def take(self, executed: Executed, group: Group) -> Iterator[Event]:
+        """Judge a batch."""
+        subject = group.subject(executed.api)
+        names = list(executed.outcomes)
+        columns = zip(*executed.outcomes.values(), strict=True)
+        for case, row in zip(executed.cases, columns, strict=True):
+            if len(row) == 1 and isinstance(row[0], (Passed, Rejected)):
+                continue
+            for finding in judge(case, dict(zip(names, row, strict=True)), subject):
+                yield from self.propose(finding)
+
+    def judge_case(self, case: Case, outcomes: dict[str, Outcome], group: Group) -> Iterator[Event]:
+        """Judge one case, such as one of the corpus."""
+        for finding in judge(case, outcomes, group.subject(case.api)):
+            yield from self.propose(finding)
+
+    def propose(self, finding: Finding) -> Iterator[Event]:
+        """Fold a finding into its bucket, or have it confirmed first."""
+        key = fingerprint(finding).key
+        key = self._confirmed_as.get(key, key)
+        self.counts[key] = self.counts.get(key, 0) + 1
+        if key in self.confirmed or key in self._waiting:
+            return
+        if key in self._known:
+            yield self._open(key, finding)
+            return
+        tries = self._tries[key] = self._tries.get(key, 0) + 1
+        if tries <= _MOST_TRIES:
+            self._waiting.add(key)
+            self._journal.candidate(key, finding)
+            self._confirmer.propose(key, finding)
+
+    def settle(self, settled: Iterable[Settled]) -> Iterator[Event]:
+        """Take what the confirmer found out."""
+        for outcome in settled:
+            self._waiting.discard(outcome.key)
+            if outcome.confirmation is Confirmation.CONFIRMED:
+                yield from self._settle_confirmed(outcome)
+            elif outcome.confirmation is Confirmation.FLAKY:
+                yield from self._settle_flaky(outcome)
+            else:
+                self._keep(outcome.key, outcome.finding, Confirmation.PENDING)
+
+    def _settle_confirmed(self, settled: Settled) -> Iterator[Event]:
+        name = fingerprint(settled.finding)
+        if name.key != settled.key:
+            self._confirmed_as[settled.key] = name.key
+            moved = self.counts.pop(settled.key, 1)
+            self.counts[name.key] = self.counts.get(name.key, 0) + moved
+        if name.key not in self.confirmed:
+            yield self._open(settled.key, settled.finding)
+
+    def _open(self, key: str, finding: Finding) -> Event:
+        name = fingerprint(finding)
+        bucket = Bucket(
+            fingerprint=name.key,
+            grouping=name.grouping,
+            finding=finding,
+            confirmation=Confirmation.CONFIRMED,
+        )
+        self.flaky.pop(key, None)
+        self.confirmed.merge(bucket)
+        self._journal.bucket(key, bucket)
+        return BucketOpened(bucket=bucket)
+
+    def _settle_flaky(self, settled: Settled) -> Iterator[Event]:
+        self._groups[settled.finding.library].note(settled.finding)
+        if settled.key in self.flaky:
+            return
+        bucket = self._keep(settled.key, settled.finding, Confirmation.FLAKY)
+        self._journal.bucket(settled.key, bucket)
+        yield BucketFlaky(bucket=bucket)
+
+    def _keep(self, key: str, finding: Finding, confirmation: Confirmation) -> Bucket:
+        grouping = fingerprint(finding).grouping
+        bucket = Bucket(
+            fingerprint=key, grouping=grouping, finding=finding, confirmation=confirmation
+        )
+        self.flaky[key] = bucket
+        return bucket
+
+    def recall(self, key: str, bucket: Bucket) -> None:
+        """Take over a bucket of an earlier part of the same campaign."""
+        if bucket.confirmation is Confirmation.CONFIRMED:
+            self.confirmed.merge(bucket)
+            self._confirmed_as[key] = bucket.fingerprint
+        else:
+            self.flaky[key] = bucket
+            self._tries[key] = _MOST_TRIES
+
+    def buckets(self) -> list[Bucket]:
+        """Return every bucket, confirmed or not, with its count."""
+        every = [*self.confirmed.sorted(), *self.flaky.values()]
+        return [replace(b, count=max(1, self.counts.get(b.fingerprint, 1))) for b in every]

@@ -1,0 +1,197 @@
+"""The journal: what a run has done, appended durably, so that a killed run can be resumed.
+
+One JSON object per line, in `<out>/journal.jsonl`:
+
+    {"type": "start", "schema": 1, "parameters": {…}}
+    {"type": "progress", "elapsed_s": 1.0, "streams": {name: {…}}, "tallies": {target: {…}}}
+    {"type": "candidate", "key": "v1:…", "finding": {…}}
+    {"type": "bucket", "key": "v1:…", "bucket": {…}}
+    {"type": "counts", "counts": {"v1:…": 3}}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+from ciguard.domain import (
+    Bucket,
+    Finding,
+    bucket_from_json,
+    bucket_to_json,
+    finding_from_json,
+    finding_to_json,
+)
+from ciguard.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+JOURNAL = "journal.jsonl"
+JOURNAL_SCHEMA = 1
+
+
+@dataclass(slots=True)
+class Past:
+    """What an earlier part of the same campaign has left."""
+
+    parameters: dict[str, Any] = field(default_factory=dict)
+    elapsed_s: float = 0.0
+    streams: dict[str, dict[str, Any]] = field(default_factory=dict)
+    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    candidates: dict[str, Finding] = field(default_factory=dict)
+    """Findings that were proposed and not settled, by provisional fingerprint."""
+    buckets: list[tuple[str, Bucket]] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+class Journal:
+    """Appends to the journal of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the journal for appending; a line that a killed run left unfinished is ended.
+
+        Raises:
+            OutputError: if it cannot be written.
+        """
+        self._path = folder / JOURNAL
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file: IO[bytes] = self._path.open("ab")
+            if self._path.stat().st_size and self._path.read_bytes()[-1:] != b"\n":
+                self._file.write(b"\n")
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> OutputError:
+        return OutputError(
+            f"{self._path}: cannot be written: {error.strerror}. Free some space or choose another "
+            "folder with --out, then go on with `ciguard run --resume`."
+        )
+
+    def start(self, parameters: Mapping[str, Any]) -> None:
+        """Note what the run is."""
+        self._append({"type": "start", "schema": JOURNAL_SCHEMA, "parameters": parameters})
+
+    def progress(self, elapsed_s: float, streams: Mapping[str, Any], targets: Any) -> None:
+        """Note how far the run is."""
+        line = {"type": "progress", "elapsed_s": elapsed_s, "streams": streams, "targets": targets}
+        self._append(line)
+
+    def candidate(self, key: str, finding: Finding) -> None:
+        """Note a finding before it is confirmed."""
+        self._append({"type": "candidate", "key": key, "finding": finding_to_json(finding)})
+
+    def bucket(self, key: str, bucket: Bucket) -> None:
+        """Note what came of a candidate; survives also a power failure."""
+        self._append({"type": "bucket", "key": key, "bucket": bucket_to_json(bucket)}, sync=True)
+
+    def counts(self, counts: Mapping[str, int]) -> None:
+        """Note how many findings fell into each bucket."""
+        self._append({"type": "counts", "counts": counts})
+
+    def _append(self, line: Mapping[str, Any], *, sync: bool = False) -> None:
+        try:
+            self._file.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+            self._file.flush()
+            if sync:
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def close(self) -> None:
+        """Close the file; what could not be written was reported when it was appended."""
+        try:
+            self._file.close()
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+
+def set_aside(folder: Path) -> None:
+    """Keep an earlier run's journal under another name, so that the new run starts its own.
+
+    Raises:
+        OutputError: if the folder cannot be written.
+    """
+    path = folder / JOURNAL
+    try:
+        if path.exists():
+            path.replace(folder / f"previous-{JOURNAL}")
+    except OSError as error:
+        msg = f"{path}: cannot be moved: {error.strerror}. Choose another folder with --out."
+        raise OutputError(msg) from error
+
+
+def read_journal(folder: Path) -> Past:
+    """Return what the journal in `folder` tells; lines that a killed run left torn are skipped.
+
+    Raises:
+        OutputError: if there is none, or it was written by another version of ciguard.
+    """
+    path = folder / JOURNAL
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        msg = f"{path}: nothing to resume ({error.strerror}). Start a run without --resume."
+        raise OutputError(msg) from error
+    past = Past()
+    for line in lines:
+        entry = _parse(line)
+        if entry is not None:
+            _recall(past, entry, path)
+    if not past.parameters:
+        msg = f"{path}: holds no started run. Start a run without --resume."
+        raise OutputError(msg)
+    return past
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _recall(past: Past, entry: dict[str, Any], path: Path) -> None:
+    try:
+        match entry["type"]:
+            case "start":
+                _check_schema(entry["schema"], path)
+                past.parameters = entry["parameters"]
+            case "progress":
+                past.elapsed_s = float(entry["elapsed_s"])
+                past.streams = entry["streams"]
+                _recall_targets(past, entry["targets"])
+            case "candidate":
+                past.candidates[entry["key"]] = finding_from_json(entry["finding"])
+            case "bucket":
+                past.candidates.pop(entry["key"], None)
+                past.buckets.append((entry["key"], bucket_from_json(entry["bucket"])))
+            case "counts":
+                past.counts = {str(key): int(n) for key, n in entry["counts"].items()}
+            case _:
+                pass  # a later minor version may note more
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        msg = f"{path}: not a journal of ciguard ({error}). Start a run without --resume."
+        raise OutputError(msg) from error
+
+
+def _recall_targets(past: Past, targets: dict[str, dict[str, Any]]) -> None:
+    """Take the latest tally of every target, and all APIs that any line names."""
+    for name, seen in targets.items():
+        before = past.targets.get(name, {"exercised": []})
+        exercised = [*before["exercised"], *seen["exercised"]]
+        past.targets[name] = {"tally": seen["tally"], "exercised": exercised}
+
+
+def _check_schema(schema: object, path: Path) -> None:
+    if schema != JOURNAL_SCHEMA:
+        msg = (
+            f"{path}: schema {schema}, this ciguard reads {JOURNAL_SCHEMA}. "
+            "Resume with the version that started the run, or start anew."
+        )
+        raise OutputError(msg)

@@ -1,0 +1,293 @@
+"""The loop that ties the rooms together, inside a time box."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ciguard.campaign.budget import Budget
+from ciguard.campaign.conclude import Conclusion, conclude, load_memory
+from ciguard.campaign.intake import Intake
+from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
+from ciguard.campaign.parameters import parameters_of, resumed
+from ciguard.campaign.provisioning import provision_targets
+from ciguard.campaign.setup import start_groups, streams_of, summary
+from ciguard.campaign.stream import Executed, Stream
+from ciguard.domain import (
+    BatchFinished,
+    Event,
+    RunFinished,
+    RunStarted,
+    StageFinished,
+    TargetUnavailable,
+)
+from ciguard.errors import WorkerStartError
+from ciguard.execution import Dispatcher, Job
+from ciguard.triage import Confirmer, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ciguard.baseline import BaselineRecord
+    from ciguard.campaign.conclude import Memory
+    from ciguard.campaign.group import Group
+    from ciguard.config import Config
+    from ciguard.domain import Outcome
+    from ciguard.execution import Result
+    from ciguard.targets import Environment
+
+_WAIT_S = 0.1
+_NOTE_EVERY_S = 1.0
+_REPLAY = "replay"
+
+
+def run(config: Config) -> Iterator[Event]:
+    """Run a campaign.
+
+    The last event is `RunFinished`, also after an interruption: a KeyboardInterrupt, raised here or
+    thrown in, ends the run with what was found so far.
+
+    Raises:
+        CiguardError: before anything runs, if targets, baseline or output folder are unusable;
+            while it runs, if results cannot be written.
+    """
+    past = Past()
+    if config.resume:
+        past = read_journal(config.out)
+        config = resumed(config, past.parameters)
+    memory = load_memory(config)
+    yield RunStarted(
+        targets=config.targets,
+        levels=config.levels,
+        seed=config.seed,
+        budget_s=config.budget_s,
+        jobs=max(1, config.jobs),
+        out=str(config.out),
+        resumed=config.resume,
+    )
+    began = time.monotonic()
+    environments = yield from provision_targets(config.targets)
+    yield StageFinished(stage="provision", spent_s=time.monotonic() - began)
+    if not config.resume:
+        set_aside(config.out)
+    with Dispatcher(lanes=max(1, config.jobs)) as dispatcher:
+        campaign = _Campaign(config, memory, past, dispatcher)
+        yield from campaign.events(environments)
+
+
+class _Campaign:
+    """One run, from environments to conclusion."""
+
+    def __init__(self, config: Config, memory: Memory, past: Past, dispatcher: Dispatcher) -> None:
+        self._config = config
+        self._memory = memory
+        self._past = past
+        self._dispatcher = dispatcher
+        self._budget = Budget(config.budget_s, spent_s=past.elapsed_s)
+        self._journal = Journal(config.out)
+        self._groups: dict[str, Group] = {}
+        self._streams: dict[str, Stream] = {}
+        self._confirmer = Confirmer(
+            dispatcher,
+            repetitions=config.confirmations,
+            subject_of=lambda finding: self._groups[finding.library].subject(finding.api),
+        )
+        self._intake = Intake(
+            confirmer=self._confirmer,
+            journal=self._journal,
+            groups=self._groups,
+            known=memory.fingerprints,
+        )
+        self._replays: dict[str, tuple[BaselineRecord, dict[str, Outcome], list[str]]] = {}
+        self._replayed: set[str] = set()
+        self._noted_at = 0.0
+
+    def events(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
+        """Go through all stages; the last event is `RunFinished`."""
+        interrupted = False
+        try:
+            yield from self._prepare(environments)
+            yield from self._replay()
+            yield from self._explore()
+            yield from self._confirm()
+        except KeyboardInterrupt:
+            interrupted = True
+        yield from self._conclude(interrupted=interrupted)
+
+    def _finish_stage(self, name: str) -> Event:
+        return StageFinished(stage=name, spent_s=self._budget.finish_stage(name))
+
+    # --- stages ---------------------------------------------------------------------------------
+
+    def _prepare(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
+        groups = yield from start_groups(environments, self._config, self._dispatcher)
+        self._groups.update(groups)
+        failures = [m.not_run for g in groups.values() for m in g.members.values() if m.not_run]
+        if failures:
+            raise WorkerStartError("\n".join(failures))
+        lanes = max(1, self._config.jobs)
+        for stream in streams_of(groups, self._config, lanes=lanes):
+            self._streams[stream.name] = stream
+            if not stream.last:
+                stream.last = self._memory.frontier.last(stream.name, self._config.budget_s)
+        self._recall()
+        yield self._finish_stage("describe")
+
+    def _recall(self) -> None:
+        """Take up what an earlier part of the same campaign has left."""
+        past = self._past
+        if not self._config.resume:
+            self._journal.start(parameters_of(self._config))
+        for name, state in past.streams.items():
+            if name in self._streams:
+                self._streams[name].continue_from(state)
+        for group in self._groups.values():
+            for name, seen in past.targets.items():
+                if name in group.members:
+                    member = group.members[name]
+                    member.exercised.update(seen["exercised"])
+                    for kind, count in seen["tally"].items():
+                        setattr(member.tally, kind, count)
+        for key, bucket in past.buckets:
+            self._intake.recall(key, bucket)
+        self._intake.counts.update(past.counts)
+        for finding in past.candidates.values():
+            for _ in self._intake.propose(finding):
+                pass
+
+    def _replay(self) -> Iterator[Event]:
+        """Run the corpus first: what is known must be seen again, or be fixed."""
+        for record in self._memory.corpus():
+            group = self._groups.get(record.library)
+            case = record.case
+            targets = group.targets_with(record.api) if group is not None and case else []
+            if case is None or not targets:
+                continue
+            self._replays[record.fingerprint] = (record, {}, targets)
+            for target in targets:
+                self._dispatcher.add(Job(target, (_REPLAY, record.fingerprint), (encode(case),)))
+        while self._replays and time.monotonic() < self._budget.explore_until:
+            yield from self._turn()
+        yield self._finish_stage("replay")
+
+    def _explore(self) -> Iterator[Event]:
+        while time.monotonic() < self._budget.explore_until:
+            for stream in self._streams.values():
+                stream.fill(self._dispatcher)
+                for executed in stream.completed():
+                    yield from self._judge(stream, executed)
+            if all(stream.is_exhausted for stream in self._streams.values()):
+                break
+            yield from self._turn()
+        yield self._finish_stage("explore")
+
+    def _confirm(self) -> Iterator[Event]:
+        """Settle what waits; batches still under way are taken if they come in time."""
+        self._dispatcher.clear_queue()
+        while not self._confirmer.is_idle and time.monotonic() < self._budget.confirm_until:
+            yield from self._turn()
+        yield self._finish_stage("confirm")
+
+    def _conclude(self, *, interrupted: bool) -> Iterator[Event]:
+        for _ in self._intake.settle(self._confirmer.abandon()):
+            pass
+        self._note(force=True)
+        members = [m for group in self._groups.values() for m in group.members.values()]
+        conclusion = Conclusion(
+            config=self._config,
+            memory=self._memory,
+            dispatcher=self._dispatcher,
+            budget=self._budget,
+            members={member.name: member for member in members},
+            replayed=self._replayed,
+            explored={stream.name: stream.done for stream in self._streams.values()},
+            interrupted=interrupted,
+        )
+        finished = yield from conclude(conclusion, self._intake.buckets())
+        self._journal.close()
+        yield RunFinished(
+            verdict=finished.verdict,
+            exit_code=finished.exit_code,
+            summary=finished.summary,
+            targets=tuple(summary(member) for member in members),
+            buckets=finished.buckets,
+            stages=dict(self._budget.stages),
+            apis_exercised={member.name: len(member.exercised) for member in members},
+            parameters=parameters_of(self._config),
+        )
+
+    # --- one turn of the loop -------------------------------------------------------------------
+
+    def _turn(self) -> Iterator[Event]:
+        self._confirmer.pump()
+        for result in self._dispatcher.wait(_WAIT_S):
+            yield from self._route(result)
+        yield from self._notice_failures()
+        self._note()
+
+    def _route(self, result: Result) -> Iterator[Event]:
+        kind, *rest = result.job.key  # type: ignore[misc]
+        if kind == Confirmer.KEY:
+            yield from self._intake.settle(self._confirmer.take(result))
+        elif kind == _REPLAY:
+            yield from self._take_replay(str(rest[0]), result)
+        else:
+            stream = self._streams[rest[0]]
+            for executed in stream.take(result):
+                yield from self._judge(stream, executed)
+
+    def _take_replay(self, fingerprint: str, result: Result) -> Iterator[Event]:
+        record, outcomes, targets = self._replays[fingerprint]
+        outcomes[result.job.target] = result.outcomes[0]
+        if len(outcomes) < len(targets) or record.case is None:
+            return
+        del self._replays[fingerprint]
+        self._replayed.add(fingerprint)
+        group = self._groups[record.library]
+        in_order = {name: (outcomes[name],) for name in targets}
+        yield from self._count(group, Executed(record.api, (record.case,), in_order))
+        yield from self._intake.judge_case(
+            record.case, {name: outcomes[name] for name in targets}, group
+        )
+
+    def _judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
+        yield from self._count(stream.group, executed)
+        yield from self._intake.take(executed, stream.group)
+
+    def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
+        for name, outcomes in executed.outcomes.items():
+            kinds = Counter(map(type, outcomes))
+            counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
+            group.members[name].count(executed.api, counts)
+            yield BatchFinished(
+                target=name,
+                api=executed.api,
+                counts=counts,
+                elapsed_s=self._budget.elapsed_s,
+            )
+
+    def _notice_failures(self) -> Iterator[Event]:
+        for group in self._groups.values():
+            for member in group.running:
+                reason = self._dispatcher.failure(member.name)
+                if reason:
+                    member.not_run = reason
+                    yield from self._intake.settle(self._confirmer.abandon(member.name))
+                    yield TargetUnavailable(target=member.name, reason=reason)
+
+    def _note(self, *, force: bool = False) -> None:
+        """Write down how far the run is, about once a second."""
+        now = time.monotonic()
+        if not force and now - self._noted_at < _NOTE_EVERY_S:
+            return
+        self._noted_at = now
+        members = [m for group in self._groups.values() for m in group.members.values()]
+        targets: dict[str, Any] = {
+            m.name: {"tally": m.tally.as_dict(), "exercised": sorted(m.unnoted)} for m in members
+        }
+        for member in members:
+            member.unnoted.clear()
+        streams = {stream.name: stream.state() for stream in self._streams.values()}
+        self._journal.progress(self._budget.elapsed_s, streams, targets)
+        self._journal.counts(self._intake.counts)

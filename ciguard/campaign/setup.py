@@ -1,0 +1,126 @@
+"""From environments to groups that can run: servers started, catalogues read, streams made."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from ciguard.campaign.catalogue import catalogue
+from ciguard.campaign.frontier import stream_key
+from ciguard.campaign.group import Group, groups_of, worker_spec
+from ciguard.campaign.stream import Stream
+from ciguard.domain import Event, TargetReady, TargetSummary, TargetUnavailable, Warned
+from ciguard.errors import ConfigurationError, WorkerStartError
+from ciguard.levels import LEVELS, select
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping
+
+    from ciguard.campaign.group import Member
+    from ciguard.config import Config
+    from ciguard.domain import ApiRecord
+    from ciguard.execution import Dispatcher
+    from ciguard.targets import Environment
+
+_EXPECTED_CONFINEMENT = {"landlock", "seccomp"}
+
+
+def start_groups(
+    environments: Mapping[str, Environment], config: Config, dispatcher: Dispatcher
+) -> Generator[Event, None, dict[str, Group]]:
+    """Start every target's server and read its catalogue.
+
+    Returns:
+        Groups by library. A target that cannot start stays in its group, marked `not_run`.
+    """
+    groups = groups_of(environments)
+    specs = [worker_spec(name, environment, config) for name, environment in environments.items()]
+    started = dispatcher.start(specs)
+    for group in groups.values():
+        for member in group.members.values():
+            server = started[member.name]
+            if isinstance(server, WorkerStartError):
+                member.not_run = str(server)
+            else:
+                member.confined_by = server.confined_by
+                _describe(member, dispatcher)
+            if member.not_run:
+                yield TargetUnavailable(target=member.name, reason=member.not_run)
+            else:
+                yield TargetReady(target=summary(member))
+                yield from _confinement_warning(member)
+    return groups
+
+
+def _describe(member: Member, dispatcher: Dispatcher) -> None:
+    try:
+        member.catalogue = catalogue(member.name, member.environment, dispatcher)
+    except WorkerStartError as error:
+        member.not_run = str(error)
+
+
+def _confinement_warning(member: Member) -> Iterable[Event]:
+    missing = _EXPECTED_CONFINEMENT - set(member.confined_by)
+    if missing:
+        yield Warned(
+            message=f"{member.name}: this kernel offers no {' and no '.join(sorted(missing))}; "
+            "fuzzed calls are held by resource limits and catalogue tags only"
+        )
+
+
+def summary(member: Member) -> TargetSummary:
+    """Return a member as reports show it."""
+    environment = member.environment
+    return TargetSummary(
+        name=member.name,
+        library=environment.library.name,
+        version=environment.version,
+        python=environment.python_version,
+        device=environment.target.device,
+        packages=environment.packages,
+        confined_by=member.confined_by,
+        apis=len(member.catalogue),
+        tally=member.tally,
+        not_run=member.not_run,
+    )
+
+
+def streams_of(groups: Mapping[str, Group], config: Config, *, lanes: int) -> list[Stream]:
+    """Return one stream per level and group that has something to test.
+
+    Raises:
+        ConfigurationError: if the globs leave nothing of any library.
+    """
+    streams = []
+    for group in groups.values():
+        chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
+        if not chosen:
+            continue
+        for level in config.levels:
+            made = LEVELS.get(level)(chosen, config.seed)
+            name = stream_key(
+                level, config.seed, *(m.identity.request for m in group.members.values()),
+                _digest(chosen),
+            )  # fmt: skip
+            streams.append(Stream(name, made, group, lanes=lanes))
+    if not streams and any(group.running for group in groups.values()):
+        globs = ", ".join(config.api)
+        msg = (
+            f"api = {globs!r}: matches no API of {', '.join(groups)}. "
+            "Names are qualified, such as 'torch.nn.*' or 'tensorflow.raw_ops.*'."
+        )
+        raise ConfigurationError(msg)
+    _divide_cases(streams, config.max_cases)
+    return streams
+
+
+def _divide_cases(streams: list[Stream], max_cases: int) -> None:
+    """Give every stream an equal part of `max_cases`, in whole batches."""
+    for stream in streams:
+        if max_cases:
+            stream.end_after(max(1, max_cases // len(streams)))
+
+
+def _digest(records: Iterable[ApiRecord]) -> str:
+    names = "\n".join(record.api for record in records)
+    return hashlib.sha256(names.encode()).hexdigest()

@@ -1,0 +1,144 @@
+"""A stream: one level's cases for one group of targets, proposed and taken back in order.
+
+Batches are identified by their index. A window of them is under way at a time; results are handed
+on in the order of the index, and what is skipped depends only on results that lie a whole window
+back. So the same seed gives the same cases however fast the workers are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Crashed, Exhausted, Hung, Outcome
+from ciguard.execution import Job
+from ciguard.triage.confirm import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.campaign.group import Group
+    from ciguard.domain import Case
+    from ciguard.execution import Dispatcher, Result
+    from ciguard.levels import Batch, Level
+
+_WINDOW_PER_LANE = 3
+_PATIENCE = 24
+"""An API is left alone after this many deaths: each costs a worker, and few are of a new kind."""
+_COST_OF_HANG = 8
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    batch: Batch
+    targets: list[str]
+    results: dict[str, Result] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A batch that ran on all its targets."""
+
+    api: str
+    cases: tuple[Case, ...]
+    outcomes: dict[str, tuple[Outcome, ...]]
+    """By target, one per case."""
+
+
+class Stream:
+    """Proposes batches of one level to the workers of one group."""
+
+    KEY = "explore"
+
+    def __init__(self, name: str, level: Level, group: Group, *, lanes: int) -> None:
+        self.name = name
+        self.group = group
+        self._level = level
+        self._window = _WINDOW_PER_LANE * lanes
+        self._next = 0
+        """Index of the next batch to propose."""
+        self.done = 0
+        """Batches with a lower index have been handed on."""
+        self.cases = 0
+        self._under_way: dict[int, _UnderWay] = {}
+        self._deaths: dict[str, list[tuple[int, int]]] = {}
+        self.last = 0
+        """Batches with this or a higher index are not proposed; 0 for no end."""
+
+    def continue_from(self, past: dict[str, object]) -> None:
+        """Take up where an earlier part of the campaign ended."""
+        self._next = self.done = int(str(past["done"]))
+        self.cases = int(str(past["cases"]))
+        deaths = past["deaths"]
+        if isinstance(deaths, dict):
+            self._deaths = {api: [tuple(d) for d in seen] for api, seen in deaths.items()}
+
+    def state(self) -> dict[str, object]:
+        """Return what `continue_from` needs."""
+        return {"done": self.done, "cases": self.cases, "deaths": self._deaths}
+
+    def end_after(self, cases: int) -> None:
+        """Propose no more than about `cases`: whole batches, at least one."""
+        per_batch = max(1, len(self._level.cases(0).cases))
+        self.last = max(1, -(-cases // per_batch))
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether every batch that may be proposed was, and has come back."""
+        return bool(self.last) and self._next >= self.last and not self._under_way
+
+    def fill(self, dispatcher: Dispatcher) -> None:
+        """Propose batches until the window is full."""
+        while self._next - self.done < self._window and not (self.last and self._next >= self.last):
+            self._propose(self._next, dispatcher)
+            self._next += 1
+
+    def _propose(self, index: int, dispatcher: Dispatcher) -> None:
+        batch = self._level.cases(index)
+        targets = self.group.targets_with(batch.api)
+        if not batch.cases or self._is_retired(batch.api, index):
+            targets = []
+        self._under_way[index] = _UnderWay(batch, targets)
+        encoded = tuple(map(encode, batch.cases)) if targets else ()
+        for target in targets:
+            dispatcher.add(Job(target, (self.KEY, self.name, index), encoded))
+
+    def _is_retired(self, api: str, index: int) -> bool:
+        """Tell whether an API died too often, as known a window before this index."""
+        seen = self._deaths.get(api, ())
+        return sum(cost for at, cost in seen if at <= index - self._window) >= _PATIENCE
+
+    def take(self, result: Result) -> Iterator[Executed]:
+        """Take a result; return the batches that are complete, in the order of their index."""
+        index: int = result.job.key[2]  # type: ignore[index]
+        self._under_way[index].results[result.job.target] = result
+        return self.completed()
+
+    def completed(self) -> Iterator[Executed]:
+        """Hand on the batches that are complete; those whose target failed go without it."""
+        running = {member.name for member in self.group.running}
+        while self.done in self._under_way:
+            entry = self._under_way[self.done]
+            if any(name in running and name not in entry.results for name in entry.targets):
+                return
+            del self._under_way[self.done]
+            self.done += 1
+            if entry.results:
+                yield self._executed(entry, self.done - 1)
+
+    def _executed(self, entry: _UnderWay, index: int) -> Executed:
+        outcomes = {
+            name: entry.results[name].outcomes for name in entry.targets if name in entry.results
+        }
+        cost = max(map(_cost, outcomes.values()))
+        if cost:
+            self._deaths.setdefault(entry.batch.api, []).append((index, cost))
+        self.cases += len(entry.batch.cases)
+        return Executed(entry.batch.api, entry.batch.cases, outcomes)
+
+
+def _cost(outcomes: tuple[Outcome, ...]) -> int:
+    kinds = Counter(map(type, outcomes))
+    ended = sum(isinstance(o, Exhausted) and o.died for o in outcomes) if kinds[Exhausted] else 0
+    return kinds[Crashed] + ended + _COST_OF_HANG * kinds[Hung]

@@ -1,0 +1,381 @@
+"""The engine with real processes, on the planted library: whatever a case does is told apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import planted
+import pytest
+from ciguard_planted import adapter as planted_adapter
+
+from ciguard.domain import (
+    ApiCall,
+    CallKind,
+    Crashed,
+    Errored,
+    Exhausted,
+    Hung,
+    ListValue,
+    LiteralValue,
+    Outcome,
+    Passed,
+    Rejected,
+    Resource,
+    Stage,
+    TensorValue,
+    Uniform,
+    Value,
+    case_to_json,
+)
+from ciguard.errors import WorkerStartError
+from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LIMITS = Limits(case_s=1.0, memory_mib=256)
+TENSOR = TensorValue("float32", (2,), Uniform(5, -1.0, 1.0))
+
+
+def spec(name: str = "planted", **changes: object) -> WorkerSpec:
+    folders = {Path(planted.__file__).parent.parent, Path(planted_adapter.__file__).parent}
+    settings: dict[str, object] = {
+        "name": name,
+        "python": Path(sys.executable),
+        "adapter": Path(planted_adapter.__file__),
+        "readable": (Path(sys.prefix), Path(sys.base_prefix), *folders),
+        "limits": LIMITS,
+        **changes,
+    }
+    return WorkerSpec(**settings)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def dispatcher() -> Iterator[Dispatcher]:
+    with Dispatcher() as running:
+        started = running.start([spec()])["planted"]
+        assert isinstance(started, ServerProcess), started
+        yield running
+
+
+def call(function: str, *arguments: object) -> ApiCall:
+    values: tuple[Value, ...] = tuple(
+        a if isinstance(a, (TensorValue, ListValue)) else LiteralValue(a)  # type: ignore[arg-type]
+        for a in arguments
+    )
+    return ApiCall(api=f"planted.{function}", kind=CallKind.FUNCTION, arguments=values)
+
+
+def encoded(case: ApiCall) -> bytes:
+    return json.dumps(case_to_json(case)).encode()
+
+
+def outcomes_of(dispatcher: Dispatcher, *cases: ApiCall, target: str = "planted") -> list[Outcome]:
+    dispatcher.add(Job(target, "test", tuple(map(encoded, cases))))
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for result in dispatcher.wait(1.0):
+            return list(result.outcomes)
+    pytest.fail("no result within a minute")
+
+
+def test_a_call_returns_its_outputs(dispatcher: Dispatcher) -> None:
+    (outcome,) = outcomes_of(dispatcher, call("double", TENSOR))
+
+    assert isinstance(outcome, Passed)
+    assert outcome.encoded.startswith(b'["T","float32",[2],')
+
+
+@pytest.mark.parametrize("how", ["SIGSEGV", "SIGABRT", "SIGFPE", "SIGKILL"])
+def test_a_signal_is_blamed_on_its_case_only(dispatcher: Dispatcher, how: str) -> None:
+    before, dead, after = outcomes_of(
+        dispatcher, call("double", TENSOR), call("meet", how), call("double", TENSOR)
+    )
+
+    assert isinstance(before, Passed)
+    assert isinstance(dead, Crashed)
+    assert dead.cause == how
+    assert isinstance(after, Passed)
+    assert after.encoded == before.encoded
+
+
+def test_a_crash_carries_the_python_stack_of_the_dying_call(dispatcher: Dispatcher) -> None:
+    (dead,) = outcomes_of(dispatcher, call("fragile", -1))
+
+    assert isinstance(dead, Crashed)
+    assert [frame.function for frame in dead.stack] == ["string_at", "fragile"]
+    assert not any(frame.file.startswith("/") for frame in dead.stack)
+
+
+def test_a_failed_check_is_in_the_log_of_its_own_case(dispatcher: Dispatcher) -> None:
+    dead, other = outcomes_of(dispatcher, call("checked", 2000), call("fragile", -1))
+
+    assert isinstance(dead, Crashed)
+    assert "Check failed: n <= 1000 (2000 vs. 1000)" in dead.log
+    assert isinstance(other, Crashed)
+    assert "Check failed" not in other.log
+
+
+def test_an_exit_is_a_crash(dispatcher: Dispatcher) -> None:
+    (dead,) = outcomes_of(dispatcher, call("meet", "exit"))
+
+    assert dead == Crashed("exit 3", (), "")
+
+
+def test_an_endless_loop_is_a_hang_with_its_stack(dispatcher: Dispatcher) -> None:
+    hung, after = outcomes_of(dispatcher, call("spin", -1), call("spin", 1))
+
+    assert isinstance(hung, Hung)
+    assert hung.stack[0].function == "spin"
+    assert isinstance(after, Passed)
+
+
+def test_a_sleeping_call_is_a_hang(dispatcher: Dispatcher) -> None:
+    (hung,) = outcomes_of(dispatcher, call("meet", "sleep"))
+
+    assert isinstance(hung, Hung)
+
+
+@pytest.mark.parametrize(
+    ("how", "resource"), [("flood", Resource.OUTPUT), ("gibibyte", Resource.OUTPUT)]
+)
+def test_too_much_output_ends_the_case(
+    dispatcher: Dispatcher, how: str, resource: Resource
+) -> None:
+    (ended,) = outcomes_of(dispatcher, call("meet", how))
+
+    assert isinstance(ended, Exhausted)
+    assert ended.resource is resource
+
+
+def test_a_runaway_allocation_meets_the_memory_limit() -> None:
+    with Dispatcher() as running:
+        running.start([spec(limits=Limits(case_s=20.0, memory_mib=128))])
+
+        eaten, after = outcomes_of(running, call("meet", "memory"), call("double", TENSOR))
+
+    assert isinstance(eaten, Exhausted)
+    assert eaten.resource is Resource.MEMORY
+    assert isinstance(after, Passed)
+
+
+def test_an_internal_error_keeps_its_frames(dispatcher: Dispatcher) -> None:
+    (errored,) = outcomes_of(dispatcher, call("leak", 0))
+
+    assert isinstance(errored, Errored)
+    assert errored.exception == "SystemError"
+    assert errored.stack[0].function == "leak"
+
+
+def test_a_clean_error_is_a_rejection(dispatcher: Dispatcher) -> None:
+    (rejected,) = outcomes_of(dispatcher, call("divide", "text"))
+
+    assert isinstance(rejected, Rejected)
+    assert rejected.exception == "TypeError"
+    assert rejected.stage is Stage.CALL
+
+
+def test_an_argument_that_cannot_be_built_says_nothing_of_the_api(dispatcher: Dispatcher) -> None:
+    unknown = TensorValue("float32", (2, 3), Uniform(0, 0.0, 1.0))
+    case = ApiCall(api="planted.nothing", kind=CallKind.FUNCTION, arguments=(unknown,))
+
+    (rejected,) = outcomes_of(dispatcher, case)
+
+    assert isinstance(rejected, Rejected)
+    assert rejected.stage is Stage.BUILD
+
+
+def test_a_case_that_closes_the_workers_descriptors_is_found_out(dispatcher: Dispatcher) -> None:
+    dead, after = outcomes_of(dispatcher, call("close_everything"), call("double", TENSOR))
+
+    assert isinstance(dead, Crashed)
+    assert dead.cause == "closed the worker's descriptors"
+    assert isinstance(after, Passed)
+
+
+def test_a_fork_bomb_stays_inside_its_case(dispatcher: Dispatcher) -> None:
+    bomb, after = outcomes_of(dispatcher, call("meet", "fork bomb"), call("double", TENSOR))
+
+    assert isinstance(bomb, Hung)
+    assert isinstance(after, Passed)
+
+
+def test_outputs_larger_than_the_cell_are_all_delivered(dispatcher: Dispatcher) -> None:
+    long = ListValue(tuple(LiteralValue("x" * 2000) for _ in range(60)))
+    cases = [call("tail", long, LiteralValue(60).value) for _ in range(60)]
+
+    outcomes = outcomes_of(dispatcher, *cases)
+
+    assert len(outcomes) == 60
+    assert all(isinstance(outcome, Passed) for outcome in outcomes)
+
+
+# --- confinement ----------------------------------------------------------------------------------
+
+
+def test_a_worker_cannot_delete_a_file_outside_its_folder(
+    dispatcher: Dispatcher, tmp_path: Path
+) -> None:
+    victim = tmp_path / "precious"
+    victim.write_text("mine")
+
+    (refused,) = outcomes_of(dispatcher, call("remove", str(victim)))
+
+    assert isinstance(refused, Rejected)
+    assert refused.exception == "PermissionError"
+    assert victim.read_text() == "mine"
+
+
+def test_a_worker_may_write_its_own_folder(dispatcher: Dispatcher) -> None:
+    (removed,) = outcomes_of(dispatcher, call("remove", "nothing-here"))
+
+    assert isinstance(removed, Rejected)
+    assert removed.exception == "FileNotFoundError"
+
+
+def test_a_worker_cannot_read_the_token_of_the_job(dispatcher: Dispatcher, tmp_path: Path) -> None:
+    token_file = tmp_path / "token"
+    token_file.write_text("s3cret")
+    environ = f"/proc/{os.getpid()}/environ"
+
+    from_file, from_parent, names = outcomes_of(
+        dispatcher, call("read", str(token_file)), call("read", environ), call("environment")
+    )
+
+    assert isinstance(from_file, Rejected)
+    assert isinstance(from_parent, Rejected)
+    assert isinstance(names, Passed)
+    assert b"TOKEN" not in names.encoded
+    assert b"PATH" not in names.encoded
+
+
+def test_a_worker_inherits_nothing_of_the_jobs_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "s3cret")
+    with Dispatcher() as running:
+        running.start([spec()])
+
+        (names,) = outcomes_of(running, call("environment"))
+
+    assert isinstance(names, Passed)
+    assert b"GITHUB_TOKEN" not in names.encoded
+
+
+def test_a_worker_cannot_open_a_network_connection(dispatcher: Dispatcher) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        (refused,) = outcomes_of(dispatcher, call("connect", port))
+
+    assert isinstance(refused, Rejected)
+    assert refused.exception == "PermissionError"
+
+
+def test_a_worker_cannot_signal_the_guard(dispatcher: Dispatcher) -> None:
+    script = (
+        f"import os\ntry:\n    os.kill({os.getpid()}, 0)\nexcept PermissionError:\n    os._exit(7)"
+    )
+
+    result = dispatcher.run_script("planted", script, limit_s=10)
+
+    assert result.exit_code == 7
+
+
+# --- servers --------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_of_a_target_is_described(dispatcher: Dispatcher) -> None:
+    records = {record["api"]: record for record in dispatcher.describe("planted")}
+
+    assert records["planted.Affine"]["kind"] == "layer"
+    assert records["planted.remove"]["tags"] == ["files"]
+
+
+def test_a_script_that_dies_is_told_from_one_that_raises(dispatcher: Dispatcher) -> None:
+    died = dispatcher.run_script("planted", "import planted\nplanted.fragile(-1)", limit_s=10)
+    raised = dispatcher.run_script("planted", "import planted\nplanted.leak(0)", limit_s=10)
+    ended = dispatcher.run_script("planted", "import planted\nplanted.leak(1)", limit_s=10)
+    hung = dispatcher.run_script("planted", "while True: pass", limit_s=0.5)
+
+    assert isinstance(died.death, Crashed)
+    assert died.death.cause == "SIGSEGV"
+    assert (raised.exit_code, raised.death) == (1, None)
+    assert "planted internal error" in raised.log
+    assert (ended.exit_code, ended.death) == (0, None)
+    assert isinstance(hung.death, Hung)
+
+
+def test_a_library_that_cannot_be_imported_is_a_clear_error(tmp_path: Path) -> None:
+    broken = tmp_path / "adapter.py"
+    broken.write_text(
+        "from ciguard.targets.adapters.contract import Adapter\n"
+        "class ADAPTER(Adapter):\n    module = 'no_such_library'\n"
+    )
+    with Dispatcher() as running:
+        started = running.start([spec("broken==1", adapter=broken)])["broken==1"]
+
+    assert isinstance(started, WorkerStartError)
+    assert "broken==1: the library cannot be loaded" in str(started)
+    assert "no_such_library" in str(started)
+
+
+def test_an_interpreter_that_ends_at_once_is_a_clear_error() -> None:
+    with Dispatcher() as running:
+        started = running.start([spec("odd", python=Path("/bin/false"))])["odd"]
+
+    assert isinstance(started, WorkerStartError)
+    assert "odd: its interpreter ended" in str(started)
+
+
+def test_the_death_of_the_server_fails_the_target_and_not_the_run() -> None:
+    with Dispatcher() as running:
+        server = running.start([spec()])["planted"]
+        assert isinstance(server, ServerProcess)
+        assert outcomes_of(running, call("double", TENSOR))
+        os.killpg(server.process_id, 9)
+
+        running.add(Job("planted", "lost", (encoded(call("double", TENSOR)),)))
+        deadline = time.monotonic() + 20
+        while not running.failure("planted") and time.monotonic() < deadline:
+            running.wait(0.1)
+
+        assert "its fork server died" in running.failure("planted")
+        assert running.is_idle
+
+
+def test_a_fresh_job_runs_in_a_worker_of_its_own(dispatcher: Dispatcher) -> None:
+    outcomes_of(dispatcher, call("double", TENSOR))
+    pids: set[bytes] = set()
+    for number in range(3):
+        dispatcher.add(
+            Job("planted", number, (encoded(call("worker_pid")),), fresh=True, perturb=0x55)
+        )
+    deadline = time.monotonic() + 20
+    while len(pids) < 3 and time.monotonic() < deadline:
+        for result in dispatcher.wait(0.5):
+            (outcome,) = result.outcomes
+            assert isinstance(outcome, Passed)
+            pids.add(outcome.encoded)
+
+    assert len(pids) == 3
+
+
+def test_nothing_is_left_behind_when_the_dispatcher_closes() -> None:
+    with Dispatcher() as running:
+        server = running.start([spec()])["planted"]
+        assert isinstance(server, ServerProcess)
+        outcomes_of(running, call("double", TENSOR))
+        scratch = running.scratch
+        assert scratch.exists()
+        group = server.process_id
+
+    assert not scratch.exists()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(group, 0)

@@ -1,0 +1,115 @@
+"""What a worker leaves behind becomes the right outcome."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    Crashed,
+    Errored,
+    Exhausted,
+    Frame,
+    Hung,
+    Passed,
+    Rejected,
+    Resource,
+    Stage,
+)
+from ciguard.execution.decode import Death, decode_death, decode_record, parse_stack
+from ciguard.execution.worker import cell as cells
+
+DUMP = """Fatal Python error: Segmentation fault
+
+Thread 0x00007f1c2b7fe700 (most recent call first):
+  File "/usr/lib/python3.11/threading.py", line 320 in wait
+
+Current thread 0x00007f1c2c7ff740 (most recent call first):
+  File "/env/lib/python3.11/site-packages/torch/nn/functional.py", line 552 in conv2d
+  File "/opt/ciguard/execution/worker/loop.py", line 137 in execute
+  File "/home/me/project/src/ext/ops.py", line 3 in call
+"""
+
+
+def test_the_stack_is_the_dying_threads_without_our_own_frames() -> None:
+    assert parse_stack(DUMP) == (
+        Frame("torch/nn/functional.py", "conv2d"),
+        Frame("ext/ops.py", "call"),
+    )
+
+
+def test_a_dying_native_thread_shows_the_call_that_started_it() -> None:
+    dump = (
+        "Current thread 0x01 (most recent call first):\n  <no Python frame>\n\n"
+        "Thread 0x02 (most recent call first):\n"
+        '  File "/e/lib/python3.9/site-packages/tensorflow/op.py", line 1 in run\n'
+    )
+
+    assert parse_stack(dump) == (Frame("tensorflow/op.py", "run"),)
+
+
+@given(st.text())
+def test_any_text_may_stand_where_a_stack_should(text: str) -> None:
+    assert isinstance(parse_stack(text), tuple)
+
+
+def death(status: int, killed_for: str = "") -> Death:
+    return Death(status, 1024, killed_for)
+
+
+def decoded(death: Death, log: str = "") -> object:
+    return decode_death(death, log=log, stack="", limit_s=5.0)
+
+
+def test_a_signal_is_a_crash_with_its_name() -> None:
+    assert decoded(death(signal.SIGSEGV), "log") == Crashed("SIGSEGV", (), "log")
+
+
+def test_an_exit_is_a_crash_with_its_code() -> None:
+    assert decoded(death(3 << 8)) == Crashed("exit 3", (), "")
+
+
+def test_a_time_limit_is_a_hang_although_a_signal_ended_it() -> None:
+    assert decoded(death(signal.SIGKILL, "time")) == Hung(5.0, ())
+
+
+def test_an_abort_for_lack_of_memory_is_exhaustion() -> None:
+    outcome = decoded(death(signal.SIGABRT), "terminate called: std::bad_alloc")
+
+    assert isinstance(outcome, Exhausted)
+    assert outcome.resource is Resource.MEMORY
+    assert outcome.died
+
+
+def test_a_segfault_that_mentions_memory_is_still_a_crash() -> None:
+    assert isinstance(decoded(death(signal.SIGSEGV), "std::bad_alloc"), Crashed)
+
+
+def test_too_much_output_is_exhaustion() -> None:
+    outcome = decoded(death(signal.SIGXFSZ))
+
+    assert isinstance(outcome, Exhausted)
+    assert outcome.resource is Resource.OUTPUT
+
+
+def record(status: int, *payload: object) -> cells.Record:
+    return status, 1500, json.dumps(payload).encode()
+
+
+def test_records_decode_by_status() -> None:
+    assert decode_record((cells.PASSED, 1500, b"null")) == Passed(b"null", 0.0015)
+    assert decode_record(record(cells.REJECTED, "E", "m")) == Rejected("E", "m")
+    assert decode_record(record(cells.UNBUILT, "E", "m")) == Rejected("E", "m", Stage.BUILD)
+    assert decode_record(record(cells.ERRORED, "E", "m", [["/a/b/c.py", "f"]])) == Errored(
+        "E", "m", (Frame("b/c.py", "f"),)
+    )
+
+
+@given(st.sampled_from(sorted(cells.STATUSES)), st.binary())
+def test_a_garbled_payload_is_an_outcome_all_the_same(status: int, payload: bytes) -> None:
+    outcome = decode_record((status, 0, payload))
+
+    assert isinstance(outcome, (Passed, Rejected, Errored, Exhausted))
