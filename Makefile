@@ -1,0 +1,53 @@
+# Needs python3.11, git, make and a C++ compiler; everything else is set up in .venv.
+#
+#   make guard              the main job; BUDGET=10m make guard gives it more time
+#   make test               all tests
+
+PYTHON ?= python3.11
+BUDGET ?= 3m
+JOBS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+# uv reads no configuration of pip; wheels that pip is told to find are found by uv too.
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
+
+.PHONY: guard test check readme format clean
+
+guard: $(VENV)/.installed
+	$(BIN)/ciguard run --budget $(BUDGET)
+
+test: check
+	$(BIN)/pytest -n $(JOBS) tests/unit tests/process tests/cli
+	$(BIN)/pytest -n $(JOBS) tests/e2e
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+# Write what README.md and docs/ quote from the program.
+readme: $(VENV)/.installed-dev
+	$(BIN)/python docs/generate.py
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+# Results, baseline and issues in .ciguard/ stay.
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/.uv:
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5"
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.uv pyproject.toml
+	$(INSTALL) --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed tests/planted/pyproject.toml $(wildcard tests/planted/*/*.py)
+	$(INSTALL) --editable . --group dev --reinstall-package ciguard-planted
+	touch $@
