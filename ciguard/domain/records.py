@@ -62,6 +62,8 @@ class ApiRecord:
     api: str
     kind: CallKind
     parameters: tuple[ParameterRecord, ...]
+    inputs: tuple[ParameterRecord, ...] = ()
+    """For a layer: the parameters of the object that the constructor makes."""
     doc: str = ""
     """First paragraph of the docstring."""
     source: str = ""
@@ -83,6 +85,7 @@ def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
             api=str(encoded["api"]),
             kind=CallKind(encoded["kind"]),
             parameters=tuple(_parameter_from_json(item) for item in encoded["parameters"]),
+            inputs=tuple(_parameter_from_json(item) for item in encoded.get("inputs", ())),
             doc=str(encoded.get("doc", "")),
             source=str(encoded.get("source", "")),
             tags=frozenset(str(tag) for tag in encoded.get("tags", ())),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import LiteralValue, MemberValue, Value
@@ -16,6 +17,7 @@ from ciguard.values import (
     Int,
     Ints,
     List,
+    Object,
     OneOf,
     Optional,
     String,
@@ -65,9 +67,38 @@ def _anything(known: Clue) -> list[tuple[float, Constraint]]:
     ]
 
 
+BUILDABLE = frozenset((*element_types.NUMERIC, *element_types.BOOLEAN, "string"))
+"""Element types that every worker can make from numpy."""
+QUANTISED = {
+    "qint8": "int8",
+    "quint8": "uint8",
+    "qint16": "int16",
+    "quint16": "uint16",
+    "qint32": "int32",
+}
+"""TensorFlow's quantised types, and the type with the same bits that numpy has."""
+
+
 def _tensor(known: Clue) -> Constraint:
+    buildable = tuple(name for name in known.dtypes if name in BUILDABLE)
+    quantised = tuple(name for name in known.dtypes if name in QUANTISED)
+    if buildable or not known.dtypes:
+        return _plain_tensor(known, buildable or USUAL_DTYPES)
+    if not quantised:
+        return OneOf((LiteralValue(None),))  # a resource or variant: nothing here can make one
+    # One type for the whole call: operators want their quantised inputs alike.
+    name = quantised[0]
+    return _quantised_tensor(replace(known, dtype_of="", dtypes=(QUANTISED[name],)), name)
+
+
+def _quantised_tensor(known: Clue, name: str) -> Constraint:
+    bits = _plain_tensor(known, known.dtypes)
+    return Object("tensorflow.bitcast", (bits, OneOf((MemberValue(f"tensorflow.{name}"),))))
+
+
+def _plain_tensor(known: Clue, dtypes: tuple[str, ...]) -> Constraint:
     return Tensor(
-        dtypes=known.dtypes or USUAL_DTYPES,
+        dtypes=dtypes,
         dtype_of=known.dtype_of,
         ndim=known.ndim or (0, 5),
         shape=known.shape,
@@ -139,7 +170,11 @@ def _members(*values: Value) -> Callable[[Clue], Constraint]:
 
 
 def _dtype(known: Clue) -> Constraint:
-    names = known.dtypes or (*element_types.COMMON, "float16", "complex64", "uint8")
+    names = tuple(name for name in known.dtypes if name in BUILDABLE)
+    quantised = [name for name in known.dtypes if name in QUANTISED]
+    if quantised and not names:
+        return OneOf((MemberValue(f"tensorflow.{quantised[0]}"),))
+    names = names or (*element_types.COMMON, "float16", "complex64", "uint8")
     return Dtype(names, known.dtype_of)
 
 

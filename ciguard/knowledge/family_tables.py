@@ -99,15 +99,6 @@ TENSORFLOW: Table = (
         "inputs|gradients": {"shape": (Between(1, 4), "C")},
         "min": {"shape": ("C",), "low": -2, "high": -1}, "max": {"shape": ("C",), "low": 1, "high": 2},
     }),
-    (r"raw_ops\..*(?:Sparse|Set(?:Size|To)|DenseTo.*Set|DenseToDense|Serialize)", {
-        "(?:\\w+_)?(?:indices|indexes)\\d?": {"shape": ("nnz", 2), "low": 0, "high": 1},
-        "(?:\\w+_)?values\\d?": {"shape": ("nnz",)},
-        "(?:\\w+_)?(?:shape|dense_shape)\\d?": {"shape": (2,), "low": 4, "high": 4},
-        "sparse_indices": {"shape": ("nnz", 2), "low": 0, "high": 1},
-        "b|dense": {"shape": (4, 4)},
-        "default_value": _SCALAR,
-        "new_shape": {"shape": (1,), "low": 16, "high": 16},
-    }),
     (r"raw_ops\.(?:Sparse)?(?:Unsorted)?Segment|raw_ops\.SparseSegment", {
         "data": {"ndim": (1, 3)},
         "indices": {"shape": ("nnz",), "low": 0, "high": 0},
@@ -244,6 +235,15 @@ TENSORFLOW: Table = (
     (r"raw_ops\.(?:Select|SelectV2)$", {"condition": {"shape_of": ""}, "t|x": {}, "e|y": {}}),
     (r"raw_ops\..*(?:String|Decode|Encode|Parse|Bytes|Substr|Regex|Unicode)", {
         "pos|len": {"ndim": (0, 0), "low": 0, "high": 2}}),
+    (r"raw_ops\..*(?:Sparse|Set(?:Size|To)|DenseTo.*Set|DenseToDense|Serialize)", {
+        "(?:\\w+_)?(?:indices|indexes)\\d?": {"shape": ("nnz", 2), "low": 0, "high": 1},
+        "(?:\\w+_)?values\\d?": {"shape": ("nnz",)},
+        "(?:\\w+_)?(?:shape|dense_shape)\\d?": {"shape": (2,), "low": 4, "high": 4},
+        "sparse_indices": {"shape": ("nnz", 2), "low": 0, "high": 1},
+        "b|dense": {"shape": (4, 4)},
+        "default_value": _SCALAR,
+        "new_shape": {"shape": (1,), "low": 16, "high": 16},
+    }),
 )  # fmt: skip
 
 TORCH: Table = (

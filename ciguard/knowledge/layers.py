@@ -5,41 +5,59 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallKind
+from ciguard.domain import CallKind, ParameterKind
 from ciguard.knowledge.api import Parameter
-from ciguard.values import Between, Constraint, Dim, Tensor
+from ciguard.values import Between, Constraint, Dim, SizeOf, Tensor
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord
+    from ciguard.domain import ApiRecord, ParameterRecord
 
 _DIMENSIONS = re.compile(r"([123])[dD]")
 _CHANNELS_LAST = ("keras.", "tf.")
 _CHANNEL_SIZES = ("in_channels", "num_features", "num_channels")
 _FEATURE_SIZES = ("in_features", "input_size", "embed_dim", "d_model", "normalized_shape")
-_PAIR = re.compile(r"Loss$|Distance|Similarity")
+_INTEGER_TARGET = re.compile(r"NLLLoss|CrossEntropyLoss|MultiMarginLoss")
+_INTEGER_NAMES = ("indices", "index", "input_lengths", "target_lengths")
 _INTEGER_INPUT = re.compile(r"Embedding(?:Bag)?$")
-_THREE = re.compile(r"MultiheadAttention$")
 _SPATIAL = Between(4, 8)
 _FLOATS = ("float32",)
 
 
 def inputs(record: ApiRecord) -> tuple[Parameter, ...]:
-    """Return the parameters of the object that the layer's constructor makes."""
+    """Return the parameters of the object that the layer's constructor makes.
+
+    Their names are prefixed, since the constructor may have a parameter of the same name.
+    """
     if record.kind is not CallKind.LAYER:
         return ()
-    first = _first_input(record)
+    names = [item.name for item in record.inputs if _is_given(item)] or ["input"]
     name = record.api.rsplit(".", 1)[-1]
-    found = [first]
-    if _THREE.search(name):
-        found += [Tensor(dtypes=_FLOATS, shape_of="input0")] * 2
-    elif name == "Bilinear":
-        found.append(Tensor(dtypes=_FLOATS, shape=("N", "in2_features")))
-    elif _PAIR.search(name):
-        found.append(Tensor(dtypes=_FLOATS, shape_of="input0", low=0.0, high=1.0))
+    lead = PREFIX + names[0]
+    found: list[Constraint] = [_first_input(record)]
+found += [_further_input(name, other, lead) for other in names[1:]]
     return tuple(
-        Parameter(name=f"input{position}", constraint=constraint)
-        for position, constraint in enumerate(found)
+        Parameter(name=PREFIX + given, constraint=constraint)
+        for given, constraint in zip(names, found, strict=True)
     )
+
+
+PREFIX = "input:"
+"""Begins the name of every parameter of a built layer, apart from the constructor's."""
+_BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
+
+
+def _is_given(parameter: ParameterRecord) -> bool:
+    return parameter.required and parameter.kind in _BY_POSITION
+
+
+def _further_input(layer: str, name: str, lead: str) -> Constraint:
+    if layer == "Bilinear":
+        return Tensor(dtypes=_FLOATS, shape=("N", "in2_features"))
+    if _INTEGER_TARGET.search(layer) and name == "target":
+        return Tensor(dtypes=("int64",), shape=(SizeOf(lead, 0),), low=0, high=0)
+    if name in _INTEGER_NAMES:
+        return Tensor(dtypes=("int64",), shape_of=lead, low=0, high=1)
+    return Tensor(dtypes=_FLOATS, shape_of=lead, low=0.0, high=1.0)
 
 
 def _first_input(record: ApiRecord) -> Constraint:
@@ -65,7 +83,3 @@ def _input_shape(record: ApiRecord, name: str) -> tuple[Dim, ...]:
     if features:
         return ("N", "L", features)
     return ("N", channels, _SPATIAL) if channels else ()
-
-
-SIZE_PARAMETERS = (*_CHANNEL_SIZES, *_FEATURE_SIZES, "in1_features", "in2_features")
-"""Constructor parameters whose value is a size of the input: they bind the symbol of their name."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     ArrayValue,
+    CallValue,
     Constant,
     DtypeValue,
     ListValue,
@@ -88,6 +89,8 @@ def _table_for(value: Value) -> tuple[Mutator, ...]:
             return _OF_SCALAR.get(type(scalar), _OF_OTHER)
         case ListValue() | TupleValue():
             return _OF_LIST
+        case CallValue(_, (_, *_)):
+            return _OF_CALL
         case _:
             return _OF_DTYPE if isinstance(value, DtypeValue) else _OF_OTHER
 
@@ -171,6 +174,13 @@ def _other_dtype(rng: random.Random, scope: Scope, current: Value) -> Value:
     return replace(current, dtype=_EDGE_DTYPES[int(rng.random() * len(_EDGE_DTYPES))])
 
 
+def _first_argument(rng: random.Random, scope: Scope, current: Value) -> Value:
+    if not isinstance(current, CallValue) or not current.arguments:
+        return current
+    first, *rest = current.arguments
+    return replace(current, arguments=(_boundary_of(rng, scope, first), *rest))
+
+
 def _empty(rng: random.Random, scope: Scope, current: Value) -> Value:
     del rng, scope
     return type(current)(()) if isinstance(current, ListValue | TupleValue) else current
@@ -232,6 +242,7 @@ _OF_INTEGER_TENSOR: tuple[Mutator, ...] = (
     _one_element,
     _special_fill,
 )
+_OF_CALL: tuple[Mutator, ...] = (_first_argument,)
 _OF_LIST: tuple[Mutator, ...] = (_empty, _one_item, _one_item, _one_item, _all_items, _resized)
 
 

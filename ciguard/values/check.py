@@ -71,7 +71,7 @@ def _integer(value: Value) -> int | None:
     return None
 
 
-@_problem.register
+@_problem.register(Int)
 def _int(constraint: Int, value: Value, scope: Scope) -> str:
     number = _integer(value)
     if number is None:
@@ -97,7 +97,7 @@ def _range_problem(number: float, least: float, most: float) -> str:
     return "" if least <= number <= most else f"{number} is not in [{least}, {most}]"
 
 
-@_problem.register
+@_problem.register(Float)
 def _float(constraint: Float, value: Value, scope: Scope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or type(value.value) is not float:
@@ -110,14 +110,14 @@ def _float(constraint: Float, value: Value, scope: Scope) -> str:
     return _range_problem(number, constraint.min, constraint.max)
 
 
-@_problem.register
+@_problem.register(Bool)
 def _bool(constraint: Bool, value: Value, scope: Scope) -> str:
     del constraint, scope
     is_bool = isinstance(value, LiteralValue) and isinstance(value.value, bool)
     return "" if is_bool else "not a bool"
 
 
-@_problem.register
+@_problem.register(OneOf)
 def _one_of(constraint: OneOf, value: Value, scope: Scope) -> str:
     del scope
     same = any(value == known and _same_type(value, known) for known in constraint.values)
@@ -130,7 +130,7 @@ def _same_type(value: Value, known: Value) -> bool:
     return type(value) is type(known)
 
 
-@_problem.register
+@_problem.register(String)
 def _string(constraint: String, value: Value, scope: Scope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or not isinstance(value.value, str):
@@ -138,7 +138,7 @@ def _string(constraint: String, value: Value, scope: Scope) -> str:
     return "" if len(value.value) <= constraint.max_length else "too long"
 
 
-@_problem.register
+@_problem.register(Bytes)
 def _bytes(constraint: Bytes, value: Value, scope: Scope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or not isinstance(value.value, bytes):
@@ -146,7 +146,7 @@ def _bytes(constraint: Bytes, value: Value, scope: Scope) -> str:
     return "" if len(value.value) <= constraint.max_length else "too long"
 
 
-@_problem.register
+@_problem.register(Dtype)
 def _dtype(constraint: Dtype, value: Value, scope: Scope) -> str:
     if not isinstance(value, DtypeValue):
         return "not a dtype"
@@ -158,7 +158,7 @@ def _dtype(constraint: Dtype, value: Value, scope: Scope) -> str:
     return ""
 
 
-@_problem.register
+@_problem.register(Ints)
 def _ints(constraint: Ints, value: Value, scope: Scope) -> str:
     wanted = TupleValue if constraint.as_tuple else ListValue
     if not isinstance(value, wanted):
@@ -201,14 +201,14 @@ def _ints_length_problem(constraint: Ints, length: int, scope: Scope) -> str:
     return "" if least <= length <= most else f"{length} ints, not {least} to {most}"
 
 
-@_problem.register
+@_problem.register(Tensor)
 def _tensor(constraint: Tensor, value: Value, scope: Scope) -> str:
     if not isinstance(value, TensorValue | ArrayValue):
         return "not a tensor"
     return tensor_problem(constraint, value, scope)
 
 
-@_problem.register
+@_problem.register(List)
 def _list(constraint: List, value: Value, scope: Scope) -> str:
     if not isinstance(value, ListValue):
         return "not a list"
@@ -228,7 +228,7 @@ def _uniform(items: Sequence[Value]) -> bool:
     return len({(i.dtype, i.shape) for i in items if isinstance(i, TensorValue | ArrayValue)}) <= 1
 
 
-@_problem.register
+@_problem.register(Tuple)
 def _tuple(constraint: Tuple, value: Value, scope: Scope) -> str:
     if not isinstance(value, TupleValue):
         return "not a tuple"
@@ -237,14 +237,14 @@ def _tuple(constraint: Tuple, value: Value, scope: Scope) -> str:
     return _first_problem(list(zip(constraint.items, value.items, strict=True)), scope)
 
 
-@_problem.register
+@_problem.register(Dict)
 def _dict(constraint: Dict, value: Value, scope: Scope) -> str:
     if not isinstance(value, DictValue):
         return "not a dict"
     return _keywords_problem(constraint.items, value.items, scope)
 
 
-@_problem.register
+@_problem.register(Object)
 def _object(constraint: Object, value: Value, scope: Scope) -> str:
     if not isinstance(value, CallValue) or value.function != constraint.function:
         return f"not made by {constraint.function}"
@@ -273,14 +273,14 @@ def _first_problem(pairs: Sequence[tuple[Constraint, Value]], scope: Scope) -> s
     return ""
 
 
-@_problem.register
+@_problem.register(Optional)
 def _optional(constraint: Optional, value: Value, scope: Scope) -> str:
     if isinstance(value, LiteralValue) and value.value is None:
         return ""
     return _problem(constraint.inner, value, scope)
 
 
-@_problem.register
+@_problem.register(AnyOf)
 def _any_of(constraint: AnyOf, value: Value, scope: Scope) -> str:
     problems = []
     for _, option in constraint.options:

@@ -79,7 +79,7 @@ def table_sampler(values: tuple[Value, ...]) -> Sampler:
     return lambda rng, scope: values[int(rng.random() * count)]  # noqa: ARG005 - as above
 
 
-@_compile.register
+@_compile.register(Int)
 def _int(constraint: Int) -> Sampler:
     draw = table_sampler(tuple(map(LiteralValue, tabulated(constraint.min, constraint.max))))
     if constraint.size:
@@ -118,7 +118,7 @@ def tabulated(least: int, most: int) -> tuple[int, ...]:
     return tuple(sorted(number for number in candidates if least <= number <= most))
 
 
-@_compile.register
+@_compile.register(Float)
 def _float(constraint: Float) -> Sampler:
     least, most = constraint.min, constraint.max
     round_numbers = (0.0, 0.1, 0.5, 1.0, 2.0, -1.0, 1e-5)
@@ -137,12 +137,12 @@ def _float(constraint: Float) -> Sampler:
     return draw
 
 
-@_compile.register
+@_compile.register(Bool)
 def _bool(constraint: Bool) -> Sampler:  # noqa: ARG001 - the type selects
     return table_sampler(_BOOLS)
 
 
-@_compile.register
+@_compile.register(OneOf)
 def _one_of(constraint: OneOf) -> Sampler:
     return table_sampler(constraint.values)
 
@@ -156,12 +156,12 @@ def _texts(max_length: int) -> tuple[str, ...]:
     )
 
 
-@_compile.register
+@_compile.register(String)
 def _string(constraint: String) -> Sampler:
     return table_sampler(tuple(map(LiteralValue, _texts(constraint.max_length))))
 
 
-@_compile.register
+@_compile.register(Bytes)
 def _bytes(constraint: Bytes) -> Sampler:
     length = constraint.max_length
     return table_sampler(
@@ -169,7 +169,7 @@ def _bytes(constraint: Bytes) -> Sampler:
     )
 
 
-@_compile.register
+@_compile.register(Dtype)
 def _dtype(constraint: Dtype) -> Sampler:
     draw = table_sampler(tuple(map(DtypeValue, tables.weighted_dtypes(constraint.names))))
     parameter, names = constraint.dtype_of, constraint.names
@@ -183,7 +183,7 @@ def _dtype(constraint: Dtype) -> Sampler:
     return same
 
 
-@_compile.register
+@_compile.register(Ints)
 def _ints(constraint: Ints) -> Sampler:
     wrap = TupleValue if constraint.as_tuple else ListValue
     if constraint.sizes:
@@ -231,12 +231,12 @@ def _size_list(constraint: Ints) -> Sampler:
     return lambda rng, scope: wrap(tuple([size(rng, scope) for size in sizes]))
 
 
-@_compile.register
+@_compile.register(Tensor)
 def _tensor(constraint: Tensor) -> Sampler:
     return tensor_sampler(constraint)
 
 
-@_compile.register
+@_compile.register(List)
 def _list(constraint: List) -> Sampler:
     least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
     item, length_of = _compile(constraint.item), constraint.length_of
@@ -253,19 +253,19 @@ def _list(constraint: List) -> Sampler:
     return draw
 
 
-@_compile.register
+@_compile.register(Tuple)
 def _tuple(constraint: Tuple) -> Sampler:
     items = tuple(map(_compile, constraint.items))
     return lambda rng, scope: TupleValue(tuple([item(rng, scope) for item in items]))
 
 
-@_compile.register
+@_compile.register(Dict)
 def _dict(constraint: Dict) -> Sampler:
     items = tuple((key, _compile(item)) for key, item in constraint.items)
     return lambda rng, scope: DictValue(tuple([(key, item(rng, scope)) for key, item in items]))
 
 
-@_compile.register
+@_compile.register(Object)
 def _object(constraint: Object) -> Sampler:
     function = constraint.function
     arguments = tuple(map(_compile, constraint.arguments))
@@ -277,13 +277,13 @@ def _object(constraint: Object) -> Sampler:
     )
 
 
-@_compile.register
+@_compile.register(Optional)
 def _optional(constraint: Optional) -> Sampler:
     share, inner = constraint.none_share, _compile(constraint.inner)
     return lambda rng, scope: NONE if rng.random() < share else inner(rng, scope)
 
 
-@_compile.register
+@_compile.register(AnyOf)
 def _any_of(constraint: AnyOf) -> Sampler:
     total = sum(weight for weight, _ in constraint.options)
     slots = 64

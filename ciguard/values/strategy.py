@@ -79,14 +79,14 @@ def _literals(strategy: st.SearchStrategy[bool | int | float | str | bytes | Non
     return strategy.map(LiteralValue)
 
 
-@_compile.register
+@_compile.register(Int)
 def _int(constraint: Int, scope: Scope) -> Strategy:
     if constraint.axis_of or constraint.size:
         return _through_sampler(constraint, scope)
     return _literals(st.integers(constraint.min, constraint.max))
 
 
-@_compile.register
+@_compile.register(Float)
 def _float(constraint: Float, scope: Scope) -> Strategy:
     del scope
     finite: Strategy = _literals(st.floats(constraint.min, constraint.max))
@@ -94,38 +94,38 @@ def _float(constraint: Float, scope: Scope) -> Strategy:
     return finite | _literals(st.sampled_from(special)) if special else finite
 
 
-@_compile.register
+@_compile.register(Bool)
 def _bool(constraint: Bool, scope: Scope) -> Strategy:
     del constraint, scope
     return _literals(st.booleans())
 
 
-@_compile.register
+@_compile.register(OneOf)
 def _one_of(constraint: OneOf, scope: Scope) -> Strategy:
     del scope
     return st.sampled_from(constraint.values)
 
 
-@_compile.register
+@_compile.register(String)
 def _string(constraint: String, scope: Scope) -> Strategy:
     del scope
     return _literals(st.text(max_size=constraint.max_length))
 
 
-@_compile.register
+@_compile.register(Bytes)
 def _bytes(constraint: Bytes, scope: Scope) -> Strategy:
     del scope
     return _literals(st.binary(max_size=constraint.max_length))
 
 
-@_compile.register
+@_compile.register(Dtype)
 def _dtype(constraint: Dtype, scope: Scope) -> Strategy:
     if constraint.dtype_of:
         return _through_sampler(constraint, scope)
     return st.sampled_from(constraint.names).map(DtypeValue)
 
 
-@_compile.register
+@_compile.register(Ints)
 def _ints(constraint: Ints, scope: Scope) -> Strategy:
     if constraint.length_of or constraint.axes_of or constraint.sizes or constraint.increasing:
         return _through_sampler(constraint, scope)
@@ -135,7 +135,7 @@ def _ints(constraint: Ints, scope: Scope) -> Strategy:
     return st.lists(items, min_size=least, max_size=most).map(lambda found: wrap(tuple(found)))
 
 
-@_compile.register
+@_compile.register(Tensor)
 def _tensor(constraint: Tensor, scope: Scope) -> Strategy:
     sampled = _through_sampler(constraint, scope)
     related = constraint.shape_of or constraint.broadcast_with or constraint.dtype_of
@@ -158,7 +158,7 @@ def _tensor(constraint: Tensor, scope: Scope) -> Strategy:
     return st.tuples(sampled, shapes).map(redraw)
 
 
-@_compile.register
+@_compile.register(List)
 def _list(constraint: List, scope: Scope) -> Strategy:
     if constraint.length_of or constraint.uniform:
         return _through_sampler(constraint, scope)
@@ -167,7 +167,7 @@ def _list(constraint: List, scope: Scope) -> Strategy:
     return items.map(lambda found: ListValue(tuple(found)))
 
 
-@_compile.register
+@_compile.register(Tuple)
 def _tuple(constraint: Tuple, scope: Scope) -> Strategy:
     return st.tuples(*(_compile(item, scope) for item in constraint.items)).map(TupleValue)
 
@@ -180,12 +180,12 @@ def _pairs(
     return values.map(lambda found: tuple(zip(keys, found, strict=True)))
 
 
-@_compile.register
+@_compile.register(Dict)
 def _dict(constraint: Dict, scope: Scope) -> Strategy:
     return _pairs(constraint.items, scope).map(DictValue)
 
 
-@_compile.register
+@_compile.register(Object)
 def _object(constraint: Object, scope: Scope) -> Strategy:
     arguments = st.tuples(*(_compile(item, scope) for item in constraint.arguments))
     keywords = _pairs(constraint.keywords, scope)
@@ -194,11 +194,11 @@ def _object(constraint: Object, scope: Scope) -> Strategy:
     )
 
 
-@_compile.register
+@_compile.register(Optional)
 def _optional(constraint: Optional, scope: Scope) -> Strategy:
     return _literals(st.none()) | _compile(constraint.inner, scope)
 
 
-@_compile.register
+@_compile.register(AnyOf)
 def _any_of(constraint: AnyOf, scope: Scope) -> Strategy:
     return st.one_of(*(_compile(option, scope) for _, option in constraint.options))

@@ -109,7 +109,7 @@ def _violations(constraint: Constraint) -> tuple[Mutation, ...]:
     return ()
 
 
-@_violations.register
+@_violations.register(Int)
 def _int(constraint: Int) -> tuple[Mutation, ...]:
     beyond = (
         LiteralValue(constraint.min - 1),
@@ -119,20 +119,20 @@ def _int(constraint: Int) -> tuple[Mutation, ...]:
     return (Mutation("range", any_constant(beyond), 3),)
 
 
-@_violations.register
+@_violations.register(Float)
 def _float(constraint: Float) -> tuple[Mutation, ...]:
     beyond = [constraint.min - 1.0, constraint.max + 1.0, constraint.max * 2 + 100.0]
     beyond += [] if constraint.nan else [float("nan")]
     return (Mutation("range", any_constant(tuple(map(LiteralValue, beyond))), 3),)
 
 
-@_violations.register
+@_violations.register(Bool)
 def _bool(constraint: Bool) -> tuple[Mutation, ...]:
     del constraint
     return (Mutation("range", constant(LiteralValue(2))),)
 
 
-@_violations.register
+@_violations.register(OneOf)
 def _one_of(constraint: OneOf) -> tuple[Mutation, ...]:
     del constraint
     return (Mutation("member", any_constant(_UNKNOWN), 3),)
@@ -146,7 +146,7 @@ def _text(constraint: String | Bytes) -> tuple[Mutation, ...]:
     return (Mutation("length", constant(value)),)
 
 
-@_violations.register
+@_violations.register(Dtype)
 def _dtype(constraint: Dtype) -> tuple[Mutation, ...]:
     others = _other_dtypes(constraint.names)
     return (Mutation("dtype", any_constant(tuple(map(DtypeValue, others))), 3),) if others else ()
@@ -157,7 +157,7 @@ def _other_dtypes(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in usual if name not in names)
 
 
-@_violations.register
+@_violations.register(Ints)
 def _ints(constraint: Ints) -> tuple[Mutation, ...]:
     outside = (constraint.min - 1, constraint.max + 1)
     return (
@@ -200,7 +200,7 @@ def _one_int(
     return _one_item(rng, scope, current, item=LiteralValue(number))
 
 
-@_violations.register
+@_violations.register(Tensor)
 def _tensor(constraint: Tensor) -> tuple[Mutation, ...]:
     found = [Mutation("rank", _other_rank, 3), Mutation("size", _other_size, 3)]
     others = _other_dtypes(constraint.dtypes if not constraint.dtype_of else ())
@@ -272,7 +272,7 @@ def _out_of_range(rng: random.Random, scope: Scope, current: Value, *, constrain
     return _other_fill(rng, scope, current, fills=tuple(fills))
 
 
-@_violations.register
+@_violations.register(List)
 def _list(constraint: List) -> tuple[Mutation, ...]:
     inner = tuple(
         replace(mutation, mutate=partial(_item_mutated, mutation=mutation))
@@ -299,13 +299,13 @@ def _tuple(constraint: Tuple) -> tuple[Mutation, ...]:
     return (Mutation("length", _longer), Mutation("length", _shorter))
 
 
-@_violations.register
+@_violations.register(Dict)
 def _dict(constraint: Dict) -> tuple[Mutation, ...]:
     del constraint
     return (Mutation("member", constant(DictValue((("unknown", LiteralValue(1)),)))),)
 
 
-@_violations.register
+@_violations.register(Optional)
 def _optional(constraint: Optional) -> tuple[Mutation, ...]:
     return tuple(
         replace(mutation, mutate=partial(_of_kind, kind=constraint.inner, mutate=mutation.mutate))
@@ -313,7 +313,7 @@ def _optional(constraint: Optional) -> tuple[Mutation, ...]:
     )
 
 
-@_violations.register
+@_violations.register(AnyOf)
 def _any_of(constraint: AnyOf) -> tuple[Mutation, ...]:
     return tuple(
         replace(mutation, mutate=partial(_of_kind, kind=option, mutate=mutation.mutate))
