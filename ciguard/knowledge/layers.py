@@ -33,11 +33,10 @@ def inputs(record: ApiRecord) -> tuple[Parameter, ...]:
     names = [item.name for item in record.inputs if _is_given(item)] or ["input"]
     name = record.api.rsplit(".", 1)[-1]
     lead = PREFIX + names[0]
-    found: list[Constraint] = [_first_input(record)]
-found += [_further_input(name, other, lead) for other in names[1:]]
+    further = [_further_input(name, other, lead) for other in names[1:]]
     return tuple(
         Parameter(name=PREFIX + given, constraint=constraint)
-        for given, constraint in zip(names, found, strict=True)
+        for given, constraint in zip(names, [_first_input(record), *further], strict=True)
     )
 
 
