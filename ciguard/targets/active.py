@@ -48,12 +48,12 @@ def active_environment(target: Target, *, on_step: Callable[[str], None]) -> Env
         )
         raise ProvisioningError(msg) from error
     libraries = _libraries(target, seen, on_step=on_step)
-    key = _key(python, seen)
+    key = _key(seen)
     cache = _cache(key) if libraries[0].needs_cache else None
     return Environment(
         target=target,
         library=libraries[0],
-        python=python,
+        python=seen.python,
         root=seen.prefix,
         packages=seen.packages,
         version=_version(libraries[0], seen),
@@ -119,8 +119,8 @@ def _version(library: Library, seen: Inspection) -> str:
     return next(versions, "unknown")
 
 
-def _key(python: Path, seen: Inspection) -> str:
-    packages = json.dumps([str(python), seen.python_version, sorted(seen.packages.items())])
+def _key(seen: Inspection) -> str:
+    packages = json.dumps([str(seen.python), seen.python_version, sorted(seen.packages.items())])
     return f"current-{hashlib.sha256(packages.encode()).hexdigest()[:12]}"
 
 

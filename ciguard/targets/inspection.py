@@ -31,6 +31,8 @@ _TAIL_LINES = 12
 class Inspection:
     """What an interpreter says of itself."""
 
+    python: Path
+    """The interpreter itself, where a launcher such as pyenv's was asked."""
     python_version: str
     prefix: Path
     packages: Mapping[str, str]
@@ -67,6 +69,7 @@ def inspect(
     # A package may be imported from outside the path: editable installations do that.
     entries += [os.path.dirname(origin) for origin in said["origins"].values() if origin]  # noqa: PTH120
     return Inspection(
+        python=Path(said["executable"]),
         python_version=said["python_version"],
         prefix=Path(said["prefix"]),
         packages={canonicalize_name(name): text for name, text in said["packages"].items()},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import shutil
 import sys
 import time
@@ -20,6 +21,7 @@ from ciguard.errors import ProvisioningError
 from ciguard.targets.active import active_environment
 from ciguard.targets.environment import Environment, worker_variables
 from ciguard.targets.inspection import inspect
+from ciguard.targets.interpreters import installed_python
 from ciguard.targets.recipe import recipe_of
 from ciguard.targets.routes import routes
 from ciguard.targets.store import Slot
@@ -119,19 +121,21 @@ def _install(
 ) -> Path:
     """Make the virtual environment and install the recipe on the first route that works."""
     outer = uv_environment(os.environ)
-    wanted = f"python{target.python}" if target.python else sys.executable
+    wanted: str | Path = sys.executable
+    if target.python:
+        wanted = installed_python(target.python, os.environ) or target.python
     on_step(f"{target.name}: making an environment of Python {recipe.python}")
     venv = build / "venv"
     made = run_uv(
-        ["venv", "--no-project", "--python", target.python or sys.executable, str(venv)],
+        ["venv", "--no-project", "--python", str(wanted), str(venv)],
         folder=build,
         environment=outer,
         on_progress=lambda line: on_step(f"{target.name}: {line}"),
     )
     if not made.is_success:
         msg = (
-            f"target {target.name!r}: no environment of {wanted} can be made.\n{made.complaint}\n"
-            f"Install that Python, or leave the version out of the target."
+            f"target {target.name!r}: no environment of Python {recipe.python} can be made.\n"
+            f"{made.complaint}\nInstall that Python, or name another version in the target."
         )
         raise ProvisioningError(msg)
     python = venv / "bin" / "python"
@@ -184,12 +188,8 @@ def _proved(
     cache = build / "cache"
     if library.needs_cache:
         cache.mkdir()
-    if library.needs_processes and shutil.which("g++", path="/usr/bin:/bin") is None:
-        msg = (
-            f"target {target.name!r}: {library.name} compiles its operators and finds no g++. "
-            "Install it, e.g. 'apt-get install g++', and sync again."
-        )
-        raise ProvisioningError(msg)
+    if library.needs_processes:
+        _make_compilable(target, python)
     on_step(f"{target.name}: {library.first_import or f'importing {library.module}'}")
     variables = worker_variables(target, libraries, cache=cache if library.needs_cache else None)
     try:
@@ -209,6 +209,26 @@ def _proved(
         "python_version": seen.python_version,
         "readable": [str(path) for path in seen.readable],
     }
+
+
+def _make_compilable(target: Target, python: Path) -> None:
+    """See that a library which compiles finds a compiler and the headers of its interpreter."""
+    if shutil.which("g++", path="/usr/bin:/bin") is None:
+        msg = (
+            f"target {target.name!r}: {libraries_of(target)[0].name} compiles its operators and "
+            "finds no g++. Install it, e.g. 'apt-get install g++', and sync again."
+        )
+        raise ProvisioningError(msg)
+    base = python.resolve()
+    for name in (f"{base.name}-config", "python3-config"):
+        settings = base.parent / name
+        if settings.exists():
+            # Virtual environments have none, and a link would report the link's own folder.
+            script = python.parent / f"{base.name}-config"
+            script.write_text(f'#!/bin/sh\nexec {shlex.quote(str(settings))} "$@"\n', "utf-8")
+            script.chmod(0o755)
+            return
+    log.warning("%s: no python-config beside %s", target.name, base)
 
 
 def _environment(target: Target, slot: Slot, record: dict[str, Any]) -> Environment:

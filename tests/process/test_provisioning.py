@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -230,7 +231,7 @@ def test_an_interpreter_that_does_not_exist_is_an_error_with_a_remedy(
 ) -> None:
     monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
 
-    with pytest.raises(ProvisioningError, match=r"no environment of python3\.99 can be made"):
+    with pytest.raises(ProvisioningError, match=r"no environment of Python 3\.99 can be made"):
         provisioned("tiny==1.0 + numpy python3.99")
 
 
@@ -267,6 +268,30 @@ def test_a_relative_wheel_starts_at_the_current_folder(
     environment = provisioned("'./my dist/tiny-3.0-py3-none-any.whl' + numpy")
 
     assert environment.version == "3.0"
+
+
+def test_a_library_that_compiles_finds_the_headers_of_its_interpreter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base = Path(sys.executable).resolve()
+    settings = base.parent / f"{base.name}-config"
+    if not settings.exists():
+        pytest.skip(f"{base} comes without its headers")
+    tiny = dataclasses.replace(
+        LIBRARIES.get("tiny"), needs_processes=True, cache_variable="TINY_HOME"
+    )
+    monkeypatch.setitem(LIBRARIES._items, "tiny", tiny)  # noqa: SLF001 - nothing unregisters
+
+    environment = provisioned("tiny==1.0 + numpy")
+
+    asked = [
+        subprocess.run([script, "--includes"], check=True, capture_output=True).stdout
+        for script in (settings, environment.python.parent / settings.name)
+    ]
+    assert asked[0] == asked[1]
+    assert environment.cache is not None
+    assert environment.cache.is_dir()
+    assert environment.variables["TINY_HOME"] == str(environment.cache)
 
 
 def test_all_targets_are_provisioned_although_one_fails() -> None:
