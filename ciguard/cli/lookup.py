@@ -18,13 +18,18 @@ def all_buckets(config: Config) -> list[Bucket]:
     Raises:
         CiguardError: if either is unreadable.
     """
-    from ciguard.baseline import read_baseline  # noqa: PLC0415 - `--help` needs no baseline
+    from ciguard.baseline import (  # noqa: PLC0415 - `--help` needs no baseline
+        Exercised,
+        FolderStore,
+        compare,
+    )
     from ciguard.reports import read_buckets  # noqa: PLC0415
 
-    found = {bucket.fingerprint: bucket for bucket in read_buckets(config.out)}
-    for bucket in read_baseline(config.baseline):
-        found.setdefault(bucket.fingerprint, bucket)
-    return list(found.values())
+    met = read_buckets(config.out)
+    names = {bucket.fingerprint for bucket in met}
+    # Seen against a run that did nothing, every record of the baseline becomes a bucket.
+    recorded = compare([], FolderStore(config.baseline).load(), Exercised())
+    return [*met, *(bucket for bucket in recorded if bucket.fingerprint not in names)]
 
 
 def bucket_of(config: Config, written: str) -> Bucket:

@@ -8,8 +8,8 @@ import click
 
 from ciguard.cli.lookup import bucket_of
 from ciguard.cli.options import takes_settings
-from ciguard.domain import Passed, visible
-from ciguard.errors import ExitCode
+from ciguard.domain import PairKind, Passed, Rejected, visible
+from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
     from ciguard.config import Effective
@@ -33,22 +33,36 @@ def reproduce(settings: Effective, bucket: str, target: str | None) -> int:
     from ciguard.reports import outcome_text  # noqa: PLC0415
 
     found = bucket_of(settings.config, bucket)
-    # For a difference between two targets the last one is the one that deviates.
+    # Of two targets that differ the last one is the one that deviates.
     origin = found.finding.targets[-1]
-    recorded = found.finding.outcomes[origin]
+    recorded = found.finding.outcomes.get(origin)
+    if recorded is None and found.finding.pair is not PairKind.NONE:
+        msg = (
+            f"bucket {found.fingerprint}: a difference between targets, and the baseline keeps no "
+            "outcomes to compare with. Run `ciguard run` with both targets; it replays the case."
+        )
+        raise ConfigurationError(msg)
     where = target or origin.partition(" #")[0]
     outcome = run_again(found, where, settings.config)
     is_same = shows_the_same(recorded, outcome)
-    click.echo(f"recorded on {visible(origin)}: {visible(outcome_text(recorded))}")
+    if recorded is not None:
+        click.echo(f"recorded on {visible(origin)}: {visible(outcome_text(recorded))}")
     click.echo(f"now on {visible(where)}: {visible(outcome_text(outcome))}")
     click.echo("same" if is_same else "different")
     return ExitCode.FINDINGS if is_same else ExitCode.CLEAN
 
 
-def shows_the_same(recorded: Outcome, now: Outcome) -> bool:
-    """Tell whether two outcomes of one case show one defect."""
+def shows_the_same(recorded: Outcome | None, now: Outcome) -> bool:
+    """Tell whether two outcomes of one case show one defect.
+
+    Args:
+        recorded: None for a bucket of the baseline, which keeps the case only.
+        now: what happened this time.
+    """
     from ciguard.triage import symptom_of  # noqa: PLC0415 - `--help` needs no triage
 
+    if recorded is None:
+        return not isinstance(now, Passed | Rejected)
     if isinstance(recorded, Passed) and isinstance(now, Passed):
         return recorded.encoded == now.encoded
     return symptom_of(recorded) == symptom_of(now)
