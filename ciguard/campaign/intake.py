@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.journal import Journal
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import Case, Outcome
     from ciguard.triage import Confirmer, Settled
 
 _MOST_TRIES = 3
@@ -72,11 +71,6 @@ class Intake:
                 continue
             for finding in judge(case, dict(zip(names, row, strict=True)), subject):
                 yield from self.propose(finding)
-
-    def judge_case(self, case: Case, outcomes: dict[str, Outcome], group: Group) -> Iterator[Event]:
-        """Judge one case, such as one of the corpus."""
-        for finding in judge(case, outcomes, group.subject(case.api)):
-            yield from self.propose(finding)
 
     def propose(self, finding: Finding) -> Iterator[Event]:
         """Fold a finding into its bucket, or have it confirmed first."""

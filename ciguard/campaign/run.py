@@ -20,6 +20,7 @@ from ciguard.domain import (
     RunFinished,
     RunStarted,
     StageFinished,
+    Tally,
     TargetUnavailable,
 )
 from ciguard.errors import WorkerStartError
@@ -100,7 +101,7 @@ class _Campaign:
             known=memory.fingerprints,
         )
         self._replays: dict[str, tuple[BaselineRecord, dict[str, Outcome], list[str]]] = {}
-        self._replayed: set[str] = set()
+        self._replayed: dict[str, frozenset[str]] = {}
         self._noted_at = 0.0
 
     def events(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
@@ -142,13 +143,11 @@ class _Campaign:
         for name, state in past.streams.items():
             if name in self._streams:
                 self._streams[name].continue_from(state)
-        for group in self._groups.values():
-            for name, seen in past.targets.items():
-                if name in group.members:
-                    member = group.members[name]
-                    member.exercised.update(seen["exercised"])
-                    for kind, count in seen["tally"].items():
-                        setattr(member.tally, kind, count)
+        members = {m.name: m for group in self._groups.values() for m in group.members.values()}
+        for name, seen in past.targets.items():
+            if name in members:
+                members[name].exercised.update(seen["exercised"])
+                members[name].tally = Tally(**seen["tally"])
         for key, bucket in past.buckets:
             self._intake.recall(key, bucket)
         self._intake.counts.update(past.counts)
@@ -159,14 +158,13 @@ class _Campaign:
     def _replay(self) -> Iterator[Event]:
         """Run the corpus first: what is known must be seen again, or be fixed."""
         for record in self._memory.corpus():
-            group = self._groups.get(record.library)
-            case = record.case
-            targets = group.targets_with(record.api) if group is not None and case else []
-            if case is None or not targets:
-                continue
-            self._replays[record.fingerprint] = (record, {}, targets)
+            group = self._groups.get(record.exhibit.library)
+            targets = [] if group is None else group.targets_with(record.exhibit.api)
+            if targets:
+                self._replays[record.fingerprint] = (record, {}, targets)
             for target in targets:
-                self._dispatcher.add(Job(target, (_REPLAY, record.fingerprint), (encode(case),)))
+                case = encode(record.exhibit.case)
+                self._dispatcher.add(Job(target, (_REPLAY, record.fingerprint), (case,)))
         while self._replays and time.monotonic() < self._budget.explore_until:
             yield from self._turn()
         yield self._finish_stage("replay")
@@ -227,29 +225,31 @@ class _Campaign:
         self._note()
 
     def _route(self, result: Result) -> Iterator[Event]:
-        kind, *rest = result.job.key  # type: ignore[misc]
-        if kind == Confirmer.KEY:
-            yield from self._intake.settle(self._confirmer.take(result))
-        elif kind == _REPLAY:
-            yield from self._take_replay(str(rest[0]), result)
-        else:
-            stream = self._streams[rest[0]]
-            for executed in stream.take(result):
-                yield from self._judge(stream, executed)
+        match result.job.key:
+            case (Confirmer.KEY, _):
+                yield from self._intake.settle(self._confirmer.take(result))
+            case ("replay", str(fingerprint)):
+                yield from self._take_replay(fingerprint, result)
+            case (Stream.KEY, str(name), _):
+                stream = self._streams[name]
+                for executed in stream.take(result):
+                    yield from self._judge(stream, executed)
+            case key:
+                msg = f"a result of nobody's job: {key!r}"
+                raise AssertionError(msg)
 
     def _take_replay(self, fingerprint: str, result: Result) -> Iterator[Event]:
         record, outcomes, targets = self._replays[fingerprint]
         outcomes[result.job.target] = result.outcomes[0]
-        if len(outcomes) < len(targets) or record.case is None:
+        if len(outcomes) < len(targets):
             return
         del self._replays[fingerprint]
-        self._replayed.add(fingerprint)
-        group = self._groups[record.library]
+        self._replayed[fingerprint] = frozenset(targets)
+        group = self._groups[record.exhibit.library]
         in_order = {name: (outcomes[name],) for name in targets}
-        yield from self._count(group, Executed(record.api, (record.case,), in_order))
-        yield from self._intake.judge_case(
-            record.case, {name: outcomes[name] for name in targets}, group
-        )
+        executed = Executed(record.exhibit.api, (record.exhibit.case,), in_order)
+        yield from self._count(group, executed)
+        yield from self._intake.take(executed, group)
 
     def _judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
         yield from self._count(stream.group, executed)

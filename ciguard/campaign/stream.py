@@ -16,7 +16,7 @@ from ciguard.execution import Job
 from ciguard.triage.confirm import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ciguard.campaign.group import Group
     from ciguard.domain import Case
@@ -42,7 +42,7 @@ class Executed:
 
     api: str
     cases: tuple[Case, ...]
-    outcomes: dict[str, tuple[Outcome, ...]]
+    outcomes: Mapping[str, tuple[Outcome, ...]]
     """By target, one per case."""
 
 
@@ -102,7 +102,8 @@ class Stream:
         self._under_way[index] = _UnderWay(batch, targets)
         encoded = tuple(map(encode, batch.cases)) if targets else ()
         for target in targets:
-            dispatcher.add(Job(target, (self.KEY, self.name, index), encoded))
+            job = Job(target, (self.KEY, self.name, index), encoded, most_hangs=1)
+            dispatcher.add(job)
 
     def _is_retired(self, api: str, index: int) -> bool:
         """Tell whether an API died too often, as known a window before this index."""
@@ -134,8 +135,11 @@ class Stream:
         cost = max(map(_cost, outcomes.values()))
         if cost:
             self._deaths.setdefault(entry.batch.api, []).append((index, cost))
-        self.cases += len(entry.batch.cases)
-        return Executed(entry.batch.api, entry.batch.cases, outcomes)
+        # After a hang the rest of a batch is left out: it would hang as well, and time is short.
+        count = min(map(len, outcomes.values()))
+        self.cases += count
+        ran = {name: results[:count] for name, results in outcomes.items()}
+        return Executed(entry.batch.api, entry.batch.cases[:count], ran)
 
 
 def _cost(outcomes: tuple[Outcome, ...]) -> int:

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import Crashed, Outcome
+from ciguard.domain import Crashed, Hung, Outcome
 from ciguard.execution.decode import Death, decode_death, decode_record, tail
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.loop import DONE, FULL, GO_ON, LENGTH, STARTED
@@ -38,6 +38,8 @@ class Job:
     """Each the JSON text of `domain.case_to_json`."""
     fresh: bool = False
     """Run in a worker that ran nothing before, and that runs nothing after."""
+    most_hangs: int = 0
+    """Leave the remaining cases out after so many hangs; 0 runs them all, however long it takes."""
     perturb: int = 0
     """For a fresh worker: fill newly allocated memory with this byte, so that a result that
     depends on uninitialised memory shows itself. 0 leaves memory as it comes."""
@@ -45,7 +47,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a job: one outcome per case, in order."""
+    """What became of a job: one outcome per case, in order; fewer after too many hangs."""
 
     job: Job
     outcomes: tuple[Outcome, ...]
@@ -219,7 +221,7 @@ class Lane:
         if running is None:
             return None
         self._blame(running, replace(death, killed_for=self._killed_for))
-        if len(running.outcomes) == len(running.job.cases):
+        if len(running.outcomes) == len(running.job.cases) or _hangs_too_often(running):
             return self._complete()
         self.request_worker()
         return None
@@ -314,6 +316,11 @@ class Lane:
 
 _LIBRARY_MIB = 2048
 """Resident memory that a loaded library may take on top of the limit."""
+
+
+def _hangs_too_often(running: _Running) -> bool:
+    most = running.job.most_hangs
+    return bool(most) and sum(isinstance(o, Hung) for o in running.outcomes) >= most
 
 
 def _append_file(name: str) -> int:

@@ -4,6 +4,7 @@
 """
 
 from ciguard.triage.buckets import Buckets, simplicity
+from ciguard.triage.confirm import Confirmer, Settled, encode
 from ciguard.triage.fingerprint import Fingerprint, fingerprint, is_fingerprint
 from ciguard.triage.normalise import normalise
 from ciguard.triage.reproducer import EnvironmentHint, script
@@ -12,9 +13,12 @@ from ciguard.triage.wording import without_local_paths
 
 __all__ = [
     "Buckets",
+    "Confirmer",
     "EnvironmentHint",
     "Fingerprint",
+    "Settled",
     "Symptom",
+    "encode",
     "fingerprint",
     "is_fingerprint",
     "normalise",

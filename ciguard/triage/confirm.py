@@ -137,7 +137,9 @@ class Confirmer:
     def take(self, result: Result) -> list[Settled]:
         """Take the result of one of this confirmer's jobs; return what it settles."""
         number = result.job.key[1]  # type: ignore[index]
-        trial = self._trials[number]
+        trial = self._trials.get(number)
+        if trial is None:
+            return []  # given up meanwhile
         trial.outcomes[result.job.target] = result.outcomes
         if len(trial.outcomes) < len(trial.targets):
             return []
@@ -175,13 +177,23 @@ class Confirmer:
                 return True
         return False
 
-    def abandon(self) -> list[Settled]:
-        """Return everything that is not settled, as pending: the budget is spent."""
-        waiting = [entry[2] for entry in sorted(self._queue)]
-        waiting += [c for trial in self._trials.values() for c in trial.candidates]
-        self._queue.clear()
-        self._trials.clear()
-        return [Settled(c.key, c.finding, Confirmation.PENDING) for c in waiting]
+    def abandon(self, target: str = "") -> list[Settled]:
+        """Give up what is not settled, and return it as pending.
+
+        Args:
+            target: give up only what needs this target; empty for everything.
+        """
+        given_up: list[_Candidate] = []
+        for entry in sorted(self._queue):
+            if not target or target in entry[2].finding.outcomes:
+                self._queue.remove(entry)
+                given_up.append(entry[2])
+        heapq.heapify(self._queue)
+        for number, trial in list(self._trials.items()):
+            if not target or target in trial.targets:
+                del self._trials[number]
+                given_up += trial.candidates
+        return [Settled(c.key, c.finding, Confirmation.PENDING) for c in given_up]
 
 
 def _agree(earlier: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> bool:

@@ -1,0 +1,170 @@
+"""The end of a run: compare with the baseline, write and try reproducers, decide, remember."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ciguard.baseline import (
+    Exercised,
+    FolderStore,
+    Sighting,
+    State,
+    compare,
+    establish,
+    update,
+)
+from ciguard.campaign.frontier import Frontier
+from ciguard.campaign.scripts import try_scripts, write_scripts
+from ciguard.domain import Bucket, Comparison, Confirmation, StageFinished, Verdict
+from ciguard.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+    from ciguard.baseline import BaselineRecord, Records
+    from ciguard.campaign.budget import Budget
+    from ciguard.campaign.group import Member
+    from ciguard.config import Config
+    from ciguard.domain import Event
+    from ciguard.execution import Dispatcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What earlier runs have left."""
+
+    store: FolderStore
+    records: Records
+    is_first: bool
+    """There is no baseline yet: this run establishes it."""
+    frontier: Frontier
+
+    @property
+    def fingerprints(self) -> frozenset[str]:
+        """Names of the buckets that are known to reproduce."""
+        known = [r for r in self.records.values() if r.state in {State.OPEN, State.ACCEPTED}]
+        return frozenset(name for r in known for name in (r.fingerprint, *r.aliases))
+
+    def corpus(self) -> list[BaselineRecord]:
+        """Return the records to replay, the gravest first; flaky ones prove nothing."""
+        worth = [r for r in self.records.values() if r.state is not State.FLAKY]
+        return sorted(worth, key=lambda r: (-r.exhibit.severity, r.fingerprint))
+
+
+def load_memory(config: Config) -> Memory:
+    """Read the baseline.
+
+    Raises:
+        BaselineError: if it cannot be read; its files are left as they are.
+    """
+    store = FolderStore(config.baseline)
+    is_first = not store.exists()
+    return Memory(
+        store=store,
+        records={} if is_first else store.load(),
+        is_first=is_first,
+        frontier=Frontier(config.baseline),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """What a run has done, for its conclusion."""
+
+    config: Config
+    memory: Memory
+    dispatcher: Dispatcher
+    budget: Budget
+    members: Mapping[str, Member]
+    replayed: Mapping[str, frozenset[str]]
+    """Fingerprint → targets on which its stored case ran."""
+    explored: Mapping[str, int]
+    """Stream → batches done."""
+    interrupted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """How a run ends."""
+
+    verdict: Verdict
+    exit_code: ExitCode
+    summary: str
+    buckets: tuple[Bucket, ...]
+
+
+def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decided]:
+    """Compare, write and try reproducers, decide, and update the baseline.
+
+    Raises:
+        OutputError: if reproducers cannot be written.
+        BaselineError: if the baseline cannot be written; what it held is intact.
+    """
+    exercised = Exercised(
+        replayed=run.replayed,
+        apis={name: frozenset(member.exercised) for name, member in run.members.items()},
+    )
+    compared = compare(met, run.memory.records, exercised)
+    written = list(write_scripts(compared, run.members, run.config.out))
+    if not run.interrupted:
+        left = _is_time_left(run.budget.scripts_until)
+        written = yield from try_scripts(written, run.members, run.dispatcher, is_time_left=left)
+        yield StageFinished(stage="reproduce", spent_s=run.budget.finish_stage("reproduce"))
+    decided = decide(run, written)
+    if decided.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}:
+        _remember(run, written)
+        yield StageFinished(stage="remember", spent_s=run.budget.finish_stage("remember"))
+    return decided
+
+
+def _is_time_left(until: float) -> Iterator[bool]:
+    while True:
+        yield time.monotonic() < until
+
+
+def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
+    """Return verdict, exit code and the verdict as one sentence."""
+    counted = [
+        b
+        for b in buckets
+        if b.comparison is Comparison.NEW and b.confirmation is Confirmation.CONFIRMED
+    ]
+    failing = [b for b in counted if b.finding.severity >= run.config.fail_on]
+    known = sum(b.comparison in {Comparison.KNOWN, Comparison.ACCEPTED} for b in buckets)
+    executed = sum(member.tally.total for member in run.members.values())
+    lost = [member.name for member in run.members.values() if member.not_run]
+    if run.interrupted:
+        verdict, code = Verdict.INTERRUPTED, ExitCode.INTERRUPTED
+        text = f"Interrupted after {executed:,} cases: {len(counted)} new buckets so far."
+    elif not executed or lost:
+        verdict, code = Verdict.NOT_RUN, ExitCode.INTERNAL
+        text = f"Not run to the end on {', '.join(lost) or 'any target'}: nothing can be concluded."
+    elif run.memory.is_first:
+        verdict, code = Verdict.ESTABLISHED, ExitCode.CLEAN
+        text = f"Baseline established with {len(counted)} buckets; from now on only new ones count."
+    elif failing:
+        verdict, code = Verdict.NEW_FINDINGS, ExitCode.FINDINGS
+        text = f"{len(failing)} new of severity {run.config.fail_on.label} or above, {known} known."
+    else:
+        verdict, code = Verdict.CLEAN, ExitCode.CLEAN
+        below = f", {len(counted)} new below {run.config.fail_on.label}" if counted else ""
+        text = f"Nothing new that counts{below}; {known} known."
+    return Decided(verdict=verdict, exit_code=code, summary=text, buckets=tuple(buckets))
+
+
+def _remember(run: Conclusion, buckets: list[Bucket]) -> None:
+    """Update baseline and frontier. What is still pending is not known yet."""
+    settled = [b for b in buckets if b.confirmation is not Confirmation.PENDING]
+    versions = {name: member.environment.version for name, member in run.members.items()}
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    sighting = Sighting(time=now, versions=tuple(sorted(versions.items())))
+    if run.memory.is_first:
+        run.memory.store.save(establish(settled, sighting))
+    else:
+        run.memory.store.save(update(run.memory.records, settled, sighting))
+    for name, batches in run.explored.items():
+        run.memory.frontier.extend(name, batches, run.config.budget_s)
+    run.memory.frontier.save()

@@ -1,0 +1,139 @@
+"""Reproducers: one standalone script per bucket, tried in the target that shows the defect."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    Comparison,
+    Confirmation,
+    Crashed,
+    Errored,
+    Exhausted,
+    Hung,
+    Outcome,
+    Warned,
+    status,
+)
+from ciguard.errors import OutputError, WorkerStartError
+from ciguard.targets import Active
+from ciguard.triage import EnvironmentHint, script
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+    from pathlib import Path
+
+    from ciguard.campaign.group import Member
+    from ciguard.domain import Bucket, Event
+    from ciguard.execution import Dispatcher, ScriptResult
+
+FOLDER = "reproducers"
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_SHOWS_DIFFERENCE = "DIFFERENT"
+_PATIENCE = 3.0
+"""A script loads nothing anew, but prints and compares: it gets more time than the case had."""
+
+
+def file_name(bucket: Bucket) -> str:
+    """Return a file name of safe characters only: API and fingerprint."""
+    api = _UNSAFE.sub("-", bucket.finding.api)[:80].strip(".-")
+    return f"{api}-{_UNSAFE.sub('-', bucket.fingerprint)}.py"
+
+
+def write_scripts(
+    buckets: list[Bucket], members: Mapping[str, Member], out: Path
+) -> Iterator[Bucket]:
+    """Write the script of every confirmed bucket; yield the buckets with its path.
+
+    Raises:
+        OutputError: if the folder cannot be written.
+    """
+    folder = out / FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for bucket in buckets:
+            if bucket.confirmation is not Confirmation.CONFIRMED:
+                yield bucket
+                continue
+            name = file_name(bucket)
+            (folder / name).write_text(text_of(bucket, members), "utf-8")
+            yield replace(bucket, reproducer=f"{FOLDER}/{name}")
+    except OSError as error:
+        msg = f"{folder}: cannot be written: {error.strerror}. Free some space or choose --out."
+        raise OutputError(msg) from error
+
+
+def text_of(bucket: Bucket, members: Mapping[str, Member]) -> str:
+    """Return the script of a bucket."""
+    shows_on = bucket.finding.targets[-1]
+    return script(bucket.finding, environment_hint=hint_of(members.get(shows_on), shows_on))
+
+
+def hint_of(member: Member | None, name: str) -> EnvironmentHint:
+    """Return how a person gets the environment of a target."""
+    if member is None:
+        return EnvironmentHint(install=(name,))
+    target = member.environment.target
+    packages = tuple(str(p) for p in target.packages if not isinstance(p, Active))
+    library = member.environment.library
+    return EnvironmentHint(
+        install=packages or (f"{library.distributions[0]}=={member.environment.version}",),
+        variables=target.variables,
+        device=target.device,
+        module=library.module,
+    )
+
+
+def try_scripts(
+    buckets: list[Bucket],
+    members: Mapping[str, Member],
+    dispatcher: Dispatcher,
+    *,
+    is_time_left: Iterator[bool],
+) -> Generator[Event, None, list[Bucket]]:
+    """Run the scripts of new buckets, the gravest first, while there is time.
+
+    Returns:
+        The buckets, each marked whether its script failed as the finding did.
+    """
+    tried = {}
+    order = sorted(
+        (b for b in buckets if b.reproducer and b.comparison is Comparison.NEW),
+        key=lambda b: (-b.finding.severity, b.fingerprint),
+    )
+    for bucket in order:
+        if not next(is_time_left):
+            break
+        name = bucket.finding.targets[-1]
+        member = members.get(name)
+        if member is None or member.not_run:
+            continue
+        limit_s = _PATIENCE * member.environment.library.case_limit_s
+        try:
+            result = dispatcher.run_script(name, text_of(bucket, members), limit_s=limit_s)
+        except WorkerStartError as error:
+            yield Warned(message=str(error))
+            break
+        tried[bucket.fingerprint] = fails_alike(bucket, result)
+    return [replace(b, reproduced=tried.get(b.fingerprint, b.reproduced)) for b in buckets]
+
+
+def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
+    """Tell whether a script's end is that of the finding."""
+    finding = bucket.finding
+    if finding.oracle == "differential":
+        return result.exit_code == 1 and _SHOWS_DIFFERENCE in result.log
+    seen = finding.outcomes[finding.targets[-1]]
+    return _matches(seen, result)
+
+
+def _matches(seen: Outcome, result: ScriptResult) -> bool:
+    match seen:
+        case Crashed() | Hung() | Exhausted():
+            return result.death is not None and status(result.death) == status(seen)
+        case Errored(exception):
+            return result.exit_code == 1 and exception in result.log
+        case _:
+            return result.exit_code == 1
