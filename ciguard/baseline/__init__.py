@@ -1,0 +1,42 @@
+"""The baseline: the buckets already known, their state, and the cases that reproduce them.
+
+`compare` tells what is new, `update` what the default branch learnt, `FolderStore` keeps it.
+"""
+
+from ciguard.baseline.comparison import (
+    CLEAN_RUNS_UNTIL_FIXED,
+    Exercised,
+    Records,
+    accept,
+    compare,
+    establish,
+    find_record,
+    is_regression,
+    merge,
+    update,
+)
+from ciguard.baseline.files import read_text, replace_file
+from ciguard.baseline.record import BaselineRecord, Decision, Exhibit, Sighting, State
+from ciguard.baseline.store import BaselineStore, FolderStore
+
+__all__ = [
+    "CLEAN_RUNS_UNTIL_FIXED",
+    "BaselineRecord",
+    "BaselineStore",
+    "Decision",
+    "Exercised",
+    "Exhibit",
+    "FolderStore",
+    "Records",
+    "Sighting",
+    "State",
+    "accept",
+    "compare",
+    "establish",
+    "find_record",
+    "is_regression",
+    "merge",
+    "read_text",
+    "replace_file",
+    "update",
+]

@@ -1,0 +1,185 @@
+"""This run against the baseline: pure functions of buckets and records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.baseline.record import (
+    BaselineRecord,
+    Decision,
+    Sighting,
+    State,
+    bucket_of,
+    exhibit_of,
+    exhibit_order,
+    merge_records,
+    record_of,
+)
+from ciguard.domain import Bucket, Comparison, Confirmation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Records: TypeAlias = Mapping[str, BaselineRecord]
+"""By fingerprint."""
+
+CLEAN_RUNS_UNTIL_FIXED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exercised:
+    """What this run did, so that silence about a known bucket can be told from its absence."""
+
+    replayed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Fingerprint → targets on which the stored case ran to an outcome."""
+    apis: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Target → APIs that were called at least once."""
+
+    def covers(self, record: BaselineRecord) -> bool:
+        """Tell whether the run would have had to meet the bucket, were it still there.
+
+        That takes the bucket's case or its API on every target where it was met: on fewer, it
+        could live on where nobody looked.
+        """
+        replayed: set[str] = set()
+        for name in (record.fingerprint, *record.aliases):
+            replayed |= self.replayed.get(name, frozenset())
+        return bool(record.targets) and all(
+            target in replayed or record.exhibit.api in self.apis.get(target, ())
+            for target in record.targets
+        )
+
+
+def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -> list[Bucket]:
+    """Return this run's buckets and the baseline's unmet ones, each with its comparison.
+
+    A fixed bucket that is met again is new: a regression (see `is_regression`).
+    A bucket whose confirmation is pending keeps that: whoever judges the run must look at both.
+
+    Returns:
+        Sorted by severity, greatest first, then API and fingerprint. Fixed and flaky records that
+        were not met are left out.
+    """
+    by_name = _by_any_name(records)
+    compared, met = [], set()
+    for bucket in buckets:
+        record = by_name.get(bucket.fingerprint)
+        compared.append(replace(bucket, comparison=_of_bucket(bucket, record)))
+        if record is not None:
+            met.add(record.fingerprint)
+    for record in records.values():
+        if record.fingerprint not in met and record.state in {State.OPEN, State.ACCEPTED}:
+            gone = Comparison.FIXED if exercised.covers(record) else Comparison.NOT_RUN
+            compared.append(bucket_of(record, gone))
+    return sorted(compared, key=lambda b: (-b.finding.severity, b.finding.api, b.fingerprint))
+
+
+def _of_bucket(bucket: Bucket, record: BaselineRecord | None) -> Comparison:
+    if bucket.confirmation is Confirmation.FLAKY:
+        return Comparison.FLAKY
+    if record is None or record.state is State.FIXED:
+        return Comparison.NEW
+    return Comparison.ACCEPTED if record.state is State.ACCEPTED else Comparison.KNOWN
+
+
+def is_regression(bucket: Bucket, records: Records) -> bool:
+    """Tell whether a new bucket is one that had been fixed."""
+    record = _by_any_name(records).get(bucket.fingerprint)
+    return bucket.comparison is Comparison.NEW and record is not None
+
+
+def find_record(records: Records, fingerprint: str) -> BaselineRecord | None:
+    """Return the record with that fingerprint, or with that alias."""
+    return records.get(fingerprint) or _by_any_name(records).get(fingerprint)
+
+
+def _by_any_name(records: Records) -> dict[str, BaselineRecord]:
+    names = {alias: record for record in records.values() for alias in record.aliases}
+    return {**names, **records}
+
+
+def update(
+    records: Records,
+    compared: Iterable[Bucket],
+    sighting: Sighting,
+    *,
+    clean_runs: int = CLEAN_RUNS_UNTIL_FIXED,
+) -> Records:
+    """Return the baseline after a run of the default branch.
+
+    Args:
+        records: the baseline before.
+        compared: what `compare` returned for this run.
+        sighting: when, on which commit and with which versions the run was made.
+        clean_runs: runs in a row that exercise an open bucket and do not meet it until it is fixed.
+    """
+    by_name = _by_any_name(records)
+    updated = dict(records)
+    for bucket in compared:
+        record = by_name.get(bucket.fingerprint)
+        match bucket.comparison:
+            case Comparison.NOT_RUN:
+                continue
+            case Comparison.FIXED:
+                if record is not None and record.state is State.OPEN:
+                    changed = _after_clean_run(record, sighting, clean_runs)
+                    updated[record.fingerprint] = changed
+            case _:
+                seen = _met(record, bucket, sighting)
+                updated[seen.fingerprint] = seen
+    return updated
+
+
+def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) -> BaselineRecord:
+    count = record.decision.clean_runs + 1
+    state = State.FIXED if count >= needed else record.state
+    return replace(
+        record,
+        decision=replace(record.decision, changed=sighting.time, state=state, clean_runs=count),
+    )
+
+
+def _met(record: BaselineRecord | None, bucket: Bucket, sighting: Sighting) -> BaselineRecord:
+    is_flaky = bucket.confirmation is Confirmation.FLAKY
+    if record is None:
+        return record_of(bucket, sighting, state=State.FLAKY if is_flaky else State.OPEN)
+    decision = record.decision
+    if decision.clean_runs or (record.state in {State.FIXED, State.FLAKY} and not is_flaky):
+        kept = {State.ACCEPTED, *((State.FIXED, State.FLAKY) if is_flaky else ())}
+        state = record.state if record.state in kept else State.OPEN
+        decision = Decision(changed=sighting.time, state=state, because=decision.because)
+    return replace(
+        record,
+        decision=decision,
+        exhibit=min(record.exhibit, exhibit_of(bucket), key=exhibit_order),
+        targets=tuple(sorted({*record.targets, *bucket.finding.targets})),
+        last_seen=max(record.last_seen, sighting),
+    )
+
+
+def establish(buckets: Iterable[Bucket], sighting: Sighting) -> Records:
+    """Return the first baseline: everything that the run met."""
+    return {bucket.fingerprint: _met(None, bucket, sighting) for bucket in buckets}
+
+
+def accept(records: Records, fingerprint: str, *, because: str, time: str) -> Records:
+    """Return the baseline after a person said why a bucket may stay.
+
+    Raises:
+        KeyError: if no record has that fingerprint.
+    """
+    record = find_record(records, fingerprint)
+    if record is None:
+        raise KeyError(fingerprint)
+    decision = Decision(changed=Sighting(time=time).time, state=State.ACCEPTED, because=because)
+    return {**records, record.fingerprint: replace(record, decision=decision)}
+
+
+def merge(one: Records, other: Records) -> Records:
+    """Return what both sets of records know. Commutative, associative, idempotent."""
+    merged = dict(one)
+    for name, record in other.items():
+        merged[name] = merge_records(merged[name], record) if name in merged else record
+    return {name: merged[name] for name in sorted(merged)}

@@ -1,0 +1,64 @@
+"""Files that others may have tampered with, and files that must never be half written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def read_text(path: Path, *, most: int) -> str:
+    """Return the text of a regular file of at most `most` bytes.
+
+    Raises:
+        OSError: if it cannot be opened, also because it is a symbolic link.
+        ValueError: if it is larger than that, not a regular file's UTF-8 text.
+    """
+    # Without O_NONBLOCK a named pipe in the place of the file would be waited for.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        msg = f"larger than {most} bytes"
+        raise ValueError(msg)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        msg = f"not UTF-8 text (byte {error.start})"
+        raise ValueError(msg) from error
+
+
+def replace_file(path: Path, text: str, *, durable: bool = False) -> None:
+    """Write a file so that a reader sees the old content or the new, never a part.
+
+    Args:
+        path: file in an existing folder.
+        text: the new content.
+        durable: whether it must survive a loss of power as well.
+
+    Raises:
+        OSError: if it cannot be written; the old content is still there.
+    """
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if durable:
+        _sync_folder(path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,228 @@
+"""One known bucket, and how two copies of it become one."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    Bucket,
+    Case,
+    Comparison,
+    Confirmation,
+    Finding,
+    PairKind,
+    Severity,
+    case_to_json,
+)
+from ciguard.triage import is_fingerprint, simplicity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.domain.values import Json
+    from ciguard.triage.buckets import Simplicity
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+class State(StrEnum):
+    """What is decided about a known bucket."""
+
+    OPEN = "open"
+    FIXED = "fixed"
+    """Not met in several runs that exercised it."""
+    ACCEPTED = "accepted"
+    """A person said why it may stay."""
+    FLAKY = "flaky"
+    """Never reproduced every time."""
+
+
+_RANKS = {state: rank for rank, state in enumerate(reversed(State))}
+"""Which of two decisions of one moment holds: the one that hides least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Sighting:
+    """When and where a bucket was met. The order is that of time."""
+
+    time: str
+    """UTC, `2026-01-31T23:59:00Z`."""
+    commit: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
+    """Library version by target, sorted by target."""
+
+    def __post_init__(self) -> None:
+        if not _TIME.fullmatch(self.time):
+            msg = f"{self.time!r} is not a time such as 2026-01-31T23:59:00Z"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhibit:
+    """What stands for the bucket: one finding without its outcomes."""
+
+    level: str
+    oracle: str
+    kind: str
+    severity: Severity
+    library: str
+    api: str
+    pair: PairKind = PairKind.NONE
+    message: str = ""
+    case: Case
+    grouping: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What is decided about the bucket; the later one of two holds."""
+
+    changed: str
+    """When it was decided, as `Sighting.time`."""
+    state: State = State.OPEN
+    because: str = ""
+    """Why it is accepted."""
+    clean_runs: int = 0
+    """Runs in a row that exercised it and did not meet it."""
+
+    def order(self) -> tuple[str, int, str, int]:
+        """Return the key by which decisions are compared; total."""
+        return self.changed, _RANKS[self.state], self.because, -self.clean_runs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineRecord:
+    """One known bucket."""
+
+    fingerprint: str
+    aliases: tuple[str, ...] = ()
+    """Its fingerprints by older recipes, sorted."""
+    decision: Decision
+    exhibit: Exhibit
+    targets: tuple[str, ...]
+    """Where it was met, sorted; for a differential bucket both sides."""
+    first_seen: Sighting
+    last_seen: Sighting
+    issue: str = ""
+    """Number of its issue, or path of its file; empty while none was filed."""
+
+    def __post_init__(self) -> None:
+        for name in (self.fingerprint, *self.aliases):
+            if not is_fingerprint(name):
+                msg = f"{name!r} is not a fingerprint such as v1:0123456789abcdef"
+                raise ValueError(msg)
+
+    @property
+    def state(self) -> State:
+        """Whether it is open, fixed, accepted or flaky."""
+        return self.decision.state
+
+
+def record_of(bucket: Bucket, sighting: Sighting, *, state: State = State.OPEN) -> BaselineRecord:
+    """Return the record of a bucket that is met for the first time."""
+    return BaselineRecord(
+        fingerprint=bucket.fingerprint,
+        decision=Decision(changed=sighting.time, state=state),
+        exhibit=exhibit_of(bucket),
+        targets=tuple(sorted(bucket.finding.targets)),
+        first_seen=sighting,
+        last_seen=sighting,
+    )
+
+
+def exhibit_of(bucket: Bucket) -> Exhibit:
+    """Return what a record keeps of a bucket's representative."""
+    finding = bucket.finding
+    return Exhibit(
+        level=finding.case.level,
+        oracle=finding.oracle,
+        kind=finding.kind,
+        severity=finding.severity,
+        library=finding.library,
+        api=finding.api,
+        pair=finding.pair,
+        message=finding.message,
+        case=finding.case,
+        grouping=bucket.grouping,
+    )
+
+
+def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
+    """Return a bucket for a record that this run did not meet. It has no outcomes."""
+    shown = record.exhibit
+    return Bucket(
+        fingerprint=record.fingerprint,
+        grouping=shown.grouping,
+        finding=Finding(
+            oracle=shown.oracle,
+            kind=shown.kind,
+            severity=shown.severity,
+            library=shown.library,
+            api=shown.api,
+            case=shown.case,
+            outcomes={},
+            targets=record.targets,
+            pair=shown.pair,
+            message=shown.message,
+        ),
+        count=0,
+        confirmation=Confirmation.CONFIRMED,
+        comparison=comparison,
+    )
+
+
+def merge_records(one: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
+    """Return what both copies of a record know. Commutative, associative, idempotent.
+
+    Every part is a least or a greatest of the two, so the order of merging cannot matter.
+
+    Raises:
+        ValueError: if they are records of different buckets.
+    """
+    if one.fingerprint != other.fingerprint:
+        msg = f"{one.fingerprint} and {other.fingerprint} are different buckets"
+        raise ValueError(msg)
+    return replace(
+        one,
+        aliases=_union(one.aliases, other.aliases),
+        decision=max(one.decision, other.decision, key=Decision.order),
+        exhibit=min(one.exhibit, other.exhibit, key=exhibit_order),
+        targets=_union(one.targets, other.targets),
+        first_seen=min(one.first_seen, other.first_seen),
+        last_seen=max(one.last_seen, other.last_seen),
+        # When two jobs filed at once, the older issue stays: numbers grow.
+        issue=min((i for i in (one.issue, other.issue) if i), key=_issue_order, default=""),
+    )
+
+
+def exhibit_order(exhibit: Exhibit) -> tuple[int, Simplicity, str]:
+    """Return the key by which the better exhibit is the lesser; total."""
+    return -exhibit.severity, simplicity(exhibit.case), json.dumps(exhibit_to_json(exhibit))
+
+
+def exhibit_to_json(exhibit: Exhibit) -> dict[str, Json]:
+    """Return the JSON form of an exhibit, its case included."""
+    return {
+        "level": exhibit.level,
+        "oracle": exhibit.oracle,
+        "kind": exhibit.kind,
+        "severity": exhibit.severity.label,
+        "library": exhibit.library,
+        "api": exhibit.api,
+        "pair": exhibit.pair.value,
+        "message": exhibit.message,
+        "grouping": [list(pair) for pair in exhibit.grouping],
+        "case": case_to_json(exhibit.case),
+    }
+
+
+def _issue_order(issue: str) -> tuple[int, str]:
+    return len(issue), issue
+
+
+def _union(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({*one, *other}))
