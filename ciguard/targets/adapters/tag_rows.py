@@ -200,32 +200,44 @@ _JITTOR_ROWS = (
     Row(
         FILES,
         _JITTOR,
-        "files",
+        "read and write files; loading also runs pickled code",
         (
-            r"(?:save|load|pickle\w*|safeload|safeunpickle\w*|load_\w+|save_\w+|save_image)$",
+            r"(?:save|load|pickle\w*|safepickle|safeload|safeunpickle\w*|load_\w+|save_\w+)$",
             r"(?:dataset|models|transform|utils|test|demo)\.",
         ),
     ),
     Row(
         NETWORK,
         _JITTOR,
-        "downloads",
-        (r"(?:download\w*|jittorhub\w*|hub)$", r"(?:mpi_\w+|mpi|in_mpi|distributed\w*)$"),
+        "download, or talk to other processes",
+        (r"(?:download\w*|jittorhub\w*|hub|mpi_\w+|mpi|in_mpi|distributed\w*)$",),
     ),
     Row(
         PROCESS,
         _JITTOR,
-        "compilers, processes, exit",
+        "compile C++ given as text, start and end processes",
         (
-            r"(?:code|compile\w*|compile_\w+|jit\w*|fetch|callback|exit|cleanup|core|init|reset\w*|migrate\w*|to_cpu|to_gpu|attrs|clone_\w+|numpy_code|make_module|custom_\w*|launch\w*|fork\w*|graph_check|seh|log\w*|do_exit|jtorch\w*)$",
+            r"(?:reindex\w*|candidate|index_var|numpy_code|code|make_module|auto_parallel)$",
+            r"(?:compile\w*|jit_\w+|custom_\w*|launch\w*|python_pass_wrapper)$",
+            r"(?:exit|jittor_exit|do_exit|cleanup|core|init|jt_init_subprocess|fork\w*)$",
+            r"(?:migrate\w*|to_cpu|to_gpu|attrs|graph_check|LOG|log_\w+capture\w*)$",
         ),
+    ),
+    Row(
+        CALLBACK,
+        _JITTOR,
+        "take Python functions",
+        (r"(?:fetch|callback|inplace_wrapper|grad_hooker|register_hook|vmap)$",),
     ),
     Row(
         GLOBAL_STATE,
         _JITTOR,
-        "settings and clean-up of the process",
+        "settings, graph and memory of the process",
         (
-            r"(?:set_\w+|flag\w*|clean\w*|gc|sync\w*|display_memory_info|get_mem_info|no_grad|enable_grad|no_fuse|hooks|profile\w*|register\w*|dirty\w*|liveness_info|number_of_\w+|dump_\w+|get_len|size|seed|get_seed|set_seed|set_global_seed|tape\w*|tape_together|single_process_scope|parse_shape\w*|var_scope|runtime_\w+|vtos)$",
+            r"(?:set_\w+|flags|clean\w*|gc|sync|sync_all|no_grad|enable_grad|no_fuse|hooks)$",
+            r"(?:profile_\w+|register\w*|dirty\w*|tape\w*|single_process_scope|var_scope|vtos)$",
+            r"(?:liveness_info|number_of_\w+|dump_\w+|get_mem_info|get_len|seed|get_seed)$",
+            r"(?:clear_trace_data|get_max_memory_\w+|runtime_\w+|release_from_holders)$",
         ),
     ),
     Row(
@@ -233,17 +245,23 @@ _JITTOR_ROWS = (
         _JITTOR,
         "draw from a generator",
         (
-            r"(?:rand\w*|normal\w*|multinomial|bernoulli|shuffle\w*|uniform\w*|dropout\w*|Dropout\w*|DropPath|gauss\w*|xavier\w*|kaiming\w*|trunc_normal\w*|curand\w*|invariant_uniform\w*|relu_invariant_gauss\w*|random\w*|gumbel_softmax|RReLU|rrelu|Bernoulli|Categorical|Normal|OneHotCategorical|Uniform|Geometric|GammaDistribution)_?$",
-            r"distributions\.",
+            r"(?:rand\w*|normal|multinomial|bernoulli|shuffle\w*|uniform|gauss)_?$",
+            r"(?:[dD]ropout\w*|[dD]rop_?[pP]ath|xavier\w*|kaiming\w*|trunc_normal|curand\w*)_?$",
+            r"(?:invariant_uniform|relu_invariant_gauss|gumbel_softmax|RReLU|rrelu)_?$",
+            r"get_init_var_rand$|distributions\.",
         ),
     ),
     Row(
         UNSTABLE,
         _JITTOR,
-        "uninitialised memory, addresses",
-        (r"(?:empty\w*|new_empty|raw_ptr|location|share_with|swap|_update|update|assign)$",),
+        "uninitialised memory, addresses, other Vars' memory",
+        (
+            r"(?:new_)?empty\w*$|new$",
+            r"(?:raw_ptr|var_ptr|location|share_with|swap|_?update|assign|wrap_var_addr|array_)$",
+            r"(?:reuse_np_array|numpy2cupy|peek\w*|debug_msg|name)$",
+        ),
     ),
-    Row(DEBUG, _JITTOR, "print", (r"(?:print\w*|debug\w*|check_graph|print_trace|display\w*)$",)),
+    Row(DEBUG, _JITTOR, "print", (r"(?:print\w*|debug_\w+|display\w*)$",)),
 )
 
 ROWS: tuple[Row, ...] = (

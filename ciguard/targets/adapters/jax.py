@@ -1,0 +1,174 @@
+"""JAX."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ciguard.targets.adapters import contract, error_texts
+from ciguard.targets.adapters.global_state import GlobalState
+from ciguard.targets.adapters.interpreter_state import InterpreterState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DTYPES = (
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
+_SETTINGS = (
+    "jax_enable_x64",
+    "jax_disable_jit",
+    "jax_debug_nans",
+    "jax_debug_infs",
+    "jax_numpy_dtype_promotion",
+    "jax_numpy_rank_promotion",
+    "jax_default_matmul_precision",
+    "jax_default_device",
+)
+_DRIVER_FILES = ("/dev/nvidia{index}", "/dev/dxg", "/proc/driver/nvidia/gpus")
+_INTERNAL_STATUS = re.compile(r"^\s*(?:INTERNAL|UNKNOWN):")
+
+
+class JaxAdapter(contract.Adapter):
+    """Adapter of `jax`, on a CPU or one GPU, with the settings that users get.
+
+    64-bit types need `JAX_ENABLE_X64=1` in the target's environment; without it, JAX would
+    silently make 32-bit ones. `load` runs no operation: the first one starts JAX's threads.
+    """
+
+    module = "jax"
+
+    def load(self, device: str) -> None:
+        """Import JAX for one thread; a GPU is looked for by its driver's files.
+
+        Raises:
+            RuntimeError: if the device is absent.
+        """
+        kind, _, index = device.partition(":")
+        os.environ["JAX_PLATFORMS"] = kind
+        os.environ.setdefault("NPROC", "1")
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+        if kind != "cpu":
+            os.environ["CUDA_VISIBLE_DEVICES"] = index or "0"
+            os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        warnings.simplefilter("ignore")
+        self._jax: Any = importlib.import_module("jax")
+        if kind != "cpu":
+            self._check_driver(device, kind, index or "0")
+        self._numpy: Any = importlib.import_module("jax.numpy")
+        for name in ("jax.scipy", "jax.nn", "jax.lax", "jax.random", "jax.image"):
+            importlib.import_module(name)
+        self._arrays = {name: np.dtype(getattr(self._numpy, name)) for name in _DTYPES}
+        self._names = {dtype: name for name, dtype in self._arrays.items()}
+        self._interpreter = InterpreterState()
+        config = self._jax.config
+        self._state = GlobalState(
+            (partial(getattr, config, name), partial(config.update, name))
+            for name in _SETTINGS
+            if hasattr(config, name)
+        )
+
+    def _check_driver(self, device: str, kind: str, index: str) -> None:
+        # Asking JAX would start its threads and CUDA, after which no process may fork.
+        files = [Path(name.format(index=index)) for name in _DRIVER_FILES]
+        if kind != "cuda" or not any(file.exists() for file in files):
+            msg = f"device {device!r} is absent: jax {self._jax.__version__} finds no such device"
+            raise RuntimeError(msg)
+
+    def describe(self) -> Iterator[dict[str, Any]]:
+        """Yield one record per public function of `jax.numpy`, `lax`, `nn`, `scipy`, `random`."""
+        catalogue = importlib.import_module("ciguard.targets.adapters.jax_catalogue")
+        yield from catalogue.describe()
+
+    def tensor(self, array: Any, dtype: str) -> Any:
+        """Return an array of JAX.
+
+        Raises:
+            KeyError: if JAX has no such dtype.
+            TypeError: if JAX is set to make another, narrower type of it.
+        """
+        wanted = self._arrays[dtype]
+        if array.dtype != wanted:
+            array = array.astype(wanted)
+        made = self._numpy.asarray(array)
+        if made.dtype != wanted:
+            msg = f"jax makes {made.dtype} of {dtype}; set JAX_ENABLE_X64=1"
+            raise TypeError(msg)
+        return made
+
+    def dtype(self, name: str) -> Any:
+        """Return the JAX dtype object for a common name.
+
+        Raises:
+            AttributeError: if JAX has no such dtype.
+        """
+        if name not in self._arrays:
+            msg = f"jax has no dtype {name!r}"
+            raise AttributeError(msg)
+        return getattr(self._numpy, name)
+
+    def read(self, output: Any) -> dict[str, Any] | None:
+        """Read an array back; keys of random generators and traced values only by name."""
+        if not isinstance(output, self._jax.Array):
+            return None
+        name = self._names.get(output.dtype)
+        if name is None:
+            return {"dtype": str(output.dtype), "note": "no numpy equal"}
+        try:
+            array = np.asarray(output)
+        except (RuntimeError, TypeError, ValueError) as error:
+            return {"dtype": name, "note": type(error).__name__}
+        if name == "bfloat16":
+            array = array.astype(np.float32)
+        return {"dtype": name, "array": array}
+
+    def reset(self, seed: int) -> None:
+        """Restore the settings of JAX and the state of numpy and Python. About 1 microsecond.
+
+        JAX itself keeps no generator: its random functions take the key as an argument.
+        """
+        del seed
+        self._interpreter.restore()
+        self._state.restore()
+
+    def synchronise(self) -> None:
+        """Wait for effects; arrays are waited for where they are read."""
+        self._jax.effects_barrier()
+
+    def classify(self, error: BaseException) -> str:
+        """Tell user errors from internal ones by class, then by message."""
+        kind = super().classify(error)
+        if kind != contract.REJECTED:
+            return kind
+        message = str(error)
+        kind = error_texts.kind_of_message(message)
+        if kind != contract.REJECTED:
+            return kind
+        runtime_error = getattr(self._jax.errors, "JaxRuntimeError", ())
+        if isinstance(error, runtime_error) and _INTERNAL_STATUS.match(message):
+            return contract.ERRORED
+        return contract.ERRORED if type(error).__name__ == "MLIRError" else contract.REJECTED
+
+
+ADAPTER = JaxAdapter

@@ -1,0 +1,91 @@
+"""Keras 3, on whichever backend its target has."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from typing import TYPE_CHECKING, Any
+
+from ciguard.targets.adapters import contract, keras_state
+from ciguard.targets.adapters.global_state import GlobalState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BACKENDS = ("tensorflow", "torch", "jax")
+"""In the order that Keras itself prefers them."""
+
+
+class KerasAdapter(contract.Adapter):
+    """Adapter of `keras`; tensors, seeds and error classes are those of the backend's adapter."""
+
+    module = "keras"
+
+    def load(self, device: str) -> None:
+        """Import Keras on the backend that `KERAS_BACKEND` names, else on the first installed.
+
+        Raises:
+            RuntimeError: if there is no backend, or the device is absent.
+        """
+        name = os.environ.get("KERAS_BACKEND") or _installed_backend()
+        os.environ["KERAS_BACKEND"] = name
+        module = importlib.import_module(f"ciguard.targets.adapters.{name}")
+        self._backend: contract.Adapter = module.ADAPTER()
+        self._backend.load(device)
+        self._keras: Any = importlib.import_module("keras")
+        self._variable = self._keras.Variable
+        self._symbol = self._keras.KerasTensor
+        self._state = GlobalState(keras_state.pieces())
+
+    def describe(self) -> Iterator[dict[str, Any]]:
+        """Yield one record per public function and per class whose objects are called."""
+        catalogue = importlib.import_module("ciguard.targets.adapters.keras_catalogue")
+        yield from catalogue.describe()
+
+    def tensor(self, array: Any, dtype: str) -> Any:
+        """Return a tensor of the backend."""
+        return self._backend.tensor(array, dtype)
+
+    def dtype(self, name: str) -> Any:
+        """Return the name itself: Keras takes dtypes by name.
+
+        Raises:
+            AttributeError: if Keras has no such dtype.
+        """
+        try:
+            return self._keras.backend.standardize_dtype(name)
+        except ValueError as error:
+            raise AttributeError(str(error)) from None
+
+    def read(self, output: Any) -> dict[str, Any] | None:
+        """Read a tensor of the backend or a Keras variable; a symbolic tensor only by name."""
+        if isinstance(output, self._variable):
+            output = output.value
+        elif isinstance(output, self._symbol):
+            return {"dtype": str(output.dtype), "note": "symbolic"}
+        return self._backend.read(output)
+
+    def reset(self, seed: int) -> None:
+        """Restore Keras and its backend."""
+        self._state.restore()
+        self._backend.reset(seed)
+
+    def synchronise(self) -> None:
+        """Wait until the device has finished."""
+        self._backend.synchronise()
+
+    def classify(self, error: BaseException) -> str:
+        """Judge the error as the backend's adapter does."""
+        return self._backend.classify(error)
+
+
+def _installed_backend() -> str:
+    for name in _BACKENDS:
+        if importlib.util.find_spec(name) is not None:
+            return name
+    msg = f"keras needs a backend beside it in the target: one of {', '.join(_BACKENDS)}"
+    raise RuntimeError(msg)
+
+
+ADAPTER = KerasAdapter
