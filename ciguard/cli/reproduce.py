@@ -43,7 +43,9 @@ def reproduce(settings: Effective, bucket: str, target: str | None) -> int:
         )
         raise ConfigurationError(msg)
     where = target or origin.partition(" #")[0]
-    outcome = run_again(found, where, settings.config)
+    outcome = run_again(
+        found, where, settings.config, on_step=lambda step: click.echo(visible(step), err=True)
+    )
     is_same = shows_the_same(recorded, outcome)
     if recorded is not None:
         click.echo(f"recorded on {visible(origin)}: {visible(outcome_text(recorded))}")

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Bucket, RunFinished, Severity, visible
-from ciguard.reports.wording import apis_text, counts_text, grouped, ordered, short, tally_text
+from ciguard.reports.wording import (
+    apis_text,
+    counts_text,
+    grouped,
+    ordered,
+    short,
+    state,
+    tally_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +92,7 @@ def _bucket(bucket: Bucket) -> str:
     finding = bucket.finding
     message = visible(finding.message, limit=160)
     return (
-        f"{short(bucket.fingerprint)} {bucket.comparison.value:<8} "
+        f"{short(bucket.fingerprint)} {state(bucket):<8} "
         f"{visible(finding.api, limit=80)}  {finding.oracle}/{finding.kind}: {message}"
     )
 

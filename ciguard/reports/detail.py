@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Bucket, Crashed, PairKind, Passed, visible, visible_lines
-from ciguard.reports.wording import counts_text, ordered, outcome_text, short, stack_of
+from ciguard.reports.wording import counts_text, ordered, outcome_text, short, stack_of, state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
     rows = [
         (
             short(bucket.fingerprint),
-            bucket.comparison.value,
+            state(bucket),
             bucket.finding.severity.label,
             f"{bucket.finding.oracle}/{bucket.finding.kind}",
             visible(bucket.finding.api, limit=60),
@@ -28,7 +28,7 @@ def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
         )
         for bucket in ordered(buckets)
     ]
-    heading = ("BUCKET", "", "SEVERITY", "KIND", "API", "MESSAGE")
+    heading = ("BUCKET", "STATE", "SEVERITY", "KIND", "API", "MESSAGE")
     widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
     for row in (heading, *rows):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
@@ -43,7 +43,7 @@ def bucket_lines(bucket: Bucket, script: str) -> Iterator[str]:
     yield f"{bucket.fingerprint}  {visible(finding.api)}"
     yield f"  {visible(finding.message)}"
     yield ""
-    yield f"State:     {bucket.comparison.value}, {bucket.confirmation.value}"
+    yield f"State:     {state(bucket)}, {bucket.confirmation.value}"
     yield f"Severity:  {finding.severity.label}"
     yield f"Oracle:    {finding.oracle}/{finding.kind}"
     if finding.pair is not PairKind.NONE:

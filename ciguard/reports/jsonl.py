@@ -25,7 +25,7 @@ from ciguard.domain import (
 from ciguard.reports.files import write_atomically
 from ciguard.reports.progress import STATUSES
 from ciguard.reports.stored import BUCKETS_FILE
-from ciguard.reports.wording import counts_by_comparison, ordered
+from ciguard.reports.wording import counts_by_state, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +79,6 @@ class JsonReporter:
         for target in event.targets:
             totals.update(target.tally.as_dict())
         known = {target.name for target in event.targets}
-        comparisons = counts_by_comparison(event.buckets)
         return {
             "schema": RUN_SCHEMA,
             "ciguard": ciguard.__version__,
@@ -98,7 +97,7 @@ class JsonReporter:
             },
             "outcomes": dict(totals),
             "stages": {stage: round(spent_s, 3) for stage, spent_s in event.stages.items()},
-            "buckets": {comparison.value: count for comparison, count in comparisons.items()},
+            "buckets": counts_by_state(event.buckets),
             "warnings": self._warnings,
             "parameters": dict(event.parameters),
         }

@@ -18,7 +18,7 @@ from ciguard.domain import (
     visible_lines,
 )
 from ciguard.reports.files import write_atomically
-from ciguard.reports.wording import ordered, outcome_text, short, tally_text
+from ciguard.reports.wording import UNCONFIRMED, ordered, outcome_text, short, state, tally_text
 
 if TYPE_CHECKING:
     from ciguard.domain import Severity
@@ -100,6 +100,8 @@ def _bucket_case(bucket: Bucket, verdict: Verdict, fail_on: Severity) -> TestCas
 
 def _new(bucket: Bucket, verdict: Verdict, fail_on: Severity) -> Failure | Skipped:
     finding = bucket.finding
+    if state(bucket) == UNCONFIRMED:
+        return Skipped("not confirmed: the budget ended before all repetitions")
     if verdict is Verdict.ESTABLISHED:
         return Skipped("recorded: this run established the baseline")
     if finding.severity < fail_on:

@@ -109,7 +109,8 @@ def _text(event: Event) -> str:
         case RunStarted():
             text = _plan(event)
         case Provisioning():
-            text = f"{event.target}: {event.step}"
+            # The provisioner's own steps name their target.
+            text = event.step if event.step.startswith(event.target) else _step(event)
         case TargetReady():
             text = f"{event.target.name}: {target_text(event.target)}"
         case TargetUnavailable():
@@ -125,6 +126,10 @@ def _text(event: Event) -> str:
         case _:
             text = ""
     return text
+
+
+def _step(event: Provisioning) -> str:
+    return f"{event.target}: {event.step}"
 
 
 def _plan(event: RunStarted) -> str:

@@ -23,7 +23,7 @@ from ciguard.domain import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-STAGES = ("provision", "describe", "replay", "explore", "confirm", "report")
+STAGES = ("provision", "describe", "replay", "explore", "confirm", "reproduce", "remember")
 RATE_WINDOW_S = 10.0
 
 
@@ -58,6 +58,8 @@ class Progress:
         self._began_s: float | None = None
         self._finished_stages: set[str] = set()
         self.budget_s = 0.0
+        self.step = ""
+        """What is being provisioned, for a person. May hold text of the installer."""
         self.targets: dict[str, TargetProgress] = {}
         self.found: Counter[int] = Counter()
         self.flaky = 0
@@ -97,7 +99,7 @@ class Progress:
                 self.budget_s = event.budget_s
                 self.targets = {name: TargetProgress() for name in event.targets}
             case Provisioning():
-                self._target(event.target).state = event.step
+                self._provision(event)
             case TargetReady():
                 self._target(event.target.name).state = f"{event.target.apis:,} APIs"
             case TargetUnavailable():
@@ -115,6 +117,11 @@ class Progress:
                 self._finished_stages.update(STAGES)
             case _:
                 pass
+
+    def _provision(self, event: Provisioning) -> None:
+        self.step = "" if event.done else event.step
+        if event.target in self.targets:
+            self.targets[event.target].state = event.step
 
     def _target(self, name: str) -> TargetProgress:
         return self.targets.setdefault(name, TargetProgress())

@@ -24,6 +24,7 @@ from ciguard.reports.wording import (
     ordered,
     outcome_text,
     short,
+    state,
 )
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _buckets(buckets: tuple[Bucket, ...]) -> Iterator[str]:
     for bucket in ordered(buckets):
         finding = bucket.finding
         cells = (
-            bucket.comparison.value,
+            state(bucket),
             finding.severity.label,
             f"`{short(bucket.fingerprint)}`",
             markdown_code(finding.api, limit=120),

@@ -101,6 +101,8 @@ class TerminalReporter:
             if not counts:
                 state = f"  {visible(name, limit=60)}: {visible(target.state)}"
                 states.append(Text(state, style="dim", no_wrap=True, overflow="ellipsis"))
+        if progress.step:
+            states = [Text(f"  {visible(progress.step)}", no_wrap=True, overflow="ellipsis")]
         return Group(table, *states, self._status())
 
     def _status(self) -> Text:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 from ciguard.domain import (
     Bucket,
     Comparison,
+    Confirmation,
     Crashed,
     Errored,
     Exhausted,
@@ -26,7 +27,11 @@ from ciguard.domain import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_COMPARISON_ORDER = {comparison: place for place, comparison in enumerate(Comparison)}
+UNCONFIRMED = "unconfirmed"
+"""State of a bucket whose confirmation the budget cut short: it may be new, nobody knows."""
+
+STATES = (Comparison.NEW.value, UNCONFIRMED, *(item.value for item in list(Comparison)[1:]))
+"""What people see of a bucket's comparison, in the order they want to see it."""
 
 MET = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
 """Comparisons of buckets that this run met and reproduced."""
@@ -76,7 +81,7 @@ def ordered(buckets: Iterable[Bucket]) -> list[Bucket]:
     return sorted(
         buckets,
         key=lambda bucket: (
-            _COMPARISON_ORDER[bucket.comparison],
+            STATES.index(state(bucket)),
             -bucket.finding.severity,
             bucket.finding.library,
             bucket.finding.api,
@@ -97,19 +102,26 @@ def grouped(buckets: Iterable[Bucket]) -> list[Group]:
     ]
 
 
-def counts_by_comparison(buckets: Iterable[Bucket]) -> dict[Comparison, int]:
-    """Return how many buckets there are of every comparison, zeros included."""
-    counts = Counter(bucket.comparison for bucket in buckets)
-    return {comparison: counts[comparison] for comparison in Comparison}
+def state(bucket: Bucket) -> str:
+    """Return the bucket's comparison as people see it."""
+    is_pending = bucket.confirmation is Confirmation.PENDING
+    if bucket.comparison is Comparison.NEW and is_pending:
+        return UNCONFIRMED
+    return bucket.comparison.value
+
+
+def counts_by_state(buckets: Iterable[Bucket]) -> dict[str, int]:
+    """Return how many buckets there are of every state, zeros included."""
+    counts = Counter(map(state, buckets))
+    return {name: counts[name] for name in STATES}
 
 
 def counts_text(buckets: Iterable[Bucket]) -> str:
     """Return e.g. `3 new, 12 known, 1 not run`; `new` is always said."""
-    counts = counts_by_comparison(buckets)
     return ", ".join(
-        f"{count} {comparison.value}"
-        for comparison, count in counts.items()
-        if count or comparison is Comparison.NEW
+        f"{count} {name}"
+        for name, count in counts_by_state(buckets).items()
+        if count or name == Comparison.NEW.value
     )
 
 
