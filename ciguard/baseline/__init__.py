@@ -14,6 +14,7 @@ from ciguard.baseline.comparison import (
     is_regression,
     merge,
     update,
+    with_issues,
 )
 from ciguard.baseline.files import read_text, replace_file
 from ciguard.baseline.record import BaselineRecord, Decision, Exhibit, Sighting, State
@@ -39,4 +40,5 @@ __all__ = [
     "read_text",
     "replace_file",
     "update",
+    "with_issues",
 ]

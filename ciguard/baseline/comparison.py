@@ -177,6 +177,16 @@ def accept(records: Records, fingerprint: str, *, because: str, time: str) -> Re
     return {**records, record.fingerprint: replace(record, decision=decision)}
 
 
+def with_issues(records: Records, issues: Mapping[str, str]) -> Records:
+    """Return the baseline with the issues that were filed, by fingerprint."""
+    linked = dict(records)
+    for fingerprint, issue in issues.items():
+        record = find_record(records, fingerprint)
+        if record is not None:
+            linked[record.fingerprint] = replace(record, issue=issue)
+    return linked
+
+
 def merge(one: Records, other: Records) -> Records:
     """Return what both sets of records know. Commutative, associative, idempotent."""
     merged = dict(one)

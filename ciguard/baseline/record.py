@@ -183,6 +183,8 @@ def merge_records(one: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
     Raises:
         ValueError: if they are records of different buckets.
     """
+    if one == other:
+        return one
     if one.fingerprint != other.fingerprint:
         msg = f"{one.fingerprint} and {other.fingerprint} are different buckets"
         raise ValueError(msg)

@@ -88,8 +88,8 @@ class FolderStore:
                 continue
             record = self._record(number, line)
             # Two lines of one bucket are what a merge of two branches leaves behind.
-            before = records.get(record.fingerprint, record)
-            records[record.fingerprint] = merge_records(before, record)
+            before = records.get(record.fingerprint)
+            records[record.fingerprint] = merge_records(before, record) if before else record
         return records
 
     def _lines(self) -> Iterator[str]:

@@ -1,0 +1,277 @@
+"""The text of an issue: what a maintainer needs, nothing that fuzzed text could abuse."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, assert_never
+
+from ciguard.domain import (
+    Crashed,
+    Errored,
+    Exhausted,
+    Hung,
+    PairKind,
+    Passed,
+    Rejected,
+    markdown_block,
+    markdown_code,
+    visible,
+)
+from ciguard.trackers.contract import Report, marker
+from ciguard.triage import telling_line, without_local_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ciguard.domain import Bucket, Finding, Frame, Outcome
+
+MOST_BODY = 60_000
+"""Characters; trackers refuse more than 65,536."""
+_MOST_SCRIPT = 20_000
+_MOST_LOG = 4_000
+_MOST_TITLE = 120
+_MOST_FRAMES = 30
+_MOST_ROWS = 40
+_MOST_LISTED = 300
+
+ROLL_UP = "v1:" + "0" * 16
+"""In the place of a fingerprint: the one list of what has no issue of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What is known beside the bucket itself."""
+
+    script: str = ""
+    """The standalone reproducer."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Library version by target."""
+    commit: str = ""
+    first_seen: str = ""
+    is_regression: bool = False
+
+
+def report(bucket: Bucket, context: Context) -> Report:
+    """Return the issue of one bucket."""
+    parts = (
+        marker(bucket.fingerprint),
+        _summary(bucket.finding, context),
+        _outcomes(bucket.finding, context),
+        _script(context, reproduced=bucket.reproduced),
+        _evidence(bucket.finding),
+        _grouping(bucket),
+        _footer(bucket, context),
+    )
+    body = "\n\n".join(part for part in parts if part)
+    return Report(
+        fingerprint=bucket.fingerprint,
+        title=title(bucket.finding),
+        body=body if len(body) <= MOST_BODY else _without_details(parts),
+        slug=slug(bucket.finding.api),
+    )
+
+
+def title(finding: Finding) -> str:
+    """Return one line that tells bugs apart in a list of issues."""
+    if finding.pair is not PairKind.NONE:
+        text = f"{finding.api}: {finding.kind} differs between {' and '.join(finding.targets)}"
+    else:
+        outcome = _shown_outcome(finding)
+        text = f"{finding.api}: {telling_line(outcome) if outcome else finding.kind}"
+    # Titles are plain text, but some trackers link names and numbers in them too.
+    plain = visible(without_local_paths(text), limit=_MOST_TITLE)
+    return re.sub(r"[@#]", lambda match: match[0] + "\u2060", plain.replace("`", "'"))
+
+
+def slug(api: str) -> str:
+    """Return a part of a file's name that says which API: safe characters only."""
+    return re.sub(r"[^A-Za-z0-9_.]+|\.\.+", "-", api).strip("-.")[:80]
+
+
+def roll_up(buckets: Iterable[Bucket]) -> Report:
+    """Return the one issue that lists buckets which have none of their own."""
+    listed = list(buckets)
+    rows = [
+        f"| {b.finding.severity.label} | {markdown_code(b.finding.api)} "
+        f"| {markdown_code(_line_of(b.finding), limit=100)} | `{b.fingerprint}` |"
+        for b in listed[:_MOST_LISTED]
+    ]
+    more = len(listed) - len(rows)
+    says = (
+        f"{len(listed)} known findings have no issue of their own. "
+        "`ciguard show` lists them, `ciguard reproduce FINGERPRINT` runs one."
+    )
+    text = [
+        marker(ROLL_UP),
+        says,
+        "| severity | API | what happens | fingerprint |\n| --- | --- | --- | --- |\n"
+        + "\n".join(rows),
+        f"… and {more} more." if more else "",
+    ]
+    body = "\n\n".join(part for part in text if part)
+    while len(body) > MOST_BODY:
+        body = body[: body.rstrip("\n").rfind("\n")]
+    return Report(
+        fingerprint=ROLL_UP,
+        title=f"ciguard: {len(listed)} further findings",
+        body=body,
+        slug="further-findings",
+    )
+
+
+def _shown_outcome(finding: Finding) -> Outcome | None:
+    shown = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
+    return shown[-1] if shown else None
+
+
+def _line_of(finding: Finding) -> str:
+    outcome = _shown_outcome(finding)
+    line = telling_line(outcome) if outcome is not None else ""
+    return without_local_paths(line or finding.message or finding.kind)
+
+
+def _summary(finding: Finding, context: Context) -> str:
+    again = "This had been fixed and is back. " if context.is_regression else ""
+    api = markdown_code(finding.api)
+    if finding.pair is not PairKind.NONE:
+        sides = " and ".join(markdown_code(name) for name in finding.targets)
+        says = f"{api} answers differently ({markdown_code(finding.kind)}) on {sides}."
+        return f"{again}{says}\n\n{markdown_code(without_local_paths(finding.message))}"
+    return f"{again}{_claim(api, _shown_outcome(finding), finding)}"
+
+
+def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
+    match outcome:
+        case Crashed():
+            line = markdown_code(_line_of(finding))
+            return f"One call of {api} ends the Python process instead of raising: {line}."
+        case Errored():
+            line = markdown_code(_line_of(finding))
+            return f"An internal error escapes from {api}: {line}."
+        case Hung(limit_s):
+            return f"One call of {api} does not return within {limit_s:g} s."
+        case Exhausted():
+            return f"One call of {api} with small arguments uses up all memory."
+        case Passed() | Rejected() | None:
+            return f"{api}: {markdown_code(without_local_paths(finding.message))}"
+        case _:
+            assert_never(outcome)
+
+
+def _outcomes(finding: Finding, context: Context) -> str:
+    if not finding.outcomes:
+        return ""
+    rows = [
+        f"| {markdown_code(name)} | {_version(context.versions.get(name, ''))} "
+        f"| {'**yes**' if name in finding.targets else 'no'} | {_outcome(outcome)} |"
+        for name, outcome in list(finding.outcomes.items())[:_MOST_ROWS]
+    ]
+    shows = "shows it" if finding.pair is PairKind.NONE else "compared"
+    head = f"| target | version | {shows} | outcome |\n| --- | --- | --- | --- |"
+    return "\n".join(["### Outcomes", "", head, *rows])
+
+
+def _version(version: str) -> str:
+    return markdown_code(version, limit=60) if version else ""
+
+
+def _outcome(outcome: Outcome) -> str:
+    match outcome:
+        case Passed():
+            return "returned a result"
+        case Rejected():
+            return f"raised {markdown_code(_shown_line(outcome))}"
+        case Errored():
+            return f"internal error {markdown_code(_shown_line(outcome))}"
+        case Crashed():
+            return f"process died, {markdown_code(_shown_line(outcome))}"
+        case Hung():
+            return _shown_line(outcome)
+        case Exhausted():
+            return markdown_code(_shown_line(outcome))
+        case _:
+            assert_never(outcome)
+
+
+def _shown_line(outcome: Outcome) -> str:
+    return without_local_paths(telling_line(outcome))
+
+
+def _script(context: Context, *, reproduced: bool) -> str:
+    if not context.script:
+        return ""
+    if len(context.script) > _MOST_SCRIPT:
+        return (
+            f"### Script\n\nThe script has {len(context.script)} characters, too many for an "
+            "issue: it is among the results of the run, in `reproducers/`."
+        )
+    checked = "It was run on its own and failed the same way." if reproduced else ""
+    block = markdown_block(context.script.rstrip("\n"), language="python", limit=_MOST_SCRIPT)
+    return "\n\n".join(part for part in ("### Script", checked, block) if part)
+
+
+def _evidence(finding: Finding) -> str:
+    outcome = _shown_outcome(finding)
+    stack = getattr(outcome, "stack", ())
+    log = outcome.log if isinstance(outcome, Crashed) else ""
+    parts = []
+    if stack:
+        parts.append(f"### Python stack, innermost first\n\n{_stack(stack)}")
+    if log.strip():
+        shown = markdown_block(without_local_paths(log.strip()), limit=_MOST_LOG)
+        parts.append(f"### What the process wrote last\n\n{shown}")
+    return "\n\n".join(parts)
+
+
+def _stack(stack: tuple[Frame, ...]) -> str:
+    lines = [f"{without_local_paths(f.file)}: {f.function}" for f in stack[:_MOST_FRAMES]]
+    return markdown_block("\n".join(lines), limit=_MOST_LOG)
+
+
+def _grouping(bucket: Bucket) -> str:
+    if not bucket.grouping:
+        return ""
+    rows = [f"| {markdown_code(name)} | {markdown_code(text)} |" for name, text in bucket.grouping]
+    return "\n".join(
+        [
+            "<details><summary>What other findings must share to be this one</summary>",
+            "",
+            "| ingredient | text |",
+            "| --- | --- |",
+            *rows[:_MOST_ROWS],
+            "",
+            "</details>",
+        ]
+    )
+
+
+def _footer(bucket: Bucket, context: Context) -> str:
+    finding = bucket.finding
+    facts = [
+        f"severity {finding.severity.label}",
+        f"level {markdown_code(finding.case.level, limit=40)}",
+        f"oracle {markdown_code(finding.oracle, limit=40)}",
+        bucket.confirmation.value,
+    ]
+    if context.commit:
+        facts.append(f"commit {markdown_code(context.commit, limit=60)}")
+    if context.first_seen:
+        facts.append(f"first seen {markdown_code(context.first_seen, limit=40)}")
+    return (
+        f"---\nFound by ciguard: {', '.join(facts)}. "
+        f"`ciguard reproduce {bucket.fingerprint}` runs it again, "
+        f"`ciguard accept {bucket.fingerprint}` says that it may stay."
+    )
+
+
+def _without_details(parts: tuple[str, ...]) -> str:
+    """Leave out whole parts from the end of the middle until the rest fits."""
+    first, summary, *middle, footer = parts
+    note = "Parts of this report were too long for an issue; the run's results hold all of it."
+    while middle:
+        middle.pop()
+        body = "\n\n".join(part for part in (first, summary, *middle, note, footer) if part)
+        if len(body) <= MOST_BODY:
+            return body
+    return f"{first}\n\n{note}\n\n{footer}"

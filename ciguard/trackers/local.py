@@ -1,0 +1,182 @@
+"""The local tracker: one markdown file per bucket, in a folder."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from ciguard.baseline import read_text, replace_file
+from ciguard.domain import markdown_text
+from ciguard.errors import OutputError
+from ciguard.trackers.contract import TRACKERS, Issue, Report, marker
+from ciguard.triage import is_fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_MOST_BYTES = 1 << 20
+_PATIENCE_S = 60.0
+_STATE = re.compile(r"<!-- ciguard-state: (open|closed) -->")
+_HISTORY = "<!-- ciguard-history -->"
+_HEADING = f"{_HISTORY}\n\n### History\n"
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+class LocalTracker:
+    """Issues as files: `v1-0123456789abcdef-torch.nn.functional.fold.md`.
+
+    The first line is the marker, the second the state; text, then history follow. A file may be
+    renamed as long as it begins with the fingerprint.
+    """
+
+    def __init__(self, folder: str | Path, *, now: Callable[[], str] = _now) -> None:
+        self._folder = Path(folder)
+        self._now = now
+
+    def find(self, fingerprint: str) -> Issue | None:
+        """Return the issue of that bucket, open or closed, if there is one.
+
+        Raises:
+            OutputError: if its file cannot be read.
+        """
+        path = self._path_of(fingerprint)
+        return None if path is None else _issue(fingerprint, path, self._read(path))
+
+    def open(self, report: Report) -> Issue:
+        """File an issue; where the bucket has one, its text is replaced and its history kept.
+
+        Raises:
+            OutputError: if the folder cannot be written.
+        """
+        with self._locked():
+            path = self._path_of(report.fingerprint)
+            if path is None:
+                name = f"{_stem(report.fingerprint)}-{report.slug}".rstrip("-")
+                path = self._folder / f"{name}.md"
+                history = self._line("opened")
+                state = "open"
+            else:
+                before = self._read(path)
+                history = before.rpartition(_HEADING)[2]
+                state = _state(before)
+            text = _file_text(report, state=state, history=history)
+            self._write(path, text)
+            return _issue(report.fingerprint, path, text)
+
+    def comment(self, issue: Issue, text: str) -> None:
+        """Add a line of plain text to the issue's history.
+
+        Raises:
+            OutputError: if there is no such issue, or its file cannot be written.
+        """
+        self._record(issue, text, state=None)
+
+    def close(self, issue: Issue, because: str) -> Issue:
+        """Close the issue with a line that says why; a closed one stays as it is.
+
+        Raises:
+            OutputError: if there is no such issue, or its file cannot be written.
+        """
+        return self._record(issue, f"closed: {because}", state="closed")
+
+    def reopen(self, issue: Issue, because: str) -> Issue:
+        """Open the issue again with a line that says why; an open one stays as it is.
+
+        Raises:
+            OutputError: if there is no such issue, or its file cannot be written.
+        """
+        return self._record(issue, f"reopened: {because}", state="open")
+
+    def _record(self, issue: Issue, line: str, *, state: str | None) -> Issue:
+        with self._locked():
+            path = self._path_of(issue.fingerprint)
+            if path is None:
+                msg = f"{self._folder}: no issue of {issue.fingerprint}; open one first"
+                raise OutputError(msg)
+            text = self._read(path)
+            if state == _state(text):
+                return _issue(issue.fingerprint, path, text)
+            if state is not None:
+                text = _STATE.sub(f"<!-- ciguard-state: {state} -->", text, count=1)
+            text = text.rstrip("\n") + "\n" + self._line(line)
+            self._write(path, text)
+            return _issue(issue.fingerprint, path, text)
+
+    def _line(self, text: str) -> str:
+        return f"- {self._now()}: {markdown_text(text)}\n"
+
+    def _path_of(self, fingerprint: str) -> Path | None:
+        if not is_fingerprint(fingerprint):
+            msg = f"{fingerprint!r:.60} is not a fingerprint such as v1:0123456789abcdef"
+            raise OutputError(msg)
+        return next(iter(sorted(self._folder.glob(f"{_stem(fingerprint)}*.md"))), None)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self._folder / ".lock", timeout=_PATIENCE_S)
+            lock.acquire()
+        except Timeout as error:
+            msg = (
+                f"{self._folder}: another process has held the issues for {_PATIENCE_S:g} s. "
+                "Wait for it to end, then run again."
+            )
+            raise OutputError(msg) from error
+        except OSError as error:
+            raise OutputError(self._cannot("written", self._folder, error)) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _read(self, path: Path) -> str:
+        try:
+            return read_text(path, most=_MOST_BYTES)
+        except (OSError, ValueError) as error:
+            raise OutputError(self._cannot("read", path, error)) from error
+
+    def _write(self, path: Path, text: str) -> None:
+        try:
+            replace_file(path, text)
+        except OSError as error:
+            raise OutputError(self._cannot("written", path, error)) from error
+
+    @staticmethod
+    def _cannot(done: str, path: Path, error: Exception) -> str:
+        reason = getattr(error, "strerror", None) or error
+        return f"{path}: the issue cannot be {done}: {reason}. Correct or move the file, run again."
+
+
+def _stem(fingerprint: str) -> str:
+    return fingerprint.replace(":", "-")
+
+
+def _state(text: str) -> str:
+    header = "\n".join(text.split("\n", 2)[:2])
+    found = _STATE.search(header)
+    return found[1] if found else "open"
+
+
+def _issue(fingerprint: str, path: Path, text: str) -> Issue:
+    return Issue(fingerprint=fingerprint, number=path.name, is_open=_state(text) == "open")
+
+
+def _file_text(report: Report, *, state: str, history: str) -> str:
+    head = marker(report.fingerprint)
+    body = report.body.removeprefix(head).strip("\n")
+    return (
+        f"{head}\n<!-- ciguard-state: {state} -->\n\n# {markdown_text(report.title)}\n\n"
+        f"{body}\n\n{_HEADING}{history}"
+    )
+
+
+TRACKERS.register("local", LocalTracker)
