@@ -26,6 +26,9 @@ _QUOTED = r"[`'\"]{1,3}([A-Za-z][\w\-+]*)[`'\"]{1,3}"
 _QUOTED_LIST = rf"{_QUOTED}(?:\s*(?:,|\||/|or|and|, or)\s*{_QUOTED})+"
 
 
+_NOT_TEXTS = {"True", "False", "None"}
+
+
 def _rule(pattern: str, fields: Callable[[re.Match[str]], _Fields] | _Fields) -> _Rule:
     compiled = re.compile(pattern, re.IGNORECASE)
     return compiled, fields if callable(fields) else lambda _: fields
@@ -59,7 +62,7 @@ def _dtypes(match: re.Match[str]) -> _Fields:
 
 def _allowed(match: re.Match[str]) -> _Fields:
     texts = re.findall(_QUOTED, match.group())
-    if any(text.lower() in {"true", "false", "none"} or text in KNOWN_DTYPES for text in texts):
+    if any(text in _NOT_TEXTS or text in KNOWN_DTYPES for text in texts):
         return {}
     return {"allowed": tuple(LiteralValue(text) for text in dict.fromkeys(texts))}
 

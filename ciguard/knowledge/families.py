@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     """Read the family rules that fit the API's name and the parameter's."""
+    # A method asks of its receiver what the function of the same name asks of its first argument.
+    name = "input" if parameter.name == "self" else parameter.name
     return [
-        Clue(source=Source.FAMILY, evidence=f"{pattern}: {parameter.name}", **fields)
-        for pattern, fields in _rules_of(record.api)
-        if re.fullmatch(pattern, parameter.name)
+        Clue(source=Source.FAMILY, evidence=f"{pattern}: {name}", **fields)
+        for pattern, fields in _rules_of(_METHOD.sub("torch.", record.api).rstrip("_"))
+        if re.fullmatch(pattern, name)
     ]
+
+
+_METHOD = re.compile(r"^torch\.Tensor\.")
 
 
 @cache

@@ -11,6 +11,8 @@ from ciguard.knowledge.clues import Clue, Source, Structure
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ciguard.domain import Value
+
 ASPECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("structures", ("structures",)),
     ("dtypes", ("dtypes", "dtype_of")),
@@ -24,6 +26,7 @@ ASPECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """Fields that belong together are taken from one source: half of each would contradict itself."""
 
+_FAVOUR = 6
 _NUMERIC = {
     Structure.TENSOR, Structure.TENSORS, Structure.INT, Structure.INTS, Structure.NUMBER,
     Structure.FLOAT, Structure.FLOATS,
@@ -45,6 +48,8 @@ def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[Evidence, ...]]:
         evidence.append(Evidence(speaker.source, aspect, speaker.evidence))
         if aspect == "dtypes":
             merged = _with_both_dtype_aspects(merged, ranked)
+        elif aspect == "allowed":
+            merged = replace(merged, allowed=_favoured(merged.allowed, ranked))
     return merged, tuple(evidence)
 
 
@@ -53,6 +58,13 @@ def _with_both_dtype_aspects(merged: Clue, ranked: list[Clue]) -> Clue:
     dtypes = merged.dtypes or next((clue.dtypes for clue in ranked if clue.dtypes), ())
     same = merged.dtype_of or next((clue.dtype_of for clue in ranked if clue.dtype_of), "")
     return replace(merged, dtypes=dtypes, dtype_of=same)
+
+
+def _favoured(allowed: tuple[Value, ...], ranked: list[Clue]) -> tuple[Value, ...]:
+    """Repeat the values that a weaker source names too: those that need no further argument."""
+    named = [value for clue in ranked[1:] for value in clue.allowed]
+    narrower = tuple(value for value in dict.fromkeys(allowed) if value in named)
+    return allowed if len(narrower) == len(allowed) else (*narrower * _FAVOUR, *allowed)
 
 
 def _speaks(clue: Clue, names: tuple[str, ...], merged: Clue) -> bool:

@@ -51,7 +51,7 @@ def _dim(text: str) -> Dim | None:
         return int(text)
     if not text or len(text) > 40 or len(text.split()) > 3:  # noqa: PLR2004 - prose, not a size
         return None
-    name = _IDENTIFIER.match(text)
+    name = _IDENTIFIER.search(text)
     if not name:
         return None
     symbol = name.group()

@@ -167,7 +167,7 @@ def _ints(constraint: Ints, value: Value, scope: Scope) -> str:
     if len(numbers) != len(value.items):
         return "not all of its items are ints"
     if constraint.sizes:
-        return _sizes_problem(constraint.sizes, numbers, scope)
+        return _sizes_problem(constraint, numbers, scope)
     wrong_length = _ints_length_problem(constraint, len(numbers), scope)
     if wrong_length:
         return wrong_length
@@ -181,14 +181,12 @@ def _ints(constraint: Ints, value: Value, scope: Scope) -> str:
     return next(filter(None, wrong), "")
 
 
-def _sizes_problem(sizes: tuple[str, ...], numbers: list[int], scope: Scope) -> str:
-    if len(numbers) != len(sizes):
-        return f"{len(numbers)} ints, not {len(sizes)}"
-    for symbol, number in zip(sizes, numbers, strict=True):
-        bound = scope.sizes.setdefault(symbol, number)
-        if bound != number:
-            return f"{number} is not the size {symbol} = {bound}"
-    return ""
+def _sizes_problem(constraint: Ints, numbers: list[int], scope: Scope) -> str:
+    if len(numbers) != len(constraint.sizes):
+        return f"{len(numbers)} ints, not {len(constraint.sizes)}"
+    sized = (Int(min=constraint.min, max=constraint.max, size=size) for size in constraint.sizes)
+    found = [_int(one, LiteralValue(n), scope) for one, n in zip(sized, numbers, strict=True)]
+    return next(filter(None, found), "")
 
 
 def _ints_length_problem(constraint: Ints, length: int, scope: Scope) -> str:

@@ -29,6 +29,7 @@ _NEVER_GIVEN = frozenset({"name"})
 """TensorFlow's label of an operation: it says nothing of the computation."""
 _RARELY_GIVEN = frozenset({"out", "device", "layout", "pin_memory", "memory_format", "names"})
 _RARELY = 0.1
+_MOSTLY = 4.5
 _SEED_RANGE = 1 << 31
 _OPTIONAL_REDRAWN = 0.5
 
@@ -123,7 +124,9 @@ def _is_drawn(parameter: Parameter) -> bool:
 def _slot(parameter: Parameter) -> _Slot:
     constraint = parameter.constraint
     share = 0.0 if parameter.required else 1.0
-    if share and parameter.name in _RARELY_GIVEN:
+    if parameter.kind is ParameterKind.VAR_POSITIONAL:
+        share = _MOSTLY  # optional in the signature, but hardly ever meant to be left out
+    elif share and parameter.name in _RARELY_GIVEN:
         share = _RARELY
     return _Slot(
         name=parameter.name,

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import pytest
+
+from ciguard.domain import ApiRecord, CallKind, LiteralValue, ParameterRecord
+from ciguard.knowledge import (
+    READERS,
+    Clue,
+    Source,
+    Structure,
+    defaults,
+    doc_phrases,
+    doc_types,
+    type_hints,
+    type_texts,
+)
+from ciguard.knowledge import names as name_reader
+from ciguard.values import Between, Named
+
+RECORD = ApiRecord(api="lib.f", kind=CallKind.FUNCTION, parameters=())
+
+
+def _phrases(doc: str) -> list[Clue]:
+    return doc_phrases.read(RECORD, ParameterRecord(name="p", doc=doc))
+
+
+def _said(clues: list[Clue], field: str) -> object:
+    default = getattr(Clue(source=Source.NAME, evidence=""), field)
+    return next((v for clue in clues if (v := getattr(clue, field)) != default), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "structures", "nullable", "length"),
+    [
+        ("Tensor", (Structure.TENSOR,), False, None),
+        ("Tensor(a!)", (Structure.TENSOR,), False, None),
+        ("Tensor?", (Structure.TENSOR,), True, None),
+        ("Tensor[]", (Structure.TENSORS,), False, None),
+        ("int[2]", (Structure.INTS, Structure.INT), False, 2),
+        ("SymInt[]", (Structure.INTS,), False, None),
+        ("Scalar", (Structure.NUMBER,), False, None),
+        ("ScalarType?", (Structure.DTYPE,), True, None),
+        ("float?", (Structure.FLOAT,), True, None),
+        ("list(int)", (Structure.INTS,), False, None),
+        ("list(shape)", (Structure.SHAPES,), False, None),
+        ("list(type)", (Structure.DTYPES,), False, None),
+        ("func", (Structure.OPAQUE,), False, None),
+    ],
+)
+def test_schema_types_are_read(
+    text: str, structures: tuple[Structure, ...], nullable: bool, length: int | None
+) -> None:
+    parsed = type_texts.parse_type(text)
+
+    assert parsed == type_texts.TypeText(structures, nullable, length)
+
+
+def test_an_unknown_schema_type_says_nothing() -> None:
+    assert type_texts.parse_type("__torch__.Foo") is None
+
+
+@pytest.mark.parametrize(
+    ("hint", "structures"),
+    [
+        ("torch.Tensor", (Structure.TENSOR,)),
+        ("Optional[Tensor]", (Structure.TENSOR,)),
+        ("Union[int, Tuple[int, int]]", (Structure.INT, Structure.INTS)),
+        ("int | None", (Structure.INT,)),
+        ("list[torch.Tensor]", (Structure.TENSORS,)),
+        ("BroadcastingList2[int]", (Structure.INTS, Structure.INT)),
+        ("_size_2_t", (Structure.INTS, Structure.INT)),
+        ("'Tensor'", (Structure.TENSOR,)),
+        ("Callable[[int], int]", (Structure.OPAQUE,)),
+    ],
+)
+def test_type_hints_are_read(hint: str, structures: tuple[Structure, ...]) -> None:
+    (clue,) = type_hints.read(RECORD, ParameterRecord(name="p", annotation=hint))
+
+    assert clue.structures == structures
+    assert clue.nullable is (True if "None" in hint or "Optional" in hint else None)
+
+
+def test_a_literal_hint_lists_the_allowed_values() -> None:
+    (clue,) = type_hints.read(RECORD, ParameterRecord(name="p", annotation="Literal['a', 'b']"))
+
+    assert clue.allowed == (LiteralValue("a"), LiteralValue("b"))
+
+
+@pytest.mark.parametrize("hint", ["", "???", "Foo", "x if"])
+def test_an_unreadable_hint_says_nothing(hint: str) -> None:
+    assert type_hints.read(RECORD, ParameterRecord(name="p", annotation=hint)) == []
+
+
+@pytest.mark.parametrize(
+    ("default", "structure", "low", "high"),
+    [
+        ("1", Structure.INT, 1, 4),
+        ("-100", Structure.INT, -100, 0),
+        ("0.5", Structure.FLOAT, 0.0, 1.0),
+        ("1e-05", Structure.FLOAT, 0.0, 1.0),
+        ("True", Structure.BOOL, None, None),
+        ("[1, 1, 1, 1]", Structure.INTS, 1, 2),
+        ("<dtype: 'int32'>", Structure.DTYPE, None, None),
+        ("torch.float32", Structure.DTYPE, None, None),
+    ],
+)
+def test_defaults_tell_the_kind_and_the_range(
+    default: str, structure: Structure, low: float | None, high: float | None
+) -> None:
+    (clue,) = defaults.read(RECORD, ParameterRecord(name="p", default=default))
+
+    assert (clue.structures, clue.low, clue.high) == ((structure,), low, high)
+
+
+def test_a_default_of_none_tells_that_none_is_accepted() -> None:
+    (clue,) = defaults.read(RECORD, ParameterRecord(name="p", default="None"))
+
+    assert clue.nullable is True
+
+
+@pytest.mark.parametrize("default", [None, "<object>", "inf", "{1: 2}"])
+def test_other_defaults_say_nothing(default: str | None) -> None:
+    assert defaults.read(RECORD, ParameterRecord(name="p", default=default)) == []
+
+
+@pytest.mark.parametrize(
+    ("doc_type", "structures"),
+    [
+        ("Tensor", (Structure.TENSOR,)),
+        ("int or tuple, optional", (Structure.INT, Structure.INTS)),
+        ("LongTensor", (Structure.TENSOR,)),
+        ("tuple of ints", (Structure.INTS,)),
+        ("sequence of Tensors", (Structure.TENSORS,)),
+        ("float", (Structure.FLOAT,)),
+        ("bool, optional", (Structure.BOOL,)),
+        ("str", (Structure.STRING,)),
+        (":class:`torch.dtype`, optional", (Structure.DTYPE,)),
+        ("Number", (Structure.NUMBER,)),
+    ],
+)
+def test_documented_types_are_read(doc_type: str, structures: tuple[Structure, ...]) -> None:
+    (clue,) = doc_types.read(RECORD, ParameterRecord(name="p", doc_type=doc_type))
+
+    assert clue.structures == structures
+
+
+def test_a_long_tensor_has_the_dtype_that_its_name_says() -> None:
+    (clue,) = doc_types.read(RECORD, ParameterRecord(name="p", doc_type="LongTensor"))
+
+    assert clue.dtypes == ("int64",)
+
+
+@pytest.mark.parametrize(
+    ("doc", "field", "value"),
+    [
+        ("A 4-D tensor.", "ndim", (4, 4)),
+        ("Must be 2-D or 3-D.", "ndim", (2, 3)),
+        ("A scalar.", "ndim", (0, 0)),
+        ("0-D. The axis.", "ndim", (0, 0)),
+        ("A vector of length n", "ndim", (1, 1)),
+        ("Must be non-negative.", "low", 0),
+        ("must be positive", "low", 1),
+        ("a value in the range [0, 1]", "high", 1.0),
+        ("an index in [0, 10)", "high", 9.0),
+        ("must have the same shape as `x`", "shape_of", "x"),
+        ("Must have the same type as `value`.", "dtype_of", "value"),
+        ("A `Tensor` of type `int32`.", "dtypes", ("int32",)),
+        (
+            "Must be one of the following types: `half`, `float32`, `int64`.",
+            "dtypes",
+            ("float16", "float32", "int64"),
+        ),
+        (
+            'A `string` from: `"SAME", "VALID"`.',
+            "allowed",
+            (LiteralValue("SAME"), LiteralValue("VALID")),
+        ),
+        (
+            "one of 'mean', 'sum' or 'none'",
+            "allowed",
+            (LiteralValue("mean"), LiteralValue("sum"), LiteralValue("none")),
+        ),
+        ("A list of `ints`.", "structures", (Structure.INTS,)),
+        ("An optional `bool`. Defaults to `False`.", "structures", (Structure.BOOL,)),
+        (
+            "Shape `[batch, in_height, 3]`.",
+            "shape",
+            ("batch", Named("in_height", 4, 8), 3),
+        ),
+        (
+            r"input tensor of shape :math:`(\text{minibatch} , \text{in\_channels} , iW)`",
+            "shape",
+            ("minibatch", "in_channels", Named("iW", 4, 8)),
+        ),
+        (
+            r"filters of shape :math:`(\text{out} , \frac{\text{in\_channels}}{\text{groups}} , kH)`",
+            "shape",
+            ("out", "in_channels", Named("kH", 1, 3)),
+        ),
+        ("shape `[2 * n, m]`", "shape", (Between(1, 4), "m")),
+        ("a tensor of shape `[..., n, m]`", "ndim", (2, 4)),
+        ("must be sorted", "increasing", True),
+    ],
+)
+def test_obvious_phrases_are_read(doc: str, field: str, value: object) -> None:
+    assert _said(_phrases(doc), field) == value
+
+
+def test_a_clue_from_a_phrase_quotes_it() -> None:
+    (clue,) = [
+        clue for clue in _phrases("The rate. Must be non-negative, please.") if clue.low == 0
+    ]
+
+    assert clue.evidence == "non-negative"
+    assert clue.source is Source.DOC_PHRASE
+
+
+@pytest.mark.parametrize(
+    "doc", ["", "The input.", "See `tf.nn.relu` or `tf.nn.elu`", "If `True`, or `False`, …"]
+)
+def test_plain_prose_states_no_range_shape_or_options(doc: str) -> None:
+    clues = _phrases(doc)
+
+    assert all(clue.shape is None and clue.low is None for clue in clues)
+
+
+def test_a_name_speaks_when_nobody_else_does() -> None:
+    (clue,) = name_reader.read(RECORD, ParameterRecord(name="kernel_size"))
+
+    assert clue.structures == (Structure.INT,)
+    assert (clue.low, clue.high) == (1, 3)
+
+
+def test_every_reader_is_silent_about_a_parameter_of_which_nothing_is_said() -> None:
+    parameter = ParameterRecord(name="zzz_unheard_of")
+
+    assert [clue for reader in READERS for clue in reader(RECORD, parameter)] == []

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    ApiCall,
+    CallKind,
+    Intent,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    case_from_json,
+    case_to_json,
+)
+from ciguard.errors import RegistrationError
+from ciguard.knowledge import understand
+from ciguard.levels import LEFT_OUT, LEVELS, ApiLevel, Level, select
+from ciguard.values import Scope, problem
+from tests.unit.knowledge.record_examples import (
+    ADD_METHOD,
+    ALL,
+    CONV1D_LAYER,
+    CONV2D_OP,
+    DELETE_FILE,
+    SPREAD,
+    SUM,
+)
+
+
+def _calls(*records: object, count: int = 200, seed: int = 0) -> list[ApiCall]:
+    level = ApiLevel(records, seed)  # type: ignore[arg-type]
+    return [case for index in range(count) for case in level.cases(index).cases]
+
+
+def test_the_level_is_registered_and_fulfils_its_contract() -> None:
+    factory = LEVELS.get("api")
+
+    assert isinstance(factory(ALL, 0), Level)
+
+
+def test_a_second_level_of_one_name_is_refused() -> None:
+    with pytest.raises(RegistrationError, match="registered twice"):
+        LEVELS.register("api", ApiLevel)
+
+
+def test_a_batch_holds_cases_of_one_api() -> None:
+    batch = ApiLevel(ALL, 1).cases(3)
+
+    assert {case.api for case in batch.cases} == {batch.api}
+    assert {case.kind for case in batch.cases} == {batch.kind}
+    assert len(batch.cases) == 16
+
+
+@given(st.integers(0, 2**32), st.integers(0, 500))
+def test_seed_and_index_decide_the_batch_whatever_was_asked_before(seed: int, index: int) -> None:
+    busy = ApiLevel(ALL, seed)
+    for earlier in (index + 7, 0, index):
+        busy.cases(earlier)
+
+    assert repr(busy.cases(index)) == repr(ApiLevel(ALL, seed).cases(index))
+
+
+def test_other_seeds_and_indices_give_other_cases() -> None:
+    level = ApiLevel((SUM,), 0)
+
+    batches = [level.cases(0), level.cases(1), ApiLevel((SUM,), 1).cases(0)]
+
+    assert len({repr(batch) for batch in batches}) == 3
+
+
+def test_every_api_is_met_once_per_round_in_another_order() -> None:
+    level = ApiLevel(ALL, 5)
+
+    rounds = [
+        [level.cases(turn * len(ALL) + place).api for place in range(len(ALL))] for turn in range(4)
+    ]
+
+    assert all(sorted(order) == sorted(record.api for record in ALL) for order in rounds)
+    assert len({tuple(order) for order in rounds}) > 1
+
+
+def test_a_level_without_apis_is_refused() -> None:
+    with pytest.raises(ValueError, match="no API to call"):
+        ApiLevel((), 0)
+
+
+def test_every_case_survives_its_json_form() -> None:
+    for case in _calls(*ALL, count=60):
+        assert repr(case_from_json(case_to_json(case))) == repr(case)
+
+
+def test_a_conforming_call_satisfies_every_constraint() -> None:
+    for record in ALL:
+        api = understand(record)
+        constraints = {p.name: p.constraint for p in (*api.parameters, *api.inputs)}
+        for case in _calls(record, count=12):
+            if case.intent is not Intent.CONFORMING or record is SPREAD:
+                continue
+            scope = Scope()
+            names = [p.name for p in api.parameters]
+            scope.values.update(zip(names, case.arguments, strict=False))
+            scope.values.update(case.keywords)
+            inputs = [p.name for p in api.inputs]
+            scope.values.update(zip(inputs, case.inputs, strict=True))
+            for name, value in scope.values.items():
+                assert problem(value, constraints[name], scope) == "", (record.api, name)
+
+
+def test_the_mix_has_conforming_boundary_and_later_violating_calls() -> None:
+    first = Counter(case.intent for case in ApiLevel((SUM,), 0, cases_per_batch=500).cases(0).cases)
+    later = Counter(case.intent for case in ApiLevel((SUM,), 0, cases_per_batch=500).cases(9).cases)
+
+    assert first[Intent.VIOLATING] == 0
+    assert 0.3 < first[Intent.CONFORMING] / 500 < 0.6
+    assert min(later[intent] for intent in Intent) > 50
+
+
+def test_only_calls_that_bend_an_argument_have_a_focus() -> None:
+    for case in _calls(SUM, CONV2D_OP):
+        assert bool(case.focus) == (case.intent is not Intent.CONFORMING)
+
+
+def test_required_parameters_are_always_given_and_optional_ones_now_and_then() -> None:
+    given_names = [{key for key, _ in case.keywords} for case in _calls(SUM, count=30)]
+
+    assert all(len(case.arguments) == 1 for case in _calls(SUM, count=30))
+    share = sum("keepdim" in names for names in given_names) / len(given_names)
+    assert 0.1 < share < 0.5
+
+
+def test_operators_defined_by_tensorflow_are_called_with_keywords_only() -> None:
+    for case in _calls(CONV2D_OP, count=20):
+        assert case.arguments == ()
+        assert [key for key, _ in case.keywords][:4] == ["input", "filter", "strides", "padding"]
+        assert "name" not in dict(case.keywords)
+
+
+def test_the_first_argument_of_a_method_is_a_tensor() -> None:
+    conforming = [c for c in _calls(ADD_METHOD, count=20) if c.intent is Intent.CONFORMING]
+
+    assert conforming
+    assert all(isinstance(case.arguments[0], TensorValue) for case in conforming)
+
+
+def test_variable_arguments_are_spread() -> None:
+    cases = _calls(SPREAD, count=20)
+
+    assert any(len(case.arguments) > 1 for case in cases)
+    assert all("size" not in dict(case.keywords) for case in cases)
+    conforming = [case for case in cases if case.intent is Intent.CONFORMING]
+    assert not any(
+        isinstance(value, ListValue | TupleValue) for c in conforming for value in c.arguments
+    )
+
+
+def test_a_layer_is_fed_the_channels_it_was_built_for() -> None:
+    conforming = [c for c in _calls(CONV1D_LAYER, count=20) if c.intent is Intent.CONFORMING]
+
+    for case in conforming:
+        image = case.inputs[0]
+        assert isinstance(image, TensorValue)
+        assert len(image.shape) == 3
+        assert case.arguments[0] == LiteralValue(image.shape[1])
+
+
+def test_a_layer_s_inputs_are_bent_too() -> None:
+    focuses = {case.focus for case in _calls(CONV1D_LAYER, count=20)}
+
+    assert {"in_channels", "input:input"} <= focuses
+
+
+def test_an_optional_argument_before_the_variable_ones_is_given_by_position_or_not_at_all() -> None:
+    mixed = replace(SPREAD, parameters=(*SUM.parameters[1:2], *SPREAD.parameters))
+
+    for case in _calls(mixed, count=20):
+        assert "dim" not in dict(case.keywords)
+
+
+def test_selection_leaves_out_calls_that_reach_outside_the_case() -> None:
+    assert DELETE_FILE not in select(ALL)
+    assert DELETE_FILE in select(ALL, allow=("files",))
+    assert "random" not in LEFT_OUT
+
+
+def test_selection_keeps_what_the_globs_name() -> None:
+    assert select(ALL, ("torch.*",), ("*.nn.*",)) == (SUM, ADD_METHOD, SPREAD)
+    assert select(ALL, ()) == ()
+
+
+def test_the_kind_of_the_record_is_the_kind_of_its_calls() -> None:
+    kinds = {case.api: case.kind for case in _calls(*ALL, count=12)}
+
+    assert kinds["torch.nn.Conv1d"] is CallKind.LAYER
+    assert kinds["torch.Tensor.add_"] is CallKind.METHOD

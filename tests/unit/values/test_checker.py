@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pytest
+
+from ciguard.domain import (
+    Constant,
+    DtypeValue,
+    Explicit,
+    ListValue,
+    LiteralValue,
+    Special,
+    TensorValue,
+    TupleValue,
+    Uniform,
+    Value,
+)
+from ciguard.values import (
+    AnyOf,
+    Bool,
+    Constraint,
+    Dict,
+    Dtype,
+    Float,
+    Int,
+    Ints,
+    List,
+    OneOf,
+    Optional,
+    Scope,
+    Tensor,
+    Tuple,
+    conforms,
+    problem,
+)
+from tests.unit.values.constraint_examples import X, scope_with
+
+
+def _ints(*numbers: int) -> ListValue:
+    return ListValue(tuple(map(LiteralValue, numbers)))
+
+
+def _tensor(*shape: int, dtype: str = "float32", high: float = 1.0) -> TensorValue:
+    return TensorValue(dtype, shape, Uniform(0, 0.0, high))
+
+
+@pytest.mark.parametrize(
+    ("value", "constraint", "why"),
+    [
+        (LiteralValue(9), Int(min=0, max=8), "9 is not in [0, 8]"),
+        (LiteralValue(value=True), Int(min=0, max=8), "not an int"),
+        (LiteralValue(3), Int(axis_of="x"), "3 is no axis of 3 dimensions"),
+        (LiteralValue(float("nan")), Float(), "NaN"),
+        (LiteralValue(1), Float(), "not a float"),
+        (LiteralValue(1), Bool(), "not a bool"),
+        (DtypeValue("int8"), Dtype(("int32",)), "int8 is not allowed"),
+        (DtypeValue("int8"), Dtype(("int8", "float32"), dtype_of="x"), "not the dtype of x"),
+        (_ints(1, 2), Ints(length_of="x"), "2 ints, not 3 to 3"),
+        (_ints(5), Ints(axes_of="x", length=(1, 1)), "5 is no axis"),
+        (_ints(2, 1), Ints(increasing=True), "not increasing"),
+        (TupleValue(()), Ints(), "not a list"),
+        (_tensor(2), Tensor(ndim=(2, 3)), "1 dimensions, not 2 to 3"),
+        (_tensor(2, 3), Tensor(shape=("N", "N")), "size 3 of dimension 1"),
+        (_tensor(2), Tensor(shape_of="x"), "not that of x"),
+        (_tensor(5), Tensor(broadcast_with="x"), "does not broadcast"),
+        (_tensor(2, dtype="int8"), Tensor(), "dtype int8 is not allowed"),
+        (_tensor(2, high=9.0), Tensor(low=0, high=3), "elements in [0.0, 9.0]"),
+        (TensorValue("float32", (1,), Special(0)), Tensor(low=0), "special values"),
+        (
+            TensorValue("int32", (2,), Explicit((3, 1))),
+            Tensor(increasing=True),
+            "not increasing",
+        ),
+        (TensorValue("int32", (), Constant(3)), Tensor(axis_of="x"), "elements in [3, 3]"),
+        (LiteralValue("same"), OneOf((LiteralValue("SAME"),)), "not one of the known values"),
+        (ListValue((_tensor(1), _tensor(2))), List(item=Tensor(), uniform=True), "differ"),
+        (_ints(1), Tuple((Int(),)), "not a tuple"),
+        (TupleValue(()), Tuple((Int(),)), "0 items, not 1"),
+        (LiteralValue(1), Dict(()), "not a dict"),
+        (LiteralValue(9), Optional(Int(max=8)), "9 is not in"),
+        (LiteralValue("a"), AnyOf(((1.0, Int()), (1.0, Bool()))), "not an int; not a bool"),
+    ],
+)
+def test_a_value_that_does_not_conform_is_told_why(
+    value: Value, constraint: Constraint, why: str
+) -> None:
+    assert why in problem(value, constraint, scope_with(X))
+
+
+def test_none_conforms_to_an_optional() -> None:
+    assert conforms(LiteralValue(None), Optional(Int()))
+
+
+def test_one_is_not_true_among_allowed_values() -> None:
+    assert not conforms(LiteralValue(1), OneOf((LiteralValue(value=True),)))
+
+
+def test_a_symbol_is_checked_across_arguments() -> None:
+    scope = Scope()
+
+    first = problem(_tensor(2, 5), Tensor(shape=("N", "C")), scope)
+
+    assert first == ""
+    assert "is not C" in problem(LiteralValue(4), Int(size="C"), scope)
+
+
+def test_an_option_that_is_refused_binds_no_symbol() -> None:
+    scope = Scope()
+    constraint = AnyOf(((1.0, Tensor(shape=("C", 1))), (1.0, Tensor(shape=("D", 2)))))
+
+    assert problem(_tensor(7, 2), constraint, scope) == ""
+    assert scope.sizes == {"D": 7}
+
+
+def test_an_empty_tensor_has_no_element_out_of_range() -> None:
+    assert conforms(TensorValue("int32", (0,), Constant(99)), Tensor(ndim=(1, 1), high=3))

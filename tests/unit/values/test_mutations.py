@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+
+from ciguard.domain import (
+    Constant,
+    Explicit,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    Uniform,
+    Value,
+    value_from_json,
+    value_to_json,
+)
+from ciguard.values import (
+    AnyOf,
+    Constraint,
+    Int,
+    Ints,
+    Optional,
+    Scope,
+    Tensor,
+    boundaries,
+    compile_sampler,
+    problem,
+    violations,
+)
+from tests.unit.values.constraint_examples import X, constraints, scope_with, scopes, seeds
+
+
+def _violated(constraint: Constraint, seed: int, scope: Scope) -> list[tuple[str, Value]]:
+    rng = random.Random(seed)
+    current = compile_sampler(constraint)(rng, scope)
+    return [(m.aspect, m.mutate(rng, scope, current)) for m in violations(constraint)]
+
+
+@given(constraints, seeds, scopes)
+def test_a_violating_value_does_not_conform(
+    constraint: Constraint, seed: int, x: TensorValue | None
+) -> None:
+    scope = scope_with(x)
+
+    for aspect, value in _violated(constraint, seed, scope):
+        judged = scope_with(x)
+        judged.sizes = dict(scope.sizes)  # a symbol can only be violated once it is bound
+        assert problem(value, constraint, judged) != "", aspect
+
+
+@given(constraints)
+def test_every_kind_of_constraint_can_be_violated(constraint: Constraint) -> None:
+    assert violations(constraint)
+
+
+@given(constraints, seeds)
+def test_boundary_values_have_a_json_form(constraint: Constraint, seed: int) -> None:
+    rng, scope = random.Random(seed), scope_with(X)
+    current = compile_sampler(constraint)(rng, scope)
+
+    for mutation in boundaries(constraint):
+        value = mutation.mutate(rng, scope, current)
+        assert repr(value_from_json(value_to_json(value))) == repr(value)
+
+
+@given(constraints, seeds)
+def test_mutations_are_deterministic(constraint: Constraint, seed: int) -> None:
+    first = _violated(constraint, seed, scope_with(X))
+
+    assert repr(_violated(constraint, seed, scope_with(X))) == repr(first)
+
+
+@given(constraints, seeds)
+def test_no_mutation_asks_for_a_large_tensor(constraint: Constraint, seed: int) -> None:
+    rng, scope = random.Random(seed), scope_with(X)
+    current = compile_sampler(constraint)(rng, scope)
+
+    for mutation in (*boundaries(constraint), *violations(constraint)):
+        value = mutation.mutate(rng, scope, current)
+        if isinstance(value, TensorValue):
+            count = 1
+            for size in value.shape:
+                count *= size
+            assert count <= 8192
+            if isinstance(value.fill, Explicit):
+                assert len(value.fill.data) == count
+
+
+def _boundary_values(constraint: Constraint, current: Value) -> list[Value]:
+    rng = random.Random(0)
+    return [
+        mutation.mutate(rng, Scope(), current)
+        for mutation in boundaries(constraint)
+        for _ in range(300)
+    ]
+
+
+def test_the_boundary_of_an_int_holds_its_own_ends_and_the_machine_s() -> None:
+    values = _boundary_values(Int(min=2, max=5), LiteralValue(3))
+
+    wanted = {2, 5, 1, 6, 0, -1, 2**31 - 1, 2**31, 2**63 - 1, -(2**63), None}
+    assert wanted <= {value.value for value in values if isinstance(value, LiteralValue)}
+
+
+def test_the_boundary_of_a_tensor_holds_empty_scalar_deep_and_special_ones() -> None:
+    current = TensorValue("float32", (2, 3), Uniform(0, 0.0, 1.0))
+
+    values = _boundary_values(Tensor(dtypes=("float32",)), current)
+    tensors = [value for value in values if isinstance(value, TensorValue)]
+
+    assert LiteralValue(None) in values
+    assert {(0, 3), (2, 0), (), (0,)} <= {tensor.shape for tensor in tensors}
+    assert max(len(tensor.shape) for tensor in tensors) > 8
+    assert any(isinstance(t.fill, Constant) and t.fill.value != t.fill.value for t in tensors)
+
+
+def test_one_extreme_integer_is_put_among_valid_ones() -> None:
+    current = TensorValue("int64", (4,), Uniform(0, 0.0, 3.0))
+
+    values = _boundary_values(Tensor(dtypes=("int64",)), current)
+    explicit = [v.fill.data for v in values if isinstance(v, TensorValue) and _is_explicit(v)]  # type: ignore[union-attr]
+
+    assert any(sum(not 0 <= n <= 3 for n in data) == 1 for data in explicit)
+
+
+def _is_explicit(tensor: TensorValue) -> bool:
+    return isinstance(tensor.fill, Explicit)
+
+
+def test_the_boundary_of_a_list_holds_the_empty_one_and_other_lengths() -> None:
+    current = ListValue((LiteralValue(1), LiteralValue(2)))
+
+    values = _boundary_values(Ints(length=(2, 2), min=1, max=3), current)
+
+    lengths = {len(value.items) for value in values if isinstance(value, ListValue)}
+    assert {0, 1, 2, 3} <= lengths
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_boundary_elements_fit_their_dtype(dtype: str) -> None:
+    from ciguard.domain.dtypes import integer_range
+
+    least, most = integer_range(dtype)
+    current = TensorValue(dtype, (3,), Uniform(0, 0.0, 3.0))
+
+    for value in _boundary_values(Tensor(dtypes=(dtype,)), current):
+        if isinstance(value, TensorValue) and value.dtype == dtype:
+            if isinstance(value.fill, Constant):
+                assert least <= value.fill.value <= most
+            if isinstance(value.fill, Explicit):
+                assert all(least <= number <= most for number in value.fill.data)
+
+
+def test_what_accepts_everything_has_no_structure_to_break() -> None:
+    everything = AnyOf(((1.0, Optional(Int())),))
+
+    assert all(mutation.aspect in {"range", "structure"} for mutation in violations(everything))

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, find, given, settings
+from hypothesis import strategies as st
+
+from ciguard.domain import LiteralValue, TensorValue
+from ciguard.values import Constraint, Int, Tensor, compile_strategy, problem
+from tests.unit.values.constraint_examples import constraints, scope_with, scopes
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), constraints, scopes)
+def test_a_value_of_the_strategy_conforms(
+    data: st.DataObject, constraint: Constraint, x: TensorValue | None
+) -> None:
+    value = data.draw(compile_strategy(constraint, scope_with(x)))
+
+    assert problem(value, constraint, scope_with(x)) == ""
+
+
+def test_a_strategy_shrinks_to_the_least_failing_value() -> None:
+    strategy = compile_strategy(Int(min=0, max=1000))
+
+    smallest = find(strategy, lambda v: isinstance(v, LiteralValue) and v.value >= 17)  # type: ignore[operator]
+
+    assert smallest == LiteralValue(17)
+
+
+def test_shapes_shrink_too() -> None:
+    strategy = compile_strategy(Tensor(dtypes=("float32",), ndim=(0, 4)))
+
+    smallest = find(strategy, lambda v: isinstance(v, TensorValue) and len(v.shape) >= 2)
+
+    assert isinstance(smallest, TensorValue)
+    assert smallest.shape == (1, 1)
+
+
+def test_what_is_no_constraint_is_refused() -> None:
+    with pytest.raises(TypeError, match="is not a value constraint"):
+        compile_strategy(object())  # type: ignore[arg-type]
