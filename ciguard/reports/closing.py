@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TOP_BUCKETS = 12
 TOP_PER_GROUP = 4
-_NAME_WIDTH = 30
+_WIDEST_NAME = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +60,9 @@ def closing_lines(event: RunFinished, *, folder: Path, width: int = 120) -> list
 
 
 def _targets(event: RunFinished) -> Iterator[Line]:
-    for target in event.targets:
-        name = visible(target.name, limit=60).ljust(_NAME_WIDTH)
+    names = [visible(target.name, limit=_WIDEST_NAME) for target in event.targets]
+    width = max(map(len, names), default=0)
+    for name, target in zip((name.ljust(width) for name in names), event.targets, strict=True):
         if target.not_run:
             yield Line(text=f"  {name} NOT RUN: {visible(target.not_run)}")
             continue
@@ -92,7 +93,7 @@ def _bucket(bucket: Bucket) -> str:
     finding = bucket.finding
     message = visible(finding.message, limit=160)
     return (
-        f"{short(bucket.fingerprint)} {state(bucket):<8} "
+        f"{short(bucket.fingerprint)} {state(bucket):<11} "
         f"{visible(finding.api, limit=80)}  {finding.oracle}/{finding.kind}: {message}"
     )
 

@@ -47,8 +47,8 @@ def test_the_last_screen_says_verdict_findings_and_where_to_look(
     assert "NEW FINDINGS: 11 new buckets at or above medium" in text
     assert "Buckets: 12 new, 1 known, 1 fixed, 1 flaky, 1 not run" in text
     assert "tensorflow critical: 10 new" in text
-    assert "abcd0001 new      tf.raw_ops.MaxPool3D  crash/signal: SIGABRT: Check failed" in text
-    assert "torch==2.13.0@cuda             NOT RUN: no such device" in text
+    assert "abcd0001 new         tf.raw_ops.MaxPool3D  crash/signal: SIGABRT: Check failed" in text
+    assert "torch==2.13.0@cuda     NOT RUN: no such device" in text
     assert "ciguard show abcd0001" in text
     assert ".ciguard/run/summary.md" in text
 

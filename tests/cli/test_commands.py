@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from snapshot import assert_matches
+
+from ciguard.config import SETTINGS
+
+Answer = subprocess.CompletedProcess[str]
+Command = Callable[..., Answer]
+Check = Callable[[Answer], None]
+
+ROOT = Path(__file__).parents[2]
+LIBRARIES = {"torch", "tensorflow", "jittor", "keras", "jax"}
+
+
+def _bucket(fingerprint: str, **changes: object) -> str:
+    encoded: dict[str, object] = {
+        "fingerprint": fingerprint,
+        "schema": 1,
+        "level": "api",
+        "oracle": "crash",
+        "kind": "signal",
+        "severity": "critical",
+        "library": "torch",
+        "api": "torch.add",
+        "targets": ["torch==2.13.0"],
+        "pair": "",
+        "message": "torch.add ends the process \x1b[31m(SIGSEGV)",
+        "detail": "",
+        "outcomes": {
+            "torch==2.13.0": {
+                "status": "crashed",
+                "cause": "SIGSEGV",
+                "stack": [["torch/x.py", "add"]],
+                "log": "free(): invalid pointer\n::set-output name=x::y\n",
+            }
+        },
+        "case": ["torch.add", "function", [1, 2], [], [], 0, "conforming", ""],
+        "count": 3,
+        "confirmed": True,
+        "confirmation": "confirmed",
+        "comparison": "new",
+        "reproducer": "",
+        "reproduced": False,
+        "grouping": [["symptom", "memory corruption"]],
+    }
+    return json.dumps({**encoded, **changes}) + "\n"
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CIGUARD_")}
+    for name in ("CI", "GITHUB_ACTIONS", "FORCE_COLOR"):
+        kept.pop(name, None)
+    return {**kept, "COLUMNS": "100", "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def ciguard(tmp_path: Path) -> Command:
+    """Run the real command in a folder of its own."""
+
+    def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "ciguard", *words],
+            cwd=tmp_path,
+            env={**_environment(), **variables},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def matches_snapshot(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Callable[[subprocess.CompletedProcess[str]], None]:
+    """Compare a command's whole answer with the snapshot named after the test."""
+
+    def check(answer: subprocess.CompletedProcess[str]) -> None:
+        shown = f"exit {answer.returncode}\n--- stdout\n{answer.stdout}--- stderr\n{answer.stderr}"
+        name = request.node.name.removeprefix("test_").replace("[", "-").replace("]", "")
+        assert_matches(name, shown, folder=tmp_path)
+
+    return check
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / ".ciguard" / "run"
+    (folder / "reproducers").mkdir(parents=True)
+    (folder / "reproducers" / "a.py").write_text("import torch\ntorch.add(1, 2)\n", "utf-8")
+    (folder / "buckets.jsonl").write_text(
+        _bucket("v1:abcd000000000001", reproducer="reproducers/a.py", reproduced=True)
+        + _bucket("v1:abcd000000000002", comparison="known", severity="high", api="torch.sub"),
+        "utf-8",
+    )
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command", ["", "run", "show", "reproduce", "targets", "config", "version"]
+)
+def test_help(command: str, ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard(*command.split(), "--help"))
+
+
+def test_version(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("version"))
+
+
+def test_unknown_command(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("rnu"))
+
+
+def test_unknown_option(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("run", "--bugdet", "3m"))
+
+
+def test_wrong_value_of_a_flag(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("run", "--budget", "3 parsecs"))
+
+
+def test_unknown_key_in_a_file(ciguard: Command, matches_snapshot: Check, tmp_path: Path) -> None:
+    (tmp_path / "ciguard.toml").write_text('buget = "3m"\n', "utf-8")
+
+    matches_snapshot(ciguard("run"))
+
+
+def test_a_bad_target_is_wrong_usage_and_gets_the_closest_name(ciguard: Command) -> None:
+    answer = ciguard("run", "--target", "troch==2.13.0")
+
+    assert answer.returncode == 2
+    assert "ciguard: error: target 'troch==2.13.0'" in answer.stderr
+    assert "Did you mean 'torch'?" in answer.stderr
+
+
+def test_config(ciguard: Command, matches_snapshot: Check, tmp_path: Path) -> None:
+    (tmp_path / "ciguard.toml").write_text('seed = 5\ntargets = ["current"]\n', "utf-8")
+
+    matches_snapshot(ciguard("config", "--budget", "10m", CIGUARD_FAIL_ON="high"))
+
+
+def test_config_json(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("config", "--json", "--seed", "3"))
+
+
+def test_show_without_a_run(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("show"))
+
+
+@pytest.mark.usefixtures("run_folder")
+def test_show_lists_buckets(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("show"))
+
+
+@pytest.mark.usefixtures("run_folder")
+def test_show_tells_all_about_one_bucket(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("show", "abcd000000000001"))
+
+
+@pytest.mark.usefixtures("run_folder")
+def test_show_refuses_what_begins_like_two_buckets(
+    ciguard: Command, matches_snapshot: Check
+) -> None:
+    matches_snapshot(ciguard("show", "v1:abcd"))
+
+
+@pytest.mark.usefixtures("run_folder")
+def test_show_refuses_what_begins_like_no_bucket(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("show", "beef"))
+
+
+def test_show_names_the_line_of_a_damaged_file(
+    ciguard: Command, matches_snapshot: Check, run_folder: Path
+) -> None:
+    (run_folder / "buckets.jsonl").write_text("{}\n", "utf-8")
+
+    matches_snapshot(ciguard("show"))
+
+
+def test_targets_list_of_an_empty_cache(
+    ciguard: Command, matches_snapshot: Check, tmp_path: Path
+) -> None:
+    matches_snapshot(ciguard("targets", "list", CIGUARD_CACHE=str(tmp_path / "cache")))
+
+
+def test_a_defect_of_ciguard_leaves_its_traceback_and_exits_3(
+    ciguard: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import ciguard.cli.show as s\n"
+        "def broken(config): raise ZeroDivisionError('planted')\n"
+        "s.all_buckets = broken\n",
+        "utf-8",
+    )
+
+    answer = ciguard("show", "--out", "there", PYTHONPATH=str(tmp_path))
+
+    assert answer.returncode == 3
+    assert "ciguard: error: ZeroDivisionError: planted" in answer.stderr
+    assert "there/internal-error.txt" in answer.stderr
+    written = (tmp_path / "there" / "internal-error.txt").read_text("utf-8")
+    assert "Traceback" in written
+    assert "planted" in written
+
+
+@pytest.mark.usefixtures("run_folder")
+def test_a_reader_that_goes_away_is_no_finding(tmp_path: Path) -> None:
+    command = (
+        f"'{sys.executable}' -u -m ciguard show abcd000000000001 | true; echo ${{PIPESTATUS[0]}}"
+    )
+
+    answer = subprocess.run(
+        ["/bin/bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert answer.stdout.strip() in {"141", "0"}
+    assert "Traceback" not in answer.stderr
+
+
+def test_help_answers_at_once_and_imports_no_library_under_test(ciguard: Command) -> None:
+    program = (
+        "import sys; from ciguard.cli import main; code = main(['--help']);"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr);"
+        "sys.exit(code)"
+    )
+
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    # Time on the processor: the machine may be busy with other tests.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ciguard("--help")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert answer.returncode == 0
+    assert not set(answer.stderr.split()) & (LIBRARIES | {"numpy", "rich", "hypothesis"})
+    assert spent_s < 0.5
+
+
+def test_readme_quotes_help_and_settings_as_they_are() -> None:
+    with_sections = runpy.run_path(str(ROOT / "docs" / "generate.py"))["with_sections"]
+    text = (ROOT / "README.md").read_text("utf-8")
+
+    assert with_sections(text) == text, "README.md has drifted: run `make readme`"
+
+
+def test_readme_names_no_setting_that_does_not_exist() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    variables = {setting.variable for setting in SETTINGS.values()} | {"CIGUARD_CACHE"}
+
+    assert set(re.findall(r"CIGUARD_\w+", text)) <= variables
