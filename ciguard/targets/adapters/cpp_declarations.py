@@ -42,14 +42,17 @@ _OPENING, _CLOSING = "(<{[", ")>}]"
 
 
 def declared_parameters(doc: str, name: str) -> list[dict[str, Any]] | None:
-    """Return the parameters of the first declaration of `name`; None if there is none."""
-    for line in doc.partition(_HEADING)[2].splitlines():
-        match = _DECLARATION.match(line.strip())
-        if match is None or match["name"] not in {name, f"{name}_"}:
-            continue
-        parameters = [_parameter(part) for part in split(match["parameters"])]
-        return [item for item in parameters if item is not None]
-    return None
+    """Return the parameters of the declaration of `name`, else of the first; None without any.
+
+    An alias carries the declaration of what it stands for: `arccos` that of `acos`.
+    """
+    lines = doc.partition(_HEADING)[2].splitlines()
+    found = [match for match in map(_DECLARATION.match, map(str.strip, lines)) if match]
+    if not found:
+        return None
+    chosen = next((match for match in found if match["name"] == name), found[0])
+    parameters = [_parameter(part) for part in split(chosen["parameters"])]
+    return [item for item in parameters if item is not None]
 
 
 def without_declarations(doc: str) -> str:

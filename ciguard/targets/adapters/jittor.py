@@ -55,8 +55,9 @@ class JittorAdapter(contract.Adapter):
     """Adapter of `jittor`, on a CPU or the first CUDA device.
 
     Operators run when they are called or at the latest in `synchronise`, so that what goes wrong
-    is charged to the call and not to whoever reads its result. Each new combination of operator and dtype is compiled, which takes
-    seconds; the compiled kernels stay in the folder that `JITTOR_HOME` names.
+    is charged to the call and not to whoever reads its result. Each new combination of operator
+    and dtype is compiled, which takes seconds; the kernels stay in the folder that `JITTOR_HOME`
+    names.
     """
 
     module = "jittor"

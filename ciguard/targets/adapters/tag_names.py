@@ -26,6 +26,8 @@ DEBUG = "debug"
 """Prints, asserts or crashes on purpose."""
 CALLBACK = "callback"
 """Takes Python functions, which a generator cannot make up."""
+REMOVED = "removed"
+"""Still has a name, but refuses every call."""
 UNDOCUMENTED = "undocumented"
 """A public name without a docstring: nobody has promised what it does."""
 

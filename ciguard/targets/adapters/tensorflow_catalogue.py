@@ -90,9 +90,13 @@ def _raw_record(name: str, function: Any, definitions: OpDefs) -> dict[str, Any]
     definition = definitions.find(name)
     if definition is not None:
         record["source"] = "opdef"
-        handle = [tag_names.HANDLE] if definitions.needs_handle(definition) else []
-        drawn = [tag_names.RANDOM] if definitions.is_random(definition) else []
-        record["tags"] = tags_of(record["api"], *handle, *drawn)
+        claims = (
+            (tag_names.HANDLE, definitions.needs_handle),
+            (tag_names.RANDOM, definitions.is_random),
+            (tag_names.REMOVED, definitions.is_removed),
+        )
+        extra = [tag for tag, is_so in claims if is_so(definition)]
+        record["tags"] = tags_of(record["api"], *extra)
     return record
 
 

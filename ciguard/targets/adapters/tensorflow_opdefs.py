@@ -40,6 +40,10 @@ class OpDefs:
                 return True
         return False
 
+    def is_removed(self, definition: Any) -> bool:
+        """Whether the operation is left only for graphs that old versions have written."""
+        return bool(definition.deprecation.version)
+
     def is_random(self, definition: Any) -> bool:
         """Whether the operation draws numbers, told by its pair of seeds."""
         return any(attribute.name == "seed2" for attribute in definition.attr)
