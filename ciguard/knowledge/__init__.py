@@ -1,7 +1,7 @@
 """What is known of a library's API: one constraint per parameter, and who said so.
 
 `understand` turns the record that the worker brought back into an `Api`. Pure: no I/O, no library.
-Each source of knowledge is one reader module; `merge` ranks them, `compose` speaks `ciguard.values`.
+Each source is one reader module; `merge` ranks what they say, `compose` writes constraints.
 """
 
 from ciguard.knowledge.api import Api, Evidence, Parameter

@@ -1,4 +1,4 @@
-"""Types in prose: the parenthesis of a docstring's parameter section, `(int or tuple, optional)`."""
+"""Types in prose: the parenthesis in a docstring's parameter section, `(int or tuple)`."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ciguard.knowledge.clues import Clue, Source
-from ciguard.knowledge.family_tables import RULES
+from ciguard.knowledge.family_rules import RULES
 
 if TYPE_CHECKING:
     from ciguard.domain import ApiRecord, ParameterRecord

@@ -13,46 +13,85 @@ if TYPE_CHECKING:
 _INT, _INTS, _TENSOR = Structure.INT, Structure.INTS, Structure.TENSOR
 
 _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
-    (r"(?:dim|axis)\d?|dimension|(?:\w+_)(?:dim|axis)|start_dim|end_dim", {
-        "structures": (_INT,), "axis_of": LEAD, "ndim": (0, 0), "low": 0, "high": 1}),
-    (r"dims|axes|reduction_indices|perm|permutation", {
-        "structures": (_INTS, _INT), "axis_of": LEAD, "ndim": (1, 1)}),
-    (r"kernel_size|kernel|window(?:_size)?|pool_size|filter_size|block_size", {
-        "structures": (_INT,), "low": 1, "high": 3}),
-    (r"strides?|dilations?|dilation_rate|groups?|rates?", {
-        "structures": (_INT,), "low": 1, "high": 2}),
+    (
+        r"(?:dim|axis)\d?|dimension|(?:\w+_)(?:dim|axis)|start_dim|end_dim",
+        {"structures": (_INT,), "axis_of": LEAD, "ndim": (0, 0), "low": 0, "high": 1},
+    ),
+    (
+        r"dims|axes|reduction_indices|perm|permutation",
+        {"structures": (_INTS, _INT), "axis_of": LEAD, "ndim": (1, 1)},
+    ),
+    (
+        r"kernel_size|kernel|window(?:_size)?|pool_size|filter_size|block_size",
+        {"structures": (_INT,), "low": 1, "high": 3},
+    ),
+    (
+        r"strides?|dilations?|dilation_rate|groups?|rates?",
+        {"structures": (_INT,), "low": 1, "high": 2},
+    ),
     (r"paddings?|pad|output_padding", {"structures": (_INT,), "low": 0, "high": 1}),
-    (r"output_size|normalized_shape|size|shape|sizes|target_shape|newshape|output_shape", {
-        "structures": (_INTS,), "low": 1, "high": 4, "length": (1, 3)}),
-    (r"(?:repeats|reps|multiples|tile_dims)", {
-        "structures": (_INTS,), "low": 1, "high": 3, "length_of": LEAD}),
-    (r"in_channels|in_features|num_features|input_size|embed_dim|embedding_dim|d_model|"
-     r"num_channels|in1_features|in2_features|out_features|out_channels|hidden_size|"
-     r"num_embeddings|units|filters", {"structures": (_INT,), "low": 1, "high": 6}),
-    (r"num_heads|nhead|num_layers|num_groups|num_parameters", {
-        "structures": (_INT,), "low": 1, "high": 2}),
-    (r"n|m|k|num|count|steps|num_\w+|\w*_size|\w+_count|depth|length|max\w*len\w*|bins|"
-     r"upscale_factor|downscale_factor", {"structures": (_INT,), "low": 1, "high": 4}),
+    (
+        r"output_size|normalized_shape|size|shape|sizes|target_shape|newshape|output_shape",
+        {"structures": (_INTS,), "low": 1, "high": 4, "length": (1, 3)},
+    ),
+    (
+        r"(?:repeats|reps|multiples|tile_dims)",
+        {"structures": (_INTS,), "low": 1, "high": 3, "length_of": LEAD},
+    ),
+    (
+        (
+            r"in_channels|in_features|num_features|input_size|embed_dim|embedding_dim|d_model|"
+            r"num_channels|in1_features|in2_features|out_features|out_channels|hidden_size|"
+            r"num_embeddings|units|filters"
+        ),
+        {"structures": (_INT,), "low": 1, "high": 6},
+    ),
+    (
+        r"num_heads|nhead|num_layers|num_groups|num_parameters",
+        {"structures": (_INT,), "low": 1, "high": 2},
+    ),
+    (
+        (
+            r"n|m|k|num|count|steps|num_\w+|\w*_size|\w+_count|depth|length|max\w*len\w*|bins|"
+            r"upscale_factor|downscale_factor"
+        ),
+        {"structures": (_INT,), "low": 1, "high": 4},
+    ),
     (r"diagonal|offset|shifts?|lag", {"structures": (_INT,), "low": -1, "high": 2}),
-    (r"p|rate|alpha|beta|gamma|eps\w*|momentum|lr|learning_rate|rho|decay|negative_slope|"
-     r"threshold|margin|lambd\w*|\w*tol|scale|std|mean|value|fill_value|delta|epsilon", {
-        "low": 0.0, "high": 1.0}),
-    (r"indices|index|ids|indexes|idx", {
-        "dtypes": ("int64", "int32"), "index_of": LEAD, "low": 0, "high": 3}),
+    (
+        (
+            r"p|rate|alpha|beta|gamma|eps\w*|momentum|lr|learning_rate|rho|decay|negative_slope|"
+            r"threshold|margin|lambd\w*|\w*tol|scale|std|mean|value|fill_value|delta|epsilon"
+        ),
+        {"low": 0.0, "high": 1.0},
+    ),
+    (
+        r"indices|index|ids|indexes|idx",
+        {"dtypes": ("int64", "int32"), "index_of": LEAD, "low": 0, "high": 3},
+    ),
     (r"\w*_indices|\w+_ids|labels?|targets?_?class\w*", {"low": 0, "high": 2}),
     (r"segment_ids", {"low": 0, "high": 3, "increasing": True, "ndim": (1, 1)}),
     (r"num_segments", {"low": 4, "high": 6, "ndim": (0, 0)}),
-    (r"keepdims?|keep_dims|inplace|training|is_training|ceil_mode|align_corners|bias|largest|"
-     r"sorted|descending|unbiased|affine|transpose\w*|use_\w+|is_\w+|\w+_only|return_\w+", {
-        "structures": (Structure.BOOL,)}),
+    (
+        (
+            r"keepdims?|keep_dims|inplace|training|is_training|ceil_mode|align_corners|bias|largest|"
+            r"sorted|descending|unbiased|affine|transpose\w*|use_\w+|is_\w+|\w+_only|return_\w+"
+        ),
+        {"structures": (Structure.BOOL,)},
+    ),
     (r"d?type|out_type|output_dtype|out_dtype|\w+_dtype", {"structures": (Structure.DTYPE,)}),
     (r"seed2?", {"low": 0, "high": 8}),
     (r"out|name|generator|pin_memory|layout|requires_grad|names", {"nullable": True}),
     (r"tensors|values|inputs|arrays|xs|operands", {"structures": (Structure.TENSORS, _TENSOR)}),
-    (r"input|x|y|self|other|tensor|a|b|tensor\d|x\d|input\d|mat\d?|vec\d?|weight|data|logits|"
-     r"features|target|images?|source|src|query|key", {"structures": (_TENSOR,)}),
+    (
+        (
+            r"input|x|y|self|other|tensor|a|b|tensor\d|x\d|input\d|mat\d?|vec\d?|weight|data|logits|"
+            r"features|target|images?|source|src|query|key"
+        ),
+        {"structures": (_TENSOR,)},
+    ),
     (r"\w*mask|condition|cond|pred", {"dtypes": ("bool",), "broadcast_with": LEAD}),
-)  # fmt: skip
+)
 _COMPILED = tuple((re.compile(pattern), fields) for pattern, fields in _RULES)
 
 

@@ -1,4 +1,4 @@
-"""Types as libraries write them: torch schemas (`int[2]?`) and TensorFlow attributes (`list(int)`)."""
+"""Types as libraries write them: torch's `int[2]?`, TensorFlow's `list(int)`."""
 
 from __future__ import annotations
 

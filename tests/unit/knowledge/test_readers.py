@@ -48,7 +48,11 @@ def _said(clues: list[Clue], field: str) -> object:
     ],
 )
 def test_schema_types_are_read(
-    text: str, structures: tuple[Structure, ...], nullable: bool, length: int | None
+    text: str,
+    structures: tuple[Structure, ...],
+    *,
+    nullable: bool,
+    length: int | None,
 ) -> None:
     parsed = type_texts.parse_type(text)
 
@@ -193,7 +197,7 @@ def test_a_long_tensor_has_the_dtype_that_its_name_says() -> None:
             ("minibatch", "in_channels", Named("iW", 4, 8)),
         ),
         (
-            r"filters of shape :math:`(\text{out} , \frac{\text{in\_channels}}{\text{groups}} , kH)`",
+            r"of shape :math:`(\text{out} , \frac{\text{in\_channels}}{\text{groups}} , kH)`",
             "shape",
             ("out", "in_channels", Named("kH", 1, 3)),
         ),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from record_examples import ADD_METHOD, ALL, CONV1D_LAYER, CONV2D_OP, SUM
+
 from ciguard.domain import ApiRecord, CallKind, LiteralValue, ParameterRecord
 from ciguard.knowledge import Clue, Parameter, Source, Structure, merge, understand
 from ciguard.values import (
@@ -15,7 +17,6 @@ from ciguard.values import (
     Tensor,
     references,
 )
-from tests.unit.knowledge.record_examples import ADD_METHOD, ALL, CONV1D_LAYER, CONV2D_OP, SUM
 
 
 def _parameter(record: ApiRecord, name: str) -> Parameter:

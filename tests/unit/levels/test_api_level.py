@@ -4,6 +4,15 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from api_records import (
+    ADD_METHOD,
+    ALL,
+    CONV1D_LAYER,
+    CONV2D_OP,
+    DELETE_FILE,
+    SPREAD,
+    SUM,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,15 +31,6 @@ from ciguard.errors import RegistrationError
 from ciguard.knowledge import understand
 from ciguard.levels import LEFT_OUT, LEVELS, ApiLevel, Level, select
 from ciguard.values import Scope, problem
-from tests.unit.knowledge.record_examples import (
-    ADD_METHOD,
-    ALL,
-    CONV1D_LAYER,
-    CONV2D_OP,
-    DELETE_FILE,
-    SPREAD,
-    SUM,
-)
 
 
 def _calls(*records: object, count: int = 200, seed: int = 0) -> list[ApiCall]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from hypothesis import strategies as st
 
 from ciguard.domain import DtypeValue, LiteralValue, TensorValue, Uniform
@@ -83,6 +85,11 @@ def scope_with(x: TensorValue | None) -> Scope:
 
 X = TensorValue("float32", (2, 3, 4), Uniform(0, 0.0, 1.0))
 DTYPE_X = DtypeValue("int64")
+
+
+def seeded(seed: int) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - the same values every time
+
 
 constraints = st.sampled_from(FREE)
 seeds = st.integers(0, 2**32)

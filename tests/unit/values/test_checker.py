@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from constraint_examples import X, scope_with
 
 from ciguard.domain import (
     Constant,
@@ -32,7 +33,6 @@ from ciguard.values import (
     conforms,
     problem,
 )
-from tests.unit.values.constraint_examples import X, scope_with
 
 
 def _ints(*numbers: int) -> ListValue:

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import random
-
 import pytest
+from constraint_examples import X, constraints, scope_with, scopes, seeded, seeds
 from hypothesis import given
 
 from ciguard.domain import (
@@ -16,6 +15,7 @@ from ciguard.domain import (
     value_from_json,
     value_to_json,
 )
+from ciguard.domain.dtypes import integer_range
 from ciguard.values import (
     AnyOf,
     Constraint,
@@ -29,11 +29,10 @@ from ciguard.values import (
     problem,
     violations,
 )
-from tests.unit.values.constraint_examples import X, constraints, scope_with, scopes, seeds
 
 
 def _violated(constraint: Constraint, seed: int, scope: Scope) -> list[tuple[str, Value]]:
-    rng = random.Random(seed)
+    rng = seeded(seed)
     current = compile_sampler(constraint)(rng, scope)
     return [(m.aspect, m.mutate(rng, scope, current)) for m in violations(constraint)]
 
@@ -57,7 +56,7 @@ def test_every_kind_of_constraint_can_be_violated(constraint: Constraint) -> Non
 
 @given(constraints, seeds)
 def test_boundary_values_have_a_json_form(constraint: Constraint, seed: int) -> None:
-    rng, scope = random.Random(seed), scope_with(X)
+    rng, scope = seeded(seed), scope_with(X)
     current = compile_sampler(constraint)(rng, scope)
 
     for mutation in boundaries(constraint):
@@ -74,7 +73,7 @@ def test_mutations_are_deterministic(constraint: Constraint, seed: int) -> None:
 
 @given(constraints, seeds)
 def test_no_mutation_asks_for_a_large_tensor(constraint: Constraint, seed: int) -> None:
-    rng, scope = random.Random(seed), scope_with(X)
+    rng, scope = seeded(seed), scope_with(X)
     current = compile_sampler(constraint)(rng, scope)
 
     for mutation in (*boundaries(constraint), *violations(constraint)):
@@ -89,7 +88,7 @@ def test_no_mutation_asks_for_a_large_tensor(constraint: Constraint, seed: int) 
 
 
 def _boundary_values(constraint: Constraint, current: Value) -> list[Value]:
-    rng = random.Random(0)
+    rng = seeded(0)
     return [
         mutation.mutate(rng, Scope(), current)
         for mutation in boundaries(constraint)
@@ -140,8 +139,6 @@ def test_the_boundary_of_a_list_holds_the_empty_one_and_other_lengths() -> None:
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
 def test_boundary_elements_fit_their_dtype(dtype: str) -> None:
-    from ciguard.domain.dtypes import integer_range
-
     least, most = integer_range(dtype)
     current = TensorValue(dtype, (3,), Uniform(0, 0.0, 3.0))
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import random
-
 import pytest
+from constraint_examples import X, constraints, scope_with, scopes, seeded, seeds
 from hypothesis import given
 
 from ciguard.domain import (
@@ -28,14 +27,13 @@ from ciguard.values import (
     problem,
     references,
 )
-from tests.unit.values.constraint_examples import X, constraints, scope_with, scopes, seeds
 
 
 @given(constraints, seeds, scopes)
 def test_a_sampled_value_conforms_to_its_constraint(
     constraint: Constraint, seed: int, x: TensorValue | None
 ) -> None:
-    value = compile_sampler(constraint)(random.Random(seed), scope_with(x))
+    value = compile_sampler(constraint)(seeded(seed), scope_with(x))
 
     assert problem(value, constraint, scope_with(x)) == ""
 
@@ -44,20 +42,20 @@ def test_a_sampled_value_conforms_to_its_constraint(
 def test_the_same_seed_gives_the_same_value(constraint: Constraint, seed: int) -> None:
     sampler = compile_sampler(constraint)
 
-    again = compile_sampler(constraint)(random.Random(seed), scope_with(X))
+    again = compile_sampler(constraint)(seeded(seed), scope_with(X))
 
-    assert repr(sampler(random.Random(seed), scope_with(X))) == repr(again)
+    assert repr(sampler(seeded(seed), scope_with(X))) == repr(again)
 
 
 @given(constraints, seeds)
 def test_a_sampled_value_survives_its_json_form(constraint: Constraint, seed: int) -> None:
-    value = compile_sampler(constraint)(random.Random(seed), scope_with(X))
+    value = compile_sampler(constraint)(seeded(seed), scope_with(X))
 
     assert repr(value_from_json(value_to_json(value))) == repr(value)
 
 
 def test_a_symbol_means_one_size_in_the_whole_call() -> None:
-    rng, scope = random.Random(0), Scope()
+    rng, scope = seeded(0), Scope()
     channels = compile_sampler(Int(min=1, max=8, size="C"))(rng, scope)
     image = compile_sampler(Tensor(shape=("N", "C", Named("H", 4, 8))))(rng, scope)
     filters = compile_sampler(Tensor(shape=("O", "C")))(rng, scope)
@@ -71,7 +69,7 @@ def test_a_symbol_means_one_size_in_the_whole_call() -> None:
 
 def test_a_tensor_follows_the_dtype_of_a_list_of_tensors() -> None:
     scope = Scope()
-    rng = random.Random(3)
+    rng = seeded(3)
     scope.values["xs"] = compile_sampler(
         List(item=Tensor(dtypes=("complex64",)), length=(2, 2), uniform=True)
     )(rng, scope)
@@ -83,14 +81,14 @@ def test_a_tensor_follows_the_dtype_of_a_list_of_tensors() -> None:
 
 
 def test_a_list_that_refers_to_a_tensor_is_as_long_as_its_rank() -> None:
-    value = compile_sampler(Ints(length_of="x", min=1, max=3))(random.Random(5), scope_with(X))
+    value = compile_sampler(Ints(length_of="x", min=1, max=3))(seeded(5), scope_with(X))
 
     assert isinstance(value, ListValue)
     assert len(value.items) == len(X.shape)
 
 
 def test_a_reference_to_an_absent_parameter_restricts_nothing() -> None:
-    value = compile_sampler(Tensor(dtypes=("int8",), shape_of="gone"))(random.Random(0), Scope())
+    value = compile_sampler(Tensor(dtypes=("int8",), shape_of="gone"))(seeded(0), Scope())
 
     assert isinstance(value, TensorValue)
 
@@ -98,7 +96,7 @@ def test_a_reference_to_an_absent_parameter_restricts_nothing() -> None:
 def test_tensors_of_a_uniform_list_differ_only_in_their_elements() -> None:
     constraint = List(item=Tensor(dtypes=("float32",)), length=(3, 3), uniform=True)
 
-    values = [compile_sampler(constraint)(random.Random(seed), Scope()) for seed in range(20)]
+    values = [compile_sampler(constraint)(seeded(seed), Scope()) for seed in range(20)]
 
     for value in values:
         assert isinstance(value, ListValue)
@@ -108,7 +106,7 @@ def test_tensors_of_a_uniform_list_differ_only_in_their_elements() -> None:
 
 def test_an_optional_is_sometimes_none_and_sometimes_not() -> None:
     sampler = compile_sampler(Optional(Int(min=1, max=1)))
-    rng = random.Random(0)
+    rng = seeded(0)
 
     drawn = {sampler(rng, Scope()) for _ in range(50)}
 
@@ -117,7 +115,7 @@ def test_an_optional_is_sometimes_none_and_sometimes_not() -> None:
 
 def test_most_sampled_tensors_are_small() -> None:
     sampler = compile_sampler(Tensor())
-    rng = random.Random(0)
+    rng = seeded(0)
 
     sizes = []
     for _ in range(300):
@@ -148,7 +146,7 @@ def test_what_is_no_constraint_is_refused() -> None:
 def test_an_object_is_made_from_sampled_arguments() -> None:
     constraint = Object("lib.bitcast", (Tensor(dtypes=("int8",), shape=(2,)),))
 
-    value = compile_sampler(constraint)(random.Random(1), Scope())
+    value = compile_sampler(constraint)(seeded(1), Scope())
 
     assert isinstance(value, CallValue)
     assert isinstance(value.arguments[0], TensorValue)

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from constraint_examples import constraints, scope_with, scopes
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
 from ciguard.domain import LiteralValue, TensorValue
 from ciguard.values import Constraint, Int, Tensor, compile_strategy, problem
-from tests.unit.values.constraint_examples import constraints, scope_with, scopes
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])

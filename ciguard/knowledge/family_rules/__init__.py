@@ -1,0 +1,14 @@
+"""The tables of operator families: an API pattern, then the fields of a clue by parameter pattern.
+
+One module per library and theme. The first rule that speaks of an aspect decides it, so the narrow
+ones stand before the wide. `ciguard.knowledge.families` reads them.
+"""
+
+from ciguard.knowledge.family_rules.fields import Table
+from ciguard.knowledge.family_rules.tensorflow_arrays import ARRAY_RULES
+from ciguard.knowledge.family_rules.tensorflow_images import IMAGE_RULES
+from ciguard.knowledge.family_rules.torch_calls import TORCH_RULES
+
+RULES: Table = (*IMAGE_RULES, *ARRAY_RULES, *TORCH_RULES)
+
+__all__ = ["RULES", "Table"]

@@ -1,0 +1,44 @@
+"""The words that family rules are written in: each returns fields of a clue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ciguard.domain import ListValue, LiteralValue
+from ciguard.knowledge.clues import Structure
+
+if TYPE_CHECKING:
+    from ciguard.values import Dim
+
+Fields: TypeAlias = dict[str, Any]
+Table: TypeAlias = tuple[tuple[str, dict[str, Fields]], ...]
+"""Rows of an API pattern, and the fields of a clue by parameter pattern."""
+
+
+def shaped(shape: tuple[Dim, ...], low: float | None = None, high: float | None = None) -> Fields:
+    """Return the fields of a tensor of this shape, its elements in [low, high] where given."""
+    return {"shape": shape, "low": low, "high": high}
+
+
+def scalar(low: float | None = None, high: float | None = None) -> Fields:
+    """Return the fields of a tensor without dimensions."""
+    return {"ndim": (0, 0), "low": low, "high": high}
+
+
+def between(low: float, high: float) -> Fields:
+    """Return the fields of a number, or of elements, in [low, high]."""
+    return {"low": low, "high": high}
+
+
+def texts(*allowed: str) -> Fields:
+    """Return the fields of a text that is one of these."""
+    return {"allowed": tuple(map(LiteralValue, allowed))}
+
+
+def int_lists(*rows: tuple[int, ...]) -> Fields:
+    """Return the fields of a list of ints that is one of these."""
+    lists = tuple(ListValue(tuple(map(LiteralValue, row))) for row in rows)
+    return {"structures": (Structure.INTS,), "allowed": lists}
+
+
+SCALAR = scalar()
