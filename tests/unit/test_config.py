@@ -20,8 +20,10 @@ from ciguard.config import (
     parse_size,
     size_text,
 )
+from ciguard.config.settings import TAGS
 from ciguard.domain import Severity
 from ciguard.errors import ConfigurationError
+from ciguard.levels import LEFT_OUT
 
 
 def _repository(root: Path, **files: str) -> Path:
@@ -257,3 +259,7 @@ def test_any_text_of_a_variable_is_read_or_refused_with_its_name(text: str) -> N
             load_config({}, {setting.variable: text}, folder=Path("/nonexistent"))
         except ConfigurationError as error:
             assert setting.variable in str(error)  # noqa: PT017 - either way is right
+
+
+def test_every_tag_that_can_be_allowed_is_one_that_is_left_out() -> None:
+    assert set(TAGS) == LEFT_OUT

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ciguard.domain import BucketOpened, Event, RunFinished, Verdict
+from ciguard.reports import Destination, Reporter, dispatch
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_relative_link_of_a_page_leads_to_a_file(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+
+    assert missing == []
+
+
+def test_the_reporter_in_the_documentation_runs(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "extending.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    names: dict[str, Any] = {
+        "Destination": Destination,
+        "Event": Event,
+        "BucketOpened": BucketOpened,
+        "RunFinished": RunFinished,
+    }
+    exec(code, names)  # noqa: S102 - the point of the test
+    reporter: Reporter = names["CountingReporter"](
+        Destination(folder=tmp_path, stream=io.StringIO())
+    )
+    end = RunFinished(
+        verdict=Verdict.CLEAN, exit_code=0, summary="", targets=(), buckets=(), stages={}
+    )
+
+    ended = dispatch(iter([end]), {"counting": reporter})
+
+    assert (ended.exit_code, ended.failures) == (0, ())
+    assert (tmp_path / "count.txt").read_text("utf-8") == "0\n"
