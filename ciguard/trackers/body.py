@@ -74,14 +74,30 @@ def report(bucket: Bucket, context: Context) -> Report:
 
 def title(finding: Finding) -> str:
     """Return one line that tells bugs apart in a list of issues."""
-    if finding.pair is not PairKind.NONE:
-        text = f"{finding.api}: {finding.kind} differs between {' and '.join(finding.targets)}"
-    else:
-        outcome = _shown_outcome(finding)
-        text = f"{finding.api}: {telling_line(outcome) if outcome else finding.kind}"
+    text = without_local_paths(f"{finding.api}: {_headline(finding)}")
     # Titles are plain text, but some trackers link names and numbers in them too.
-    plain = visible(without_local_paths(text), limit=_MOST_TITLE)
-    return re.sub(r"[@#]", lambda match: match[0] + "\u2060", plain.replace("`", "'"))
+    plain = visible(text, limit=4 * _MOST_TITLE).replace("`", "'")
+    if len(plain) > _MOST_TITLE:
+        plain = plain[: _MOST_TITLE - 1].rstrip() + "…"
+    return re.sub(r"[@#]", lambda match: match[0] + "\u2060", plain)
+
+
+def _headline(finding: Finding) -> str:
+    if finding.pair is PairKind.NONE:
+        outcome = _shown_outcome(finding)
+        return _LOCATION.sub("", telling_line(outcome)) if outcome else finding.kind
+    reference, deviating = (*finding.targets, "", "")[:2]
+    match finding.kind:
+        case "refused":
+            return f"refused on {deviating}, accepted on {reference}"
+        case "accepted":
+            return f"accepted on {deviating}, refused on {reference}"
+        case kind:
+            return f"{kind} on {deviating} differs from {reference}"
+
+
+_LOCATION = re.compile(r"(?<=: )[\w/.+-]+:\d+\] ")
+"""Where a check failed: names the bug in the text, but takes the room of a title."""
 
 
 def slug(api: str) -> str:
@@ -164,12 +180,17 @@ def _outcomes(finding: Finding, context: Context) -> str:
         return ""
     rows = [
         f"| {markdown_code(name)} | {_version(context.versions.get(name, ''))} "
-        f"| {'**yes**' if name in finding.targets else 'no'} | {_outcome(outcome)} |"
+        f"| {_role(finding, name)} | {_outcome(outcome)} |"
         for name, outcome in list(finding.outcomes.items())[:_MOST_ROWS]
     ]
-    shows = "shows it" if finding.pair is PairKind.NONE else "compared"
-    head = f"| target | version | {shows} | outcome |\n| --- | --- | --- | --- |"
+    head = "| target | version | shows the defect | outcome |\n| --- | --- | --- | --- |"
     return "\n".join(["### Outcomes", "", head, *rows])
+
+
+def _role(finding: Finding, target: str) -> str:
+    if finding.pair is not PairKind.NONE and target == finding.targets[0]:
+        return "reference"
+    return "**yes**" if target in finding.targets else "no"
 
 
 def _version(version: str) -> str:

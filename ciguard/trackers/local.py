@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from ciguard.baseline import read_text, replace_file
-from ciguard.domain import markdown_text
+from ciguard.domain import markdown_code, markdown_text
 from ciguard.errors import OutputError
 from ciguard.trackers.contract import TRACKERS, Issue, Report, marker
 from ciguard.triage import is_fingerprint
@@ -77,7 +77,7 @@ class LocalTracker:
         Raises:
             OutputError: if there is no such issue, or its file cannot be written.
         """
-        self._record(issue, text, state=None)
+        self._record(issue, markdown_text(text), state=None)
 
     def close(self, issue: Issue, because: str) -> Issue:
         """Close the issue with a line that says why; a closed one stays as it is.
@@ -85,7 +85,7 @@ class LocalTracker:
         Raises:
             OutputError: if there is no such issue, or its file cannot be written.
         """
-        return self._record(issue, f"closed: {because}", state="closed")
+        return self._record(issue, f"closed: {markdown_text(because)}", state="closed")
 
     def reopen(self, issue: Issue, because: str) -> Issue:
         """Open the issue again with a line that says why; an open one stays as it is.
@@ -93,7 +93,7 @@ class LocalTracker:
         Raises:
             OutputError: if there is no such issue, or its file cannot be written.
         """
-        return self._record(issue, f"reopened: {because}", state="open")
+        return self._record(issue, f"reopened: {markdown_text(because)}", state="open")
 
     def _record(self, issue: Issue, line: str, *, state: str | None) -> Issue:
         with self._locked():
@@ -110,8 +110,8 @@ class LocalTracker:
             self._write(path, text)
             return _issue(issue.fingerprint, path, text)
 
-    def _line(self, text: str) -> str:
-        return f"- {self._now()}: {markdown_text(text)}\n"
+    def _line(self, markdown: str) -> str:
+        return f"- {self._now()}: {markdown}\n"
 
     def _path_of(self, fingerprint: str) -> Path | None:
         if not is_fingerprint(fingerprint):
@@ -174,7 +174,7 @@ def _file_text(report: Report, *, state: str, history: str) -> str:
     head = marker(report.fingerprint)
     body = report.body.removeprefix(head).strip("\n")
     return (
-        f"{head}\n<!-- ciguard-state: {state} -->\n\n# {markdown_text(report.title)}\n\n"
+        f"{head}\n<!-- ciguard-state: {state} -->\n\n# {markdown_code(report.title)}\n\n"
         f"{body}\n\n{_HEADING}{history}"
     )
 

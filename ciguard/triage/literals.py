@@ -59,6 +59,8 @@ def nested(array: Any) -> str:
     """
     if array.ndim == 0:
         return element(array[()])
+    if array.ndim == 1:
+        return f"[{', '.join(map(element, array))}]"
     return "[" + ", ".join(nested(part) for part in array) + "]"
 
 

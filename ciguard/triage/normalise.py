@@ -104,7 +104,10 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (rf"\"?\b({_SOURCE})\"?(?::\d+(?::\d+)?\b|\(\d+\)|,? line \d+)\]?", r"\1"),
         (r"\b0[xX][0-9a-fA-F]+\b", "<address>"),
         (r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", "<hex>"),
-        (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b", "<hex>"),
+        (
+            r"(?<![\w.])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])(?!\d+e\d+\b)[0-9a-f]{8,}\b(?![+-])",
+            "<hex>",
+        ),
         # Element types, as Python, TensorFlow and torch write them.
         (rf"<?(?:class|dtype:) '[\w.]*\b{_BARE_DTYPE}'>", "<dtype>"),
         (rf"(?<![\w<])(?:(?:torch|tf|np|numpy|jnp)\.)?{_BARE_DTYPE}(?:_ref)?\b", "<dtype>"),

@@ -165,7 +165,12 @@ class Source:
 
     def _tensor(self, value: TensorValue) -> str:
         writer, dtype = self.writer, self.dtype(value.dtype)
-        fill = {"dtype": dtype, "name": value.dtype, "shape": shape_text(value.shape)}
+        try:
+            stored = str(storage_dtype(value.dtype))
+        except TypeError as error:
+            msg = f"no array holds elements of {value.dtype!r}"
+            raise ValueError(msg) from error
+        fill = {"dtype": dtype, "stored": stored, "shape": shape_text(value.shape)}
         plain = value.dtype in PLAIN_DTYPES
         if plain and 0 in value.shape:
             return writer.zeros.format(**fill)
@@ -176,7 +181,7 @@ class Source:
             data = nested(arrays.content(value))
             return _wrapped(writer.literal.format(data=data, **fill), value.dtype)
         array = writer.from_array.format(array=self._array(value))
-        if str(storage_dtype(value.dtype)) in {value.dtype, "object"}:
+        if stored in {value.dtype, "object"}:
             return array
         return writer.cast.format(tensor=array, **fill)
 

@@ -27,7 +27,7 @@ class Writer:
     """Submodules that the import brings along; others are imported by name."""
     dtype: str = '"{name}"'
     literal: str
-    """A tensor of `{data}` (nested lists) and `{dtype}`."""
+    """A tensor of `{data}` (nested lists) and `{dtype}`; `{stored}` is numpy's name for it."""
     full: str
     """A tensor of `{shape}` whose elements are all `{value}`."""
     zeros: str
@@ -133,9 +133,9 @@ def writer_of(library: str, *, module: str = "") -> Writer:
 def _generic(module: str) -> Writer:
     return Writer(
         imports=(f"import {module}", "import numpy as np"),
-        literal='np.array({data}, dtype="{name}")',
-        full='np.full({shape}, {value}, dtype="{name}")',
-        zeros='np.zeros({shape}, dtype="{name}")',
+        literal='np.array({data}, dtype="{stored}")',
+        full='np.full({shape}, {value}, dtype="{stored}")',
+        zeros='np.zeros({shape}, dtype="{stored}")',
         from_array="{array}",
         is_tensor='hasattr(value, "dtype") and hasattr(value, "shape")',
         read=("str(value.dtype)", "np.asarray(value).ravel().tolist()"),

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import dataclasses
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    Confirmation,
+    Constant,
+    ListValue,
+    LiteralValue,
+    Special,
+    TensorValue,
+)
+from ciguard.triage import Buckets, simplicity
+from tests.unit.triage.finding_examples import call, crash
+
+FINDINGS = [
+    crash(case=call(LiteralValue(n), api=api))
+    for n in (1, 22, 333)
+    for api in ("torch.a", "torch.b")
+] + [crash(cause="SIGFPE", case=call(LiteralValue(4), api="torch.a"))]
+
+
+@given(st.permutations(FINDINGS))
+def test_the_same_buckets_come_out_in_whatever_order_findings_come_in(
+    findings: list[object],
+) -> None:
+    buckets, expected = Buckets(), Buckets()
+
+    for finding in findings:
+        buckets.add(finding)  # type: ignore[arg-type]
+    for finding in FINDINGS:
+        expected.add(finding)
+
+    assert buckets.sorted() == expected.sorted()
+    assert [bucket.count for bucket in buckets.sorted()].count(3) == 2
+
+
+def test_the_simplest_case_represents_the_bucket() -> None:
+    buckets = Buckets()
+    buckets.add(crash(case=call(TensorValue("complex64", (3, 4), Special(1)))))
+    bucket = buckets.add(crash(case=call(LiteralValue(1))))
+
+    assert bucket.finding.case.arguments == (LiteralValue(1),)
+    assert bucket.count == 2
+
+
+def test_a_confirmed_representative_is_not_replaced_by_a_simpler_unconfirmed_one() -> None:
+    buckets = Buckets()
+    first = buckets.add(crash(case=call(LiteralValue(12345))))
+    confirmed = dataclasses.replace(first, confirmation=Confirmation.CONFIRMED)
+    buckets.replace(confirmed)
+
+    bucket = buckets.add(crash(case=call(LiteralValue(1))))
+
+    assert bucket.finding == confirmed.finding
+    assert bucket.confirmation is Confirmation.CONFIRMED
+
+
+def test_fewer_parts_and_smaller_content_are_simpler() -> None:
+    ordered = [
+        call(LiteralValue(1)),
+        call(LiteralValue(1234567)),
+        call(TensorValue("float32", (1,), Constant(0.0))),
+        call(TensorValue("float32", (1,), Special(3))),
+        call(*(ListValue((LiteralValue(1),) * 5),) * 3),
+    ]
+
+    assert sorted(ordered, key=simplicity) == ordered

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import ast
+import io
+import json
+import tokenize
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    ArrayValue,
+    CallKind,
+    CallValue,
+    Constant,
+    Crashed,
+    DictValue,
+    DtypeValue,
+    Explicit,
+    LiteralValue,
+    MemberValue,
+    Passed,
+    Rejected,
+    Special,
+    TensorValue,
+    TupleValue,
+    Uniform,
+    Value,
+    value_to_json,
+)
+from ciguard.execution.worker.fills import elements
+from ciguard.triage import EnvironmentHint, script
+from ciguard.triage.arrays import UNIT_FUNCTION
+from ciguard.triage.source import Source
+from ciguard.triage.writers import WRITERS, writer_of
+from tests.unit.triage.finding_examples import call, finding, pair
+
+HINT = EnvironmentHint(install=("planted==1.0",))
+DTYPES = (
+    *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128", "bfloat16", "string"),
+)
+SEEDS = st.integers(min_value=0, max_value=2**31)
+FILLS = st.one_of(
+    st.builds(Uniform, SEEDS, st.floats(-1e3, 0), st.floats(0, 1e3)),
+    st.builds(Uniform, SEEDS, st.integers(-(2**40), 0), st.integers(0, 2**40)),
+    st.builds(Special, SEEDS),
+    st.builds(Constant, st.integers(0, 1)),
+)
+SHAPES = st.lists(st.integers(0, 9), max_size=3).map(tuple)
+TENSORS = st.builds(TensorValue, st.sampled_from(DTYPES), SHAPES, FILLS)
+
+
+def evaluated(value: Value) -> Any:
+    source = Source(writer_of("planted"))
+    text = source.expression(value)
+    names: dict[str, Any] = {"np": np}
+    exec(UNIT_FUNCTION, names)  # noqa: S102 - the text under test is our own
+    return eval(text, names)  # noqa: S307 - the text under test is our own
+
+
+@given(TENSORS)
+def test_the_expression_of_an_array_gives_the_same_elements(value: TensorValue) -> None:
+    expected = elements(value_to_json(value)[3], value.dtype, value.shape)
+
+    array = np.asarray(evaluated(value)).astype(expected.dtype)
+
+    assert array.shape == expected.shape
+    assert array.tobytes() == expected.tobytes() or array.tolist() == expected.tolist()
+
+
+def test_elements_given_one_by_one_are_written_exactly() -> None:
+    data = (0.1, -0.0, float("nan"), float("inf"), 1e-45, 16777217.0)
+    value = ArrayValue("float32", (6,), Explicit(data))
+
+    array = evaluated(value)
+
+    assert array.tobytes() == np.array(data, dtype="float32").tobytes()
+
+
+SCALARS = st.one_of(
+    *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary()),
+    st.complex_numbers(),
+)
+
+
+@given(SCALARS)
+def test_every_scalar_is_written_as_itself(scalar: Any) -> None:
+    written = evaluated(LiteralValue(scalar))
+
+    assert repr(written) == repr(scalar)
+
+
+HOSTILE = "x\nimport os; os.abort()\r\x00\u2028\u202e'''\"\"\"\\"
+
+
+@given(st.text(), st.text())
+def test_no_text_breaks_out_of_a_comment_or_a_literal(message: str, argument: str) -> None:
+    case = call(LiteralValue(argument + HOSTILE), keywords=((argument + HOSTILE, LiteralValue(1)),))
+    met = finding(Crashed("SIGSEGV", (), message), case=case, message=HOSTILE + message)
+
+    text = script(met, environment_hint=EnvironmentHint(install=(message + HOSTILE,)))
+
+    imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import)]
+    assert [alias.name for node in imports for alias in node.names] == ["torch"]
+    kinds = {token.type for token in tokenize.generate_tokens(io.StringIO(text).readline)}
+    assert tokenize.ERRORTOKEN not in kinds
+
+
+@pytest.mark.parametrize("name", ["", "1.2", "lambda.x", "x;y.z", "torch;import os"])
+def test_a_name_of_no_module_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="not the"):
+        script(finding(Crashed("SIGSEGV"), case=call(MemberValue(name))), environment_hint=HINT)
+
+
+@pytest.mark.parametrize("name", ["torch.x; import os", "torch.\n", "torch.lambda"])
+def test_a_part_that_is_no_name_is_quoted(name: str) -> None:
+    met = finding(Crashed("SIGSEGV"), case=call(MemberValue(name)))
+
+    text = script(met, environment_hint=HINT)
+
+    assert f"getattr(torch, {name.partition('.')[2]!a})" in text
+
+
+@pytest.mark.parametrize("library", [*WRITERS, "planted"])
+@pytest.mark.parametrize("kind", list(CallKind))
+def test_the_script_of_every_library_and_call_compiles(library: str, kind: CallKind) -> None:
+    tensor = TensorValue("bfloat16", (3, 40), Uniform(1, -1.0, 1.0))
+    case = call(
+        TensorValue("float32", (2, 0), Constant(1.0)),
+        tensor,
+        TupleValue((LiteralValue(1),)),
+        api=f"{library}.sub.module.thing",
+        kind=kind,
+        keywords=(
+            ("dtype", DtypeValue("int32")),
+            ("from", CallValue(f"{library}.make", (LiteralValue(1),), (("a", LiteralValue(2)),))),
+            ("extra", DictValue((("k", tensor),))),
+        ),
+    )
+    met = finding(Crashed("SIGFPE"), case=case)
+
+    text = script(met, environment_hint=HINT)
+
+    compile(text, "reproducer", "exec")
+    assert "ciguard" not in text
+
+
+def test_a_script_says_how_to_install_and_what_to_expect() -> None:
+    met = finding(Crashed("SIGABRT", (), "F0000 00:00:1.5 1 a.cc:1] Check failed: x (1 vs. 2)\n"))
+
+    text = script(met, environment_hint=EnvironmentHint(install=("torch==2.13.0",)))
+
+    assert "# Install: pip install torch==2.13.0" in text
+    assert "# torch==2.13.0: SIGABRT: a.cc:1] Check failed: x (1 vs. 2)" in text
+    assert "torch.manual_seed(0)" in text
+    assert "result = torch.fold(torch.full((2,), 1.0, dtype=torch.float32), -1)" in text
+
+
+def test_variables_are_set_before_the_import() -> None:
+    hint = EnvironmentHint(install=("keras",), variables=(("KERAS_BACKEND", "jax"),))
+
+    text = script(finding(Crashed("SIGSEGV")), environment_hint=hint)
+
+    assert text.index("KERAS_BACKEND") < text.index("import torch")
+
+
+def _run(text: str, result: object) -> str:
+    """Run a script whose library is a stand-in that returns `result`; return its last word."""
+    lines = [line for line in text.splitlines() if line != "import planted"]
+    names: dict[str, Any] = {"planted": type("planted", (), {"f": staticmethod(lambda: result)})}
+    try:
+        exec("\n".join(lines), names)  # noqa: S102 - the text under test is our own
+    except SystemExit as end:
+        return str(end.code)
+    return "no difference"
+
+
+def _tensor(values: list[float]) -> bytes:
+    array = np.array(values, dtype="float32")
+    text = __import__("base64").b64encode(array.tobytes()).decode()
+    return json.dumps(["T", "float32", list(array.shape), text]).encode()
+
+
+@pytest.mark.parametrize(
+    ("result", "says"),
+    [
+        (np.array([1.0, np.nan, 3.0], "float32"), "no difference"),
+        (np.array([1.0000001, np.nan, 3.0], "float32"), "no difference"),
+        (np.array([1.5, np.nan, 3.0], "float32"), "DIFFERENT: 1.5 instead of 1.0 at element 0"),
+        (np.array([1.0, 2.0, 3.0], "float32"), "DIFFERENT: 2.0 instead of nan at element 1"),
+        (np.array([1.0, np.nan, 3.0], "float64"), "DIFFERENT: float64 (3,) instead of float32"),
+        (np.array([[1.0, np.nan, 3.0]], "float32"), "DIFFERENT: float32 (1, 3) instead of"),
+        ((1, 2), "DIFFERENT: 3 parts instead of 1"),
+    ],
+)
+def test_a_differential_script_compares_with_what_the_reference_returned(
+    result: object, says: str
+) -> None:
+    case = call(api="planted.f")
+    case = type(case)(api="planted.f", kind=case.kind)
+    met = pair(Passed(_tensor([1.0, np.nan, 3.0]), 0.1), Passed(b"null", 0.1), case=case)
+
+    assert _run(script(met, environment_hint=HINT), result).startswith(says)
+
+
+def test_a_differential_script_says_that_a_refusal_is_gone() -> None:
+    case = call(api="planted.f")
+    case = type(case)(api="planted.f", kind=case.kind)
+    met = pair(Rejected("ValueError", "no\n'x'"), Passed(b"null", 0.1), case=case)
+
+    said = _run(script(met, environment_hint=HINT), 3)
+
+    assert said == "DIFFERENT: returns 3; torch==2.12.0 raised ValueError: no\n'x'"
