@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from ciguard.baseline import (
+    BaselineRecord,
+    Exercised,
+    Records,
+    State,
+    accept,
+    compare,
+    establish,
+    find_record,
+    is_regression,
+    merge,
+    update,
+    with_issues,
+)
+from ciguard.baseline.record import bucket_of
+from ciguard.domain import Bucket, Comparison, Confirmation
+from tests.unit.baseline.record_examples import NAMES, record, record_sets, sighting
+
+ONE, OTHER = NAMES[1], NAMES[2]
+TARGET = "torch==2.13.0"
+REPLAYED = Exercised(replayed={ONE: frozenset({TARGET})})
+
+
+def met(name: str = ONE, confirmation: Confirmation = Confirmation.CONFIRMED) -> Bucket:
+    bucket = bucket_of(record(name), Comparison.NEW)
+    return replace(bucket, count=1, confirmation=confirmation)
+
+
+def baseline(*records: BaselineRecord) -> dict[str, BaselineRecord]:
+    return {item.fingerprint: item for item in records}
+
+
+def verdicts(compared: list[Bucket]) -> dict[str, Comparison]:
+    return {bucket.fingerprint: bucket.comparison for bucket in compared}
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ((), Comparison.NEW),
+        ((record(ONE),), Comparison.KNOWN),
+        ((record(ONE, state=State.ACCEPTED),), Comparison.ACCEPTED),
+        ((record(ONE, state=State.FLAKY),), Comparison.KNOWN),
+        ((record(ONE, state=State.FIXED),), Comparison.NEW),
+        ((replace(record(NAMES[3]), aliases=(ONE,)),), Comparison.KNOWN),
+    ],
+)
+def test_a_met_bucket_is_compared_with_its_record(
+    records: tuple[BaselineRecord, ...], expected: Comparison
+) -> None:
+    assert verdicts(compare([met()], baseline(*records), Exercised())) == {ONE: expected}
+
+
+def test_what_did_not_reproduce_is_flaky_whatever_is_known() -> None:
+    flaky = met(confirmation=Confirmation.FLAKY)
+
+    assert verdicts(compare([flaky], {}, Exercised())) == {ONE: Comparison.FLAKY}
+    assert verdicts(compare([flaky], baseline(record(ONE)), REPLAYED)) == {ONE: Comparison.FLAKY}
+
+
+@pytest.mark.parametrize(
+    ("exercised", "expected"),
+    [
+        (REPLAYED, Comparison.FIXED),
+        (Exercised(apis={TARGET: frozenset({"torch.fold"})}), Comparison.FIXED),
+        (Exercised(), Comparison.NOT_RUN),
+        (Exercised(apis={TARGET: frozenset({"torch.unfold"})}), Comparison.NOT_RUN),
+        (Exercised(apis={"torch==2.12.0": frozenset({"torch.fold"})}), Comparison.NOT_RUN),
+        (Exercised(replayed={ONE: frozenset({"torch==2.12.0"})}), Comparison.NOT_RUN),
+    ],
+)
+def test_an_unmet_bucket_is_fixed_only_where_it_was_looked_for(
+    exercised: Exercised, expected: Comparison
+) -> None:
+    assert verdicts(compare([], baseline(record(ONE)), exercised)) == {ONE: expected}
+
+
+def test_a_bucket_that_could_live_on_another_target_is_not_fixed() -> None:
+    two_targets = replace(record(ONE), targets=(TARGET, "torch==2.14.0"))
+
+    assert verdicts(compare([], baseline(two_targets), REPLAYED)) == {ONE: Comparison.NOT_RUN}
+
+
+def test_fixed_and_flaky_records_that_were_not_met_are_not_mentioned() -> None:
+    records = baseline(record(ONE, state=State.FIXED), record(OTHER, state=State.FLAKY))
+
+    assert compare([], records, REPLAYED) == []
+
+
+def run(records: Records, *buckets: Bucket, day: int) -> Records:
+    return update(records, compare(buckets, records, REPLAYED), sighting(day))
+
+
+def test_three_clean_runs_fix_a_bucket_and_meeting_it_again_is_a_regression() -> None:
+    records = establish([met()], sighting(1))
+
+    states = []
+    for day in (2, 3, 4):
+        records = run(records, day=day)
+        states.append(records[ONE].state)
+    compared = compare([met()], records, REPLAYED)
+    reopened = update(records, compared, sighting(5))
+
+    assert states == [State.OPEN, State.OPEN, State.FIXED]
+    assert is_regression(compared[0], records)
+    assert reopened[ONE].state is State.OPEN
+    assert reopened[ONE].decision.clean_runs == 0
+    assert (reopened[ONE].first_seen, reopened[ONE].last_seen) == (sighting(1), sighting(5))
+
+
+def test_a_sighting_between_clean_runs_starts_the_count_again() -> None:
+    records = establish([met()], sighting(1))
+
+    records = run(run(records, day=2), day=3)
+    records = run(records, met(), day=4)
+    records = run(run(records, day=5), day=6)
+
+    assert records[ONE].state is State.OPEN
+    assert records[ONE].decision.clean_runs == 2
+
+
+def test_a_flaky_sighting_starts_the_count_again_too() -> None:
+    records = run(run(establish([met()], sighting(1)), day=2), day=3)
+
+    records = run(records, met(confirmation=Confirmation.FLAKY), day=4)
+
+    assert records[ONE].state is State.OPEN
+    assert records[ONE].decision.clean_runs == 0
+
+
+def test_a_run_that_did_not_look_changes_nothing() -> None:
+    records = establish([met()], sighting(1))
+
+    assert update(records, compare([], records, Exercised()), sighting(2)) == records
+
+
+def test_an_accepted_bucket_stays_accepted() -> None:
+    records = accept(baseline(record(ONE)), ONE, because="by design", time=sighting(2).time)
+
+    for day in range(3, 8):
+        records = run(records, day=day)
+    records = run(records, met(), day=9)
+
+    assert records[ONE].state is State.ACCEPTED
+    assert records[ONE].decision.because == "by design"
+
+
+def test_what_was_flaky_and_is_confirmed_now_is_open() -> None:
+    flaky = establish([met(confirmation=Confirmation.FLAKY)], sighting(1))
+
+    assert flaky[ONE].state is State.FLAKY
+    assert run(flaky, met(), day=2)[ONE].state is State.OPEN
+
+
+def test_a_bucket_met_under_its_old_name_updates_its_record() -> None:
+    renamed = replace(record(NAMES[3]), aliases=(ONE,))
+
+    records = run(baseline(renamed), met(), day=5)
+
+    assert list(records) == [NAMES[3]]
+    assert records[NAMES[3]].last_seen == sighting(5)
+
+
+def test_issues_are_remembered_by_any_name() -> None:
+    renamed = replace(record(NAMES[3]), aliases=(ONE,))
+
+    assert with_issues(baseline(renamed), {ONE: "7"})[NAMES[3]].issue == "7"
+    assert find_record(baseline(renamed), ONE) == renamed
+
+
+@given(record_sets, record_sets)
+def test_merging_is_commutative(a: Records, b: Records) -> None:
+    assert merge(a, b) == merge(b, a)
+
+
+@given(record_sets, record_sets, record_sets)
+def test_merging_is_associative(a: Records, b: Records, c: Records) -> None:
+    assert merge(merge(a, b), c) == merge(a, merge(b, c))
+
+
+@given(record_sets, record_sets)
+def test_merging_is_idempotent(a: Records, b: Records) -> None:
+    assert merge(a, a) == a
+    assert merge(merge(a, b), b) == merge(a, b)
+
+
+def test_of_two_issues_the_older_one_stays() -> None:
+    one, other = replace(record(ONE), issue="9"), replace(record(ONE), issue="10")
+
+    assert merge(baseline(one), baseline(other))[ONE].issue == "9"
