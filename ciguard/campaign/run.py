@@ -177,7 +177,7 @@ class _Campaign:
                     yield from self._judge(stream, executed)
             if all(stream.is_exhausted for stream in self._streams.values()):
                 break
-            yield from self._turn()
+            yield from self._turn(is_patient=True)
         yield self._finish_stage("explore")
 
     def _confirm(self) -> Iterator[Event]:
@@ -217,8 +217,8 @@ class _Campaign:
 
     # --- one turn of the loop -------------------------------------------------------------------
 
-    def _turn(self) -> Iterator[Event]:
-        self._confirmer.pump()
+    def _turn(self, *, is_patient: bool = False) -> Iterator[Event]:
+        self._confirmer.pump(is_patient=is_patient)
         for result in self._dispatcher.wait(_WAIT_S):
             yield from self._route(result)
         yield from self._notice_failures()

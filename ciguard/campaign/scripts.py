@@ -80,7 +80,7 @@ def hint_of(member: Member | None, name: str) -> EnvironmentHint:
     library = member.environment.library
     return EnvironmentHint(
         install=packages or (f"{library.distributions[0]}=={member.environment.version}",),
-        variables=target.variables,
+        variables=tuple({**library.environment, **dict(target.variables)}.items()),
         device=target.device,
         module=library.module,
     )

@@ -133,7 +133,7 @@ class Config:
         ),
     )
     memory_mib: int = field(
-        default=4096,
+        default=1024,
         metadata=_described(
             size(256, 1024 * 1024), "Memory that one worker may allocate.", key="memory"
         ),

@@ -48,17 +48,29 @@ class ScriptResult:
 
 
 class _Station:
-    """One target: its server, its lanes, and the jobs that wait for them."""
+    """One target: its server, its lanes, and the jobs that wait for them.
+
+    Urgent jobs have a lane of their own: they need fresh workers, and the others keep their warm
+    ones and go on while an urgent job hangs.
+    """
 
     def __init__(self, server: ServerProcess, selector: selectors.BaseSelector) -> None:
         self.server = server
-        self.lanes: list[Lane] = []
         self._selector = selector
+        self.lanes: list[Lane] = []
+        self.urgent_lane = self._new_lane()
         self.queue: deque[Job] = deque()
         self.urgent: deque[Job] = deque()
         self.failed = ""
 
+    @property
+    def every_lane(self) -> list[Lane]:
+        return [*self.lanes, self.urgent_lane]
+
     def add_lane(self) -> None:
+        self.lanes.append(self._new_lane())
+
+    def _new_lane(self) -> Lane:
         lane = Lane(
             self.server,
             on_open=lambda connection: self._selector.register(
@@ -66,16 +78,18 @@ class _Station:
             ),
             on_close=self._selector.unregister,
         )
-        self.lanes.append(lane)
+        return lane
 
-    def next_job(self) -> Job | None:
-        if self.urgent:
-            return self.urgent.popleft()
-        return self.queue.popleft() if self.queue else None
+    def next_assignment(self) -> tuple[Lane, Job] | None:
+        """Return a free lane and the job for it."""
+        if self.urgent and self.urgent_lane.is_free:
+            return self.urgent_lane, self.urgent.popleft()
+        free = [lane for lane in self.lanes if lane.is_free] if self.queue else []
+        return (free[0], self.queue.popleft()) if free else None
 
     @property
     def waiting(self) -> int:
-        busy = sum(not lane.is_free for lane in self.lanes)
+        busy = sum(not lane.is_free for lane in self.every_lane)
         return len(self.queue) + len(self.urgent) + busy
 
 
@@ -127,7 +141,7 @@ class Dispatcher:
         return started
 
     def add(self, job: Job, *, urgent: bool = False) -> None:
-        """Queue a job; urgent ones overtake the others."""
+        """Queue a job; urgent ones overtake the others, in a lane of their own."""
         station = self._stations[job.target]
         (station.urgent if urgent else station.queue).append(job)
         self._assign(station)
@@ -151,14 +165,9 @@ class Dispatcher:
         return self._stations[target].failed
 
     def _assign(self, station: _Station) -> None:
-        for lane in station.lanes:
-            if station.failed:
-                return
-            if lane.is_free:
-                job = station.next_job()
-                if job is None:
-                    return
-                self._guard(station, partial(lane.give, job))
+        while not station.failed and (assignment := station.next_assignment()):
+            lane, job = assignment
+            self._guard(station, partial(lane.give, job))
 
     def _guard(self, station: _Station, action: Callable[[], T]) -> T | None:
         """Do something with a station; a server that died makes the station fail, not the run."""
@@ -169,7 +178,7 @@ class Dispatcher:
             station.queue.clear()
             station.urgent.clear()
             self._selector.unregister(station.server.control)
-            for lane in station.lanes:
+            for lane in station.every_lane:
                 lane.abandon()
             return None
 
@@ -201,7 +210,7 @@ class Dispatcher:
 
     def _news(self, station: _Station) -> Result | None:
         report = station.server.report()
-        for lane in station.lanes:
+        for lane in station.every_lane:
             if isinstance(report, Forked) and report.ticket == lane.ticket:
                 lane.pid = report.pid
             elif isinstance(report, Died) and report.pid == lane.pid:
@@ -213,7 +222,7 @@ class Dispatcher:
             return
         self._next_check = now + _TICK_S
         for station in self._stations.values():
-            for lane in station.lanes:
+            for lane in station.every_lane:
                 lane.check(now)
 
     def describe(self, target: str) -> Iterator[dict[str, Any]]:
@@ -279,7 +288,7 @@ class Dispatcher:
     def close(self) -> None:
         """End every worker and remove what they wrote."""
         for station in self._stations.values():
-            for lane in station.lanes:
+            for lane in station.every_lane:
                 lane.close()
             station.server.stop()
         self._stations.clear()

@@ -16,7 +16,7 @@ class Limits:
 
     case_s: float = 5.0
     """Time of one case; a starved machine is given up to three times as much."""
-    memory_mib: int = 4096
+    memory_mib: int = 1024
     """Memory beyond what the loaded library takes."""
     output_mib: int = 64
     """Size of one file, and of what a case writes to its standard streams."""

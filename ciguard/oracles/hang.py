@@ -4,25 +4,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Finding, Hung, Severity
+from ciguard.domain import (
+    ArrayValue,
+    CallValue,
+    Constant,
+    DictValue,
+    Explicit,
+    Finding,
+    Hung,
+    ListValue,
+    LiteralValue,
+    Severity,
+    Special,
+    TensorValue,
+    TupleValue,
+    Uniform,
+)
 from ciguard.oracles.contract import registered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain import Case, Fill, Outcome
     from ciguard.oracles.contract import Subject
 
 
+_MUCH = 100_000
+
+
 class HangOracle:
-    """A call on a few small arguments must return within seconds."""
+    """A call on a few small arguments must return within seconds.
+
+    Whoever asks for two billion elements may have to wait: such a case proves nothing.
+    """
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding that names every target on which the case hung."""
         hung = {name: out for name, out in outcomes.items() if isinstance(out, Hung)}
-        if not hung:
+        if not hung or asks_for_much(case):
             return []
         limit_s = next(iter(hung.values())).limit_s
         return [
@@ -38,6 +59,44 @@ class HangOracle:
                 message=f"{subject.api} does not return within {limit_s:g} s",
             )
         ]
+
+
+def asks_for_much(case: Case) -> bool:
+    """Tell whether a number in the arguments is so large that long work may be what was asked for.
+
+    Elements of tensors count too: they are sizes and counts as often as not.
+    """
+    values = [*case.arguments, *(value for _, value in case.keywords), *case.inputs]
+    while values:
+        value = values.pop()
+        match value:
+            case LiteralValue(int() | float() as number):
+                if not abs(number) < _MUCH:
+                    return True
+            case ArrayValue(_, _, fill) | TensorValue(_, _, fill):
+                if _is_large(fill):
+                    return True
+            case ListValue(items) | TupleValue(items):
+                values.extend(items)
+            case DictValue(pairs):
+                values.extend(item for _, item in pairs)
+            case CallValue(_, arguments, keywords):
+                values.extend([*arguments, *(item for _, item in keywords)])
+            case _:
+                continue
+    return False
+
+
+def _is_large(fill: Fill) -> bool:
+    match fill:
+        case Constant(number):
+            return not abs(number) < _MUCH
+        case Uniform(_, low, high):
+            return not (abs(low) < _MUCH and abs(high) < _MUCH)
+        case Explicit(data):
+            return any(not abs(number) < _MUCH for number in data)
+        case Special():
+            return True
 
 
 registered("hang", HangOracle)

@@ -107,6 +107,9 @@ def library_of_distribution(distribution: str) -> Library | None:
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 # 2 keeps errors and the texts of failed CHECKs, which crash buckets are made of; 3 loses errors.
 _TENSORFLOW_LOGS = {"TF_CPP_MIN_LOG_LEVEL": "2"}
+# With oneDNN's allocator TensorFlow sleeps 10 s before it says that memory is short, on each call;
+# without it the same operation also rounds the same way on every version that is compared.
+_NO_ONEDNN = {"TF_ENABLE_ONEDNN_OPTS": "0"}
 
 for _library in (
     Library(
@@ -128,7 +131,7 @@ for _library in (
         distributions=("tensorflow", "tensorflow-cpu", "tf-nightly", "tf-nightly-cpu"),
         module="tensorflow",
         adapter=ADAPTERS / "tensorflow.py",
-        environment={**_ONE_THREAD, **_TENSORFLOW_LOGS},
+        environment={**_ONE_THREAD, **_TENSORFLOW_LOGS, **_NO_ONEDNN},
         forks=ForkPolicy.AFTER_IMPORT,
     ),
     Library(

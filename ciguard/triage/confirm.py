@@ -99,16 +99,27 @@ class Confirmer:
         """Whether nothing waits and nothing is under way."""
         return not self._queue and not self._trials
 
-    def pump(self) -> None:
-        """Start as many trials as may be under way at once."""
+    def pump(self, *, is_patient: bool = False) -> None:
+        """Start as many trials as may be under way at once.
+
+        Args:
+            is_patient: more findings may come: let those that can share a worker wait for it.
+        """
+        waiting: list[tuple[int, int, _Candidate]] = []
         while self._queue and len(self._trials) < _MOST_UNDER_WAY:
-            first = heapq.heappop(self._queue)[2]
+            entry = heapq.heappop(self._queue)
+            first = entry[2]
             together = [first]
             if first.finding.oracle not in _DEADLY:
+                if is_patient and len(self._queue) < _MOST_TOGETHER:
+                    waiting.append(entry)
+                    continue
                 together += self._companions(tuple(first.finding.outcomes))
             self._number += 1
             self._trials[self._number] = _Trial(together, tuple(first.finding.outcomes))
             self._repeat(self._number)
+        for entry in waiting:
+            heapq.heappush(self._queue, entry)
 
     def _companions(self, targets: tuple[str, ...]) -> Iterator[_Candidate]:
         """Take further orderly candidates for the same targets off the queue."""
