@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Bucket, RunFinished, Severity, visible
 from ciguard.reports.wording import (
     apis_text,
+    claim,
     counts_text,
     grouped,
     ordered,
@@ -91,10 +92,10 @@ def _groups(event: RunFinished) -> Iterator[Line]:
 
 def _bucket(bucket: Bucket) -> str:
     finding = bucket.finding
-    message = visible(finding.message, limit=160)
+    message = visible(claim(finding), limit=160)
     return (
         f"{short(bucket.fingerprint)} {state(bucket):<11} "
-        f"{visible(finding.api, limit=80)}  {finding.oracle}/{finding.kind}: {message}"
+        f"{visible(finding.api, limit=80)}  {message}"
     )
 
 

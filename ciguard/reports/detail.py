@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Bucket, Crashed, PairKind, Passed, visible, visible_lines
-from ciguard.reports.wording import counts_text, ordered, outcome_text, short, stack_of, state
+from ciguard.reports.wording import (
+    claim,
+    counts_text,
+    ordered,
+    outcome_text,
+    short,
+    stack_of,
+    state,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +32,7 @@ def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
             bucket.finding.severity.label,
             f"{bucket.finding.oracle}/{bucket.finding.kind}",
             visible(bucket.finding.api, limit=60),
-            visible(bucket.finding.message, limit=100),
+            visible(claim(bucket.finding), limit=100),
         )
         for bucket in ordered(buckets)
     ]

@@ -23,7 +23,7 @@ from ciguard.domain import (
 )
 from ciguard.reports.closing import closing_lines
 from ciguard.reports.progress import Progress
-from ciguard.reports.wording import clock_text, short, target_text
+from ciguard.reports.wording import claim, clock_text, short, target_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,5 +144,5 @@ def _finding(bucket: Bucket, word: str) -> str:
     finding = bucket.finding
     return (
         f"{short(bucket.fingerprint)} {word} {finding.oracle}/{finding.kind} {finding.api}: "
-        f"{finding.message}"
+        f"{claim(finding)}"
     )

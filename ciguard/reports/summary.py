@@ -20,6 +20,7 @@ from ciguard.reports.progress import STATUSES
 from ciguard.reports.wording import (
     MET,
     apis_text,
+    claim,
     counts_text,
     ordered,
     outcome_text,
@@ -129,7 +130,7 @@ def _buckets(buckets: tuple[Bucket, ...]) -> Iterator[str]:
             finding.severity.label,
             f"`{short(bucket.fingerprint)}`",
             markdown_code(finding.api, limit=120),
-            f"{finding.oracle}/{finding.kind}: {markdown_code(finding.message, limit=200)}",
+            f"{finding.oracle}/{finding.kind}: {markdown_code(claim(finding), limit=200)}",
             ", ".join(markdown_code(target, limit=80) for target in finding.targets),
             markdown_code(bucket.reproducer) if bucket.reproducer else "",
         )
@@ -149,7 +150,7 @@ def _details(buckets: tuple[Bucket, ...], folder: Path) -> Iterator[str]:
         finding = bucket.finding
         yield f"<details><summary>{short(bucket.fingerprint)}: "
         # Markdown is not read inside a summary's line; elements are.
-        yield f"{html_code(finding.api)} {html_code(finding.message)}</summary>\n"
+        yield f"{html_code(finding.api)} {html_code(claim(finding))}</summary>\n"
         for name, outcome in finding.outcomes.items():
             yield f"- {markdown_code(name)}: {markdown_code(outcome_text(outcome))}"
         script = _script(bucket, folder)

@@ -13,6 +13,7 @@ from ciguard.domain import (
     Crashed,
     Errored,
     Exhausted,
+    Finding,
     Frame,
     Hung,
     Outcome,
@@ -69,6 +70,11 @@ def outcome_text(outcome: Outcome) -> str:
 def stack_of(outcome: Outcome) -> tuple[Frame, ...]:
     """Return the frames that an outcome came with, innermost first."""
     return outcome.stack if isinstance(outcome, Errored | Crashed | Hung) else ()
+
+
+def claim(finding: Finding) -> str:
+    """Return the finding's message without the API that it begins with. May hold fuzzed text."""
+    return finding.message.removeprefix(finding.api).lstrip(": ") or finding.message
 
 
 def short(fingerprint: str) -> str:

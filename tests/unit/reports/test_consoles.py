@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,10 +48,22 @@ def test_the_last_screen_says_verdict_findings_and_where_to_look(
     assert "NEW FINDINGS: 11 new buckets at or above medium" in text
     assert "Buckets: 12 new, 1 known, 1 fixed, 1 flaky, 1 not run" in text
     assert "tensorflow critical: 10 new" in text
-    assert "abcd0001 new         tf.raw_ops.MaxPool3D  crash/signal: SIGABRT: Check failed" in text
+    assert "abcd0001 new         tf.raw_ops.MaxPool3D  SIGABRT: Check failed" in text
     assert "torch==2.13.0@cuda     NOT RUN: no such device" in text
     assert "ciguard show abcd0001" in text
     assert ".ciguard/run/summary.md" in text
+
+
+def test_an_api_is_named_once_where_its_message_begins_with_it(
+    finished: Callable[..., RunFinished],
+) -> None:
+    bucket = finished().buckets[-1]
+    finding = replace(bucket.finding, message=f"{bucket.finding.api} ends the process (SIGSEGV)")
+    event = finished(buckets=(replace(bucket, finding=finding),))
+
+    text = "\n".join(line.text for line in closing_lines(event, folder=FOLDER))
+
+    assert f"{finding.api}  ends the process (SIGSEGV)" in text
 
 
 def test_the_last_screen_stays_one_screen_however_much_was_found(
