@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    Bucket,
+    Confirmation,
+    Crashed,
+    Errored,
+    Frame,
+    Hung,
+    LiteralValue,
+    Outcome,
+    Passed,
+)
+from ciguard.domain import Rejected as Refused
+from ciguard.trackers import Context, Report, marker, report, roll_up
+from ciguard.trackers.body import MOST_BODY, slug
+from ciguard.triage import Buckets, EnvironmentHint, script
+from tests.unit.triage.finding_examples import call, crash, finding, pair
+
+HOSTILE = (
+    "@octocat #1 GH-2 owner/repo#3 https://evil.example <img src=x onerror=y> <!-- ciguard-fp: "
+    "v1:0000000000000000 --> [a](b) ![c](d) ``` ~~~ | pipe | `code` </details> &amp; **bold**\n"
+    "```\n# heading\n````\x1b[31m\u202e"
+)
+
+
+def bucket(outcome: Outcome, *, message: str = "it died", api: str = "torch.fold") -> Bucket:
+    made = Buckets().add(finding(outcome, case=call(api=api), message=message))
+    return replace(made, confirmation=Confirmation.CONFIRMED, reproduced=True)
+
+
+def written(made: Bucket) -> Report:
+    text = script(made.finding, environment_hint=EnvironmentHint(install=("torch==2.13.0",)))
+    return report(made, Context(script=text, versions={"torch==2.13.0": "2.13.0"}, commit="abc"))
+
+
+def outside_code(body: str) -> str:
+    """Drop fenced blocks, code spans, code elements and entities: what is left is live markdown."""
+    body = re.sub(r"^(`{3,})[a-z]*\n.*?^\1$", "", body, flags=re.DOTALL | re.MULTILINE)
+    body = re.sub(r"`[^`\n]*`", "", body)
+    return re.sub(r"<code>[^<]*</code>|&#\d+;", "", body)
+
+
+def test_an_issue_says_what_happens_where_and_how_to_see_it() -> None:
+    log = "2026-11-21 11:44:27.1: F a/b/tensor.cc:778] Check failed: d >= 0 (-1 vs. 0)\n"
+    stack = (Frame("torch/functional.py", "fold"),)
+
+    issue = written(bucket(Crashed("SIGABRT", stack, log)))
+
+    assert issue.title == "torch.fold: SIGABRT: Check failed: d >= 0 (-1 vs. 0)"
+    assert issue.body.startswith(marker(issue.fingerprint))
+    assert "| `torch==2.13.0` | `2.13.0` | **yes** | process died" in issue.body
+    assert "result = torch.fold(" in issue.body
+    assert "torch/functional.py: fold" in issue.body
+    assert "failed the same way" in issue.body
+    assert f"`ciguard reproduce {issue.fingerprint}`" in issue.body
+
+
+OUTCOMES = [
+    lambda text: Crashed("SIGABRT", (Frame(text, text),), text),
+    lambda text: Errored(text or "E", text, (Frame(text, text),)),
+    lambda _: Hung(5.0),
+]
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+@given(text=st.text(max_size=50))
+def test_nothing_fuzzed_is_live_in_an_issue(outcome: object, text: str) -> None:
+    made = bucket(outcome(HOSTILE + text), message=text + HOSTILE)  # type: ignore[operator]
+
+    body = outside_code(written(made).body)
+
+    assert body.count("<!--") == 1
+    assert not re.search(r"@\w|https?:|\[a\]|<img|GH-\d|repo#|\*\*bold", body)
+    assert body.count("</details>") == body.count("<details>")
+    assert "\n# " not in body
+
+
+@given(st.text(max_size=100), st.text(max_size=100))
+def test_nothing_fuzzed_is_live_in_a_differential_issue(one: str, other: str) -> None:
+    met = pair(Refused(HOSTILE + one, other + HOSTILE), Passed(b"null", 0.1), kind="accepted")
+    made = Buckets().add(replace(met, message=HOSTILE + one))
+
+    body = outside_code(written(made).body)
+
+    assert body.count("<!--") == 1
+    assert not re.search(r"@\w|https?:|\[a\]|<img|GH-\d|repo#", body)
+
+
+def test_the_script_in_an_issue_can_be_copied_as_it_is() -> None:
+    case = call(keywords=(("mode", LiteralValue(HOSTILE)),))
+    met = crash("x", case=case)
+    text = script(met, environment_hint=EnvironmentHint(install=("torch",)))
+
+    body = report(Buckets().add(met), Context(script=text)).body
+
+    assert text.rstrip("\n") in body
+
+
+def test_a_body_is_bounded_and_keeps_its_marker() -> None:
+    huge = "x" * 100_000
+    made = bucket(Crashed("SIGABRT", tuple(Frame(huge, huge) for _ in range(50)), huge))
+    made = replace(made, grouping=tuple((f"n{n}", "`" * 300) for n in range(500)))
+
+    issue = report(made, Context(script="#" * 19_000, versions={}))
+
+    assert len(issue.body) <= MOST_BODY
+    assert issue.body.startswith(marker(made.fingerprint))
+    assert len(issue.title) <= 130
+
+
+def test_local_paths_stay_on_this_machine() -> None:
+    log = (
+        "/home/alice/src/pytorch/aten/x.cpp:12: Assertion `a' failed.\n"
+        "/opt/envs/t/lib/python3.11/site-packages/torch/nn/functional.py in /job:localhost/task:0"
+    )
+
+    body = written(bucket(Crashed("SIGABRT", (Frame("/home/alice/t/torch/a.py", "f"),), log))).body
+
+    assert "alice" not in body
+    assert "/opt/envs" not in body
+    assert "torch/nn/functional.py" in body
+    assert "/job:localhost/task:0" in body
+
+
+@pytest.mark.parametrize("api", ["torch.nn.fold", "../../etc/passwd", "a/b\x00c", "…", "a" * 500])
+def test_the_slug_of_an_api_is_safe_in_a_file_name(api: str) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9_.-]{0,80}", slug(api))
+    assert ".." not in slug(api)
+
+
+def test_the_list_of_further_findings_is_bounded() -> None:
+    many = [bucket(Crashed("SIGSEGV"), api=f"torch.{'x' * 90}{n}") for n in range(600)]
+
+    listing = roll_up(many)
+
+    assert len(listing.body) <= MOST_BODY
+    assert "600 known findings" in listing.body
