@@ -35,7 +35,7 @@ _INTERNAL = re.compile(
     r"|cannot create std::(?:vector|deque) larger than max_size"
     r"|basic_string::"
     r"|(?:deque|array|bitset|string_view)::(?:_M_|at\b)"
-    r"|\b_?(?:unordered_)?[Mm]ap::at\b"
+    r"|\b(?:unordered_map|map|_Map_base)::at\b"
     r"|^(?:sto(?:i|l|ll|ul|ull|f|d|ld))$"
     r"|\bbad optional access\b"
     r"|\bbad_?variant_?access\b"

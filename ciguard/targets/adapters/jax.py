@@ -7,12 +7,11 @@ import os
 import re
 import warnings
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.targets.adapters import contract, error_texts
+from ciguard.targets.adapters import contract, devices, error_texts
 from ciguard.targets.adapters.global_state import GlobalState
 from ciguard.targets.adapters.interpreter_state import InterpreterState
 
@@ -46,7 +45,6 @@ _SETTINGS = (
     "jax_default_matmul_precision",
     "jax_default_device",
 )
-_DRIVER_FILES = ("/dev/nvidia{index}", "/dev/dxg", "/proc/driver/nvidia/gpus")
 _INTERNAL_STATUS = re.compile(r"^\s*(?:INTERNAL|UNKNOWN):")
 
 
@@ -65,17 +63,16 @@ class JaxAdapter(contract.Adapter):
         Raises:
             RuntimeError: if the device is absent.
         """
-        kind, _, index = device.partition(":")
+        devices.require(device, self.module)
+        kind, index = devices.parse(device)
         os.environ["JAX_PLATFORMS"] = kind
         os.environ.setdefault("NPROC", "1")
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         if kind != "cpu":
-            os.environ["CUDA_VISIBLE_DEVICES"] = index or "0"
+            os.environ["CUDA_VISIBLE_DEVICES"] = index
             os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         warnings.simplefilter("ignore")
         self._jax: Any = importlib.import_module("jax")
-        if kind != "cpu":
-            self._check_driver(device, kind, index or "0")
         self._numpy: Any = importlib.import_module("jax.numpy")
         for name in ("jax.scipy", "jax.nn", "jax.lax", "jax.random", "jax.image"):
             importlib.import_module(name)
@@ -88,13 +85,6 @@ class JaxAdapter(contract.Adapter):
             for name in _SETTINGS
             if hasattr(config, name)
         )
-
-    def _check_driver(self, device: str, kind: str, index: str) -> None:
-        # Asking JAX would start its threads and CUDA, after which no process may fork.
-        files = [Path(name.format(index=index)) for name in _DRIVER_FILES]
-        if kind != "cuda" or not any(file.exists() for file in files):
-            msg = f"device {device!r} is absent: jax {self._jax.__version__} finds no such device"
-            raise RuntimeError(msg)
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function of `jax.numpy`, `lax`, `nn`, `scipy`, `random`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.targets.adapters import contract, error_texts
+from ciguard.targets.adapters import contract, devices, error_texts
 from ciguard.targets.adapters.global_state import GlobalState
 from ciguard.targets.adapters.interpreter_state import InterpreterState
 
@@ -68,7 +68,8 @@ class JittorAdapter(contract.Adapter):
         Raises:
             RuntimeError: if the device is absent.
         """
-        on_cpu = device.partition(":")[0] == "cpu"
+        devices.require(device, self.module)
+        on_cpu = devices.parse(device)[0] == "cpu"
         if on_cpu:
             os.environ["nvcc_path"] = ""  # noqa: SIM112 - Jittor's own spelling
         for name in ("use_mkl", "gdb_path", "addr2line_path"):
@@ -80,7 +81,7 @@ class JittorAdapter(contract.Adapter):
         self._jittor = jittor
         if not on_cpu:
             if not jittor.has_cuda:
-                msg = f"device {device!r} is absent: jittor {jittor.__version__} has no CUDA"
+                msg = f"device {device!r} is absent: jittor was compiled without CUDA"
                 raise RuntimeError(msg)
             jittor.flags.use_cuda = 1
         self._on_cpu = on_cpu

@@ -9,12 +9,11 @@ import os
 import random
 import warnings
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.targets.adapters import contract, error_texts, keras_state
+from ciguard.targets.adapters import contract, devices, error_texts, keras_state
 from ciguard.targets.adapters.global_state import GlobalState
 from ciguard.targets.adapters.interpreter_state import InterpreterState
 
@@ -39,7 +38,6 @@ _DTYPES = (
     "complex128",
     "string",
 )
-_DRIVER_FILES = ("/dev/nvidia{index}", "/dev/dxg", "/proc/driver/nvidia/gpus")
 _SEEDS_REMEMBERED = 4096
 _WRAPPED_PYTHON_ERROR = "Traceback (most recent call last)"
 
@@ -59,16 +57,15 @@ class TensorflowAdapter(contract.Adapter):
         Raises:
             RuntimeError: if the device is absent.
         """
-        kind, _, index = device.partition(":")
+        devices.require(device, self.module)
+        kind, index = devices.parse(device)
         self._device = device
         self._on_cpu = kind == "cpu"
-        _prepare_environment(index or "0", on_cpu=self._on_cpu)
+        _prepare_environment(index, on_cpu=self._on_cpu)
         warnings.simplefilter("ignore")
         tensorflow = importlib.import_module("tensorflow")
         tensorflow.get_logger().setLevel("ERROR")
         self._tensorflow = tensorflow
-        if not self._on_cpu:
-            self._check_driver(kind, index or "0")
         _load_keras(tensorflow)
         self._ops: Any = importlib.import_module("tensorflow.python.framework.ops")
         contexts: Any = importlib.import_module("tensorflow.python.eager.context")
@@ -79,17 +76,6 @@ class TensorflowAdapter(contract.Adapter):
         self._seeds = _SeedSource()
         self._interpreter = InterpreterState()
         self._state = GlobalState([*self._pieces(contexts), *keras_state.pieces()])
-
-    def _check_driver(self, kind: str, index: str) -> None:
-        # Counting GPUs would initialise CUDA, and a process that has done so cannot fork.
-        files = [Path(name.format(index=index)) for name in _DRIVER_FILES]
-        if kind != "cuda" or not any(file.exists() for file in files):
-            self._say_absent("no such NVIDIA device on this machine")
-
-    def _say_absent(self, reason: str) -> None:
-        version = self._tensorflow.__version__
-        msg = f"device {self._device!r} is absent: tensorflow {version} finds {reason}"
-        raise RuntimeError(msg)
 
     def _name_dtypes(self) -> None:
         dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
@@ -133,7 +119,8 @@ class TensorflowAdapter(contract.Adapter):
         if not self._on_cpu:
             names = [name for name in context.devices() if name.endswith("GPU:0")]
             if not names:
-                self._say_absent("no usable GPU")
+                msg = f"device {self._device!r} is absent: tensorflow finds no usable GPU"
+                raise RuntimeError(msg)
             self._place = names[0]
 
     def describe(self) -> Iterator[dict[str, Any]]:

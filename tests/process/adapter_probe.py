@@ -1,0 +1,177 @@
+"""Runs inside a target's interpreter: answers one question about an adapter as JSON.
+
+python adapter_probe.py REPOSITORY ADAPTER QUESTION
+"""
+
+# ruff: noqa: PLC0415, BLE001, FBT003, SLF001, S311 - the library is imported last, and
+# its ways are under test
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+_DTYPES = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "string"),
+)
+
+
+def open_packages(root: str) -> None:
+    for name in ("ciguard", "ciguard.targets", "ciguard.targets.adapters"):
+        package = types.ModuleType(name)
+        package.__path__ = [str(Path(root, *name.split(".")))]
+        sys.modules[name] = package
+
+
+def array_of(dtype: str) -> Any:
+    import numpy as np
+
+    if dtype == "string":
+        return np.array([b"a", b"\xff"], dtype=object)
+    return np.array([[0, 1], [1, 0]]).astype("float32" if dtype == "bfloat16" else dtype)
+
+
+def round_trips(adapter: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for dtype in _DTYPES:
+        array = array_of(dtype)
+        try:
+            tensor = adapter.tensor(array.copy(), dtype)
+        except Exception as error:
+            found[dtype] = type(error).__name__
+            continue
+        back = adapter.read(tensor)
+        same = back["dtype"] == dtype and back["array"].dtype == array.dtype
+        found[dtype] = bool(same and (back["array"] == array).all())
+        adapter.dtype(dtype)
+    return found
+
+
+def strangers(adapter: Any) -> list[Any]:
+    return [adapter.read(value) for value in (None, 1, 1.5, "a", b"a", [], (), {}, object())]
+
+
+def draw(library: str) -> Any:
+    module: Any = importlib.import_module(library)
+    if library == "torch":
+        return module.rand(3).tolist()
+    if library == "tensorflow":
+        return module.random.uniform([3]).numpy().tolist()
+    if library == "jittor":
+        return module.rand(3).numpy().tolist()
+    import random
+
+    return random.random()
+
+
+def draws(adapter: Any) -> list[Any]:
+    library = adapter.module
+    found = []
+    for seed in (5, 5, 6):
+        adapter.reset(seed)
+        found.append(draw(library))
+    draw(library)
+    adapter.reset(5)
+    return [*found, draw(library)]
+
+
+def disturb(library: str) -> None:
+    module: Any = importlib.import_module(library)
+    if library == "torch":
+        module.set_default_dtype(module.float64)
+        module.set_default_device("meta")
+        module.set_grad_enabled(False)
+        module.use_deterministic_algorithms(True)
+        module.set_flush_denormal(True)
+        module.autocast("cpu").__enter__()
+    elif library == "tensorflow":
+        module.config.run_functions_eagerly(True)
+        module.keras.backend.set_floatx("float64")
+        module.Graph().as_default().__enter__()
+        module.random.set_seed(3)
+    elif library == "jittor":
+        module.flags.no_grad = 1
+        module.flags.amp_level = 3
+    elif library == "keras":
+        module.config.set_floatx("float16")
+        module.config.set_image_data_format("channels_first")
+    else:
+        module.config.update("jax_debug_nans", True)
+        module.config.update("jax_numpy_rank_promotion", "raise")
+
+
+def restored(adapter: Any) -> list[bool]:
+    adapter.reset(1)
+    clean = adapter._state.is_clean()
+    disturb(adapter.module)
+    disturbed = not adapter._state.is_clean()
+    adapter.reset(1)
+    return [clean, disturbed, adapter._state.is_clean()]
+
+
+def survives_fork(adapter: Any) -> int:
+    child = os.fork()
+    if child == 0:
+        adapter.reset(1)
+        back = adapter.read(adapter.tensor(array_of("float32"), "float32"))
+        os._exit(0 if back["array"].sum() == 2 else 1)
+    return os.waitpid(child, 0)[1]
+
+
+def described(adapter: Any) -> list[Any]:
+    records = []
+    for record in adapter.describe():
+        try:
+            adapter.resolve(record["api"])
+        except AttributeError:
+            record["unresolved"] = True
+        records.append(record)
+    return records
+
+
+def verdicts(adapter: Any) -> list[str]:
+    import numpy as np
+
+    adapter.reset(1)
+    found = []
+    for attempt in (lambda: np.zeros(2**55), lambda: adapter.resolve(f"{adapter.module}.no_such")):
+        try:
+            attempt()
+        except Exception as error:
+            found.append(adapter.classify(error))
+    return found
+
+
+QUESTIONS = {
+    "round-trips": round_trips,
+    "strangers": strangers,
+    "draws": draws,
+    "restored": restored,
+    "survives-fork": survives_fork,
+    "described": described,
+    "verdicts": verdicts,
+}
+
+
+def main() -> None:
+    root, library, question = sys.argv[1:]
+    open_packages(root)
+    adapter = importlib.import_module(f"ciguard.targets.adapters.{library}").ADAPTER()
+    device = "cuda:7" if question == "absent" else "cpu"
+    try:
+        adapter.load(device)
+    except RuntimeError as error:
+        answer: Any = str(error)
+    else:
+        answer = QUESTIONS[question](adapter)
+    sys.stdout.write(f"\n{json.dumps(answer)}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Python objects become records."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from ciguard.domain import record_from_json
+from ciguard.targets.adapters import introspection
+
+
+class Doubler:
+    """Doubles.
+
+    Args:
+        factor (int): how much.
+    """
+
+    def __init__(self, factor: int = 2, **options: object) -> None:
+        self.factor = factor
+        self.options = options
+
+    def forward(self, value: float) -> float:
+        """Compute.
+
+        Args:
+            value (float): what to double.
+        """
+        return value * self.factor
+
+
+def positional(first: int, /, second: str = "x", *rest: int, third: object = print) -> None:
+    """Take arguments of every kind."""
+    del first, second, rest, third
+
+
+def test_a_signature_becomes_parameters_of_every_kind() -> None:
+    parameters = introspection.from_signature(positional) or []
+
+    assert [(item["name"], item["kind"], item["required"]) for item in parameters] == [
+        ("first", "positional_only", True),
+        ("second", "positional_or_keyword", False),
+        ("rest", "var_positional", False),
+        ("third", "keyword_only", False),
+    ]
+    assert parameters[0]["annotation"] == "int"
+    assert parameters[1]["default"] == "'x'"
+
+
+def test_a_default_whose_text_differs_between_processes_is_not_shown() -> None:
+    assert introspection.stable_repr(object()) == "..."
+    assert introspection.stable_repr(print) == "..."
+    assert introspection.stable_repr((1, None)) == "(1, None)"
+
+
+def test_a_layer_record_describes_construction_and_call() -> None:
+    record = introspection.layer_record("a.Doubler", Doubler, call="forward", tags=[])
+
+    assert record["parameters"][0]["doc_type"] == "int"
+    assert record["inputs"][0]["name"] == "value"
+    assert record["inputs"][0]["doc"] == "what to double."
+    assert record_from_json(record).parameters[0].default == "2"
+
+
+def test_what_has_no_signature_gives_none() -> None:
+    assert introspection.from_signature(dict.get) is not None
+    assert introspection.from_signature(vars) is None
+
+
+def test_each_object_gets_its_shortest_name_once() -> None:
+    found = [("a.b.c.f", positional), ("a.b.f", positional), ("a.c.f", positional)]
+
+    assert introspection.canonical(found) == {"a.b.f": positional}
+
+
+def test_a_walk_visits_public_modules_once_and_only_where_it_may_enter() -> None:
+    root, inner, foreign = (types.ModuleType(name) for name in ("root", "root.inner", "numpy"))
+    members: dict[Any, dict[str, Any]] = {
+        root: {"inner": inner, "alias": inner, "foreign": foreign, "_private": 1, "f": positional},
+        inner: {"__all__": ["g"], "g": len, "hidden": 2},
+        foreign: {"h": 3},
+    }
+    for module, names in members.items():
+        vars(module).update(names)
+
+    found = list(introspection.walk(root, enter=lambda module, _: module is not foreign))
+
+    assert found == [("root.f", positional), ("root.alias.g", len)]

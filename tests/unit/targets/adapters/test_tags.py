@@ -1,0 +1,105 @@
+"""Names that could harm the machine, block or crash on purpose carry the right tag."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciguard.targets.adapters import tag_rows
+from ciguard.targets.adapters.tags import tags_of
+
+
+@pytest.mark.parametrize(
+    ("api", "tag"),
+    [
+        ("tensorflow.io.gfile.rmtree", "files"),
+        ("tensorflow.io.write_file", "files"),
+        ("tensorflow.raw_ops.WriteFile", "files"),
+        ("tensorflow.raw_ops.SaveV2", "files"),
+        ("tensorflow.raw_ops.RecordInput", "files"),
+        ("tensorflow.raw_ops.WriteScalarSummary", "files"),
+        ("tensorflow.saved_model.save", "files"),
+        ("tensorflow.load_library", "files"),
+        ("torch.save", "files"),
+        ("torch.load", "files"),
+        ("torch.from_file", "files"),
+        ("jax.numpy.save", "files"),
+        ("keras.utils.get_file", "files"),
+        ("jittor.load", "files"),
+        ("torch.hub.load", "network"),
+        ("tensorflow.distribute.get_strategy", "network"),
+        ("tensorflow.raw_ops.DataServiceDataset", "network"),
+        ("tensorflow.raw_ops.CollectiveReduce", "network"),
+        ("torch.compile", "process"),
+        ("torch.fork", "process"),
+        ("torch.set_num_threads", "process"),
+        ("jittor.jittor_exit", "process"),
+        ("jittor.reindex", "process"),
+        ("torch.set_default_dtype", "global-state"),
+        ("torch.use_deterministic_algorithms", "global-state"),
+        ("torch.manual_seed", "global-state"),
+        ("tensorflow.config.run_functions_eagerly", "global-state"),
+        ("tensorflow.random.set_seed", "global-state"),
+        ("keras.config.set_floatx", "global-state"),
+        ("tensorflow.raw_ops.QueueDequeueV2", "blocking"),
+        ("tensorflow.raw_ops.BarrierTakeMany", "blocking"),
+        ("tensorflow.raw_ops.MapUnstage", "blocking"),
+        ("tensorflow.raw_ops.IteratorGetNext", "blocking"),
+        ("tensorflow.raw_ops.Unbatch", "blocking"),
+        ("tensorflow.raw_ops.Recv", "network"),
+        ("torch.rand", "random"),
+        ("torch.Tensor.bernoulli_", "random"),
+        ("torch.nn.Dropout", "random"),
+        ("torch.nn.functional.alpha_dropout", "random"),
+        ("tensorflow.raw_ops.RandomShuffle", "random"),
+        ("tensorflow.keras.layers.RandomFlip", "random"),
+        ("jax.random.normal", "random"),
+        ("torch.empty_like", "unstable"),
+        ("torch.Tensor.new_empty", "unstable"),
+        ("torch.Tensor.resize_", "unstable"),
+        ("tensorflow.raw_ops.Empty", "unstable"),
+        ("tensorflow.timestamp", "time"),
+        ("tensorflow.raw_ops.Abort", "debug"),
+        ("tensorflow.raw_ops.PrintV2", "debug"),
+        ("tensorflow.print", "debug"),
+        ("tensorflow.map_fn", "callback"),
+        ("jax.lax.while_loop", "callback"),
+    ],
+)
+def test_a_name_that_needs_care_is_tagged(api: str, tag: str) -> None:
+    assert tag in tags_of(api)
+
+
+@pytest.mark.parametrize(
+    "api",
+    [
+        "torch.conv2d",
+        "torch.nn.functional.normalize",
+        "torch.sparse_coo_tensor",
+        "torch.Tensor.sparse_dim",
+        "torch.nn.Conv2d",
+        "torch.as_strided",
+        "tensorflow.linalg.set_diag",
+        "tensorflow.nn.conv2d",
+        "tensorflow.raw_ops.BatchMatMulV2",
+        "tensorflow.raw_ops.ForwardSomething",
+        "tensorflow.raw_ops.MaxPoolGrad",
+        "tensorflow.raw_ops.TensorListReserve",
+        "tensorflow.raw_ops.SparseConcat",
+        "tensorflow.keras.layers.Dense",
+        "jax.numpy.reshape",
+        "jittor.log",
+        "jittor.logical_and",
+        "jittor.nn.log_softmax",
+        "jittor.normalize",
+    ],
+)
+def test_a_harmless_name_is_not_tagged(api: str) -> None:
+    assert tags_of(api) == []
+
+
+def test_a_caller_adds_the_tags_it_found_itself() -> None:
+    assert tags_of("torch.rand", "undocumented") == ["random", "undocumented"]
+
+
+def test_every_row_says_why() -> None:
+    assert all(row.reason and row.patterns for row in tag_rows.ROWS)
