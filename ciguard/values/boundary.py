@@ -28,6 +28,7 @@ from ciguard.domain import (
     Value,
 )
 from ciguard.domain import dtypes as element_types
+from ciguard.values import tables
 from ciguard.values.constraints import Constraint, Float, Int, Optional
 from ciguard.values.mutation import (
     Mutation,
@@ -52,6 +53,7 @@ _EDGE_FLOATS = (
 _EDGE_TEXTS = ("", "\0", "a" * 300, "é", "%s%n", "-1")
 _EDGE_DTYPES = ("string", "bool", "complex128", "uint8", "float16", "bfloat16", "int8", "float64")
 _EXPLICIT_ELEMENTS = 64
+_EMPTY_SHARE = 0.3
 _DEEP = (1,) * 9
 
 _NONE = Mutation("none", constant(LiteralValue(None)))
@@ -113,6 +115,15 @@ def _shaped(
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     return reshaped(current, shapes[int(rng.random() * len(shapes))])
+
+
+def _any_shape(rng: random.Random, scope: Scope, current: Value) -> Value:
+    """Give the tensor a shape that has nothing to do with the rest of the call."""
+    if not isinstance(current, TensorValue | ArrayValue):
+        return current
+    table = tables.shapes(0, 5)
+    other = reshaped(current, table[int(rng.random() * len(table))])
+    return _zero_dimension(rng, scope, other) if rng.random() < _EMPTY_SHARE else other
 
 
 def _one_size_off(rng: random.Random, scope: Scope, current: Value) -> Value:
@@ -220,6 +231,9 @@ _OF_SHAPE: tuple[Mutator, ...] = (
     _zero_dimension,
     partial(_shaped, shapes=((0,), (), (1,), _DEEP, (0, 0), (1, 1))),
     partial(_shaped, shapes=((), (0,), (3,), ())),
+    _any_shape,
+    _any_shape,
+    _any_shape,
     _one_size_off,
     _one_size_off,
     _one_rank_off,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiCall, Intent, ParameterKind, Value
 from ciguard.levels.api.layout import Layout
+from ciguard.levels.api.mix import Bend, Mix
 from ciguard.values import (
     Mutation,
     Mutator,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.knowledge import Api, Parameter
-    from ciguard.levels.api.mix import Mix
 
 _NEVER_GIVEN = frozenset({"name"})
 """TensorFlow's label of an operation: it says nothing of the computation."""
@@ -31,6 +31,13 @@ _RARELY_GIVEN = frozenset({"out", "device", "layout", "pin_memory", "memory_form
 _RARELY = 0.1
 _MOSTLY = 4.5
 _SEED_RANGE = 1 << 31
+_INTENTS = {
+    Bend.NONE: Intent.CONFORMING,
+    Bend.VIOLATE: Intent.VIOLATING,
+    Bend.ONE: Intent.BOUNDARY,
+    Bend.TWO: Intent.BOUNDARY,
+    Bend.MANY: Intent.BOUNDARY,
+}
 _OPTIONAL_REDRAWN = 0.5
 
 
@@ -61,22 +68,28 @@ class CallGenerator:
 
     def call(self, rng: random.Random, mix: Mix) -> ApiCall:
         """Return the next call: conforming, violating or on the boundary, as the mix says."""
-        pick = rng.random()
-        focuses: tuple[_Slot, ...] = ()
-        intent = Intent.CONFORMING
-        if pick < mix.violating:
-            if self._breakable:
-                intent, focuses = Intent.VIOLATING, (_draw(rng, self._breakable),)
-        elif pick < mix.violating + mix.boundary + mix.two_boundaries and self._slots:
-            intent, focuses = Intent.BOUNDARY, (_draw(rng, self._slots),)
-            if pick >= mix.violating + mix.boundary:
-                focuses = (*focuses, _draw(rng, self._slots))
+        bend = mix.bends(rng.random())
+        focuses = self._focuses(rng, bend, mix)
         scope = self._conforming(rng, mix, focuses)
-        for slot in dict.fromkeys(focuses):
-            mutators = slot.violate if intent is Intent.VIOLATING else slot.bound
+        for slot in focuses:
+            mutators = slot.violate if bend is Bend.VIOLATE else slot.bound
             mutate = mutators[int(rng.random() * len(mutators))]
             scope.values[slot.name] = mutate(rng, scope, scope.values[slot.name])
+        intent = _INTENTS[bend] if focuses else Intent.CONFORMING
         return self._assembled(scope.values, intent, focuses, int(rng.random() * _SEED_RANGE))
+
+    def _focuses(self, rng: random.Random, bend: Bend, mix: Mix) -> tuple[_Slot, ...]:
+        """Return the parameters to bend; none for an API that has none that can be."""
+        slots = self._breakable if bend is Bend.VIOLATE else self._slots
+        if bend is Bend.NONE or not slots:
+            return ()
+        first = _draw(rng, slots)
+        if bend is Bend.TWO:
+            return tuple(dict.fromkeys((first, _draw(rng, slots))))
+        if bend is Bend.MANY:
+            more = [s for s in slots if not s.share and s is not first and rng.random() < mix.bent]
+            return (first, *more)
+        return (first,)
 
     def _conforming(self, rng: random.Random, mix: Mix, focuses: tuple[_Slot, ...]) -> Scope:
         scope = Scope()

@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Bend(Enum):
+    """What is done to the arguments of a call after they were drawn."""
+
+    NONE = auto()
+    VIOLATE = auto()
+    ONE = auto()
+    TWO = auto()
+    MANY = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,10 +24,27 @@ class Mix:
     boundary: float
     two_boundaries: float
     """Two arguments on the edge: many crashes need an odd pair and a valid rest."""
+    many_boundaries: float
+    """Every argument on the edge with the probability `bent`: unguided calls, but well typed."""
     optional: float = 0.2
     """How often an optional parameter is given. DocTer's `optional_ratio`."""
+    bent: float = 0.4
+    """DocTer's `mutation_p`."""
+
+    def bends(self, pick: float) -> Bend:
+        """Return the kind of call for a number drawn from [0, 1)."""
+        for bend, share in (
+            (Bend.VIOLATE, self.violating),
+            (Bend.ONE, self.boundary),
+            (Bend.TWO, self.two_boundaries),
+            (Bend.MANY, self.many_boundaries),
+        ):
+            if pick < share:
+                return bend
+            pick -= share
+        return Bend.NONE
 
 
-FIRST_ROUND = Mix(violating=0.0, boundary=0.45, two_boundaries=0.1)
-"""What kills a library first: boundary values among valid ones."""
-LATER_ROUNDS = Mix(violating=0.15, boundary=0.3, two_boundaries=0.15)
+FIRST_ROUND = Mix(violating=0.0, boundary=0.15, two_boundaries=0.15, many_boundaries=0.3)
+"""What kills a library first: boundary values, a few among valid ones or many at once."""
+LATER_ROUNDS = Mix(violating=0.1, boundary=0.15, two_boundaries=0.15, many_boundaries=0.2)
