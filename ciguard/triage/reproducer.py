@@ -58,7 +58,7 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     """
     writer = writer_of(finding.library, module=_module(finding, environment_hint))
     source = Source(writer)
-    calls = source.call(finding.case)
+    calls = [*source.call(finding.case), *filter(None, [writer.finish])]
     before, after_error, after = _around_call(finding, source)
     statements = [*_indented_try(calls, after_error), after]
     definitions = [part for part in (before, source.needs_unit and arrays.UNIT_FUNCTION) if part]
@@ -119,7 +119,6 @@ def _imports(source: Source, hint: EnvironmentHint) -> str:
 
 def _preparations(source: Source, finding: Finding, hint: EnvironmentHint) -> Iterator[str]:
     writer = source.writer
-    yield from writer.setup
     if hint.device != "cpu" and writer.device:
         yield writer.device.format(device=scalar(hint.device))
     if writer.seed:

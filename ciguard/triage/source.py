@@ -170,7 +170,8 @@ class Source:
         except TypeError as error:
             msg = f"no array holds elements of {value.dtype!r}"
             raise ValueError(msg) from error
-        fill = {"dtype": dtype, "stored": stored, "shape": shape_text(value.shape)}
+        name = value.dtype
+        fill = {"dtype": dtype, "name": name, "stored": stored, "shape": shape_text(value.shape)}
         plain = value.dtype in PLAIN_DTYPES
         if plain and 0 in value.shape:
             return writer.zeros.format(**fill)
@@ -179,8 +180,11 @@ class Source:
             return writer.full.format(value=constant, **fill)
         if arrays.is_shown(value) and 0 not in value.shape:
             data = nested(arrays.content(value))
-            return _wrapped(writer.literal.format(data=data, **fill), value.dtype)
-        array = writer.from_array.format(array=self._array(value))
+            tensor = _wrapped(writer.literal.format(data=data, **fill), name)
+            if stored in {name, "object"} or not writer.casts_literals:
+                return tensor
+            return writer.cast.format(tensor=tensor, **fill)
+        array = writer.from_array.format(array=self._array(value), **fill)
         if stored in {value.dtype, "object"}:
             return array
         return writer.cast.format(tensor=array, **fill)

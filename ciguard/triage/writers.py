@@ -19,8 +19,6 @@ class Writer:
     """Source text of one library. Templates are filled with `str.format`."""
 
     imports: tuple[str, ...]
-    setup: tuple[str, ...] = ()
-    """Statements before anything else is called."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """First part of a dotted name → what the import binds."""
     loaded: frozenset[str] = frozenset()
@@ -35,6 +33,10 @@ class Writer:
     """A tensor of an `{array}` of numpy."""
     cast: str = "{tensor}"
     """`{tensor}` turned into `{dtype}`, for types that numpy lacks."""
+    casts_literals: bool = False
+    """Whether `literal` makes `{stored}` too, so that other types take a cast."""
+    finish: str = ""
+    """Statement after the call, where the library computes only when it must."""
     seed: str = ""
     device: str = ""
     """Statement that selects a `{device}` other than the CPU."""
@@ -84,11 +86,14 @@ WRITERS: dict[str, Writer] = {
     "jittor": Writer(
         imports=("import jittor as jt",),
         aliases={"jittor": "jt"},
-        literal="jt.array({data}, dtype={dtype})",
-        full="jt.full({shape}, {value}, dtype={dtype})",
-        zeros="jt.zeros({shape}, dtype={dtype})",
-        from_array="jt.array({array})",
-        cast="{tensor}.cast({dtype})",
+        dtype="jt.{name}",
+        literal='jt.array({data}, dtype="{stored}")',
+        full='jt.full({shape}, {value}, dtype="{stored}")',
+        zeros='jt.zeros({shape}, dtype="{stored}")',
+        from_array='jt.array({array}, dtype="{stored}")',
+        cast="{tensor}.{name}()",
+        casts_literals=True,
+        finish="jt.sync_all(True)",
         seed="jt.set_global_seed({seed})",
         is_tensor="isinstance(value, jt.Var)",
         read=("str(value.dtype)", "value.numpy().ravel().tolist()"),
@@ -109,8 +114,6 @@ WRITERS: dict[str, Writer] = {
     ),
     "jax": Writer(
         imports=("import jax", "import jax.numpy as jnp"),
-        # float64 and int64 exist only with this switch, which the worker turns on.
-        setup=('jax.config.update("jax_enable_x64", True)',),
         loaded=frozenset({"jax.numpy", "jax.lax", "jax.random", "jax.nn"}),
         dtype="jnp.{name}",
         literal="jnp.array({data}, dtype={dtype})",

@@ -72,11 +72,11 @@ def test_the_run_that_establishes_the_baseline_files_up_to_the_cap_when_asked() 
     assert chosen == Plan(opened=(made,))
 
 
-def test_a_known_bucket_is_filed_once() -> None:
+def test_a_known_bucket_is_filed_once_and_shows_its_latest_evidence() -> None:
     known = bucket(comparison=Comparison.KNOWN)
     filed = with_issues(establish([known], sighting()), {known.fingerprint: "1"})
 
-    assert decided(known, before=filed) == Plan()
+    assert decided(known, before=filed) == Plan(refreshed=(known,))
     assert decided(known, before=establish([known], sighting())) == Plan(listed=(known,))
 
 
