@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ciguard.reports import Failure
 
 
+_MOST_LOCAL_ISSUES = 10_000
+"""Files in a folder disturb nobody: every bucket gets one, those of the first run too."""
+
+
 @click.command(short_help="Run a campaign and compare it with the baseline.")
 @takes_settings(*SETTINGS)
 def run(settings: Effective) -> int:
@@ -27,15 +31,24 @@ def run(settings: Effective) -> int:
     The first run without a baseline establishes it. Results are in the output folder: summary.md
     for people, run.json, findings.jsonl, buckets.jsonl and junit.xml for programs.
     """
-    from ciguard.campaign import run as run_campaign  # noqa: PLC0415 - `--help` needs no campaign
-    from ciguard.reports import CONSOLES, REPORTERS, Destination, dispatch  # noqa: PLC0415
+    from ciguard.baseline import FolderStore  # noqa: PLC0415 - `--help` needs none of these
+    from ciguard.campaign import run as run_campaign  # noqa: PLC0415
+    from ciguard.reports import CONSOLES, REPORTERS, Destination, Reporter, dispatch  # noqa: PLC0415
+    from ciguard.trackers import Filing, FilingRules, LocalTracker  # noqa: PLC0415
 
     config = settings.config
     destination = Destination(folder=config.out, stream=sys.stdout, fail_on=config.fail_on)
     # Files come first: the console says where they are, and whether one of them failed.
     documents = [name for name in REPORTERS.items() if name not in CONSOLES]
-    names = [*documents, console_name(os.environ, sys.stdout)]
-    reporters = {name: REPORTERS.get(name)(destination) for name in names}
+    reporters: dict[str, Reporter] = {name: REPORTERS.get(name)(destination) for name in documents}
+    reporters["issues"] = Filing(
+        LocalTracker(config.tracker),
+        FolderStore(config.baseline),
+        rules=FilingRules(cap=_MOST_LOCAL_ISSUES, file_first_run=True),
+        out=config.out,
+    )
+    console = console_name(os.environ, sys.stdout)
+    reporters[console] = REPORTERS.get(console)(destination)
     with Interrupts() as interrupts:
         ended = dispatch(run_campaign(config), reporters, shield=interrupts.held)
     for failure in ended.failures:

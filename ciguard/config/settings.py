@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
 DEFAULT_TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.12.0", "tensorflow-cpu==2.21.0")
 
-TAGS = ("files", "network", "process", "global-state", "blocking", "handle", "debug")
+TAGS = (
+    "files",
+    "network",
+    "process",
+    "global-state",
+    "blocking",
+    "handle",
+    "debug",
+    "callback",
+    "removed",
+)
 """Calls with one of these tags are left out unless the `allow` setting names it."""
 
 _DAY_S = 86_400.0

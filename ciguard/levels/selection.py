@@ -11,8 +11,21 @@ if TYPE_CHECKING:
 
     from ciguard.domain import ApiRecord
 
-LEFT_OUT = frozenset({"files", "network", "process", "global-state", "blocking", "handle", "debug"})
-"""Tags of calls that are left out unless asked for: they reach outside the case, or never return.
+LEFT_OUT = frozenset(
+    {
+        "files",
+        "network",
+        "process",
+        "global-state",
+        "blocking",
+        "handle",
+        "debug",
+        "callback",
+        "removed",
+    }
+)
+"""Tags of calls that are left out unless asked for: they reach outside the case, never return, or
+refuse whatever a generator can make.
 
 `random`, `unstable` and `time` are no reason to leave a call out: it can still crash. The oracles
 see these tags and compare no values.

@@ -5,12 +5,14 @@
 
 from ciguard.trackers.body import Context, report, roll_up
 from ciguard.trackers.contract import TRACKERS, Issue, Report, Tracker, TrackerFactory, marker
+from ciguard.trackers.filing import Filing
 from ciguard.trackers.local import LocalTracker
 from ciguard.trackers.policy import FilingRules, Plan, carry_out, plan
 
 __all__ = [
     "TRACKERS",
     "Context",
+    "Filing",
     "FilingRules",
     "Issue",
     "LocalTracker",

@@ -281,8 +281,7 @@ def _footer(bucket: Bucket, context: Context) -> str:
         facts.append(f"first seen {markdown_code(context.first_seen, limit=40)}")
     return (
         f"---\nFound by ciguard: {', '.join(facts)}. "
-        f"`ciguard reproduce {bucket.fingerprint}` runs it again, "
-        f"`ciguard accept {bucket.fingerprint}` says that it may stay."
+        f"`ciguard reproduce {bucket.fingerprint}` runs it again."
     )
 
 

@@ -35,6 +35,8 @@ class Plan:
     opened: tuple[Bucket, ...] = ()
     reopened: tuple[Bucket, ...] = ()
     """Fixed once, met again."""
+    refreshed: tuple[Bucket, ...] = ()
+    """Known, with an issue, and met again: the issue's text shows the latest evidence."""
     closed: tuple[str, ...] = ()
     """Fingerprints of records that became fixed."""
     listed: tuple[Bucket, ...] = ()
@@ -61,6 +63,7 @@ def plan(
     cap = rules.cap if rules.file_first_run or not establishes else 0
     opened: list[Bucket] = []
     reopened: list[Bucket] = []
+    refreshed: list[Bucket] = []
     listed: list[Bucket] = []
     for bucket in compared:
         if not _is_fileable(bucket, rules):
@@ -69,13 +72,16 @@ def plan(
         has_issue = record is not None and bool(record.issue)
         if has_issue and is_regression(bucket, before):
             reopened.append(bucket)
-        elif not has_issue and bucket.comparison is Comparison.NEW and len(opened) < cap:
+        elif has_issue:
+            refreshed.append(bucket)
+        elif bucket.comparison is Comparison.NEW and len(opened) < cap:
             opened.append(bucket)
-        elif not has_issue:
+        else:
             listed.append(bucket)
     return Plan(
         opened=tuple(opened),
         reopened=tuple(reopened),
+        refreshed=tuple(refreshed),
         closed=tuple(sorted(_became_fixed(before, after))),
         listed=tuple(listed),
     )
@@ -114,6 +120,8 @@ def carry_out(
         if not issue.is_open:
             issue = tracker.reopen(issue, "met again")
         issues[bucket.fingerprint] = issue.number
+    for bucket in chosen.refreshed:
+        tracker.open(report_of(bucket))
     for fingerprint in chosen.closed:
         found = tracker.find(fingerprint)
         if found is not None and found.is_open:
