@@ -37,24 +37,25 @@ _MOST_SIZE = 4
 def constraint_of(known: Clue) -> Constraint:
     """Return the constraint that says what `known` says."""
     structures = tuple(s for s in known.structures if s is not Structure.OPAQUE)
-    if known.allowed and (not structures or Structure.STRING in structures or _is_enum(known)):
-        options: list[tuple[float, Constraint]] = [(2.0, OneOf(known.allowed))]
+    options: list[tuple[float, Constraint]] = []
+    if known.allowed and not _are_texts(known.allowed):
+        return _perhaps_none(OneOf(known.allowed), known)
+    if known.allowed and (not structures or Structure.STRING in structures):
+        options = [(2.0, OneOf(known.allowed))]
         structures = tuple(s for s in structures if s is not Structure.STRING)
-    else:
-        options = []
-    options += [
-        (_WEIGHTS.get(structure, 1.0), _MAKERS[structure](known)) for structure in structures
-    ]
+    options += [(_WEIGHTS.get(one, 1.0), _MAKERS[one](known)) for one in structures]
     if not options:
         options = _anything(known)
     constraint = options[0][1] if len(options) == 1 else AnyOf(tuple(options))
-    if known.nullable:
-        return Optional(constraint)
-    return constraint
+    return _perhaps_none(constraint, known)
 
 
-def _is_enum(known: Clue) -> bool:
-    return any(not isinstance(getattr(v, "value", None), str) for v in known.allowed)
+def _perhaps_none(constraint: Constraint, known: Clue) -> Constraint:
+    return Optional(constraint) if known.nullable else constraint
+
+
+def _are_texts(values: tuple[Value, ...]) -> bool:
+    return all(isinstance(value, LiteralValue) and isinstance(value.value, str) for value in values)
 
 
 def _anything(known: Clue) -> list[tuple[float, Constraint]]:

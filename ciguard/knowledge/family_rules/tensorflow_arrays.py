@@ -2,23 +2,109 @@
 
 from __future__ import annotations
 
+import base64
+
+from ciguard.domain import LiteralValue
 from ciguard.knowledge.clues import LEAD
-from ciguard.knowledge.family_rules.fields import SCALAR, Table, between, int_lists, scalar, shaped
-from ciguard.values import Between, Named, RankOf
+from ciguard.knowledge.family_rules.fields import (
+    SCALAR,
+    Table,
+    between,
+    scalar,
+    shaped,
+    texts,
+)
+from ciguard.values import Between, RankOf
 
-_H, _W, _D = Named("H", 4, 8), Named("W", 4, 8), Named("D", 4, 8)
-_KH, _KW, _KD = Between(1, 3), Between(1, 3), Between(1, 3)
-_WINDOW_4 = int_lists((1, 1, 1, 1), (1, 2, 2, 1), (1, 2, 1, 1), (1, 3, 2, 1))
-_STEP_4 = int_lists((1, 1, 1, 1), (1, 2, 2, 1), (1, 1, 1, 1))
-_ONES_4 = int_lists((1, 1, 1, 1))
-_WINDOW_5 = int_lists((1, 1, 1, 1, 1), (1, 2, 2, 2, 1), (1, 1, 2, 3, 1))
-_STEP_5 = int_lists((1, 1, 1, 1, 1), (1, 2, 2, 2, 1))
-_ONES_5 = int_lists((1, 1, 1, 1, 1))
-_IMAGE = shaped(("N", _H, _W, "C"))
-_VOLUME = shaped(("N", _D, _H, _W, "C"))
-
+ENCODED_IMAGES = tuple(
+    LiteralValue(base64.b64decode(text))
+    for text in (
+        # One pixel each: PNG, GIF, BMP.
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+        "R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=",
+        "Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAAATCwAAEwsAAAAAAAAAAAAA////AA==",
+    )
+)
 
 ARRAY_RULES: Table = (
+    (
+        r"raw_ops\.(?:I?RFFT|Batch.*FFT|.*FFT)2D",
+        {"input": {"ndim": (2, 3)}, "fft_length": shaped((2,), 1, 4)},
+    ),
+    (
+        r"raw_ops\.(?:I?RFFT|Batch.*FFT|.*FFT)3D",
+        {"input": {"ndim": (3, 4)}, "fft_length": shaped((3,), 1, 4)},
+    ),
+    (r"raw_ops\.SparseSoftmaxCrossEntropy", {"labels": shaped(("N",), 0, 0)}),
+    (
+        r"raw_ops\..*(?:UniformCandidate|UnigramCandidate|AllCandidate)Sampler",
+        {
+            "true_classes": shaped(("N", "num_true"), 0, 3),
+            "num_true": between(1, 3) | {"size": "num_true"},
+            "num_sampled": between(1, 4),
+            "range_max": between(4, 8),
+            "unigrams": {"length": (4, 4)},
+        },
+    ),
+    (
+        r"raw_ops\..*SetOperation",
+        {"set_operation": texts("a-b", "b-a", "intersection", "union")},
+    ),
+    (
+        r"raw_ops\.(?:Decode(?:Image|Png|Gif|Bmp|Jpeg|AndCropJpeg)|ExtractJpegShape)",
+        {
+            "contents": {"allowed": ENCODED_IMAGES},
+            "channels": between(0, 4),
+            "ratio": between(1, 1),
+            "crop_window": shaped((4,), 0, 1),
+        },
+    ),
+    (
+        r"raw_ops\.Unicode",
+        {"(?:input|output)_encoding": texts("UTF-8", "UTF-16-BE", "UTF-32-BE")},
+    ),
+    (r"raw_ops\.(?:UniqueV2|UniqueWithCountsV2)", {"axis": shaped((1,), 0, 0)}),
+    (r"raw_ops\.Cross$", {"a": shaped(("N", 3)), "b": shaped(("N", 3))}),
+    (
+        r"raw_ops\.ReverseSequence",
+        {
+            "input": shaped(("N", 4)),
+            "seq_lengths": shaped(("N",), 1, 4),
+            "seq_dim": between(1, 1),
+            "batch_dim": between(0, 0),
+        },
+    ),
+    (
+        r"raw_ops\.ImageProjectiveTransform",
+        {"images": shaped(("N", 4, 4, "C")), "transforms": shaped((1, 8), 0, 1)},
+    ),
+    (
+        r"raw_ops\.ScaleAndTranslate",
+        {
+            "images|grads|original_image": shaped(("N", 4, 4, "C")),
+            "size": shaped((2,), 1, 6),
+            "scale|translation": shaped((2,), 1, 2),
+        },
+    ),
+    (
+        r"raw_ops\.UniformQuantize|raw_ops\.Uniform(?:Dequantize|Requantize)",
+        {
+            "\\w*scales?": scalar(1, 2),
+            "\\w*zero_points?": scalar(0, 1),
+            "lhs": shaped(("N", "C")),
+            "rhs": shaped(("C", "O")),
+        },
+    ),
+    (r"raw_ops\.SparseMatMul", {"a": shaped(("M", "M")), "b": shaped(("M", "M"))}),
+    (r"raw_ops\.Tridiagonal", {"rhs": shaped(("M", "K")), "\\w*diag": shaped((1, "M"))}),
+    (
+        r"raw_ops\.(?:LSTMBlockCell|BlockLSTM|GRUBlockCell)",
+        {"seq_len_max": scalar(1, 3), "w_ru|w_c": shaped((4, 4)), "b_ru|b_c": shaped((4,))},
+    ),
+    (r"raw_ops\.\w*Dataset", {"seed2?|count|batch_size|buffer_size": scalar(1, 4)}),
+    (r"raw_ops\.(?:Fingerprint)", {"method": {"allowed": (LiteralValue(b"farmhash64"),)}}),
+    (r"raw_ops\.EditDistance", {"\\w*_shape": shaped((2,), 4, 4)}),
+    (r"raw_ops\.Diag", {"input": shaped(("M", "M")), "diagonal": {"ndim": (1, 3)}}),
     (
         r"raw_ops\.(?:Sparse)?(?:Unsorted)?Segment|raw_ops\.SparseSegment",
         {
@@ -57,14 +143,6 @@ ARRAY_RULES: Table = (
         },
     ),
     (r"raw_ops\.(?:I?R?FFT|.*FFT)", {"fft_length": shaped((1,), 1, 4)}),
-    (
-        r"raw_ops\.(?:I?RFFT|Batch.*FFT|.*FFT)2D",
-        {"input": {"ndim": (2, 3)}, "fft_length": shaped((2,), 1, 4)},
-    ),
-    (
-        r"raw_ops\.(?:I?RFFT|Batch.*FFT|.*FFT)3D",
-        {"input": {"ndim": (3, 4)}, "fft_length": shaped((3,), 1, 4)},
-    ),
     (
         (
             r"raw_ops\.(?:Sum|Prod|Mean|Max|Min|All|Any|EuclideanNorm)$|raw_ops\.(?:Reverse|Roll|Cumsum|"
@@ -156,7 +234,6 @@ ARRAY_RULES: Table = (
         r"raw_ops\.(?:Sparse)?SoftmaxCrossEntropy",
         {"features": shaped(("N", "C")), "labels": shaped(("N", "C"))},
     ),
-    (r"raw_ops\.SparseSoftmaxCrossEntropy", {"labels": shaped(("N",), 0, 0)}),
     (
         r"raw_ops\.(?:InTopK|TopK|NthElement)",
         {

@@ -20,6 +20,26 @@ _VOLUME = shaped(("N", _D, _H, _W, "C"))
 
 IMAGE_RULES: Table = (
     (
+        r"raw_ops\.(?:MaxPoolV2|MaxPoolGradV2|MaxPoolGradGradV2)",
+        {"ksize": shaped((4,), 1, 1), "strides": shaped((4,), 1, 1)},
+    ),
+    (
+        r"raw_ops\..*PerChannel",
+        {
+            "inputs|gradients": shaped((Between(1, 4), "C")),
+            "min": shaped(("C",), -2, -1),
+            "max": shaped(("C",), 1, 2),
+        },
+    ),
+    (
+        r"raw_ops\.CombinedNonMaxSuppression",
+        {
+            "boxes": shaped(("N", "B", 1, 4), 0, 1),
+            "scores": shaped(("N", "B", 2)),
+            "max_output_size_per_class|max_total_size": scalar(1, 4),
+        },
+    ),
+    (
         r"raw_ops\..*Conv2D(?!Backprop)",
         {
             "input|tensor_in|features": _IMAGE,
@@ -91,10 +111,6 @@ IMAGE_RULES: Table = (
         },
     ),
     (
-        r"raw_ops\.(?:MaxPoolV2|MaxPoolGradV2|MaxPoolGradGradV2)",
-        {"ksize": shaped((4,), 1, 1), "strides": shaped((4,), 1, 1)},
-    ),
-    (
         r"raw_ops\.(?:Dilation2D|ExtractImagePatches)",
         {
             "input|images": _IMAGE,
@@ -116,14 +132,6 @@ IMAGE_RULES: Table = (
     (
         r"raw_ops\..*(?:Quantiz|Requantiz|FakeQuant)",
         {"min_\\w+|\\w*_min|min": scalar(-2, -1), "max_\\w+|\\w*_max|max": scalar(1, 2)},
-    ),
-    (
-        r"raw_ops\..*PerChannel",
-        {
-            "inputs|gradients": shaped((Between(1, 4), "C")),
-            "min": shaped(("C",), -2, -1),
-            "max": shaped(("C",), 1, 2),
-        },
     ),
     (
         r"raw_ops\.(?:SpaceToBatch|BatchToSpace)",
@@ -152,14 +160,6 @@ IMAGE_RULES: Table = (
             "max_output_size": scalar(1, 4),
             "\\w*threshold|soft_nms_sigma": scalar(0, 1),
             "overlaps": shaped(("B", "B")),
-        },
-    ),
-    (
-        r"raw_ops\.CombinedNonMaxSuppression",
-        {
-            "boxes": shaped(("N", "B", 1, 4), 0, 1),
-            "scores": shaped(("N", "B", 2)),
-            "max_output_size_per_class|max_total_size": scalar(1, 4),
         },
     ),
     (

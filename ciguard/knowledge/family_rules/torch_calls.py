@@ -7,21 +7,12 @@ from ciguard.knowledge.clues import LEAD
 from ciguard.knowledge.family_rules.fields import (
     Table,
     between,
-    int_lists,
     shaped,
 )
 from ciguard.values import Between, Named
 
 _H, _W, _D = Named("H", 4, 8), Named("W", 4, 8), Named("D", 4, 8)
 _KH, _KW, _KD = Between(1, 3), Between(1, 3), Between(1, 3)
-_WINDOW_4 = int_lists((1, 1, 1, 1), (1, 2, 2, 1), (1, 2, 1, 1), (1, 3, 2, 1))
-_STEP_4 = int_lists((1, 1, 1, 1), (1, 2, 2, 1), (1, 1, 1, 1))
-_ONES_4 = int_lists((1, 1, 1, 1))
-_WINDOW_5 = int_lists((1, 1, 1, 1, 1), (1, 2, 2, 2, 1), (1, 1, 2, 3, 1))
-_STEP_5 = int_lists((1, 1, 1, 1, 1), (1, 2, 2, 2, 1))
-_ONES_5 = int_lists((1, 1, 1, 1, 1))
-_IMAGE = shaped(("N", _H, _W, "C"))
-_VOLUME = shaped(("N", _D, _H, _W, "C"))
 
 
 TORCH_RULES: Table = (
