@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import CallKind, ParameterKind
 from ciguard.knowledge.api import Parameter
+from ciguard.knowledge.family_rules import RECURRENT_SIZES
 from ciguard.values import Between, Constraint, Dim, SizeOf, Tensor
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _FEATURE_SIZES = ("in_features", "input_size", "embed_dim", "d_model", "normaliz
 _INTEGER_TARGET = re.compile(r"NLLLoss|CrossEntropyLoss|MultiMarginLoss")
 _INTEGER_NAMES = ("indices", "index", "input_lengths", "target_lengths")
 _INTEGER_INPUT = re.compile(r"Embedding(?:Bag)?$")
+_RECURRENT = ("RNN", "LSTM", "GRU")
 _SPATIAL = Between(4, 8)
 _FLOATS = ("float32",)
 
@@ -76,9 +78,10 @@ def _input_shape(record: ApiRecord, name: str) -> tuple[Dim, ...]:
     dimensions = _DIMENSIONS.search(name)
     if dimensions:
         space: tuple[Dim, ...] = (_SPATIAL,) * int(dimensions.group(1))
-        if record.api.startswith(_CHANNELS_LAST):
-            return ("N", *space, "C")
-        return ("N", channels or "C", *space)
+        last = record.api.startswith(_CHANNELS_LAST)
+        return ("N", *space, "C") if last else ("N", channels or "C", *space)
+    if name in _RECURRENT:
+        return ("L", "N", RECURRENT_SIZES[0])
     if features:
-        return ("N", "L", features)
+        return ("N", features) if name.endswith("Cell") else ("N", "L", features)
     return ("N", channels, _SPATIAL) if channels else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, partial, singledispatch
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
@@ -307,33 +307,27 @@ def _dict(constraint: Dict) -> tuple[Mutation, ...]:
 
 @_violations.register(Optional)
 def _optional(constraint: Optional) -> tuple[Mutation, ...]:
-    return tuple(
-        replace(mutation, mutate=partial(_of_kind, kind=constraint.inner, mutate=mutation.mutate))
-        for mutation in _violations(constraint.inner)
-    )
+    return _of_kind(constraint.inner)
 
 
 @_violations.register(AnyOf)
 def _any_of(constraint: AnyOf) -> tuple[Mutation, ...]:
-    return tuple(
-        replace(mutation, mutate=partial(_of_kind, kind=option, mutate=mutation.mutate))
-        for _, option in constraint.options
-        for mutation in _violations(option)
-    )
+    return tuple(mutation for _, option in constraint.options for mutation in _of_kind(option))
 
 
-def _of_kind(
-    rng: random.Random,
-    scope: Scope,
-    current: Value,
-    *,
-    kind: Constraint,
-    mutate: Mutator,
-) -> Value:
-    """Mutate a value of this kind; draw one first where the conforming value is of another."""
-    if not _accepted(current, kind, scope):
-        current = _sampler(kind)(rng, scope)
-    return mutate(rng, scope, current)
+def _of_kind(kind: Constraint) -> tuple[Mutation, ...]:
+    """Return the violations of one kind among several.
 
+    Where the conforming value is of another kind, one of this kind is drawn first.
+    """
+    sample = compile_sampler(kind)
 
-_sampler = cache(compile_sampler)
+    def mutator(mutate: Mutator) -> Mutator:
+        def mutated(rng: random.Random, scope: Scope, current: Value) -> Value:
+            if not _accepted(current, kind, scope):
+                current = sample(rng, scope)
+            return mutate(rng, scope, current)
+
+        return mutated
+
+    return tuple(replace(found, mutate=mutator(found.mutate)) for found in _violations(kind))

@@ -4,11 +4,11 @@ One module per library and theme. The first rule that speaks of an aspect decide
 ones stand before the wide. `ciguard.knowledge.families` reads them.
 """
 
-from ciguard.knowledge.family_rules.fields import Table
+from ciguard.knowledge.family_rules.fields import RECURRENT_SIZES, Table
 from ciguard.knowledge.family_rules.tensorflow_arrays import ARRAY_RULES
 from ciguard.knowledge.family_rules.tensorflow_images import IMAGE_RULES
 from ciguard.knowledge.family_rules.torch_calls import TORCH_RULES
 
 RULES: Table = (*IMAGE_RULES, *ARRAY_RULES, *TORCH_RULES)
 
-__all__ = ["RULES", "Table"]
+__all__ = ["RECURRENT_SIZES", "RULES", "Table"]

@@ -42,3 +42,6 @@ def int_lists(*rows: tuple[int, ...]) -> Fields:
 
 
 SCALAR = scalar()
+
+RECURRENT_SIZES = (4, 3)
+"""Input and hidden size of torch's recurrent layers, whose constructors hide both in `*args`."""

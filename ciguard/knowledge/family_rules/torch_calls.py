@@ -5,8 +5,10 @@ from __future__ import annotations
 from ciguard.domain import LiteralValue
 from ciguard.knowledge.clues import LEAD
 from ciguard.knowledge.family_rules.fields import (
+    RECURRENT_SIZES,
     Table,
     between,
+    int_lists,
     shaped,
 )
 from ciguard.values import Between, Named
@@ -16,6 +18,7 @@ _KH, _KW, _KD = Between(1, 3), Between(1, 3), Between(1, 3)
 
 
 TORCH_RULES: Table = (
+    (r"torch\.nn\.(?:RNN|LSTM|GRU)$", {"args": int_lists(RECURRENT_SIZES)}),
     (
         r"torch\.(?:nn\.functional\.)?conv(?:_transpose)?1d|torch\.conv1d",
         {
