@@ -21,7 +21,7 @@ from ciguard.domain import Case, PairKind, Severity, case_from_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain.values import Json
+    from ciguard.domain import Json
 
 T = TypeVar("T")
 

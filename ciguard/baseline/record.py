@@ -23,8 +23,8 @@ from ciguard.triage import is_fingerprint, simplicity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain.values import Json
-    from ciguard.triage.buckets import Simplicity
+    from ciguard.domain import Json
+    from ciguard.triage import Simplicity
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 

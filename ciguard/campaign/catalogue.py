@@ -7,8 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiRecord, record_from_json
-from ciguard.domain.records import RECORD_SCHEMA
+from ciguard.domain import RECORD_SCHEMA, ApiRecord, record_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Crashed, Exhausted, Hung, Outcome
 from ciguard.execution import Job
-from ciguard.triage.confirm import encode
+from ciguard.triage import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,6 +4,7 @@ Every other room speaks in these types. Start reading here, then walk the pipeli
 docs/architecture.md).
 """
 
+from ciguard.domain import dtypes
 from ciguard.domain.cases import (
     ApiCall,
     CallKind,
@@ -56,7 +57,13 @@ from ciguard.domain.outcomes import (
     outcome_to_json,
     status,
 )
-from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord, record_from_json
+from ciguard.domain.records import (
+    RECORD_SCHEMA,
+    ApiRecord,
+    ParameterKind,
+    ParameterRecord,
+    record_from_json,
+)
 from ciguard.domain.text import (
     html_code,
     markdown_block,
@@ -88,6 +95,7 @@ from ciguard.domain.values import (
 )
 
 __all__ = [
+    "RECORD_SCHEMA",
     "ApiCall",
     "ApiRecord",
     "ArrayValue",
@@ -146,6 +154,7 @@ __all__ = [
     "case_from_json",
     "case_id",
     "case_to_json",
+    "dtypes",
     "finding_from_json",
     "finding_to_json",
     "html_code",

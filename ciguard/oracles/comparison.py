@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.domain.dtypes import EPSILON
+from ciguard.domain import dtypes
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _compare_arrays(
 
 
 def _rtol(dtype: str) -> float:
-    return min(_ROUNDINGS * EPSILON.get(dtype, 0.0), _LARGEST_RTOL)
+    return min(_ROUNDINGS * dtypes.EPSILON.get(dtype, 0.0), _LARGEST_RTOL)
 
 
 def _compare_values(mine: NDArray[Any], theirs: NDArray[Any], rtol: float) -> Difference | None:

@@ -3,7 +3,7 @@
 `fingerprint` says which findings are one bug, `Buckets` folds them, `script` writes the reproducer.
 """
 
-from ciguard.triage.buckets import Buckets, simplicity
+from ciguard.triage.buckets import Buckets, Simplicity, simplicity
 from ciguard.triage.confirm import Confirmer, Settled, encode
 from ciguard.triage.fingerprint import Fingerprint, fingerprint, is_fingerprint
 from ciguard.triage.normalise import normalise
@@ -17,6 +17,7 @@ __all__ = [
     "EnvironmentHint",
     "Fingerprint",
     "Settled",
+    "Simplicity",
     "Symptom",
     "encode",
     "fingerprint",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected
-from ciguard.domain.dtypes import EPSILON
+from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected, dtypes
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable, decode_outputs
 from ciguard.triage.literals import element, scalar, shape_text
 from ciguard.triage.symptom import telling_line
@@ -100,7 +99,7 @@ def comparison(reference: Outcome, *, name: str, writer: Writer) -> tuple[str, s
 def _helpers(output: Output, *, writer: Writer) -> str:
     dtype, elements = writer.read
     recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output))
-    rtols = {kind: min(_ROUNDINGS * eps, _LARGEST_RTOL) for kind, eps in EPSILON.items()}
+    rtols = {kind: min(_ROUNDINGS * eps, _LARGEST_RTOL) for kind, eps in dtypes.EPSILON.items()}
     rtols |= {"float": rtols["float32"], "complex": rtols["float32"]}
     used = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
     parts = (

@@ -1,0 +1,296 @@
+"""The folders are the architecture: every import of the package is walked, culprits are named."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "ciguard"
+
+ORDER = (
+    {"errors", "registry", "annotations", "__init__"},
+    {"domain"},
+    {"config"},
+    {"values"},
+    {"knowledge"},
+    {"targets"},
+    {"execution"},
+    {"levels"},
+    {"oracles"},
+    {"triage"},
+    {"baseline"},
+    {"campaign"},
+    {"reports", "trackers"},
+    {"cli"},
+    {"__main__"},
+)
+"""Rooms from left to right; those of one set know nothing of each other."""
+HEIGHT = {room: height for height, rooms in enumerate(ORDER) for room in rooms}
+MAY_IMPORT = {"registry": {"errors"}, "__main__": {"cli"}}
+"""What a room at the bottom or at the top may import, where that is less than all below it."""
+
+IN_TARGET = ("execution/worker", "targets/adapters")
+"""Runs inside the target's interpreter: oldest Python, and no door can be opened there."""
+SHARED = {"ciguard.execution.worker.fills"}
+"""Worker code that the orchestrator runs too, since both must make the same elements: no door in
+the target could offer it."""
+OLDEST = (3, 9)
+UNDER_TEST = {"torch", "tensorflow", "jittor", "jittor_utils", "keras", "jax", "jaxlib"}
+NEWER_CALLS = {
+    "dataclass": {"slots", "kw_only"},
+    "zip": {"strict"},
+}
+"""Arguments that Python 3.9 does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported module or name."""
+
+    file: str
+    line: int
+    module: str
+    name: str
+    """Empty for `import module`."""
+
+    @property
+    def importer(self) -> str:
+        """The room that imports."""
+        return room_of_file(self.file)
+
+    @property
+    def room(self) -> str:
+        """The room that is imported; empty for other packages."""
+        package, _, rest = self.module.partition(".")
+        if package != "ciguard":
+            return ""
+        return rest.partition(".")[0] or (self.name if self.name in HEIGHT else "__init__")
+
+    def __str__(self) -> str:
+        """Name the culprit."""
+        what = f"from {self.module} import {self.name}" if self.name else f"import {self.module}"
+        return f"{self.file}:{self.line}: {what}"
+
+
+def room_of_file(file: str) -> str:
+    parts = Path(file).relative_to("ciguard").parts
+    return parts[0] if len(parts) > 1 else Path(parts[0]).stem
+
+
+@cache
+def sources() -> dict[str, ast.Module]:
+    files = sorted(PACKAGE.rglob("*.py"))
+    return {f.relative_to(ROOT).as_posix(): ast.parse(f.read_text("utf-8")) for f in files}
+
+
+def imports_of(file: str, tree: ast.Module) -> Iterator[Import]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (Import(file, node.lineno, alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file}:{node.lineno}: relative import"
+            module = node.module or ""
+            yield from (Import(file, node.lineno, module, alias.name) for alias in node.names)
+
+
+@cache
+def every_import() -> tuple[Import, ...]:
+    return tuple(found for file, tree in sources().items() for found in imports_of(file, tree))
+
+
+@cache
+def own_imports() -> tuple[Import, ...]:
+    return tuple(found for found in every_import() if found.room)
+
+
+def runs_in_target(file: str) -> bool:
+    return file.startswith(tuple(f"ciguard/{folder}/" for folder in IN_TARGET))
+
+
+def door(room: str) -> set[str]:
+    """Return the names that a room's `__all__` offers."""
+    tree = sources()[f"ciguard/{room}/__init__.py"]
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            names: list[str] = ast.literal_eval(node.value)
+            return set(names)
+    return set()
+
+
+def is_to_the_left(found: Import) -> bool:
+    if found.importer in MAY_IMPORT:
+        return found.room in MAY_IMPORT[found.importer] | {"__init__"}
+    return HEIGHT[found.room] < HEIGHT[found.importer]
+
+
+def goes_through_the_door(found: Import) -> bool:
+    if (PACKAGE / f"{found.room}.py").is_file() or found.room == "__init__":
+        return True
+    if found.module in SHARED:
+        return True
+    return found.module == f"ciguard.{found.room}" and found.name in door(found.room)
+
+
+def test_every_room_has_its_place_in_the_order() -> None:
+    rooms = {room_of_file(file) for file in sources()}
+
+    assert rooms <= set(HEIGHT), f"no place in ORDER: {sorted(rooms - set(HEIGHT))}"
+
+
+def test_a_room_imports_only_from_rooms_to_its_left() -> None:
+    culprits = [f for f in own_imports() if f.room != f.importer and not is_to_the_left(f)]
+
+    assert not culprits, "imports from the right:\n" + "\n".join(map(str, culprits))
+
+
+def test_no_two_rooms_import_each_other_in_a_circle() -> None:
+    needs: dict[str, set[str]] = {}
+    for found in own_imports():
+        if found.room != found.importer:
+            needs.setdefault(found.importer, set()).add(found.room)
+
+    assert circle_of(needs) == []
+
+
+def circle_of(needs: dict[str, set[str]]) -> list[str]:
+    """Return the names of a circle of dependencies; none if there is none."""
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        return circle
+    return []
+
+
+def test_code_outside_a_room_uses_its_door() -> None:
+    culprits = [
+        found
+        for found in own_imports()
+        if found.room != found.importer
+        and not runs_in_target(found.file)
+        and not goes_through_the_door(found)
+    ]
+
+    assert not culprits, "past the door:\n" + "\n".join(map(str, culprits))
+
+
+def test_every_door_says_what_it_offers() -> None:
+    doors = [file for file in sources() if file.count("/") == 2 and file.endswith("__init__.py")]
+
+    bare = [file for file in doors if not door(room_of_file(file))]
+
+    assert not bare, f"no __all__: {bare}"
+
+
+def test_code_in_targets_imports_the_standard_library_numpy_and_the_library_only() -> None:
+    allowed = set(sys.stdlib_module_names) | {"numpy"} | UNDER_TEST
+    own = tuple("ciguard." + folder.replace("/", ".") for folder in IN_TARGET)
+
+    culprits = [
+        found
+        for found in every_import()
+        if runs_in_target(found.file)
+        and found.module.partition(".")[0] not in allowed
+        and not found.module.startswith(own)
+        and not _is_plain_vocabulary(found)
+    ]
+
+    assert not culprits, "not there in a target:\n" + "\n".join(map(str, culprits))
+
+
+def _is_plain_vocabulary(found: Import) -> bool:
+    """Tell whether it is the one module of `domain` that the bootstrap can open: plain tables."""
+    return found.module == "ciguard.domain.dtypes"
+
+
+def test_what_targets_borrow_of_the_vocabulary_runs_there_too() -> None:
+    borrowed = sources()["ciguard/domain/dtypes.py"]
+
+    assert not list(_newer_than_oldest("ciguard/domain/dtypes.py", borrowed))
+    assert {f.module for f in imports_of("ciguard/domain/dtypes.py", borrowed)} == {"__future__"}
+
+
+def test_code_in_targets_is_python_of_the_oldest_interpreter() -> None:
+    culprits: list[str] = []
+    for file, tree in sources().items():
+        if runs_in_target(file):
+            culprits += _newer_than_oldest(file, tree)
+
+    assert not culprits, f"newer than Python {OLDEST}:\n" + "\n".join(culprits)
+
+
+def _newer_than_oldest(file: str, tree: ast.Module) -> Iterator[str]:
+    try:
+        ast.parse((ROOT / file).read_text("utf-8"), feature_version=OLDEST)
+    except SyntaxError as error:
+        yield f"{file}:{error.lineno}: {error.msg}"
+    yield from (f"{file}:{line}: {what}" for line, what in _evaluated_newer(tree))
+
+
+def _evaluated_newer(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield what parses on the oldest Python and fails when it is evaluated there."""
+    annotations = _annotations(tree) if _postpones_annotations(tree) else set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Match):
+            yield node.lineno, "match statement"
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            if id(node) not in annotations and _looks_like_types(node):
+                yield node.lineno, f"{ast.unparse(node)} outside an annotation"
+        elif isinstance(node, ast.Call):
+            newer = NEWER_CALLS.get(ast.unparse(node.func).rpartition(".")[2], set())
+            for keyword in node.keywords:
+                if keyword.arg in newer:
+                    yield node.lineno, f"{ast.unparse(node.func)}(…, {keyword.arg}=…)"
+
+
+def _postpones_annotations(tree: ast.Module) -> bool:
+    return any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in tree.body)
+
+
+def _annotations(tree: ast.Module) -> set[int]:
+    """Return the identities of all nodes inside annotations."""
+    roots: list[ast.AST | None] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.AnnAssign, ast.arg)):
+            roots.append(node.annotation)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            roots.append(node.returns)
+    return {id(inner) for root in roots if root is not None for inner in ast.walk(root)}
+
+
+def _looks_like_types(node: ast.BinOp) -> bool:
+    names = {"None", "str", "int", "float", "bool", "bytes", "list", "dict", "tuple", "set", "Any"}
+    sides = {ast.unparse(side).partition("[")[0] for side in (node.left, node.right)}
+    return bool(sides & names)
+
+
+def test_the_oldest_interpreter_at_hand_compiles_what_runs_in_targets() -> None:
+    program = "import sys\nfor f in sys.argv[1:]: compile(open(f, 'rb').read(), f, 'exec')"
+    files = [str(ROOT / file) for file in sources() if runs_in_target(file)]
+    interpreter = _working_interpreter("python3.9") or sys.executable
+
+    compiled = subprocess.run(
+        [interpreter, "-c", program, *files], capture_output=True, text=True, check=False
+    )
+
+    assert compiled.returncode == 0, compiled.stderr
+
+
+def _working_interpreter(name: str) -> str:
+    """Return the path of an interpreter that starts; some are shims for a version not installed."""
+    path = shutil.which(name)
+    if path is None:
+        return ""
+    tried = subprocess.run([path, "-c", ""], capture_output=True, check=False)
+    return path if tried.returncode == 0 else ""
