@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import cmath
+import math
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     ApiCall,
     ArrayValue,
+    CallValue,
+    Constant,
+    DictValue,
+    Explicit,
     Finding,
     Intent,
+    ListValue,
+    LiteralValue,
     PairKind,
     Passed,
     Rejected,
@@ -16,6 +24,8 @@ from ciguard.domain import (
     Special,
     Stage,
     TensorValue,
+    TupleValue,
+    Uniform,
 )
 from ciguard.execution import decode_outputs
 from ciguard.oracles.comparison import Difference, compare_outputs
@@ -24,7 +34,7 @@ from ciguard.oracles.contract import registered
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome, Value
+    from ciguard.domain import Case, Fill, Outcome, Value
     from ciguard.oracles.contract import Identity, Subject
 
 UNSTABLE_TAGS = frozenset({"random", "time", "unstable"})
@@ -131,13 +141,35 @@ def _values(case: ApiCall) -> Iterator[Value]:
 def _has_special_elements(value: Value) -> bool:
     match value:
         case ArrayValue() | TensorValue():
-            return isinstance(value.fill, Special)
+            return _is_special(value.fill)
+        case LiteralValue(float() | complex() as number):
+            return not cmath.isfinite(number)
+        case ListValue(items) | TupleValue(items):
+            return any(map(_has_special_elements, items))
+        case DictValue(pairs):
+            return any(_has_special_elements(item) for _, item in pairs)
+        case CallValue(_, arguments, keywords):
+            parts = (*arguments, *(item for _, item in keywords))
+            return any(map(_has_special_elements, parts))
         case _:
-            items = getattr(value, "items", ())
-            return any(
-                _has_special_elements(item[1] if isinstance(item, tuple) else item)
-                for item in items
-            )
+            return False
+
+
+def _is_special(fill: Fill) -> bool:
+    match fill:
+        case Special():
+            return True
+        case Constant(number):
+            return _is_endless(number)
+        case Explicit(data):
+            return any(map(_is_endless, data))
+        case Uniform():
+            return False
+
+
+def _is_endless(number: float) -> bool:
+    # An integer always ends, also one that is too large for `math.isfinite`.
+    return not isinstance(number, int) and not math.isfinite(number)
 
 
 def pair_kind(reference: Identity, other: Identity) -> PairKind:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
@@ -64,7 +65,7 @@ class HangOracle:
 def asks_for_much(case: Case) -> bool:
     """Tell whether a number in the arguments is so large that long work may be what was asked for.
 
-    Elements of tensors count too: they are sizes and counts as often as not.
+    Elements of tensors count too: they are sizes and counts as often as not. So does their number.
     """
     values = [*case.arguments, *(value for _, value in case.keywords), *case.inputs]
     while values:
@@ -73,8 +74,8 @@ def asks_for_much(case: Case) -> bool:
             case LiteralValue(int() | float() as number):
                 if not abs(number) < _MUCH:
                     return True
-            case ArrayValue(_, _, fill) | TensorValue(_, _, fill):
-                if _is_large(fill):
+            case ArrayValue(_, shape, fill) | TensorValue(_, shape, fill):
+                if math.prod(shape) >= _MUCH or _is_large(fill):
                     return True
             case ListValue(items) | TupleValue(items):
                 values.extend(items)

@@ -1,0 +1,334 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from outcome_examples import NEW, OLD, case, identity, passed, subject
+
+from ciguard.domain import (
+    CallValue,
+    Constant,
+    Crashed,
+    DictValue,
+    Errored,
+    Exhausted,
+    Explicit,
+    Frame,
+    Hung,
+    Intent,
+    ListValue,
+    LiteralValue,
+    Outcome,
+    PairKind,
+    Passed,
+    Rejected,
+    Resource,
+    Severity,
+    Special,
+    Stage,
+    TensorValue,
+    TupleValue,
+    Uniform,
+    Value,
+)
+from ciguard.oracles import ORACLES, Identity, Oracle, Subject, differs, judge, pair_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STACK = (Frame("torch/functional.py", "fold"),)
+NUMBER = LiteralValue(3)
+EVERY_OUTCOME: tuple[Outcome, ...] = (
+    passed(1.0),
+    passed(2.0),
+    Passed(b"not written by a healthy worker", 0.1),
+    Rejected("ValueError", "no"),
+    Rejected("TypeError", "no"),
+    Rejected("TypeError", "no such dtype", Stage.BUILD),
+    Errored("SystemError", "slot 0x7f", STACK),
+    Crashed("SIGSEGV", STACK, "log"),
+    Crashed("exit 3"),
+    Hung(5.0, STACK),
+    Exhausted(Resource.MEMORY, "out of memory"),
+    Exhausted(Resource.MEMORY, died=True),
+    Exhausted(Resource.OUTPUT, died=True),
+)
+outcomes = st.fixed_dictionaries({OLD: st.sampled_from(EVERY_OUTCOME)}).flatmap(
+    lambda one: st.sampled_from(EVERY_OUTCOME).map(lambda other: {**one, NEW: other})
+)
+
+
+def found(
+    met: Mapping[str, Outcome], *, tags: tuple[str, ...] = (), of: Value = NUMBER
+) -> list[tuple[str, str, Severity, tuple[str, ...]]]:
+    findings = judge(case(of), met, subject(*tags))
+    return [(f.oracle, f.kind, f.severity, f.targets) for f in findings]
+
+
+# --- the contract, over everything registered -------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=sorted(ORACLES.items()))
+def oracle(request: pytest.FixtureRequest) -> Oracle:
+    return ORACLES.get(request.param)
+
+
+def test_the_first_set_is_registered() -> None:
+    assert set(ORACLES.items()) >= {
+        "crash", "differential", "exhaustion", "hang", "internal-error",
+    }  # fmt: skip
+
+
+@given(met=outcomes, names=st.permutations([OLD, NEW]))
+def test_the_same_input_gives_the_same_findings(
+    oracle: Oracle, met: dict[str, Outcome], names: list[str]
+) -> None:
+    of = subject(names=names)
+    before = dict(met)
+
+    first = oracle.judge(case(), met, of)
+    second = oracle.judge(case(), dict(met), of)
+
+    assert list(first) == list(second)
+    assert met == before
+
+
+@given(met=outcomes)
+def test_a_finding_names_targets_that_ran_the_case_and_what_they_answered(
+    oracle: Oracle, met: dict[str, Outcome]
+) -> None:
+    for finding in oracle.judge(case(), met, subject()):
+        assert finding.targets
+        assert set(finding.targets) <= set(finding.outcomes) <= set(met)
+        assert all(finding.outcomes[name] == met[name] for name in finding.outcomes)
+        assert (finding.library, finding.api, finding.case) == ("torch", "torch.fold", case())
+        assert finding.message
+        assert ORACLES.get(finding.oracle) is oracle
+
+
+def test_an_oracle_has_nothing_to_say_of_no_outcome_and_of_one_that_passed(oracle: Oracle) -> None:
+    assert not oracle.judge(case(), {}, subject())
+    assert not oracle.judge(case(), {OLD: passed(1.0)}, subject())
+
+
+@given(met=outcomes)
+def test_the_quick_check_leaves_out_nothing_that_an_oracle_would_find(
+    met: dict[str, Outcome],
+) -> None:
+    one_by_one = [
+        finding
+        for oracle in ORACLES.items().values()
+        for finding in oracle.judge(case(), met, subject())
+    ]
+
+    assert judge(case(), met, subject()) == one_by_one
+
+
+def test_no_outcome_at_all_is_no_finding() -> None:
+    assert judge(case(), {}, subject()) == []
+
+
+# --- deaths, hangs, internal errors -----------------------------------------------------------
+
+
+def test_a_death_on_both_targets_is_one_finding_that_names_both() -> None:
+    met: dict[str, Outcome] = {OLD: Crashed("SIGSEGV"), NEW: Crashed("SIGABRT")}
+
+    assert found(met) == [("crash", "signal", Severity.CRITICAL, (OLD, NEW))]
+
+
+def test_a_death_on_one_target_is_no_difference_as_well() -> None:
+    met: dict[str, Outcome] = {OLD: passed(1.0), NEW: Crashed("SIGSEGV")}
+
+    assert found(met) == [("crash", "signal", Severity.CRITICAL, (NEW,))]
+
+
+def test_an_exit_is_a_crash_of_its_own_kind() -> None:
+    assert found({OLD: Crashed("exit 3")}) == [("crash", "exit", Severity.CRITICAL, (OLD,))]
+
+
+def test_an_internal_error_is_named_by_its_class_and_first_line() -> None:
+    met = {NEW: Errored("SystemError", "  slot 7\nmore\n" + "x" * 999)}
+
+    (finding,) = judge(case(), met, subject())
+
+    assert (finding.oracle, finding.kind) == ("internal-error", "SystemError")
+    assert finding.message == "torch.fold fails internally: SystemError: slot 7"
+
+
+def test_a_clean_out_of_memory_is_an_answer_and_an_abort_is_not() -> None:
+    clean, dead = Exhausted(Resource.MEMORY), Exhausted(Resource.MEMORY, died=True)
+
+    assert found({OLD: clean, NEW: clean}) == []
+    assert found({OLD: clean, NEW: dead}) == [("exhaustion", "memory", Severity.MEDIUM, (NEW,))]
+
+
+def test_too_much_output_is_an_exhaustion() -> None:
+    met = {OLD: Exhausted(Resource.OUTPUT, died=True)}
+
+    assert found(met) == [("exhaustion", "output", Severity.MEDIUM, (OLD,))]
+
+
+def test_a_hang_on_small_arguments_is_a_finding() -> None:
+    met: dict[str, Outcome] = {OLD: Hung(5.0), NEW: passed(1.0)}
+
+    assert found(met) == [("hang", "hang", Severity.HIGH, (OLD,))]
+
+
+HUGE = 2**31
+SMALL = TensorValue("int32", (2,), Constant(1))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        LiteralValue(HUGE),
+        LiteralValue(-HUGE),
+        LiteralValue(1e9),
+        ListValue((LiteralValue(1), LiteralValue(HUGE))),
+        TupleValue((ListValue((LiteralValue(HUGE),)),)),
+        DictValue((("size", LiteralValue(HUGE)),)),
+        CallValue("torch.Size", (ListValue((LiteralValue(HUGE),)),)),
+        CallValue("torch.Size", (), (("n", LiteralValue(HUGE)),)),
+        TensorValue("int64", (2,), Constant(HUGE)),
+        TensorValue("int64", (2,), Explicit((1, HUGE))),
+        TensorValue("float32", (2,), Uniform(0, 0.0, 1e6)),
+        TensorValue("int32", (2,), Special(0)),
+        TensorValue("float32", (1000, 1000), Constant(1.0)),
+    ],
+)
+def test_whoever_asks_for_much_may_have_to_wait(value: Value) -> None:
+    assert found({OLD: Hung(5.0)}, of=value) == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        LiteralValue(99_999),
+        LiteralValue("100000000"),
+        LiteralValue(value=True),
+        SMALL,
+        ListValue((SMALL, LiteralValue(None))),
+        TensorValue("float32", (3,), Uniform(0, -1.0, 1.0)),
+    ],
+)
+def test_small_arguments_excuse_no_hang(value: Value) -> None:
+    assert [oracle for oracle, *_ in found({OLD: Hung(5.0)}, of=value)] == ["hang"]
+
+
+# --- differences --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "kind", "severity"),
+    [
+        (passed(1.0), passed(2.0), "values", Severity.HIGH),
+        (passed(1.0), passed(float("nan")), "nan", Severity.MEDIUM),
+        (passed(1.0), passed(1.0, dtype="float64"), "dtype", Severity.HIGH),
+        (passed(1.0), passed(1.0, 2.0), "shape", Severity.HIGH),
+        (passed(1.0), Passed(b"null", 0.0), "structure", Severity.HIGH),
+        (passed(1.0), Rejected("ValueError", "no"), "refused", Severity.MEDIUM),
+        (Rejected("ValueError", "no"), passed(1.0), "accepted", Severity.INFO),
+        (Rejected("ValueError", "no"), Rejected("TypeError", "no"), "exception", Severity.LOW),
+    ],
+)
+def test_a_difference_has_a_kind_and_a_severity(
+    mine: Outcome, theirs: Outcome, kind: str, severity: Severity
+) -> None:
+    met = {OLD: mine, NEW: theirs}
+
+    assert found(met) == [("differential", kind, severity, (OLD, NEW))]
+    (finding,) = judge(case(), met, subject())
+    assert finding.pair is PairKind.VERSION
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        (passed(1.0), Passed(passed(1.0).encoded, 9.0)),
+        (Rejected("ValueError", "one wording"), Rejected("ValueError", "another")),
+        (passed(1.0), Rejected("TypeError", "no float8 here", Stage.BUILD)),
+        (Rejected("TypeError", "no float8 here", Stage.BUILD), passed(1.0)),
+        (passed(1.0), Passed(b"garbage", 0.0)),
+        (passed(1.0), Exhausted(Resource.MEMORY)),
+        (passed(1.0), Crashed("SIGSEGV")),
+        (passed(1.0), Hung(1.0)),
+        (passed(1.0), Errored("SystemError", "")),
+    ],
+)
+def test_what_agrees_or_is_anothers_business_is_no_difference(
+    mine: Outcome, theirs: Outcome
+) -> None:
+    assert differs(mine, theirs) is None
+
+
+@pytest.mark.parametrize("tag", ["random", "time", "unstable"])
+def test_values_of_an_unstable_api_are_not_compared_and_its_form_is(tag: str) -> None:
+    assert found({OLD: passed(1.0), NEW: passed(2.0)}, tags=(tag,)) == []
+    assert found({OLD: passed(1.0), NEW: passed(float("nan"))}, tags=(tag,)) == []
+    assert [kind for _, kind, *_ in found({OLD: passed(1.0), NEW: passed(1.0, 2.0)}, tags=(tag,))]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        TensorValue("float32", (2,), Special(1)),
+        TensorValue("float32", (2,), Constant(float("nan"))),
+        TensorValue("float32", (2,), Explicit((1.0, float("inf")))),
+        ListValue((TensorValue("float32", (2,), Special(1)),)),
+        TupleValue((DictValue((("x", TensorValue("float32", (2,), Special(1))),)),)),
+        CallValue("torch.abs", (TensorValue("float32", (2,), Special(1)),)),
+        CallValue("torch.abs", (), (("x", LiteralValue(float("-inf"))),)),
+    ],
+)
+def test_what_special_elements_turn_into_is_left_open(value: Value) -> None:
+    assert found({OLD: passed(1.0), NEW: passed(2.0)}, of=value) == []
+    assert found({OLD: passed(1.0), NEW: Crashed("SIGSEGV")}, of=value)
+
+
+def test_an_integer_too_large_for_a_float_is_not_special() -> None:
+    value = TensorValue("int64", (1,), Explicit((10**400,)))
+
+    assert found({OLD: passed(1.0), NEW: passed(2.0)}, of=value)
+
+
+@pytest.mark.parametrize("intent", [Intent.VIOLATING, Intent.BOUNDARY])
+def test_values_are_compared_for_conforming_cases_only(intent: Intent) -> None:
+    bent = case(LiteralValue(3), intent=intent)
+
+    assert judge(bent, {OLD: passed(1.0), NEW: passed(2.0)}, subject()) == []
+    assert judge(bent, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
+
+
+def test_every_target_is_compared_with_the_first_that_ran() -> None:
+    third = "torch==2.14.0"
+    of = subject(names=(OLD, NEW, third))
+
+    all_ran = judge(case(), {third: passed(3.0), NEW: passed(1.0), OLD: passed(1.0)}, of)
+    first_absent = judge(case(), {NEW: passed(1.0), third: passed(3.0)}, of)
+
+    assert [f.targets for f in all_ran] == [(OLD, third)]
+    assert [f.targets for f in first_absent] == [(NEW, third)]
+
+
+@pytest.mark.parametrize(
+    ("other", "kind"),
+    [
+        (identity(), PairKind.SAME),
+        (identity(device="cuda"), PairKind.DEVICE),
+        (identity(NEW), PairKind.VERSION),
+        (identity(NEW, device="cuda"), PairKind.DEVICE),
+        (identity(packages=("torch==2.12.0", "numpy==1.26")), PairKind.BACKEND),
+        (identity(environment=(("A", "1"),)), PairKind.ENVIRONMENT),
+    ],
+)
+def test_a_pair_is_named_by_what_differs(other: Identity, kind: PairKind) -> None:
+    assert pair_kind(identity(), other) is kind
+
+
+def test_a_subject_without_targets_is_compared_with_nothing() -> None:
+    of = Subject(library="torch", api="torch.fold", targets={})
+
+    assert judge(case(), {OLD: passed(1.0), NEW: passed(2.0)}, of) == []
