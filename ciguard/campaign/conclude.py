@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from ciguard.domain import Bucket, Comparison, Confirmation, StageFinished, Verd
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
     from ciguard.baseline import BaselineRecord, Records
     from ciguard.campaign.budget import Budget
@@ -66,7 +66,7 @@ def load_memory(config: Config) -> Memory:
         store=store,
         records={} if is_first else store.load(),
         is_first=is_first,
-        frontier=Frontier(config.baseline),
+        frontier=Frontier(config.baseline, is_first=is_first),
     )
 
 
@@ -83,6 +83,8 @@ class Conclusion:
     """Fingerprint → targets on which its stored case ran."""
     explored: Mapping[str, int]
     """Stream → batches done."""
+    explored_in_s: float
+    """The budget that is enough to get that far: all of it, unless the cases ran out."""
     interrupted: bool
 
 
@@ -110,19 +112,19 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
     compared = compare(met, run.memory.records, exercised)
     written = list(write_scripts(compared, run.members, run.config.out))
     if not run.interrupted:
-        left = _is_time_left(run.budget.scripts_until)
-        written = yield from try_scripts(written, run.members, run.dispatcher, is_time_left=left)
-        yield StageFinished(stage="reproduce", spent_s=run.budget.finish_stage("reproduce"))
+        try:
+            written = yield from try_scripts(
+                written, run.members, run.dispatcher, until=run.budget.scripts_until
+            )
+            yield StageFinished(stage="reproduce", spent_s=run.budget.finish_stage("reproduce"))
+        except KeyboardInterrupt:
+            run = replace(run, interrupted=True)
     decided = decide(run, written)
     if decided.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}:
         _remember(run, written)
-        yield StageFinished(stage="remember", spent_s=run.budget.finish_stage("remember"))
+        with suppress(KeyboardInterrupt):  # too late: all is done and remembered
+            yield StageFinished(stage="remember", spent_s=run.budget.finish_stage("remember"))
     return decided
-
-
-def _is_time_left(until: float) -> Iterator[bool]:
-    while True:
-        yield time.monotonic() < until
 
 
 def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
@@ -166,5 +168,5 @@ def _remember(run: Conclusion, buckets: list[Bucket]) -> None:
     else:
         run.memory.store.save(update(run.memory.records, settled, sighting))
     for name, batches in run.explored.items():
-        run.memory.frontier.extend(name, batches, run.config.budget_s)
+        run.memory.frontier.extend(name, batches, run.explored_in_s)
     run.memory.frontier.save()

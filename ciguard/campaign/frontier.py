@@ -30,15 +30,19 @@ def stream_key(*parts: object) -> str:
 class Frontier:
     """Reads and writes `frontier.json` in the baseline's folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_first: bool = False) -> None:
         """Read what is stored.
+
+        Args:
+            folder: of the baseline.
+            is_first: there is no baseline: what a removed one had explored counts for nothing.
 
         Raises:
             BaselineError: if it cannot be read, or a newer ciguard wrote it.
         """
         self._path = folder / FRONTIER
         self._explored: dict[str, tuple[int, float]] = {}
-        if self._path.exists():
+        if self._path.exists() and not is_first:
             self._explored = self._read()
 
     def _read(self) -> dict[str, tuple[int, float]]:
@@ -46,10 +50,13 @@ class Frontier:
             stored = json.loads(self._path.read_text("utf-8"))
             schema = stored["schema"]
             if schema == FRONTIER_SCHEMA:
-                return {str(k): (int(n), float(b)) for k, (n, b) in stored["explored"].items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            msg = f"{self._path}: not readable ({error}). Restore it from its history or remove it."
-            raise BaselineError(msg) from error
+                return {
+                    str(key): _explored(batches, explored_in_s)
+                    for key, (batches, explored_in_s) in stored["explored"].items()
+                }
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as e:
+            msg = f"{self._path}: not readable ({e!r:.200}). Restore it from history or remove it."
+            raise BaselineError(msg) from e
         msg = (
             f"{self._path}: written by a newer ciguard (schema {schema}, this one reads "
             f"{FRONTIER_SCHEMA}). Upgrade ciguard; the file is left as it is."
@@ -82,3 +89,10 @@ class Frontier:
         except OSError as error:
             msg = f"{self._path}: cannot be written: {error.strerror}"
             raise BaselineError(msg) from error
+
+
+def _explored(batches: object, explored_in_s: object) -> tuple[int, float]:
+    if not isinstance(batches, int) or not isinstance(explored_in_s, int | float) or batches < 0:
+        msg = f"{[batches, explored_in_s]!r:.80} is not [batches, seconds]"
+        raise ValueError(msg)
+    return batches, float(explored_in_s)

@@ -14,11 +14,12 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ciguard.domain import (
     Bucket,
     Finding,
+    Tally,
     bucket_from_json,
     bucket_to_json,
     finding_from_json,
@@ -29,6 +30,7 @@ from ciguard.errors import OutputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from types import TracebackType
 
 JOURNAL = "journal.jsonl"
 JOURNAL_SCHEMA = 1
@@ -60,11 +62,23 @@ class Journal:
         self._path = folder / JOURNAL
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._file: IO[bytes] = self._path.open("ab")
-            if self._path.stat().st_size and self._path.read_bytes()[-1:] != b"\n":
-                self._file.write(b"\n")
+            is_torn = _ends_torn(self._path)
+            self._file = self._path.open("ab", buffering=0)
         except OSError as error:
             raise self._unwritable(error) from error
+        if is_torn:
+            self._write(b"\n")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def _unwritable(self, error: OSError) -> OutputError:
         return OutputError(
@@ -94,20 +108,34 @@ class Journal:
         self._append({"type": "counts", "counts": counts})
 
     def _append(self, line: Mapping[str, Any], *, sync: bool = False) -> None:
-        try:
-            self._file.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
-            self._file.flush()
-            if sync:
+        self._write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+        if sync:
+            try:
                 os.fsync(self._file.fileno())
+            except OSError as error:
+                raise self._unwritable(error) from error
+
+    def _write(self, line: bytes) -> None:
+        # Without a buffer: a line is written or reported, and none is left for a later attempt.
+        unwritten = memoryview(line)
+        try:
+            while unwritten:
+                unwritten = unwritten[self._file.write(unwritten) :]
         except OSError as error:
             raise self._unwritable(error) from error
 
     def close(self) -> None:
         """Close the file; what could not be written was reported when it was appended."""
-        try:
-            self._file.close()
-        except OSError as error:
-            raise self._unwritable(error) from error
+        self._file.close()
+
+
+def _ends_torn(path: Path) -> bool:
+    """Tell whether the last line has no end."""
+    if not path.exists() or not path.stat().st_size:
+        return False
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
 
 
 def set_aside(folder: Path) -> None:
@@ -118,7 +146,7 @@ def set_aside(folder: Path) -> None:
     """
     path = folder / JOURNAL
     try:
-        if path.exists():
+        if path.exists() and path.stat().st_size:
             path.replace(folder / f"previous-{JOURNAL}")
     except OSError as error:
         msg = f"{path}: cannot be moved: {error.strerror}. Choose another folder with --out."
@@ -151,7 +179,7 @@ def read_journal(folder: Path) -> Past:
 def _parse(line: bytes) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
 
@@ -161,31 +189,47 @@ def _recall(past: Past, entry: dict[str, Any], path: Path) -> None:
         match entry["type"]:
             case "start":
                 _check_schema(entry["schema"], path)
-                past.parameters = entry["parameters"]
+                past.parameters = dict(entry["parameters"])
             case "progress":
                 past.elapsed_s = float(entry["elapsed_s"])
-                past.streams = entry["streams"]
+                past.streams = {str(n): _stream(state) for n, state in entry["streams"].items()}
                 _recall_targets(past, entry["targets"])
             case "candidate":
-                past.candidates[entry["key"]] = finding_from_json(entry["finding"])
+                past.candidates[str(entry["key"])] = finding_from_json(entry["finding"])
             case "bucket":
-                past.candidates.pop(entry["key"], None)
-                past.buckets.append((entry["key"], bucket_from_json(entry["bucket"])))
+                past.candidates.pop(str(entry["key"]), None)
+                past.buckets.append((str(entry["key"]), bucket_from_json(entry["bucket"])))
             case "counts":
                 past.counts = {str(key): int(n) for key, n in entry["counts"].items()}
             case _:
                 pass  # a later minor version may note more
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        msg = f"{path}: not a journal of ciguard ({error}). Start a run without --resume."
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        msg = f"{path}: not a journal of ciguard ({error!r:.200}). Start a run without --resume."
         raise OutputError(msg) from error
+
+
+def _stream(state: Mapping[str, Any]) -> dict[str, Any]:
+    deaths = {
+        str(api): [(int(index), int(cost)) for index, cost in seen]
+        for api, seen in state["deaths"].items()
+    }
+    return {"done": _natural(state["done"]), "cases": _natural(state["cases"]), "deaths": deaths}
+
+
+def _natural(number: Any) -> int:
+    if not isinstance(number, int) or number < 0:
+        msg = f"{number!r:.40} is no count"
+        raise ValueError(msg)
+    return number
 
 
 def _recall_targets(past: Past, targets: dict[str, dict[str, Any]]) -> None:
     """Take the latest tally of every target, and all APIs that any line names."""
     for name, seen in targets.items():
         before = past.targets.get(name, {"exercised": []})
-        exercised = [*before["exercised"], *seen["exercised"]]
-        past.targets[name] = {"tally": seen["tally"], "exercised": exercised}
+        exercised = [*before["exercised"], *map(str, seen["exercised"])]
+        tally = {status: _natural(seen["tally"][status]) for status in Tally().as_dict()}
+        past.targets[name] = {"tally": tally, "exercised": exercised}
 
 
 def _check_schema(schema: object, path: Path) -> None:

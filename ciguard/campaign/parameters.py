@@ -50,14 +50,40 @@ def resumed(config: Config, parameters: Mapping[str, Any]) -> Config:
     for item in fields(Config):
         if item.name in _OF_THIS_COMMAND or item.name not in parameters:
             continue
-        stored = parameters[item.name]
-        match getattr(config, item.name):
-            case Path():
-                restored[item.name] = Path(stored)
-            case Severity():
-                restored[item.name] = Severity[stored.upper()]
-            case tuple():
-                restored[item.name] = tuple(stored)
-            case _:
-                restored[item.name] = stored
+        try:
+            restored[item.name] = _restored(parameters[item.name], getattr(config, item.name))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            msg = (
+                f"{config.out}: its journal gives {item.name} = {parameters[item.name]!r:.100}, "
+                "which no ciguard wrote. Start anew without --resume."
+            )
+            raise OutputError(msg) from error
     return replace(config, **restored)
+
+
+def _restored(stored: Any, current: object) -> Any:
+    """Return a setting as `Config` holds it, read from JSON; `current` shows of which type."""
+    match current:
+        case Path():
+            return Path(stored)
+        case Severity():
+            return Severity[stored.upper()]
+        case tuple():
+            return tuple(map(_text, stored))
+        case bool() | int():
+            return _of_type(stored, type(current))
+        case float():
+            return float(_of_type(stored, type(current), int))
+        case _:
+            raise TypeError(type(current))
+
+
+def _text(stored: object) -> object:
+    return _of_type(stored, str)
+
+
+def _of_type(stored: Any, *allowed: type) -> Any:
+    # Not `isinstance`: `True` is an integer to Python, and none to whoever wrote it.
+    if type(stored) not in allowed:
+        raise TypeError(stored)
+    return stored

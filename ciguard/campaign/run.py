@@ -72,21 +72,29 @@ def run(config: Config) -> Iterator[Event]:
     yield StageFinished(stage="provision", spent_s=time.monotonic() - began)
     if not config.resume:
         set_aside(config.out)
-    with Dispatcher(lanes=max(1, config.jobs)) as dispatcher:
-        campaign = _Campaign(config, memory, past, dispatcher)
+    with Journal(config.out) as journal, Dispatcher(lanes=max(1, config.jobs)) as dispatcher:
+        campaign = _Campaign(config, memory, past, dispatcher=dispatcher, journal=journal)
         yield from campaign.events(environments)
 
 
 class _Campaign:
     """One run, from environments to conclusion."""
 
-    def __init__(self, config: Config, memory: Memory, past: Past, dispatcher: Dispatcher) -> None:
+    def __init__(
+        self,
+        config: Config,
+        memory: Memory,
+        past: Past,
+        *,
+        dispatcher: Dispatcher,
+        journal: Journal,
+    ) -> None:
         self._config = config
         self._memory = memory
         self._past = past
         self._dispatcher = dispatcher
         self._budget = Budget(config.budget_s, spent_s=past.elapsed_s)
-        self._journal = Journal(config.out)
+        self._journal = journal
         self._groups: dict[str, Group] = {}
         self._streams: dict[str, Stream] = {}
         self._confirmer = Confirmer(
@@ -103,6 +111,7 @@ class _Campaign:
         self._replays: dict[str, tuple[BaselineRecord, dict[str, Outcome], list[str]]] = {}
         self._replayed: dict[str, frozenset[str]] = {}
         self._noted_at = 0.0
+        self._explored_in_s = config.budget_s
 
     def events(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
         """Go through all stages; the last event is `RunFinished`."""
@@ -150,10 +159,10 @@ class _Campaign:
                 members[name].tally = Tally(**seen["tally"])
         for key, bucket in past.buckets:
             self._intake.recall(key, bucket)
-        self._intake.counts.update(past.counts)
         for finding in past.candidates.values():
             for _ in self._intake.propose(finding):
                 pass
+        self._intake.counts.update(past.counts)  # last: those findings were counted when met
 
     def _replay(self) -> Iterator[Event]:
         """Run the corpus first: what is known must be seen again, or be fixed."""
@@ -176,6 +185,10 @@ class _Campaign:
                 for executed in stream.completed():
                     yield from self._judge(stream, executed)
             if all(stream.is_exhausted for stream in self._streams.values()):
+                if self._config.max_cases:
+                    self._explored_in_s = self._budget.elapsed_s
+                break
+            if not any(group.running for group in self._groups.values()):
                 break
             yield from self._turn(is_patient=True)
         yield self._finish_stage("explore")
@@ -200,10 +213,10 @@ class _Campaign:
             members={member.name: member for member in members},
             replayed=self._replayed,
             explored={stream.name: stream.done for stream in self._streams.values()},
+            explored_in_s=self._explored_in_s,
             interrupted=interrupted,
         )
         finished = yield from conclude(conclusion, self._intake.buckets())
-        self._journal.close()
         yield RunFinished(
             verdict=finished.verdict,
             exit_code=finished.exit_code,
@@ -239,6 +252,8 @@ class _Campaign:
                 raise AssertionError(msg)
 
     def _take_replay(self, fingerprint: str, result: Result) -> Iterator[Event]:
+        if fingerprint not in self._replays:
+            return  # another of its targets failed meanwhile
         record, outcomes, targets = self._replays[fingerprint]
         outcomes[result.job.target] = result.outcomes[0]
         if len(outcomes) < len(targets):
@@ -252,8 +267,11 @@ class _Campaign:
         yield from self._intake.take(executed, group)
 
     def _judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
-        yield from self._count(stream.group, executed)
-        yield from self._intake.take(executed, stream.group)
+        """Judge a batch, then say what came of it: an interruption comes between two batches."""
+        judged = list(self._intake.take(executed, stream.group))
+        counted = list(self._count(stream.group, executed))
+        stream.mark_judged()
+        yield from (*counted, *judged)
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
         for name, outcomes in executed.outcomes.items():
@@ -269,12 +287,21 @@ class _Campaign:
 
     def _notice_failures(self) -> Iterator[Event]:
         for group in self._groups.values():
-            for member in group.running:
+            for member in group.members.values():
                 reason = self._dispatcher.failure(member.name)
-                if reason:
+                if not reason:
+                    continue
+                # Every time: batches that had run before are judged later, and bring candidates.
+                yield from self._intake.settle(self._confirmer.abandon(member.name))
+                if not member.not_run:
                     member.not_run = reason
-                    yield from self._intake.settle(self._confirmer.abandon(member.name))
+                    self._give_up_replays(member.name)
                     yield TargetUnavailable(target=member.name, reason=reason)
+
+    def _give_up_replays(self, target: str) -> None:
+        for fingerprint, (_, _, targets) in list(self._replays.items()):
+            if target in targets:
+                del self._replays[fingerprint]
 
     def _note(self, *, force: bool = False) -> None:
         """Write down how far the run is, about once a second."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -91,9 +92,15 @@ def try_scripts(
     members: Mapping[str, Member],
     dispatcher: Dispatcher,
     *,
-    is_time_left: Iterator[bool],
+    until: float,
 ) -> Generator[Event, None, list[Bucket]]:
     """Run the scripts of new buckets, the gravest first, while there is time.
+
+    Args:
+        buckets: with the paths of their scripts.
+        members: by name.
+        dispatcher: runs the scripts.
+        until: when the last one must have ended, on the clock of `time.monotonic`.
 
     Returns:
         The buckets, each marked whether its script failed as the finding did.
@@ -104,7 +111,8 @@ def try_scripts(
         key=lambda b: (-b.finding.severity, b.fingerprint),
     )
     for bucket in order:
-        if not next(is_time_left):
+        remaining_s = until - time.monotonic()
+        if remaining_s <= 0:
             break
         name = bucket.finding.targets[-1]
         member = members.get(name)
@@ -112,10 +120,13 @@ def try_scripts(
             continue
         limit_s = _PATIENCE * member.environment.library.case_limit_s
         try:
-            result = dispatcher.run_script(name, text_of(bucket, members), limit_s=limit_s)
+            text = text_of(bucket, members)
+            result = dispatcher.run_script(name, text, limit_s=min(limit_s, remaining_s))
         except WorkerStartError as error:
             yield Warned(message=str(error))
             break
+        if remaining_s < limit_s and isinstance(result.death, Hung):
+            break  # the budget ended it: that says nothing of the script
         tried[bucket.fingerprint] = fails_alike(bucket, result)
     return [replace(b, reproduced=tried.get(b.fingerprint, b.reproduced)) for b in buckets]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ciguard.domain import Crashed, Exhausted, Hung, Outcome
 from ciguard.execution import Job
@@ -63,20 +63,31 @@ class Stream:
         self.cases = 0
         self._under_way: dict[int, _UnderWay] = {}
         self._deaths: dict[str, list[tuple[int, int]]] = {}
+        """API → (index, cost) of its batches in which processes died."""
+        self._judged = (0, 0)
         self.last = 0
         """Batches with this or a higher index are not proposed; 0 for no end."""
 
-    def continue_from(self, past: dict[str, object]) -> None:
+    def continue_from(self, past: Mapping[str, Any]) -> None:
         """Take up where an earlier part of the campaign ended."""
-        self._next = self.done = int(str(past["done"]))
-        self.cases = int(str(past["cases"]))
-        deaths = past["deaths"]
-        if isinstance(deaths, dict):
-            self._deaths = {api: [tuple(d) for d in seen] for api, seen in deaths.items()}
+        self._next = self.done = past["done"]
+        self.cases = past["cases"]
+        self._deaths = {api: list(seen) for api, seen in past["deaths"].items()}
+        self.mark_judged()
 
-    def state(self) -> dict[str, object]:
-        """Return what `continue_from` needs."""
-        return {"done": self.done, "cases": self.cases, "deaths": self._deaths}
+    def mark_judged(self) -> None:
+        """Note that what was handed on so far has been judged: no later part repeats it."""
+        self._judged = (self.done, self.cases)
+
+    def state(self) -> dict[str, Any]:
+        """Return what `continue_from` needs, as of the last batch that was judged."""
+        done, cases = self._judged
+        deaths = {api: [d for d in seen if d[0] < done] for api, seen in self._deaths.items()}
+        return {
+            "done": done,
+            "cases": cases,
+            "deaths": {a: seen for a, seen in deaths.items() if seen},
+        }
 
     def end_after(self, cases: int) -> None:
         """Propose no more than about `cases`: whole batches, at least one."""

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.campaign.budget import Budget
+
+
+@given(st.floats(1.0, 1e6))
+def test_stages_end_one_after_the_other_and_before_the_budget(total_s: float) -> None:
+    budget = Budget(total_s)
+    began = time.monotonic() - budget.elapsed_s
+
+    ends = [budget.explore_until, budget.confirm_until, budget.scripts_until, began + total_s]
+
+    assert ends == sorted(ends)
+    assert budget.explore_until > began
+
+
+def test_what_an_earlier_part_used_is_used() -> None:
+    whole, rest = Budget(100.0), Budget(100.0, spent_s=90.0)
+
+    assert rest.elapsed_s == pytest.approx(90.0, abs=1.0)
+    assert whole.explore_until - rest.explore_until == pytest.approx(90.0, abs=1.0)
+    assert rest.explore_until < time.monotonic() < rest.scripts_until
+
+
+def test_stages_add_up_to_the_elapsed_time() -> None:
+    budget = Budget(10.0)
+
+    for name in ("describe", "explore", "describe"):
+        assert budget.finish_stage(name) >= 0
+
+    assert set(budget.stages) == {"describe", "explore"}
+    assert sum(budget.stages.values()) == pytest.approx(budget.elapsed_s, abs=0.1)

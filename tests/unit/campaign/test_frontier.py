@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.campaign.frontier import FRONTIER, Frontier, stream_key
+from ciguard.errors import BaselineError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def stored(folder: Path, key: str, batches: int, budget_s: float) -> Frontier:
+    frontier = Frontier(folder)
+    frontier.extend(key, batches, budget_s)
+    frontier.save()
+    return Frontier(folder)
+
+
+def test_the_same_budget_ends_where_the_run_before_ended(tmp_path: Path) -> None:
+    assert stored(tmp_path, "a", 40, 180.0).last("a", 180.0) == 40
+
+
+def test_a_smaller_budget_goes_no_further(tmp_path: Path) -> None:
+    assert stored(tmp_path, "a", 40, 180.0).last("a", 60.0) == 40
+
+
+def test_a_longer_budget_may_go_further(tmp_path: Path) -> None:
+    assert stored(tmp_path, "a", 40, 180.0).last("a", 181.0) == 0
+
+
+def test_other_cases_have_no_frontier(tmp_path: Path) -> None:
+    assert stored(tmp_path, "a", 40, 180.0).last("b", 1.0) == 0
+
+
+def test_a_run_that_got_less_far_changes_nothing(tmp_path: Path) -> None:
+    stored(tmp_path, "a", 40, 180.0)
+
+    assert stored(tmp_path, "a", 39, 600.0).last("a", 181.0) == 0
+    assert stored(tmp_path, "a", 39, 600.0).last("a", 180.0) == 40
+
+
+def test_a_run_that_got_further_moves_it(tmp_path: Path) -> None:
+    stored(tmp_path, "a", 40, 180.0)
+
+    frontier = stored(tmp_path, "a", 90, 600.0)
+
+    assert (frontier.last("a", 600.0), frontier.last("a", 601.0)) == (90, 0)
+
+
+def test_without_a_baseline_what_a_removed_one_explored_counts_for_nothing(tmp_path: Path) -> None:
+    stored(tmp_path, "a", 40, 180.0)
+
+    assert Frontier(tmp_path, is_first=True).last("a", 180.0) == 0
+
+
+def test_a_stream_is_named_by_everything_that_decides_its_cases() -> None:
+    assert stream_key("api", 1, "torch") == stream_key("api", 1, "torch")
+    assert (
+        len({stream_key("api", 1, "t"), stream_key("api", 2, "t"), stream_key("api", 1, "u")}) == 3
+    )
+    assert stream_key("a", "bc") != stream_key("ab", "c")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "\x00",
+        "[" * 100_000,
+        '{"schema": 1}',
+        '{"schema": 1, "explored": []}',
+        '{"schema": 1, "explored": {"a": 3}}',
+        '{"schema": 1, "explored": {"a": [1, 2, 3]}}',
+        '{"schema": 1, "explored": {"a": ["x", 1.0]}}',
+        '{"schema": 1, "explored": {"a": [-1, 180.0]}}',
+        '{"schema": 1, "explored": {"a": [1e999, 180.0]}}',
+    ],
+)
+def test_a_damaged_file_is_a_clear_error_and_stays(tmp_path: Path, text: str) -> None:
+    path = tmp_path / FRONTIER
+    path.write_text(text, "utf-8")
+
+    with pytest.raises(BaselineError, match=r"frontier\.json: not readable .* remove it"):
+        Frontier(tmp_path)
+
+    assert path.read_text("utf-8") == text
+
+
+def test_a_newer_file_is_a_clear_error_and_stays(tmp_path: Path) -> None:
+    text = json.dumps({"schema": 2, "explored": {}})
+    (tmp_path / FRONTIER).write_text(text, "utf-8")
+
+    with pytest.raises(BaselineError, match=r"written by a newer ciguard .*Upgrade ciguard"):
+        Frontier(tmp_path)
+
+    assert (tmp_path / FRONTIER).read_text("utf-8") == text
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "baseline").write_text("a file", "utf-8")
+
+    with pytest.raises(BaselineError, match="cannot be written"):
+        Frontier(tmp_path / "baseline").save()

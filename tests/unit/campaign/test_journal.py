@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from campaign_examples import ONE, bucket, crash
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ciguard.campaign.journal import JOURNAL, Journal, Past, read_journal, set_aside
+from ciguard.domain import Tally
+from ciguard.errors import OutputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARAMETERS = {"ciguard": "0.1.0", "seed": 5}
+STATE: dict[str, Any] = {"done": 3, "cases": 48, "deaths": {"planted.fragile": [(1, 2)]}}
+TARGETS = {ONE: {"tally": Tally(passed=47, crashed=1).as_dict(), "exercised": ["planted.double"]}}
+START = {"type": "start", "schema": 1, "parameters": PARAMETERS}
+
+
+def write(folder: Path, *lines: object) -> None:
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / JOURNAL).write_text(text, "utf-8")
+
+
+def test_what_was_noted_is_read_back(tmp_path: Path) -> None:
+    pending, settled = crash("fragile"), crash("checked")
+    with Journal(tmp_path) as journal:
+        journal.start(PARAMETERS)
+        journal.progress(1.5, {"explore": STATE}, TARGETS)
+        journal.candidate("v1:a", pending)
+        journal.candidate("v1:b", settled)
+        journal.bucket("v1:b", bucket(settled))
+        journal.counts({"v1:b": 7})
+
+    past = read_journal(tmp_path)
+
+    assert past == Past(
+        parameters=PARAMETERS,
+        elapsed_s=1.5,
+        streams={"explore": STATE},
+        targets=TARGETS,
+        candidates={"v1:a": pending},
+        buckets=[("v1:b", bucket(settled))],
+        counts={"v1:b": 7},
+    )
+
+
+def test_the_latest_progress_counts_and_every_exercised_api_is_kept(tmp_path: Path) -> None:
+    later = {ONE: {"tally": Tally(passed=90).as_dict(), "exercised": ["planted.cube"]}}
+    with Journal(tmp_path) as journal:
+        journal.start(PARAMETERS)
+        journal.progress(1.0, {"explore": STATE}, TARGETS)
+        journal.progress(2.0, {"explore": {**STATE, "done": 9}}, later)
+
+    past = read_journal(tmp_path)
+
+    assert (past.elapsed_s, past.streams["explore"]["done"]) == (2.0, 9)
+    assert past.targets[ONE]["tally"]["passed"] == 90
+    assert past.targets[ONE]["exercised"] == ["planted.double", "planted.cube"]
+
+
+@pytest.mark.parametrize("cut", [1, 10, 30])
+def test_a_torn_last_line_is_skipped_and_the_next_line_is_whole(tmp_path: Path, cut: int) -> None:
+    with Journal(tmp_path) as journal:
+        journal.start(PARAMETERS)
+        journal.counts({"v1:a": 1})
+        journal.counts({"v1:a": 2})
+    path = tmp_path / JOURNAL
+    path.write_bytes(path.read_bytes()[:-cut])
+
+    torn = read_journal(tmp_path).counts
+    with Journal(tmp_path) as journal:
+        journal.counts({"v1:b": 3})
+
+    assert torn == ({"v1:a": 2} if cut == 1 else {"v1:a": 1})
+    assert read_journal(tmp_path).counts == {"v1:b": 3}
+
+
+@given(st.integers(0, 400))
+@settings(max_examples=30)
+def test_wherever_a_kill_cuts_the_journal_the_rest_is_readable(
+    tmp_path_factory: pytest.TempPathFactory, length: int
+) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    with Journal(folder) as journal:
+        journal.start(PARAMETERS)
+        began_at = (folder / JOURNAL).stat().st_size
+        journal.progress(1.0, {"explore": STATE}, TARGETS)
+    path = folder / JOURNAL
+    path.write_bytes(path.read_bytes()[: began_at + length])
+
+    past = read_journal(folder)
+
+    assert past.parameters == PARAMETERS
+    assert past.elapsed_s in {0.0, 1.0}
+
+
+def test_lines_of_later_versions_and_garbage_are_skipped(tmp_path: Path) -> None:
+    lines = [json.dumps(START), "[1]", "null", "{", "\x00", "[" * 100_000, '{"type": "weather"}']
+    (tmp_path / JOURNAL).write_text("\n".join(lines), "utf-8")
+
+    assert read_journal(tmp_path) == Past(parameters=PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"no": "type"},
+        {"type": "start"},
+        {"type": "start", "schema": 1, "parameters": 7},
+        {"type": "progress"},
+        {"type": "progress", "elapsed_s": "soon", "streams": {}, "targets": {}},
+        {"type": "progress", "elapsed_s": 1, "streams": [], "targets": {}},
+        {"type": "progress", "elapsed_s": 1, "streams": {"x": {"done": 1}}, "targets": {}},
+        {
+            "type": "progress",
+            "elapsed_s": 1,
+            "streams": {"x": {**STATE, "done": -1}},
+            "targets": {},
+        },
+        {
+            "type": "progress",
+            "elapsed_s": 1,
+            "streams": {"x": {**STATE, "deaths": {"a": 3}}},
+            "targets": {},
+        },
+        {"type": "progress", "elapsed_s": 1, "streams": {}, "targets": {"x": {"tally": {}}}},
+        {"type": "candidate", "key": "v1:a", "finding": {"oracle": "crash"}},
+        {"type": "bucket", "key": "v1:a", "bucket": "none"},
+        {"type": "counts", "counts": {"v1:a": "many"}},
+        {"type": "counts", "counts": [1]},
+    ],
+)
+def test_a_hostile_line_is_a_clear_error(tmp_path: Path, line: object) -> None:
+    write(tmp_path, START, line)
+
+    with pytest.raises(OutputError, match=r"journal\.jsonl: not a journal of ciguard .*--resume"):
+        read_journal(tmp_path)
+
+
+def test_a_newer_schema_is_left_to_the_version_that_wrote_it(tmp_path: Path) -> None:
+    write(tmp_path, {**START, "schema": 2})
+    before = (tmp_path / JOURNAL).read_bytes()
+
+    with pytest.raises(OutputError, match=r"schema 2, this ciguard reads 1\. Resume with"):
+        read_journal(tmp_path)
+
+    assert (tmp_path / JOURNAL).read_bytes() == before
+
+
+def test_nothing_to_resume_is_said(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="nothing to resume"):
+        read_journal(tmp_path)
+
+    write(tmp_path)
+    with pytest.raises(OutputError, match="holds no started run"):
+        read_journal(tmp_path)
+
+
+def test_a_journal_of_before_is_kept_under_another_name(tmp_path: Path) -> None:
+    write(tmp_path, START)
+
+    set_aside(tmp_path)
+
+    assert not (tmp_path / JOURNAL).exists()
+    assert (tmp_path / f"previous-{JOURNAL}").read_text("utf-8") == json.dumps(START) + "\n"
+
+
+def test_a_run_that_did_not_even_start_displaces_no_journal(tmp_path: Path) -> None:
+    write(tmp_path, START)
+    set_aside(tmp_path)
+    Journal(tmp_path).close()
+
+    set_aside(tmp_path)
+
+    assert (tmp_path / f"previous-{JOURNAL}").read_text("utf-8") == json.dumps(START) + "\n"
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file", "utf-8")
+
+    with pytest.raises(OutputError, match=r"cannot be written: .*--resume"):
+        Journal(tmp_path / "out")

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from campaign_examples import ONE, TWO, call, group, member
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.campaign.stream import Executed, Stream
+from ciguard.domain import CallKind, Crashed, Exhausted, Hung, Outcome, Passed, Resource
+from ciguard.execution import Job, Result
+from ciguard.levels import Batch
+
+if TYPE_CHECKING:
+    from ciguard.execution import Dispatcher
+
+FUNCTIONS = ("double", "fragile", "spin", "cube")
+APIS = tuple(f"planted.{function}" for function in FUNCTIONS)
+PER_BATCH = 4
+LANES = 2
+WINDOW = 6
+
+OUTCOMES: dict[str, Outcome] = {
+    "double": Passed(b"1", 0.1),
+    "fragile": Crashed("SIGSEGV"),
+    "spin": Hung(1.0),
+    "cube": Exhausted(Resource.MEMORY, died=True),
+}
+
+
+class Rounds:
+    """A level that calls each function in turn."""
+
+    def cases(self, index: int) -> Batch:
+        function = FUNCTIONS[index % len(FUNCTIONS)]
+        calls = tuple(call(function, index * PER_BATCH + i) for i in range(PER_BATCH))
+        return Batch(api=f"planted.{function}", kind=CallKind.FUNCTION, cases=calls)
+
+
+@dataclass
+class Desk:
+    """Stands where the dispatcher does: keeps jobs until a test picks the next one to end."""
+
+    jobs: list[Job] = field(default_factory=list)
+    proposed: list[tuple[str, int]] = field(default_factory=list)
+
+    def add(self, job: Job, *, urgent: bool = False) -> None:
+        assert not urgent
+        self.jobs.append(job)
+        self.proposed.append((job.target, index_of(job)))
+
+    def finish(self, choice: int) -> Result:
+        return finished(self.jobs.pop(choice % len(self.jobs)))
+
+
+def index_of(job: Job) -> int:
+    _, _, index = cast("tuple[str, str, int]", job.key)
+    return index
+
+
+def finished(job: Job) -> Result:
+    outcome = OUTCOMES[FUNCTIONS[index_of(job) % len(FUNCTIONS)]]
+    count = 1 if isinstance(outcome, Hung) else len(job.cases)
+    return Result(job, (outcome,) * count, 0.1)
+
+
+def chance(seed: int = 0) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - repeatable
+
+
+def stream(*targets: str, end_after: int = 0) -> Stream:
+    members = [member(name, *APIS) for name in targets or (ONE,)]
+    made = Stream("explore", Rounds(), group(*members), lanes=LANES)
+    if end_after:
+        made.end_after(end_after)
+    return made
+
+
+def play(
+    played: Stream, choices: random.Random, *, state_every: list[dict[str, Any]] | None = None
+) -> tuple[list[Executed], set[tuple[str, int]]]:
+    """Run a stream to its end, jobs ending in an order of chance."""
+    desk = Desk()
+    handed_on: list[Executed] = []
+    while not played.is_exhausted:
+        played.fill(cast("Dispatcher", desk))
+        taken = played.take(desk.finish(choices.randrange(1 << 16))) if desk.jobs else iter(())
+        for executed in chain(played.completed(), taken):
+            handed_on.append(executed)
+            played.mark_judged()
+            if state_every is not None:
+                state_every.append(played.state())
+    return handed_on, set(desk.proposed)
+
+
+def summary(batches: list[Executed]) -> list[tuple[str, int, dict[str, int]]]:
+    return [
+        (b.api, len(b.cases), {name: len(out) for name, out in b.outcomes.items()}) for b in batches
+    ]
+
+
+@given(st.integers())
+def test_the_order_in_which_results_come_changes_nothing(seed: int) -> None:
+    in_order, proposed = play(stream(ONE, TWO, end_after=400), chance())
+
+    again, proposed_again = play(stream(ONE, TWO, end_after=400), chance(seed))
+
+    assert summary(again) == summary(in_order)
+    assert [batch.cases for batch in again] == [batch.cases for batch in in_order]
+    assert proposed_again == proposed
+
+
+def test_batches_are_handed_on_in_the_order_of_their_index() -> None:
+    played = stream()
+    desk = Desk()
+    played.fill(cast("Dispatcher", desk))
+
+    late = [list(played.take(desk.finish(-1))) for _ in range(WINDOW - 1)]
+    at_last = list(played.take(desk.finish(0)))
+
+    assert late == [[]] * (WINDOW - 1)
+    assert [batch.cases[0] for batch in at_last] == [
+        Rounds().cases(index).cases[0] for index in range(WINDOW)
+    ]
+
+
+def test_no_more_than_a_window_is_under_way() -> None:
+    played, desk = stream(), Desk()
+
+    played.fill(cast("Dispatcher", desk))
+    played.fill(cast("Dispatcher", desk))
+
+    assert [index for _, index in desk.proposed] == list(range(WINDOW))
+
+
+def test_an_api_that_keeps_dying_is_left_alone_and_the_others_are_not() -> None:
+    batches, _ = play(stream(end_after=1600), chance())
+
+    met = [batch.api for batch in batches]
+    assert met.count("planted.double") == 100
+    assert met.count("planted.fragile") < 12
+    assert met.count("planted.cube") < 12
+    assert met.count("planted.spin") < 8
+
+
+def test_after_a_hang_the_rest_of_the_batch_is_left_out_on_every_target() -> None:
+    played, desk = stream(ONE, TWO, end_after=12), Desk()
+    played.fill(cast("Dispatcher", desk))
+    executed = [e for _ in range(len(desk.jobs)) for e in played.take(desk.finish(0))]
+
+    (hung,) = [batch for batch in executed if batch.api == "planted.spin"]
+
+    assert len(hung.cases) == 1
+    assert {len(outcomes) for outcomes in hung.outcomes.values()} == {1}
+    assert played.cases == 4 + 4 + 1
+
+
+@pytest.mark.parametrize(("cases", "batches"), [(1, 1), (4, 1), (5, 2), (40, 10)])
+def test_a_number_of_cases_is_met_in_whole_batches(cases: int, batches: int) -> None:
+    handed_on, proposed = play(stream(end_after=cases), chance())
+
+    assert len(handed_on) == len(proposed) == batches
+
+
+@given(st.integers(), st.integers(0, 30))
+def test_a_resumed_stream_goes_on_as_if_nothing_had_happened(seed: int, cut: int) -> None:
+    states: list[dict[str, Any]] = []
+    whole, _ = play(stream(ONE, TWO, end_after=400), chance(), state_every=states)
+    place = cut % len(states)
+
+    rest = stream(ONE, TWO, end_after=400)
+    rest.continue_from(states[place])
+    handed_on, _ = play(rest, chance(seed))
+
+    assert summary(whole[: place + 1] + handed_on) == summary(whole)
+
+
+def test_what_was_handed_on_and_not_judged_is_done_again_when_resumed() -> None:
+    played, desk = stream(), Desk()
+    played.fill(cast("Dispatcher", desk))
+    list(played.take(desk.finish(0)))
+    played.mark_judged()
+
+    list(played.take(desk.finish(0)))
+
+    assert played.done == 2
+    assert played.state() == {"done": 1, "cases": 4, "deaths": {}}
+
+
+def test_a_target_that_fails_holds_nothing_up() -> None:
+    played, desk = stream(ONE, TWO), Desk()
+    played.fill(cast("Dispatcher", desk))
+    (first,) = [job for job in desk.jobs if index_of(job) == 0 and job.target == ONE]
+    assert list(played.take(finished(first))) == []
+
+    played.group.members[TWO].not_run = "its fork server died"
+
+    (executed,) = played.completed()
+    assert set(executed.outcomes) == {ONE}
+
+
+def test_a_target_without_an_api_does_not_run_it() -> None:
+    members = (member(ONE, "planted.double"), member(TWO, *APIS))
+    played, desk = Stream("explore", Rounds(), group(*members), lanes=LANES), Desk()
+
+    played.fill(cast("Dispatcher", desk))
+
+    assert [index for name, index in desk.proposed if name == ONE] == [0, 4]
+    assert [index for name, index in desk.proposed if name == TWO] == list(range(WINDOW))
