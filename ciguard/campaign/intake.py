@@ -105,8 +105,12 @@ class Intake:
             self._confirmed_as[settled.key] = name.key
             moved = self.counts.pop(settled.key, 1)
             self.counts[name.key] = self.counts.get(name.key, 0) + moved
-        if name.key not in self.confirmed:
+        self.flaky.pop(settled.key, None)
+        opened = self.confirmed.get(name.key)
+        if opened is None:
             yield self._open(settled.key, settled.finding)
+        else:
+            self._journal.bucket(settled.key, opened)
 
     def _open(self, key: str, finding: Finding) -> Event:
         name = fingerprint(finding)
@@ -140,6 +144,7 @@ class Intake:
     def recall(self, key: str, bucket: Bucket) -> None:
         """Take over a bucket of an earlier part of the same campaign."""
         if bucket.confirmation is Confirmation.CONFIRMED:
+            self.flaky.pop(key, None)
             self.confirmed.merge(bucket)
             self._confirmed_as[key] = bucket.fingerprint
         else:

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from campaign_examples import ONE, bucket, crash, difference, member
+
+from ciguard.baseline import FolderStore
+from ciguard.campaign.budget import Budget
+from ciguard.campaign.conclude import Conclusion, Memory, decide, load_memory
+from ciguard.campaign.frontier import Frontier
+from ciguard.config import Config
+from ciguard.domain import Comparison, Confirmation, Severity, Verdict
+from ciguard.errors import ExitCode
+from ciguard.execution import Dispatcher
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ciguard.domain import Bucket
+
+CRASH = bucket(crash())
+VALUES = bucket(difference())
+
+
+@pytest.fixture
+def dispatcher() -> Iterator[Dispatcher]:
+    with Dispatcher() as unused:
+        yield unused
+
+
+@pytest.fixture
+def conclusion(tmp_path: Path, dispatcher: Dispatcher) -> Any:
+    """Make the conclusion of a run over an established baseline."""
+
+    def make(
+        *,
+        cases: int = 5,
+        not_run: str = "",
+        is_first: bool = False,
+        interrupted: bool = False,
+        fail_on: Severity = Severity.MEDIUM,
+    ) -> Conclusion:
+        one = member(ONE)
+        one.tally.passed = cases
+        one.not_run = not_run
+        memory = Memory(
+            store=FolderStore(tmp_path), records={}, is_first=is_first, frontier=Frontier(tmp_path)
+        )
+        return Conclusion(
+            config=Config(fail_on=fail_on),
+            memory=memory,
+            dispatcher=dispatcher,
+            budget=Budget(10.0),
+            members={ONE: one},
+            replayed={},
+            explored={},
+            explored_in_s=10.0,
+            interrupted=interrupted,
+        )
+
+    return make
+
+
+def of(met: Bucket, comparison: Comparison, **changes: Any) -> Bucket:
+    return bucket(met.finding, comparison=comparison, **changes)
+
+
+@pytest.mark.parametrize(
+    ("settings", "buckets", "verdict", "code"),
+    [
+        ({}, [], Verdict.CLEAN, ExitCode.CLEAN),
+        ({}, [CRASH], Verdict.NEW_FINDINGS, ExitCode.FINDINGS),
+        ({}, [of(CRASH, Comparison.KNOWN)], Verdict.CLEAN, ExitCode.CLEAN),
+        ({}, [of(CRASH, Comparison.ACCEPTED)], Verdict.CLEAN, ExitCode.CLEAN),
+        ({}, [of(CRASH, Comparison.FIXED)], Verdict.CLEAN, ExitCode.CLEAN),
+        ({}, [of(CRASH, Comparison.NOT_RUN)], Verdict.CLEAN, ExitCode.CLEAN),
+        ({}, [of(CRASH, Comparison.FLAKY)], Verdict.CLEAN, ExitCode.CLEAN),
+        ({}, [bucket(confirmation=Confirmation.PENDING)], Verdict.CLEAN, ExitCode.CLEAN),
+        ({"fail_on": Severity.CRITICAL}, [VALUES], Verdict.CLEAN, ExitCode.CLEAN),
+        ({"fail_on": Severity.HIGH}, [VALUES], Verdict.NEW_FINDINGS, ExitCode.FINDINGS),
+        ({"is_first": True}, [CRASH], Verdict.ESTABLISHED, ExitCode.CLEAN),
+        ({"cases": 0}, [], Verdict.NOT_RUN, ExitCode.INTERNAL),
+        ({"cases": 0, "is_first": True}, [], Verdict.NOT_RUN, ExitCode.INTERNAL),
+        ({"not_run": "it died"}, [], Verdict.NOT_RUN, ExitCode.INTERNAL),
+        ({"not_run": "it died"}, [CRASH], Verdict.NOT_RUN, ExitCode.INTERNAL),
+        ({"not_run": "it died", "is_first": True}, [CRASH], Verdict.NOT_RUN, ExitCode.INTERNAL),
+        ({"interrupted": True}, [CRASH], Verdict.INTERRUPTED, ExitCode.INTERRUPTED),
+        ({"interrupted": True, "cases": 0}, [], Verdict.INTERRUPTED, ExitCode.INTERRUPTED),
+    ],
+)
+def test_how_a_run_ends(
+    conclusion: Any,
+    settings: dict[str, Any],
+    buckets: list[Bucket],
+    verdict: Verdict,
+    code: ExitCode,
+) -> None:
+    decided = decide(conclusion(**settings), buckets)
+
+    assert (decided.verdict, decided.exit_code) == (verdict, code)
+    assert decided.buckets == tuple(buckets)
+
+
+def test_the_sentence_says_what_is_new_what_is_known_and_what_was_not_run(conclusion: Any) -> None:
+    known = of(VALUES, Comparison.KNOWN)
+
+    assert decide(conclusion(), [CRASH, known]).summary == (
+        "1 new of severity medium or above, 1 known."
+    )
+    assert decide(conclusion(fail_on=Severity.CRITICAL), [VALUES]).summary == (
+        "Nothing new that counts, 1 new below critical; 0 known."
+    )
+    assert f"Not run to the end on {ONE}" in decide(conclusion(not_run="died"), []).summary
+    assert "1 new buckets so far" in decide(conclusion(interrupted=True), [CRASH]).summary
+
+
+def test_without_a_stored_baseline_a_run_is_the_first(tmp_path: Path) -> None:
+    memory = load_memory(Config(baseline=tmp_path / "nothing"))
+
+    assert memory.is_first
+    assert (memory.fingerprints, memory.corpus()) == (frozenset(), [])

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from campaign_examples import ONE, TWO, bucket, call, crash, difference, group, member
+
+from ciguard.campaign.intake import Intake
+from ciguard.campaign.journal import Journal, read_journal
+from ciguard.campaign.stream import Executed
+from ciguard.domain import (
+    BucketFlaky,
+    BucketOpened,
+    Confirmation,
+    Crashed,
+    Event,
+    Finding,
+    Passed,
+    Rejected,
+)
+from ciguard.triage import Settled, fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ciguard.campaign.group import Group
+    from ciguard.triage import Confirmer
+
+
+@dataclass
+class Proposals:
+    """Stands where the confirmer does: keeps what it is asked to repeat."""
+
+    proposed: list[tuple[str, Finding]] = field(default_factory=list)
+
+    def propose(self, key: str, finding: Finding) -> None:
+        self.proposed.append((key, finding))
+
+
+@dataclass
+class Bench:
+    """An intake and what it talks to."""
+
+    intake: Intake
+    proposals: Proposals
+    group: Group
+    folder: Path
+
+    def meet(self, *findings: Finding) -> list[Event]:
+        return [event for finding in findings for event in self.intake.propose(finding)]
+
+    def settle(
+        self, finding: Finding, confirmation: Confirmation, *, of: Finding | None = None
+    ) -> list[Event]:
+        settled = Settled(key_of(of or finding), finding, confirmation)
+        return list(self.intake.settle([settled]))
+
+
+def key_of(finding: Finding) -> str:
+    return fingerprint(finding).key
+
+
+@pytest.fixture
+def known() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def bench(tmp_path: Path, known: list[str]) -> Iterator[Bench]:
+    proposals, tested = Proposals(), group(member(ONE), member(TWO))
+    with Journal(tmp_path) as journal:
+        journal.start({"seed": 1})
+        intake = Intake(
+            confirmer=cast("Confirmer", proposals),
+            journal=journal,
+            groups={"planted": tested},
+            known=known,
+        )
+        yield Bench(intake, proposals, tested, tmp_path)
+
+
+def test_findings_of_one_cause_are_proposed_once(bench: Bench) -> None:
+    events = bench.meet(crash(argument=-1), crash(argument=-2), crash("checked"))
+
+    assert events == []
+    assert [finding.api for _, finding in bench.proposals.proposed] == [
+        "planted.fragile",
+        "planted.checked",
+    ]
+
+
+def test_a_finding_is_in_the_journal_before_it_is_repeated(bench: Bench) -> None:
+    bench.meet(crash())
+
+    assert read_journal(bench.folder).candidates == {key_of(crash()): crash()}
+
+
+def test_a_confirmed_finding_opens_its_bucket_once(bench: Bench) -> None:
+    bench.meet(crash())
+
+    first = bench.settle(crash(), Confirmation.CONFIRMED)
+    again = bench.meet(crash(argument=-7))
+
+    (opened,) = first
+    assert isinstance(opened, BucketOpened)
+    assert opened.bucket.fingerprint == key_of(crash())
+    assert again == []
+    assert len(bench.proposals.proposed) == 1
+    assert [b.count for b in bench.intake.buckets()] == [2]
+    assert read_journal(bench.folder).candidates == {}
+
+
+def test_a_confirmation_may_give_another_fingerprint(bench: Bench) -> None:
+    met, confirmed = crash("fragile"), crash("checked")
+    bench.meet(met, crash(argument=-2))
+
+    bench.settle(confirmed, Confirmation.CONFIRMED, of=met)
+    events = bench.meet(crash(argument=-3))
+
+    assert events == []
+    (only,) = bench.intake.buckets()
+    assert (only.fingerprint, only.count) == (key_of(confirmed), 3)
+
+
+def test_what_is_confirmed_as_an_open_bucket_opens_no_second(bench: Bench) -> None:
+    met, confirmed = crash("fragile"), crash("checked")
+    bench.meet(met, confirmed)
+    bench.settle(confirmed, Confirmation.CONFIRMED)
+
+    assert bench.settle(confirmed, Confirmation.CONFIRMED, of=met) == []
+    assert [b.fingerprint for b in bench.intake.buckets()] == [key_of(confirmed)]
+
+
+def test_a_flaky_finding_gets_two_more_tries(bench: Bench) -> None:
+    events: list[Event] = []
+    for _ in range(5):
+        events += bench.meet(crash())
+        events += bench.settle(crash(), Confirmation.FLAKY)
+
+    assert [type(event) for event in events] == [BucketFlaky]
+    assert len(bench.proposals.proposed) == 3
+    assert [b.confirmation for b in bench.intake.buckets()] == [Confirmation.FLAKY]
+
+
+def test_a_finding_that_was_flaky_first_and_then_confirmed_is_confirmed(bench: Bench) -> None:
+    bench.meet(crash())
+    bench.settle(crash(), Confirmation.FLAKY)
+    bench.meet(crash())
+
+    bench.settle(crash(), Confirmation.CONFIRMED)
+
+    assert [b.confirmation for b in bench.intake.buckets()] == [Confirmation.CONFIRMED]
+
+
+def test_flaky_first_and_then_confirmed_under_another_name_leaves_one_bucket(bench: Bench) -> None:
+    met, confirmed = crash("fragile"), crash("checked")
+    bench.meet(met)
+    bench.settle(met, Confirmation.FLAKY)
+    bench.meet(confirmed)
+    bench.settle(confirmed, Confirmation.CONFIRMED)
+    bench.meet(met)
+
+    bench.settle(confirmed, Confirmation.CONFIRMED, of=met)
+
+    assert [b.fingerprint for b in bench.intake.buckets()] == [key_of(confirmed)]
+
+
+def test_an_api_whose_difference_is_flaky_is_unstable_from_then_on(bench: Bench) -> None:
+    bench.meet(difference("noise"))
+
+    bench.settle(difference("noise"), Confirmation.FLAKY)
+
+    assert "unstable" in bench.group.subject("planted.noise").tags
+    assert "unstable" not in bench.group.subject("planted.cube").tags
+
+
+def test_a_flaky_crash_makes_no_api_unstable(bench: Bench) -> None:
+    bench.meet(crash())
+
+    bench.settle(crash(), Confirmation.FLAKY)
+
+    assert bench.group.unstable == set()
+
+
+def test_what_the_budget_left_is_pending_and_stays_a_candidate_for_a_resumed_run(
+    bench: Bench,
+) -> None:
+    bench.meet(crash())
+
+    events = bench.settle(crash(), Confirmation.PENDING)
+
+    assert events == []
+    assert [b.confirmation for b in bench.intake.buckets()] == [Confirmation.PENDING]
+    assert list(read_journal(bench.folder).candidates) == [key_of(crash())]
+
+
+@pytest.mark.parametrize("known", [[key_of(crash())]])
+def test_a_known_bucket_needs_no_confirmation(bench: Bench) -> None:
+    (opened,) = bench.meet(crash())
+
+    assert isinstance(opened, BucketOpened)
+    assert opened.bucket.confirmation is Confirmation.CONFIRMED
+    assert bench.proposals.proposed == []
+
+
+def test_an_earlier_part_of_the_campaign_is_recalled(bench: Bench) -> None:
+    confirmed = bucket(crash("checked"))
+    bench.intake.recall(key_of(crash("fragile")), confirmed)
+    bench.intake.recall(
+        key_of(crash("divide")), bucket(crash("divide"), confirmation=Confirmation.FLAKY)
+    )
+
+    events = bench.meet(crash("fragile"), crash("checked"), crash("divide"))
+
+    assert events == []
+    assert bench.proposals.proposed == []
+    assert {b.fingerprint for b in bench.intake.buckets()} == {
+        confirmed.fingerprint,
+        key_of(crash("divide")),
+    }
+
+
+def test_a_batch_is_judged_case_by_case_over_all_targets(bench: Bench) -> None:
+    cases = (call(argument=1), call(argument=-1), call(argument=2))
+    fine, dead = Passed(b'["i","1"]', 0.1), Crashed("SIGSEGV")
+    executed = Executed(
+        "planted.fragile",
+        cases,
+        {ONE: (fine, dead, fine), TWO: (fine, dead, Rejected("ValueError", "no"))},
+    )
+
+    list(bench.intake.take(executed, bench.group))
+
+    met = {(f.oracle, f.kind): f for _, f in bench.proposals.proposed}
+    assert set(met) == {("crash", "signal"), ("differential", "refused")}
+    assert met["crash", "signal"].case == cases[1]
+    assert met["crash", "signal"].targets == (ONE, TWO)
+    assert met["differential", "refused"].case == cases[2]

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, member
+
+from ciguard.campaign.scripts import fails_alike, file_name, hint_of, write_scripts
+from ciguard.domain import (
+    Bucket,
+    Confirmation,
+    Crashed,
+    Errored,
+    Exhausted,
+    Hung,
+    Outcome,
+    Rejected,
+    Resource,
+)
+from ciguard.errors import OutputError
+from ciguard.execution import ScriptResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEAD = Crashed("SIGSEGV")
+ENDED = ScriptResult(0, None, "")
+RAISED = ScriptResult(1, None, "SystemError: slot 7")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "result", "alike"),
+    [
+        (DEAD, ScriptResult(None, DEAD, ""), True),
+        (DEAD, ScriptResult(None, Crashed("SIGABRT"), ""), True),
+        (DEAD, ScriptResult(None, Hung(5.0), ""), False),
+        (DEAD, RAISED, False),
+        (DEAD, ENDED, False),
+        (Crashed("exit 3"), ScriptResult(3, Crashed("exit 3"), ""), True),
+        (Hung(5.0), ScriptResult(None, Hung(15.0), ""), True),
+        (Hung(5.0), ENDED, False),
+        (Exhausted(Resource.MEMORY, died=True), ScriptResult(None, DEAD, ""), False),
+        (
+            Exhausted(Resource.MEMORY, died=True),
+            ScriptResult(None, Exhausted(Resource.MEMORY, died=True), ""),
+            True,
+        ),
+        (Errored("SystemError", "slot 9"), RAISED, True),
+        (Errored("AssertionError", ""), RAISED, False),
+        (Errored("SystemError", "slot 9"), ENDED, False),
+        (Rejected("ValueError", "no"), RAISED, True),
+        (Rejected("ValueError", "no"), ENDED, False),
+    ],
+)
+def test_a_script_fails_alike(outcome: Outcome, result: ScriptResult, *, alike: bool) -> None:
+    assert fails_alike(bucket(finding(outcome)), result) is alike
+
+
+@pytest.mark.parametrize(
+    ("result", "alike"),
+    [
+        (ScriptResult(1, None, "DIFFERENT: 1 vs 2"), True),
+        (ScriptResult(1, None, "Traceback: ImportError"), False),
+        (ScriptResult(0, None, "as expected"), False),
+        (ScriptResult(None, DEAD, "DIFFERENT"), False),
+    ],
+)
+def test_a_difference_is_shown_by_the_scripts_own_comparison(
+    result: ScriptResult, *, alike: bool
+) -> None:
+    assert fails_alike(bucket(difference()), result) is alike
+
+
+@pytest.mark.parametrize(
+    "api", ["planted.fragile", "../../etc/passwd", "a/b\x00c", "-rf", "x" * 500, "planted.übung"]
+)
+def test_a_file_is_named_by_safe_characters_only(api: str) -> None:
+    met = finding(DEAD, case=call(api.removeprefix("planted.")))
+
+    name = file_name(bucket(met))
+
+    assert name.endswith(".py")
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+    assert not name.startswith((".", "-"))
+    assert len(name) < 120
+
+
+def written(buckets: list[Bucket], out: Path) -> list[Bucket]:
+    return list(write_scripts(buckets, {ONE: member(ONE), TWO: member(TWO)}, out))
+
+
+def test_confirmed_buckets_get_a_script_that_compiles_and_others_none(tmp_path: Path) -> None:
+    confirmed = bucket(crash())
+    pending = bucket(crash("checked"), confirmation=Confirmation.PENDING)
+
+    first, second = written([confirmed, pending], tmp_path)
+
+    assert second == pending
+    assert first.reproducer == f"reproducers/{file_name(confirmed)}"
+    text = (tmp_path / first.reproducer).read_text("utf-8")
+    compile(text, first.reproducer, "exec")
+    assert "planted.fragile(-1)" in text
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "reproducers").write_text("a file", "utf-8")
+
+    with pytest.raises(OutputError, match="reproducers: cannot be written"):
+        written([bucket()], tmp_path)
+
+
+def test_a_target_is_explained_by_what_to_install() -> None:
+    assert hint_of(member(ONE), ONE).install == ("ciguard-planted==1.0",)
+    assert hint_of(member(TWO), TWO).variables == (("PLANTED_VERSION", "2.0"),)
+    assert hint_of(None, "torch==2.13.0").install == ("torch==2.13.0",)
