@@ -1,0 +1,297 @@
+"""Whole campaigns on the planted library, through the door of the room."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ciguard.campaign import JOURNAL, run
+from ciguard.config import Config
+from ciguard.domain import (
+    BatchFinished,
+    Bucket,
+    BucketOpened,
+    Comparison,
+    Confirmation,
+    Event,
+    RunFinished,
+    RunStarted,
+    TargetReady,
+    TargetUnavailable,
+    Verdict,
+)
+
+ONE, TWO = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
+CASES = 640
+QUICK = ("planted.double", "planted.checked", "planted.fragile", "planted.leak", "planted.cube")
+"""APIs that do not hang: each hang costs its limit, twice and three times again to confirm."""
+EASY = {
+    ("planted.checked", "crash"),
+    ("planted.divide", "crash"),
+    ("planted.fragile", "crash"),
+    ("planted.leak", "internal-error"),
+}
+
+Campaign = Callable[..., list[Event]]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
+    """Run a campaign in the environment of these tests; all share one baseline."""
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
+
+    def started(**changes: Any) -> list[Event]:
+        return list(start(tmp_path, **changes))
+
+    return started
+
+
+def start(folder: Path, **changes: Any) -> Iterator[Event]:
+    settings: dict[str, Any] = {
+        "targets": (ONE, TWO),
+        "budget_s": 60.0,
+        "max_cases": CASES,
+        "out": folder / "run",
+        "baseline": folder / "baseline",
+        **changes,
+    }
+    return run(Config(**settings))
+
+
+def end(events: list[Event]) -> RunFinished:
+    last = events[-1]
+    assert isinstance(last, RunFinished)
+    return last
+
+
+def fingerprints(events: list[Event]) -> set[str]:
+    return {b.fingerprint for b in end(events).buckets}
+
+
+def met(events: list[Event]) -> set[tuple[str, str]]:
+    confirmed = [b for b in end(events).buckets if b.confirmation is Confirmation.CONFIRMED]
+    return {(b.finding.api, b.finding.oracle) for b in confirmed}
+
+
+def compared(events: list[Event]) -> set[Comparison]:
+    return {b.comparison for b in end(events).buckets}
+
+
+def executed(events: list[Event]) -> list[tuple[str, str, dict[str, int]]]:
+    batches = [e for e in events if isinstance(e, BatchFinished)]
+    return [(e.target, e.api, dict(e.counts)) for e in batches]
+
+
+def shown(buckets: tuple[Bucket, ...]) -> set[tuple[str, object, object]]:
+    return {(b.fingerprint, b.finding.case, b.count) for b in buckets}
+
+
+def test_the_same_seed_gives_the_same_cases_and_the_same_buckets(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    settings = {"api": QUICK, "jobs": 2, "seed": 3}
+
+    first = campaign(baseline=tmp_path / "one", **settings)
+    second = campaign(baseline=tmp_path / "two", **settings)
+
+    assert executed(first) == executed(second)
+    assert shown(end(first).buckets) == shown(end(second).buckets)
+    assert end(first).verdict is Verdict.ESTABLISHED
+    assert len(end(first).buckets) >= 4
+
+
+def test_another_seed_meets_the_same_easy_crashes(campaign: Campaign, tmp_path: Path) -> None:
+    api = tuple({name for name, _ in EASY})
+
+    runs = [
+        campaign(targets=(ONE,), api=api, seed=seed, baseline=tmp_path / str(seed))
+        for seed in (1, 2)
+    ]
+
+    assert executed(runs[0]) != executed(runs[1])
+    assert met(runs[0]) == met(runs[1]) == EASY
+
+
+def test_a_second_run_meets_only_what_is_known(campaign: Campaign) -> None:
+    first = campaign(api=QUICK)
+    second = campaign(api=QUICK)
+
+    assert (end(first).verdict, end(first).exit_code) == (Verdict.ESTABLISHED, 0)
+    assert (end(second).verdict, end(second).exit_code) == (Verdict.CLEAN, 0)
+    assert compared(first) == {Comparison.NEW}
+    assert compared(second) == {Comparison.KNOWN}
+    assert fingerprints(second) == fingerprints(first)
+
+
+def test_every_new_bucket_has_a_script_that_fails_in_the_same_way(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    events = campaign(api=QUICK)
+
+    for bucket in end(events).buckets:
+        assert bucket.reproduced, bucket
+        assert (tmp_path / "run" / bucket.reproducer).is_file()
+
+
+def test_a_newer_version_is_measured_against_the_baseline_of_the_older(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    api = ("planted.fragile", "planted.checked")
+    quiet = {"targets": (ONE,), "api": ("planted.double",), "max_cases": 16}
+    assert end(campaign(**quiet)).buckets == ()
+
+    events = campaign(targets=(TWO,), api=api, out=tmp_path / "newer")
+
+    assert (end(events).verdict, end(events).exit_code) == (Verdict.NEW_FINDINGS, 1)
+    assert met(events) == {("planted.fragile", "crash"), ("planted.checked", "crash")}
+    assert compared(events) == {Comparison.NEW}
+
+
+def test_what_the_older_version_showed_already_is_not_new_on_the_newer(campaign: Campaign) -> None:
+    api = ("planted.fragile", "planted.checked")
+    older = campaign(targets=(ONE,), api=api)
+
+    newer = campaign(targets=(TWO,), api=api)
+
+    assert fingerprints(newer) == fingerprints(older)
+    assert compared(newer) == {Comparison.KNOWN}
+    assert end(newer).exit_code == 0
+
+
+def test_the_same_version_twice_shows_no_difference_though_some_calls_are_random(
+    campaign: Campaign,
+) -> None:
+    events = campaign(
+        targets=(ONE, ONE), api=("planted.noise", *QUICK), max_cases=960, exclude=("*.leak",)
+    )
+
+    oracles = {b.finding.oracle for b in end(events).buckets}
+    assert oracles == {"crash"}
+    assert {name for name, api, _ in executed(events) if api == "planted.noise"} == {
+        ONE, f"{ONE} #2",
+    }  # fmt: skip
+
+
+def test_versions_that_differ_are_told_apart_by_what_they_answer(campaign: Campaign) -> None:
+    events = campaign(api=("planted.cube", "planted.tail"))
+
+    kinds = {(b.finding.api, b.finding.kind) for b in end(events).buckets}
+    assert kinds >= {("planted.cube", "values"), ("planted.tail", "refused")}
+
+
+def server_of(target: str) -> int:
+    """Return the fork server of a target: a child of ours whose environment is the target's."""
+    marks = {ONE: False, TWO: True}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text("utf-8").rpartition(")")[2].split()[1])
+            environ = (folder / "environ").read_bytes()
+            command = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        is_server = parent == os.getpid() and b"bootstrap.py" in command
+        if is_server and (b"PLANTED_VERSION=2.0" in environ) is marks[target]:
+            return int(folder.name)
+    pytest.fail(f"no server of {target}")
+
+
+@pytest.mark.usefixtures("campaign")
+def test_a_target_whose_server_is_killed_is_not_run(tmp_path: Path) -> None:
+    events: list[Event] = []
+    for event in start(tmp_path, api=("planted.double", "planted.fragile"), max_cases=100_000):
+        events.append(event)
+        if len(events) == 40:
+            os.killpg(server_of(TWO), signal.SIGKILL)
+
+    (lost,) = [e for e in events if isinstance(e, TargetUnavailable)]
+    assert lost.target == TWO
+    assert "its fork server died" in lost.reason
+    assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
+    assert not (tmp_path / "baseline").exists()
+
+
+@pytest.mark.usefixtures("campaign")
+def test_a_run_that_lost_all_its_targets_ends_at_once(tmp_path: Path) -> None:
+    began = time.monotonic()
+    events: list[Event] = []
+    for event in start(tmp_path, targets=(ONE,), api=("planted.double",), max_cases=0):
+        events.append(event)
+        if len(events) == 40:
+            os.killpg(server_of(ONE), signal.SIGKILL)
+
+    assert end(events).verdict is Verdict.NOT_RUN
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.usefixtures("campaign")
+def test_a_target_that_dies_while_known_buckets_are_replayed_ends_the_replay(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    campaign(api=QUICK)
+    began = time.monotonic()
+    events: list[Event] = []
+    for event in start(tmp_path, api=QUICK, budget_s=120.0):
+        events.append(event)
+        if isinstance(event, TargetReady) and event.target.name == TWO:
+            os.killpg(server_of(TWO), signal.SIGKILL)
+
+    assert end(events).verdict is Verdict.NOT_RUN
+    assert time.monotonic() - began < 45
+
+
+@pytest.mark.parametrize("api", ["planted.spin", "planted.divide"])
+def test_the_budget_is_kept_whatever_the_workers_do(campaign: Campaign, api: str) -> None:
+    began = time.monotonic()
+
+    events = campaign(api=(api,), budget_s=8.0, max_cases=0)
+
+    spent_s = time.monotonic() - began
+    assert spent_s < 8.0 + 4.0
+    assert {api for _, api, _ in executed(events)} == {api}
+    assert isinstance(events[0], RunStarted)
+
+
+def test_a_hang_is_confirmed_and_blamed_on_its_case(campaign: Campaign) -> None:
+    events = campaign(targets=(ONE,), api=("planted.spin",), max_cases=16)
+
+    (bucket,) = end(events).buckets
+    assert (bucket.finding.oracle, bucket.confirmation) == ("hang", Confirmation.CONFIRMED)
+    assert bucket.reproduced
+
+
+@pytest.mark.usefixtures("campaign")
+@pytest.mark.parametrize("after", [12, 25, 60])
+def test_an_interrupted_campaign_goes_on_to_the_same_buckets(tmp_path: Path, after: int) -> None:
+    settings = {"api": QUICK, "max_cases": CASES}
+    whole = list(start(tmp_path, out=tmp_path / "whole", baseline=tmp_path / "other", **settings))
+
+    first: list[Event] = []
+    cut = start(tmp_path, **settings)
+    for event in cut:
+        first.append(event)
+        if len(first) == after:
+            first.append(cut.throw(KeyboardInterrupt()))  # type: ignore[attr-defined]  # a generator
+    rest = list(start(tmp_path, resume=True))
+
+    assert (end(first).verdict, end(first).exit_code) == (Verdict.INTERRUPTED, 130)
+    assert end(rest).verdict is Verdict.ESTABLISHED
+    assert shown(end(rest).buckets) == shown(end(whole).buckets)
+    assert [t.tally.as_dict() for t in end(rest).targets] == [
+        t.tally.as_dict() for t in end(whole).targets
+    ]
+    assert (tmp_path / "run" / JOURNAL).is_file()
+
+
+def test_no_bucket_is_opened_twice(campaign: Campaign) -> None:
+    events = campaign(api=QUICK)
+
+    opened = [e.bucket.fingerprint for e in events if isinstance(e, BucketOpened)]
+    assert len(opened) == len(set(opened))
