@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import ApiRecord, Tally
 from ciguard.execution import Limits, WorkerSpec
 from ciguard.oracles import Identity, Subject
+from ciguard.targets import ForkPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,6 +128,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         readable=environment.readable,
         writable=() if environment.cache is None else (environment.cache,),
         processes=library.needs_processes,
+        warm_up=library.forks is ForkPolicy.AFTER_USE,
         limits=Limits(
             case_s=config.case_limit_s or library.case_limit_s, memory_mib=config.memory_mib
         ),

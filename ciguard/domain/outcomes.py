@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ciguard.domain.values import Json
 
 
@@ -142,7 +144,7 @@ def _stack_from_json(encoded: Json) -> tuple[Frame, ...]:
     return tuple(Frame(str(frame[0]), str(frame[1])) for frame in encoded)
 
 
-_DECODERS = {
+_DECODERS: dict[str, Callable[[Json], Outcome]] = {
     "passed": lambda e: Passed(str(e["outputs"]).encode(), float(e["cost_s"])),
     "rejected": lambda e: Rejected(e["exception"], e["message"], Stage(e["stage"])),
     "errored": lambda e: Errored(e["exception"], e["message"], _stack_from_json(e["stack"])),

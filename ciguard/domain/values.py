@@ -165,7 +165,7 @@ def _fill_to_json(fill: Fill) -> Json:
 
 
 def _number_to_json(number: float) -> Json:
-    if isinstance(number, float) and not math.isfinite(number):
+    if not isinstance(number, int) and not math.isfinite(number):
         return repr(number)
     return number
 
@@ -204,10 +204,11 @@ def value_from_json(encoded: Json) -> Value:
             raise ValueError(msg)  # noqa: TRY004 - one error for whatever is wrong with the text
         return LiteralValue(encoded)
     try:
-        return _DECODERS[encoded[0]](*encoded[1:])
+        value: Value = _DECODERS[encoded[0]](*encoded[1:])
     except (IndexError, KeyError, TypeError) as error:
         msg = f"{encoded!r} is not an encoded value"
         raise ValueError(msg) from error
+    return value
 
 
 def _fill_from_json(encoded: Json) -> Fill:

@@ -81,6 +81,7 @@ class ServerProcess:
             "writable": [*map(str, spec.writable), str(self._folder)],
             "scratch": str(self._folder),
             "processes": spec.processes,
+            "warm_up": spec.warm_up,
             "confine": spec.confine,
             "memory_mib": spec.limits.memory_mib,
             "output_mib": spec.limits.output_mib,

@@ -22,7 +22,7 @@ class Limits:
     """Size of one file, and of what a case writes to its standard streams."""
     start_s: float = 300.0
     """Time for importing the library."""
-    cases_per_worker: int = 5000
+    cases_per_worker: int = 50000
     """A worker is replaced after so many cases, so that what leaks does not pile up."""
 
 
@@ -43,5 +43,7 @@ class WorkerSpec:
     """Folders kept between runs that workers may write: a cache of compiled kernels."""
     processes: bool = False
     """Whether workers may start processes: libraries that compile their operators."""
+    warm_up: bool = False
+    """Whether the fork server may use the library: where it survives a fork after use."""
     confine: bool = True
     limits: Limits = field(default_factory=Limits)

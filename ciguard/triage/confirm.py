@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, Result
     from ciguard.oracles import Subject
 
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
 _FILLS = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
 _DEADLY = frozenset({"crash", "hang", "exhaustion"})
 _MOST_TOGETHER = 16
@@ -36,7 +37,7 @@ _MOST_UNDER_WAY = 3
 
 def encode(case: Case) -> bytes:
     """Return a case as the worker reads it."""
-    return json.dumps(case_to_json(case), separators=(",", ":")).encode("ascii")
+    return _COMPACT.encode(case_to_json(case)).encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)

@@ -340,6 +340,7 @@ def test_the_death_of_the_server_fails_the_target_and_not_the_run() -> None:
         assert isinstance(server, ServerProcess)
         assert outcomes_of(running, call("double", TENSOR))
         os.killpg(server.process_id, 9)
+        time.sleep(0.5)  # its workers die with it, but not in the same instant
 
         running.add(Job("planted", "lost", (encoded(call("double", TENSOR)),)))
         deadline = time.monotonic() + 20

@@ -19,13 +19,28 @@ _STORED_AS = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": 
 """Types that numpy lacks travel as float32; the adapter casts."""
 
 
+_STORAGE: dict[str, Any] = {"string": np.dtype(object)}
+_LIMITS: dict[Any, tuple[int, int]] = {}
+
+
 def storage_dtype(dtype: str) -> Any:
     """Return the numpy dtype that holds elements of a common dtype.
 
     Raises:
         TypeError: if numpy has no dtype that could.
     """
-    return np.dtype(object) if dtype == "string" else np.dtype(_STORED_AS.get(dtype, dtype))
+    found = _STORAGE.get(dtype)
+    if found is None:
+        found = _STORAGE[dtype] = np.dtype(_STORED_AS.get(dtype, dtype))
+    return found
+
+
+def _limits(kind: Any) -> tuple[int, int]:
+    found = _LIMITS.get(kind)
+    if found is None:
+        limits = np.iinfo(kind)
+        found = _LIMITS[kind] = (int(limits.min), int(limits.max))
+    return found
 
 
 def elements(fill: Sequence[Any], dtype: str, shape: Sequence[int]) -> Any:
@@ -80,13 +95,13 @@ def _uniform(fill: Sequence[Any], dtype: str, count: int) -> Any:
 
 
 def _integers(unit: Any, kind: Any, low: float, high: float) -> Any:
-    limits = np.iinfo(kind)
-    least, most = max(int(low), int(limits.min)), min(int(high), int(limits.max))
+    smallest, largest = _limits(kind)
+    least, most = max(int(low), smallest), min(int(high), largest)
     if most < least:
-        least = most = int(limits.min) if high < limits.min else int(limits.max)
+        least = most = smallest if high < smallest else largest
     span = most - least + 1
-    if span < 2**31:
-        return ((unit * span).astype(np.int64) + np.array(least).astype(np.int64)).astype(kind)
+    if span < 2**31 and -(2**63) <= least < 2**63:
+        return ((unit * span).astype(np.int64) + least).astype(kind)
     exact: list[int] = [least + int(x * span) for x in unit.tolist()]
     return np.array([min(value, most) for value in exact], dtype=kind)
 

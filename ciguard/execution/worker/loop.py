@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.build import Builder
-from ciguard.execution.worker.summarise import Summariser
+from ciguard.execution.worker.summarise import COMPACT, Summariser
 
 if TYPE_CHECKING:
     import socket
@@ -154,7 +154,7 @@ class Worker:
 
 
 def _text(payload: list[Any]) -> bytes:
-    return json.dumps(payload, separators=(",", ":")).encode("ascii")
+    return COMPACT.encode(payload).encode("ascii")
 
 
 def _frames(error: BaseException) -> list[tuple[str, str]]:

@@ -52,11 +52,15 @@ class Server:
 
     def serve(self) -> None:
         """Load the library, report, and answer requests. Returns when the parent is gone."""
+        confine.keep_freed_memory()
         confined_by = self._confine()
+        confine.prepare_restrictions(processes=self._settings["processes"])
         try:
             self._adapter = load_adapter(self._settings["adapter"])
             self._adapter.load(self._settings["device"])
             version = self._adapter.version()
+            if self._settings["warm_up"]:
+                self._adapter.warm_up()
         except Exception as error:  # noqa: BLE001 - anything may go wrong in a foreign import
             frames = traceback.format_exception(type(error), error, error.__traceback__)
             self._report({"failed": f"{type(error).__name__}: {error}", "log": frames[-3:]})
@@ -138,6 +142,8 @@ class Server:
             code = 0
         except SystemExit as stop:
             code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+            if isinstance(stop.code, str):
+                sys.stderr.write(stop.code + "\n")  # as the interpreter's own end would
         except BaseException:  # noqa: BLE001 - the traceback goes to the log, which the parent reads
             traceback.print_exc()
         finally:

@@ -31,6 +31,9 @@ DEEPEST = 6
 _MOST_BITS = 4096
 _MOST_BYTES_DIGESTED = 64 * 1024 * 1024
 
+COMPACT = json.JSONEncoder(separators=(",", ":"))
+"""Made once: `json.dumps` with separators makes an encoder per call."""
+
 _DTYPE_NAMES: dict[Any, str] = {}
 
 
@@ -54,7 +57,7 @@ class Summariser:
         read = self._read(output)
         if read is not None and "note" not in read:
             return _tensor_text(read["dtype"], read["array"]).encode("ascii")
-        return json.dumps(self.tree(output, 0), separators=(",", ":")).encode("ascii")
+        return COMPACT.encode(self.tree(output, 0)).encode("ascii")
 
     def tree(self, output: Any, depth: int) -> Any:
         """Return the JSON tree of an output."""
@@ -94,7 +97,7 @@ class Summariser:
 
 
 def _tensor_text(dtype: str, array: Any) -> str:
-    shape = json.dumps(list(array.shape), separators=(",", ":"))
+    shape = str(list(array.shape))
     if array.dtype.kind == "O":
         items = [_visible(str(item)) for item in array.ravel()[:MOST_ITEMS].tolist()]
         return f'["N","{dtype}",{shape},{json.dumps(json.dumps(items))}]'

@@ -6,7 +6,7 @@ Runs in a target's interpreter (Python 3.9 and later, standard library and numpy
 from __future__ import annotations
 
 import importlib
-from typing import Any, Dict, Iterator, Optional  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
 
 REJECTED = "rejected"
 ERRORED = "errored"
@@ -39,11 +39,17 @@ class Adapter:
         del device
         importlib.import_module(self.module)
 
+    def warm_up(self) -> None:
+        """Run a few harmless operations, so that every forked worker finds the library prepared.
+
+        Called after `load` where the library survives a fork after use; nothing by default.
+        """
+
     def version(self) -> str:
         """Return the library's own version."""
         return str(importlib.import_module(self.module).__version__)
 
-    def describe(self) -> Iterator[Dict[str, Any]]:
+    def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public API, as JSON of `ciguard.domain.records.ApiRecord`."""
         raise NotImplementedError
 
@@ -86,7 +92,7 @@ class Adapter:
         """
         raise NotImplementedError
 
-    def read(self, output: Any) -> Optional[Dict[str, Any]]:
+    def read(self, output: Any) -> dict[str, Any] | None:
         """Read a tensor of the library back; None if `output` is not one.
 
         Returns:

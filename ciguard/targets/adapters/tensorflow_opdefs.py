@@ -6,6 +6,8 @@ import importlib
 from typing import Any
 
 _WITHOUT_NUMPY = ("resource", "variant")
+_DEVICES = ("CPU", "GPU", "DEFAULT")
+"""What eager calls run on; kernels of compilers and of remote devices are out of reach."""
 
 
 class OpDefs:
@@ -14,6 +16,17 @@ class OpDefs:
     def __init__(self) -> None:
         self._registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
         self._dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
+        self._kernels: dict[str, list[dict[str, list[str]]]] = {}
+        """By operation, one entry per kernel: the types it is registered for, by attribute."""
+        for kernel in self._registered_kernels():
+            entry = {c.name: self._names(c.allowed_values.list.type) for c in kernel.constraint}
+            self._kernels.setdefault(kernel.op, []).append(entry)
+
+    @staticmethod
+    def _registered_kernels() -> Any:
+        kernels: Any = importlib.import_module("tensorflow.python.framework.kernels")
+        every = kernels.get_all_registered_kernels().kernel
+        return [kernel for kernel in every if kernel.device_type in _DEVICES]
 
     def find(self, operator: str) -> Any:
         """Return the definition of an operation, or None."""
@@ -23,15 +36,34 @@ class OpDefs:
         """Return what a definition says, by the name of the input or attribute."""
         attributes = {attribute.name: attribute for attribute in definition.attr}
         found = {name: self._of_attribute(item) for name, item in attributes.items()}
+        for name, types in self._kernel_types(definition.name).items():
+            if name in found:
+                found[name]["dtypes"] = types
         first_of_type: dict[str, str] = {}
         for item in definition.input_arg:
             facts = self._of_input(item, attributes)
             if item.type_attr:
+                facts["dtypes"] = found[item.type_attr]["dtypes"]
                 first = first_of_type.setdefault(item.type_attr, item.name)
                 if first != item.name:
                     facts["same_dtype_as"] = first
             found[item.name] = facts
         return {name: _without_nothing(facts) for name, facts in found.items()}
+
+    def _kernel_types(self, operator: str) -> dict[str, list[str]]:
+        """Return the types that some kernel takes, for the attributes that every kernel limits.
+
+        The definition lists the types of all devices; a call of another type is refused, slowly.
+        """
+        entries = self._kernels.get(operator, [])
+        limited = set(entries[0]).intersection(*entries[1:]) if entries else set()
+        return {
+            name: sorted({dtype for entry in entries for dtype in entry[name]}) for name in limited
+        }
+
+    def lacks_kernel(self, definition: Any) -> bool:
+        """Whether no device at hand implements the operation, so that every call is refused."""
+        return definition.name not in self._kernels
 
     def needs_handle(self, definition: Any) -> bool:
         """Whether an input is a handle of a runtime object, or a reference to a variable."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -79,6 +80,30 @@ class TorchAdapter(contract.Adapter):
         self._interpreter = InterpreterState()
         self._state = GlobalState(_pieces(torch))
         self._seed = torch.default_generator.manual_seed
+
+    def warm_up(self) -> None:
+        """Let torch make what its first calls make: oneDNN's engine, lazy imports, error texts."""
+        if not self._on_cpu:
+            return  # CUDA, once in use, does not survive a fork
+        torch = self._torch
+        functional = torch.nn.functional
+        matrix = torch.eye(3)
+        for dtype in (torch.float32, torch.float64, torch.bfloat16):
+            image, kernel = torch.ones(1, 1, 3, 3, dtype=dtype), torch.ones(1, 1, 2, 2, dtype=dtype)
+            torch.conv2d(image, kernel)
+            torch.mm(matrix.to(dtype), matrix.to(dtype))
+        for call in (
+            functional.gelu,
+            functional.softmax,
+            torch.sort,
+            torch.linalg.det,
+            torch.fft.fft,
+        ):
+            with contextlib.suppress(TypeError):  # softmax lacks its dimension: errors load lazily
+                call(matrix)
+        functional.mse_loss(matrix, matrix)
+        with contextlib.suppress(RuntimeError):
+            torch.mm(matrix, torch.ones(2))
 
     def _check_device(self, device: str) -> None:
         torch = self._torch

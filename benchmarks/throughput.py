@@ -1,0 +1,208 @@
+"""Throughput: cases per CPU second against the bare calls, a fork and a process per case.
+
+    python benchmarks/throughput.py [--seconds 20] [--memory]
+
+One run on one machine prints, for a fixed mix of 40 torch and of 40 TensorFlow calls: the raw loop,
+ciguard with generation, isolation and oracles, the same with one crash per 1,000 cases, a fork per
+case and a process per case. CPU seconds of all processes count, so the figures are per core.
+`--memory` runs 1,000,000 cases more and prints the orchestrator's memory at ten points.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from accounting import family_cpu_s
+
+from ciguard.campaign.catalogue import catalogue
+from ciguard.campaign.group import worker_spec
+from ciguard.config import Config
+from ciguard.domain import ApiCall, CallKind, LiteralValue
+from ciguard.execution import Dispatcher, Job, ServerProcess
+from ciguard.levels import ApiLevel
+from ciguard.oracles import Identity, Subject, judge
+from ciguard.targets import parse_target, provision
+from ciguard.triage import encode
+
+if TYPE_CHECKING:
+    from ciguard.domain import Outcome
+    from ciguard.targets import Environment
+
+MIXES = Path(__file__).parent / "mixes"
+TARGETS = {"torch": "torch==2.13.0", "tensorflow": "tensorflow-cpu==2.21.0"}
+WINDOW = 4
+PROCESSES = 4
+FATAL = encode(
+    ApiCall(api="ctypes.string_at", kind=CallKind.FUNCTION, arguments=(LiteralValue(0),))
+)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Calls per CPU second."""
+
+    calls: int
+    cpu_s: float
+
+    @property
+    def per_cpu_s(self) -> float:
+        """Calls per CPU second."""
+        return self.calls / self.cpu_s if self.cpu_s else 0.0
+
+
+def in_target(environment: Environment, mode: str, seconds: float) -> Rate:
+    """Run the mix by itself in the target's interpreter."""
+    script = MIXES / f"{environment.library.name}_calls.py"
+    argv = [str(environment.python), str(script), mode, str(seconds)]
+    variables = {**environment.variables, "HOME": "/nonexistent"}
+    done = subprocess.run(argv, env=variables, check=True, capture_output=True, text=True)
+    calls, cpu_s = done.stdout.split()[-2:]
+    return Rate(int(calls), float(cpu_s))
+
+
+def process_per_case(environment: Environment) -> Rate:
+    """Start the interpreter anew for each of a few calls."""
+    script = MIXES / f"{environment.library.name}_calls.py"
+    variables = {**environment.variables, "HOME": "/nonexistent"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for number in range(PROCESSES):
+        argv = [str(environment.python), str(script), "once", str(number)]
+        subprocess.run(argv, env=variables, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Rate(PROCESSES, cpu_s)
+
+
+def mix_names(library: str) -> list[str]:
+    """Return the API names of a mix, read from its file without importing the library."""
+    text = (MIXES / f"{library}_calls.py").read_text("utf-8")
+    return [line.split('"')[1] for line in text.splitlines() if line.startswith(f'    "{library}.')]
+
+
+class Guard:
+    """ciguard's own path over a mix: generate, send, execute, judge."""
+
+    def __init__(self, environment: Environment, dispatcher: Dispatcher) -> None:
+        self._name = environment.target.name
+        self._dispatcher = dispatcher
+        spec = worker_spec(self._name, environment, Config())
+        started = dispatcher.start([spec])[self._name]
+        if not isinstance(started, ServerProcess):
+            raise started
+        self._server = started.process_id
+        records = catalogue(self._name, environment, dispatcher)
+        names = mix_names(environment.library.name)
+        self._level = ApiLevel([records[name] for name in names], 0)
+        identity = Identity(request="", packages=(), version="", device="cpu")
+        self._subject = Subject(
+            library=environment.library.name, api="", targets={self._name: identity}
+        )
+        self._index = 0
+        self.outcomes: Counter[str] = Counter()
+
+    def run(self, *, seconds: float = 0, cases: int = 0, crash_every: int = 0) -> Rate:
+        """Run for a time, or for a number of cases."""
+        under_way: dict[int, tuple[ApiCall, ...]] = {}
+        done = sent = 0
+        began = time.process_time() + family_cpu_s(self._server)
+        deadline = time.monotonic() + seconds if seconds else float("inf")
+        while under_way or (time.monotonic() < deadline and (not cases or sent < cases)):
+            while len(under_way) < WINDOW and time.monotonic() < deadline:
+                batch = self._level.cases(self._index)
+                encoded = [encode(case) for case in batch.cases]
+                if crash_every and (sent + len(encoded)) // crash_every > sent // crash_every:
+                    encoded[-1] = FATAL
+                sent += len(encoded)
+                under_way[self._index] = batch.cases
+                self._dispatcher.add(Job(self._name, self._index, tuple(encoded)))
+                self._index += 1
+            for result in self._dispatcher.wait(1.0):
+                done += self._judge(under_way.pop(int(str(result.job.key))), result.outcomes)
+        cpu_s = time.process_time() + family_cpu_s(self._server) - began
+        return Rate(done, cpu_s)
+
+    def _judge(self, cases: tuple[ApiCall, ...], outcomes: tuple[Outcome, ...]) -> int:
+        for case, outcome in zip(cases, outcomes, strict=True):
+            judge(case, {self._name: outcome}, self._subject)
+        self.outcomes.update(type(outcome).__name__ for outcome in outcomes)
+        return len(cases)
+
+
+def resident_mib() -> float:
+    """Return this process's resident memory."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") / 2**20
+
+
+def line(name: str, rate: Rate, raw: Rate) -> None:
+    """Print one row."""
+    share = rate.per_cpu_s / raw.per_cpu_s
+    print(f"  {name:<34} {rate.per_cpu_s:>12,.1f} /CPU-s   {share:>8.2%} of the raw loop")
+
+
+def measure(library: str, seconds: float) -> None:
+    """Print the table of one library."""
+    environment = provision(parse_target(TARGETS[library]), on_step=lambda _: None)
+    raw = in_target(environment, "loop", min(5.0, seconds))
+    with Dispatcher() as dispatcher:
+        guard = Guard(environment, dispatcher)
+        guard.run(seconds=min(3.0, seconds))  # first calls prepare kernels, as in the raw loop
+        guard.outcomes.clear()
+        clean = guard.run(seconds=seconds)
+        mixed = dict(guard.outcomes)
+        crashing = guard.run(seconds=seconds, crash_every=1000)
+    forked = in_target(environment, "fork", min(5.0, seconds))
+    spawned = process_per_case(environment)
+    print(f"{environment.target.name}, {len(mix_names(library))} calls")
+    line("raw loop", raw, raw)
+    line("ciguard", clean, raw)
+    line("ciguard, 1 crash per 1,000 cases", crashing, raw)
+    line("fork per case", forked, raw)
+    line("process per case", spawned, raw)
+    lost = 1 - crashing.per_cpu_s / clean.per_cpu_s
+    print(f"  ciguard / fork per case: {clean.per_cpu_s / forked.per_cpu_s:,.0f} times")
+    print(f"  lost to 1 crash in 1,000: {lost:.1%}")
+    print(f"  outcomes: {json.dumps(mixed)}", flush=True)
+
+
+def memory(cases: int) -> None:
+    """Print the orchestrator's memory at ten points of a long run on torch."""
+    environment = provision(parse_target(TARGETS["torch"]), on_step=lambda _: None)
+    with Dispatcher() as dispatcher:
+        guard = Guard(environment, dispatcher)
+        print(f"memory of the orchestrator over {cases:,} cases")
+        for part in range(10):
+            guard.run(cases=cases // 10)
+            print(
+                f"  after {(part + 1) * cases // 10:>9,} cases: {resident_mib():.1f} MiB",
+                flush=True,
+            )
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=15.0, help="per measurement")
+    parser.add_argument("--library", choices=list(TARGETS), action="append")
+    parser.add_argument("--memory", action="store_true", help="run 1,000,000 cases more")
+    parser.add_argument("--cases", type=int, default=1_000_000, help="for --memory")
+    options = parser.parse_args()
+    for library in options.library or TARGETS:
+        measure(library, options.seconds)
+    if options.memory:
+        memory(options.cases)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
