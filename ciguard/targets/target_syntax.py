@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import (
+    InvalidName,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_wheel_filename,
+)
 
 from ciguard.errors import TargetSyntaxError, suggestion
 from ciguard.targets.libraries import LIBRARIES, library_of_distribution
@@ -154,13 +159,13 @@ class _Parser:
             word = f"{late['name']}{late['extras']}{late['version']}"
         try:
             requirement = Requirement(word)
-        except InvalidRequirement:
+            name = canonicalize_name(requirement.name, validate=True)
+        except (InvalidName, InvalidRequirement):
             remedy = "write NAME==VERSION, e.g. torch==2.13.0, a path to a .whl file, or current"
             self._fail(f"{word!r} is no package", remedy)
         if requirement.url or requirement.marker:
             remedy = "write NAME==VERSION, or download the wheel and give its path"
             self._fail(f"{word!r} holds a URL or a marker", remedy)
-        name = canonicalize_name(requirement.name)
         library = library_of_distribution(name)
         backends = requirement.extras.intersection(library.backends if library else ())
         for backend in sorted(backends):

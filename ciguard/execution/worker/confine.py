@@ -225,7 +225,7 @@ Instruction = tuple[int, int, int, int]
 _INSTRUCTION = struct.Struct("=HBBI")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _packed_program(machine: str, *, processes: bool) -> bytes:
     program = _program(machine, processes=processes)
     return b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
