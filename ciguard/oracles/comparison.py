@@ -11,6 +11,8 @@ from ciguard.domain import dtypes
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from ciguard.execution import Output
@@ -33,18 +35,50 @@ class Difference:
     """What is the same whenever the same defect is met; part of the fingerprint."""
 
 
-def compare_outputs(reference: Output, other: Output) -> Difference | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the floating-point arguments of a call say about how exact its results can be."""
+
+    rtol: float = 0.0
+    """Tolerance of the coarsest type among them: no result is more exact than its origin."""
+    scale: float = 0.0
+    """Their magnitude, at most 1: a difference of like numbers is small, its rounding is not."""
+    low: float = 0.0
+    high: float = 0.0
+    """Their range. What a number outside an integer type's range is cast to is left open."""
+
+
+NO_INPUTS = Inputs()
+
+
+def inputs_of(dtypes_and_ranges: Iterable[tuple[str, float, float]]) -> Inputs:
+    """Return what the arguments' floating-point tensors say, from (dtype, least, greatest) each."""
+    known = [(d, low, high) for d, low, high in dtypes_and_ranges if d in dtypes.EPSILON]
+    if not known:
+        return NO_INPUTS
+    low, high = min(low for _, low, _ in known), max(high for _, _, high in known)
+    return Inputs(
+        rtol=max(_rtol(dtype) for dtype, _, _ in known),
+        scale=min(1.0, max(abs(low), abs(high))),
+        low=low,
+        high=high,
+    )
+
+
+def compare_outputs(
+    reference: Output, other: Output, inputs: Inputs = NO_INPUTS
+) -> Difference | None:
     """Return the first difference between two outputs, None when they agree.
 
     Outputs that cannot be compared agree in what can be seen of them: unreadable ones, and what no
     healthy worker writes (a case may have overwritten the record).
     """
     if isinstance(reference, Container) and isinstance(other, Container):
-        return _compare_containers(reference, other)
+        return _compare_containers(reference, other, inputs)
     if isinstance(reference, Scalar) and isinstance(other, Scalar):
-        return _compare_scalars(reference, other)
+        return _compare_scalars(reference, other, inputs)
     if isinstance(reference, _ARRAYS) and isinstance(other, _ARRAYS):
-        return _compare_arrays(reference, other)
+        return _compare_arrays(reference, other, inputs)
     return _structure(reference, other)
 
 
@@ -77,24 +111,26 @@ _SCALAR_NAMES = {
 }
 
 
-def _compare_containers(reference: Container, other: Container) -> Difference | None:
+def _compare_containers(
+    reference: Container, other: Container, inputs: Inputs
+) -> Difference | None:
     if reference.length != other.length or reference.keys != other.keys:
         return _structure(reference, other)
     for mine, theirs in zip(reference.items, other.items, strict=False):
-        difference = compare_outputs(mine, theirs)
+        difference = compare_outputs(mine, theirs, inputs)
         if difference is not None:
             return difference
     return None
 
 
-def _compare_scalars(reference: Scalar, other: Scalar) -> Difference | None:
+def _compare_scalars(reference: Scalar, other: Scalar, inputs: Inputs) -> Difference | None:
     if reference == other:
         return None
     if reference.kind != other.kind or reference.kind == "O":
         return _structure(reference, other)
     if reference.kind in "fz":
         # A Python float may hold a float32's value: its digits beyond that mean nothing.
-        return _compare_values(_number(reference), _number(other), _rtol("float32"))
+        return _compare_values(_number(reference), _number(other), _rtol("float32"), inputs)
     if reference.kind in "sb":
         return None  # wording, names of objects and the like: not a numeric result
     return Difference("values", f"{reference.text[:60]} vs {other.text[:60]}")
@@ -110,26 +146,40 @@ def _number(scalar: Scalar) -> NDArray[Any]:
 
 
 def _compare_arrays(
-    reference: Tensor | TensorDigest | Unreadable, other: Tensor | TensorDigest | Unreadable
+    reference: Tensor | TensorDigest | Unreadable,
+    other: Tensor | TensorDigest | Unreadable,
+    inputs: Inputs,
 ) -> Difference | None:
     if reference.dtype != other.dtype:
         text = f"{reference.dtype} vs {other.dtype}"
         return Difference("dtype", text, text)
     if reference.shape != other.shape:
         return Difference("shape", f"{list(reference.shape)} vs {list(other.shape)}")
+    if _may_overflow(reference.dtype, inputs):
+        return None
     match reference, other:
         case Tensor(), Tensor():
-            return _compare_values(reference.elements, other.elements, _rtol(reference.dtype))
+            rtol = _rtol(reference.dtype)
+            return _compare_values(reference.elements, other.elements, rtol, inputs)
         case TensorDigest(), TensorDigest():
-            return _compare_digests(reference, other)
+            return _compare_digests(reference, other, inputs)
         case _:
             return None
 
 
-def _compare_digests(reference: TensorDigest, other: TensorDigest) -> Difference | None:
+def _may_overflow(dtype: str, inputs: Inputs) -> bool:
+    if dtype not in dtypes.INTEGERS:
+        return False
+    least, greatest = dtypes.integer_range(dtype)
+    return not (least <= inputs.low and inputs.high <= greatest)
+
+
+def _compare_digests(
+    reference: TensorDigest, other: TensorDigest, inputs: Inputs
+) -> Difference | None:
     if reference.sha256 and reference.sha256 == other.sha256:
         return None
-    difference = _compare_values(reference.sample, other.sample, _rtol(reference.dtype))
+    difference = _compare_values(reference.sample, other.sample, _rtol(reference.dtype), inputs)
     if difference is not None:
         return difference
     if (reference.nan, reference.inf) != (other.nan, other.inf):
@@ -145,7 +195,9 @@ def _rtol(dtype: str) -> float:
     return min(_ROUNDINGS * dtypes.EPSILON.get(dtype, 0.0), _LARGEST_RTOL)
 
 
-def _compare_values(mine: NDArray[Any], theirs: NDArray[Any], rtol: float) -> Difference | None:
+def _compare_values(
+    mine: NDArray[Any], theirs: NDArray[Any], rtol: float, inputs: Inputs
+) -> Difference | None:
     if mine.shape != theirs.shape:
         return None  # no healthy worker writes fewer elements than the shape says
     if mine.dtype.kind not in "fc":
@@ -161,7 +213,8 @@ def _compare_values(mine: NDArray[Any], theirs: NDArray[Any], rtol: float) -> Di
         return None
     with np.errstate(over="ignore"):
         error = np.abs(x - y)
-        allowed = rtol * max(float(np.abs(x).max()), float(np.abs(y).max()))
+        largest = max(float(np.abs(x).max()), float(np.abs(y).max()), inputs.scale)
+        allowed = max(rtol, inputs.rtol) * largest
     if not (error > allowed).any():
         return None
     worst = int(error.argmax())

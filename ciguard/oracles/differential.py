@@ -28,7 +28,13 @@ from ciguard.domain import (
     Uniform,
 )
 from ciguard.execution import decode_outputs
-from ciguard.oracles.comparison import Difference, compare_outputs
+from ciguard.oracles.comparison import (
+    NO_INPUTS,
+    Difference,
+    Inputs,
+    compare_outputs,
+    inputs_of,
+)
 from ciguard.oracles.contract import registered
 
 if TYPE_CHECKING:
@@ -61,10 +67,11 @@ class DifferentialOracle:
     ) -> Sequence[Finding]:
         """Return one finding per target that deviates from the reference."""
         present = [name for name in subject.targets if name in outcomes]
+        inputs = _inputs(case)
         findings = []
         for name in present[1:]:
             reference = present[0]
-            difference = differs(outcomes[reference], outcomes[name])
+            difference = differs(outcomes[reference], outcomes[name], inputs)
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
             pair = pair_kind(subject.targets[reference], subject.targets[name])
@@ -86,14 +93,14 @@ class DifferentialOracle:
         return findings
 
 
-def differs(reference: Outcome, other: Outcome) -> Difference | None:
+def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> Difference | None:
     """Return how two outcomes of one case differ, None when they agree or cannot be compared.
 
     A death, a hang or an internal error is another oracle's business.
     """
     match reference, other:
         case Passed(mine), Passed(theirs):
-            return _compare_encoded(mine, theirs)
+            return _compare_encoded(mine, theirs, inputs)
         case Passed(), Rejected(exception, message, Stage.CALL):
             text = f"refused with {exception}: {_line(message)}"
             return Difference("refused", text, exception)
@@ -113,13 +120,13 @@ def _line(message: str) -> str:
     return message.strip().partition("\n")[0][:120]
 
 
-def _compare_encoded(mine: bytes, theirs: bytes) -> Difference | None:
+def _compare_encoded(mine: bytes, theirs: bytes, inputs: Inputs) -> Difference | None:
     if mine == theirs:
         return None
     reference, other = decode_outputs(mine), decode_outputs(theirs)
     if reference is None or other is None:
         return None
-    return compare_outputs(reference, other)
+    return compare_outputs(reference, other, inputs)
 
 
 def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool:
@@ -129,13 +136,23 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
         return False
     # What NaN, infinities and the ends of a type's range turn into is left open by most
     # definitions (a cast to an integer, the order of a sort), and does change between builds.
-    return case.intent is Intent.CONFORMING and not any(map(_has_special_elements, _values(case)))
+    return case.intent is Intent.CONFORMING and not any(map(_has_special_elements, _leaves(case)))
 
 
-def _values(case: ApiCall) -> Iterator[Value]:
-    yield from case.arguments
-    yield from (value for _, value in case.keywords)
-    yield from case.inputs
+def _leaves(case: ApiCall) -> Iterator[Value]:
+    """Yield every part of the arguments that has no parts of its own."""
+    parts = [*case.arguments, *(value for _, value in case.keywords), *case.inputs]
+    while parts:
+        value = parts.pop()
+        match value:
+            case ListValue(items) | TupleValue(items):
+                parts.extend(items)
+            case DictValue(pairs):
+                parts.extend(item for _, item in pairs)
+            case CallValue(_, arguments, keywords):
+                parts.extend([*arguments, *(item for _, item in keywords)])
+            case _:
+                yield value
 
 
 def _has_special_elements(value: Value) -> bool:
@@ -144,15 +161,29 @@ def _has_special_elements(value: Value) -> bool:
             return _is_special(value.fill)
         case LiteralValue(float() | complex() as number):
             return not cmath.isfinite(number)
-        case ListValue(items) | TupleValue(items):
-            return any(map(_has_special_elements, items))
-        case DictValue(pairs):
-            return any(_has_special_elements(item) for _, item in pairs)
-        case CallValue(_, arguments, keywords):
-            parts = (*arguments, *(item for _, item in keywords))
-            return any(map(_has_special_elements, parts))
         case _:
             return False
+
+
+def _inputs(case: ApiCall) -> Inputs:
+    return inputs_of(
+        (leaf.dtype, *_range(leaf.fill))
+        for leaf in _leaves(case)
+        if isinstance(leaf, (ArrayValue, TensorValue))
+    )
+
+
+def _range(fill: Fill) -> tuple[float, float]:
+    """Return the least and the greatest element; integers may be too large for a float."""
+    match fill:
+        case Constant(number):
+            return number, number
+        case Uniform(_, low, high):
+            return low, high
+        case Explicit(data):
+            return min(data, default=0), max(data, default=0)
+        case Special():
+            return -math.inf, math.inf
 
 
 def _is_special(fill: Fill) -> bool:

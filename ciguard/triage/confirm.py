@@ -5,7 +5,8 @@ does not reproduce drops out as flaky at once. Deaths get a worker each; finding
 orderly way share one per repetition, since a fresh process is the price.
 
 A difference between targets counts only if each target also agrees with itself. Memory is filled
-with another byte in each repetition, so that a result read from uninitialised memory disagrees.
+with another byte in each repetition, and random generators get another seed, so that a result read
+from uninitialised memory or drawn at random disagrees.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain import Confirmation, Finding, PairKind, case_to_json
@@ -139,7 +140,7 @@ class Confirmer:
     def _repeat(self, number: int) -> None:
         trial = self._trials[number]
         trial.outcomes = {}
-        cases = tuple(encode(candidate.finding.case) for candidate in trial.candidates)
+        cases = tuple(encode(_varied(c.finding, trial.repetition)) for c in trial.candidates)
         is_differential = any(c.finding.oracle == "differential" for c in trial.candidates)
         perturb = _FILLS[trial.repetition % len(_FILLS)] if is_differential else 0
         for target in trial.targets:
@@ -206,6 +207,18 @@ class Confirmer:
                 del self._trials[number]
                 given_up += trial.candidates
         return [Settled(c.key, c.finding, Confirmation.PENDING) for c in given_up]
+
+
+def _varied(finding: Finding, repetition: int) -> Case:
+    """Return the case with another seed per repetition, where targets are compared.
+
+    A result that depends on the library's random generator then disagrees with itself, which two
+    versions with different generators would otherwise pass off as a difference.
+    """
+    case = finding.case
+    if finding.oracle != "differential":
+        return case
+    return replace(case, seed=case.seed + repetition)
 
 
 def _agree(earlier: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> bool:

@@ -11,7 +11,7 @@ from outcome_examples import digest, scalar, tensor
 
 from ciguard.domain import dtypes
 from ciguard.execution import Container, Output, Scalar, Tensor, Unreadable
-from ciguard.oracles.comparison import compare_outputs
+from ciguard.oracles.comparison import compare_outputs, inputs_of
 
 NAN, INF = math.nan, math.inf
 
@@ -199,3 +199,21 @@ def test_unreadable_tensors_are_compared_by_what_can_be_seen() -> None:
 def test_what_no_healthy_worker_writes_proves_nothing(mine: Output, theirs: Output) -> None:
     assert compare_outputs(mine, theirs) is None
     assert compare_outputs(theirs, mine) is None
+
+
+def test_what_is_left_of_like_numbers_is_measured_by_the_inputs() -> None:
+    mine, theirs = tensor(-2.5e-9, dtype="float64"), tensor(5e-9, dtype="float64")
+
+    assert compare_outputs(mine, theirs) is not None
+    assert compare_outputs(mine, theirs, inputs_of([("float32", -3.0, 3.0)])) is None
+
+
+def test_a_cast_of_numbers_outside_the_integers_range_is_left_open() -> None:
+    mine, theirs = tensor(254, dtype="uint8"), tensor(0, dtype="uint8")
+
+    assert compare_outputs(mine, theirs, inputs_of([("float32", -3.0, 3.0)])) is None
+    assert compare_outputs(mine, theirs, inputs_of([("float32", 0.0, 3.0)])) is not None
+
+
+def test_integers_among_the_inputs_say_nothing_of_exactness() -> None:
+    assert inputs_of([("int32", -3, 2**40)]) == inputs_of([])
