@@ -151,6 +151,13 @@ class Intake:
             self.flaky[key] = bucket
             self._tries[key] = _MOST_TRIES
 
+    def recall_counts(self, counts: Mapping[str, int]) -> None:
+        """Take over the counts of an earlier part, as of the batches that are not run again."""
+        self.counts.clear()
+        for key, count in counts.items():
+            name = self._confirmed_as.get(key, key)
+            self.counts[name] = self.counts.get(name, 0) + count
+
     def buckets(self) -> list[Bucket]:
         """Return every bucket, confirmed or not, with its count."""
         every = [*self.confirmed.sorted(), *self.flaky.values()]

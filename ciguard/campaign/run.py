@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import tempfile
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -23,7 +25,7 @@ from ciguard.domain import (
     Tally,
     TargetUnavailable,
 )
-from ciguard.errors import WorkerStartError
+from ciguard.errors import OutputError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
 from ciguard.triage import Confirmer, encode
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from ciguard.execution import Result
     from ciguard.targets import Environment
 
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Workers need temporary files, so a full disk may show itself anywhere."""
 _WAIT_S = 0.1
 _NOTE_EVERY_S = 1.0
 _REPLAY = "replay"
@@ -72,9 +76,18 @@ def run(config: Config) -> Iterator[Event]:
     yield StageFinished(stage="provision", spent_s=time.monotonic() - began)
     if not config.resume:
         set_aside(config.out)
-    with Journal(config.out) as journal, Dispatcher(lanes=max(1, config.jobs)) as dispatcher:
-        campaign = _Campaign(config, memory, past, dispatcher=dispatcher, journal=journal)
-        yield from campaign.events(environments)
+    try:
+        with Journal(config.out) as journal, Dispatcher(lanes=max(1, config.jobs)) as dispatcher:
+            campaign = _Campaign(config, memory, past, dispatcher=dispatcher, journal=journal)
+            yield from campaign.events(environments)
+    except OSError as error:
+        if error.errno not in _NO_SPACE:
+            raise
+        msg = (
+            f"{error.filename or tempfile.gettempdir()}: {error.strerror}. Free some space, then "
+            "go on with `ciguard run --resume`."
+        )
+        raise OutputError(msg) from error
 
 
 class _Campaign:
@@ -162,7 +175,7 @@ class _Campaign:
         for finding in past.candidates.values():
             for _ in self._intake.propose(finding):
                 pass
-        self._intake.counts.update(past.counts)  # last: those findings were counted when met
+        self._intake.recall_counts(past.counts)  # last: what is met again is counted again
 
     def _replay(self) -> Iterator[Event]:
         """Run the corpus first: what is known must be seen again, or be fixed."""

@@ -238,3 +238,14 @@ def test_a_batch_is_judged_case_by_case_over_all_targets(bench: Bench) -> None:
     assert met["crash", "signal"].case == cases[1]
     assert met["crash", "signal"].targets == (ONE, TWO)
     assert met["differential", "refused"].case == cases[2]
+
+
+def test_counts_of_an_earlier_part_follow_the_bucket_that_was_confirmed(bench: Bench) -> None:
+    confirmed = bucket(crash("checked"))
+    provisional = key_of(crash("fragile"))
+    bench.intake.recall(provisional, confirmed)
+    bench.meet(crash("divide"))
+
+    bench.intake.recall_counts({provisional: 3, confirmed.fingerprint: 4})
+
+    assert bench.intake.counts == {confirmed.fingerprint: 7}
