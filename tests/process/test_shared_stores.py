@@ -16,7 +16,7 @@ SAVE = """
 import sys
 from pathlib import Path
 from ciguard.baseline import FolderStore
-from tests.unit.baseline.record_examples import record
+from baseline_examples import record
 for n in range(5):
     name = "v1:%016x" % (int(sys.argv[2]) * 5 + n)
     FolderStore(Path(sys.argv[1])).save({name: record(name)})
@@ -34,7 +34,7 @@ def run_together(program: str, folder: Path) -> None:
     children = [
         subprocess.Popen(
             [sys.executable, "-c", program, str(folder), str(number)],
-            cwd=ROOT,
+            cwd=ROOT / "tests" / "examples",
             stderr=subprocess.PIPE,
             text=True,
         )

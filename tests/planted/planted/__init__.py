@@ -84,7 +84,8 @@ def noise(n: int = 3) -> Any:
 
 def meet(how: str) -> str | None:
     """Meet the named end: the deaths of the isolation benchmark."""
-    return _ENDS[how]()
+    told: str | None = _ENDS[how]()
+    return told
 
 
 def _eat_memory() -> str:
@@ -126,7 +127,7 @@ def _kill(number: int) -> str:
     return "survived"
 
 
-_ENDS = {
+_ENDS: dict[str, Any] = {
     "SIGSEGV": lambda: str(ctypes.string_at(0)),
     "SIGABRT": os.abort,
     "SIGFPE": lambda: _kill(signal.SIGFPE),

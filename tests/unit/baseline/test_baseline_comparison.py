@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from baseline_examples import NAMES, record, record_sets, sighting
 from hypothesis import given
 
 from ciguard.baseline import (
@@ -21,7 +22,6 @@ from ciguard.baseline import (
 )
 from ciguard.baseline.record import bucket_of
 from ciguard.domain import Bucket, Comparison, Confirmation
-from tests.unit.baseline.record_examples import NAMES, record, record_sets, sighting
 
 ONE, OTHER = NAMES[1], NAMES[2]
 TARGET = "torch==2.13.0"

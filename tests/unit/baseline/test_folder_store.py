@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from baseline_examples import NAMES, record, record_sets
 from hypothesis import HealthCheck, given, settings
 
 from ciguard.baseline import FolderStore, Records, merge
 from ciguard.errors import BaselineError
-from tests.unit.baseline.record_examples import NAMES, record, record_sets
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,13 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from baseline_examples import sighting
+from finding_examples import call, crash
+
 from ciguard.baseline import Records, State, establish, with_issues
 from ciguard.domain import Bucket, Comparison, Confirmation, Severity
 from ciguard.trackers import Context, FilingRules, LocalTracker, Plan, carry_out, plan, report
 from ciguard.trackers.body import ROLL_UP
 from ciguard.triage import Buckets
-from tests.unit.baseline.record_examples import sighting
-from tests.unit.triage.finding_examples import call, crash
 
 if TYPE_CHECKING:
     from pathlib import Path

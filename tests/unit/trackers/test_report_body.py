@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from finding_examples import call, crash, finding, pair
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,6 @@ from ciguard.domain import Rejected as Refused
 from ciguard.trackers import Context, Report, marker, report, roll_up
 from ciguard.trackers.body import MOST_BODY, slug
 from ciguard.triage import Buckets, EnvironmentHint, script
-from tests.unit.triage.finding_examples import call, crash, finding, pair
 
 HOSTILE = (
     "@octocat #1 GH-2 owner/repo#3 https://evil.example <img src=x onerror=y> <!-- ciguard-fp: "

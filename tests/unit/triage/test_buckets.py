@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from finding_examples import call, crash
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from ciguard.domain import (
     TensorValue,
 )
 from ciguard.triage import Buckets, simplicity
-from tests.unit.triage.finding_examples import call, crash
 
 FINDINGS = [
     crash(case=call(LiteralValue(n), api=api))

@@ -3,12 +3,12 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from finding_examples import call, crash, finding, pair
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain import Crashed, Errored, Frame, Hung, LiteralValue, Passed, Rejected
 from ciguard.triage import fingerprint, is_fingerprint
-from tests.unit.triage.finding_examples import call, crash, finding, pair
 
 TF_LOG = """\
 2026-11-21 11:43:04.475899: I tensorflow/core/util/port.cc:110] oneDNN custom operations are on.

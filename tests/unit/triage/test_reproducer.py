@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from finding_examples import call, finding, pair
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,7 +37,6 @@ from ciguard.triage import EnvironmentHint, script
 from ciguard.triage.arrays import UNIT_FUNCTION
 from ciguard.triage.source import Source
 from ciguard.triage.writers import WRITERS, writer_of
-from tests.unit.triage.finding_examples import call, finding, pair
 
 HINT = EnvironmentHint(install=("planted==1.0",))
 DTYPES = (
