@@ -1,7 +1,8 @@
 # Needs python3.11, git, make and a C++ compiler; everything else is set up in .venv.
 #
 #   make guard              the main job; BUDGET=10m make guard gives it more time
-#   make test               all tests
+#   make test               all tests but those below
+#   make test-slow          the rest: libraries that compile for minutes, many starts of workers
 
 PYTHON ?= python3.11
 BUDGET ?= 3m
@@ -13,14 +14,17 @@ BIN := $(VENV)/bin
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-.PHONY: guard test check readme format clean
+.PHONY: guard test test-slow check readme format clean
 
 guard: $(VENV)/.installed
 	$(BIN)/ciguard run --budget $(BUDGET)
 
 test: check
-	$(BIN)/pytest -n $(JOBS) tests/unit tests/process tests/cli
-	$(BIN)/pytest -n $(JOBS) tests/e2e
+	$(BIN)/pytest -n $(JOBS) -m "not slow" tests/unit tests/process tests/cli
+	$(BIN)/pytest -n $(JOBS) -m "not slow" tests/e2e
+
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/pytest -n $(JOBS) -m slow
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check

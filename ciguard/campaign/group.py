@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiRecord, Tally
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain import Finding
     from ciguard.targets import Environment
+
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - granted to workers, not used here
 
 
 @dataclass(slots=True, kw_only=True)
@@ -126,10 +129,16 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         device=environment.target.device,
         variables=environment.variables,
         readable=environment.readable,
-        writable=() if environment.cache is None else (environment.cache,),
+        writable=_writable(environment),
         processes=library.needs_processes,
         warm_up=library.forks is ForkPolicy.AFTER_USE,
         limits=Limits(
             case_s=config.case_limit_s or library.case_limit_s, memory_mib=config.memory_mib
         ),
     )
+
+
+def _writable(environment: Environment) -> tuple[Path, ...]:
+    kept = () if environment.cache is None else (environment.cache,)
+    # Locks between the processes of one worker are files there (`multiprocessing.Lock`).
+    return (*kept, _SHARED_MEMORY) if environment.library.needs_processes else kept

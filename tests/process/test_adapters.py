@@ -20,8 +20,11 @@ PROBE = Path(__file__).with_name("adapter_probe.py")
 pytestmark = pytest.mark.parametrize(
     "library",
     [
-        pytest.param(name, marks=pytest.mark.library(name))
-        for name in ("torch", "tensorflow", "jittor", "keras", "jax")
+        pytest.param("torch", marks=pytest.mark.library("torch")),
+        pytest.param("tensorflow", marks=pytest.mark.library("tensorflow")),
+        pytest.param("jittor", marks=[pytest.mark.library("jittor"), pytest.mark.slow]),
+        pytest.param("keras", marks=pytest.mark.library("keras")),
+        pytest.param("jax", marks=pytest.mark.library("jax")),
     ],
 )
 

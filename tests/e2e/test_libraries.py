@@ -1,0 +1,167 @@
+"""The product on real libraries: short campaigns through the real command."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ciguard_command import answer, command, environment, lines_of, run_of
+
+from ciguard.campaign.group import worker_spec
+from ciguard.config import Config
+from ciguard.domain import (
+    ApiCall,
+    CallKind,
+    Constant,
+    Outcome,
+    Passed,
+    TensorValue,
+)
+from ciguard.execution import Dispatcher, Job, ServerProcess
+from ciguard.targets import Environment
+from ciguard.triage import encode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EnvironmentOf = Callable[[str], Environment]
+
+OLD, NEW = "tensorflow-cpu==2.12.0", "tensorflow-cpu==2.21.0"
+STARTS = 30
+
+
+def campaign(folder: Path, *targets: str, words: tuple[str, ...]) -> dict[str, Any]:
+    """Run a campaign on targets and return its `run.json`."""
+    chosen = [word for target in targets for word in ("--target", target)]
+    done = answer(command("run", *chosen, "--out", "out", *words), folder, timeout_s=500)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "BASELINE ESTABLISHED" in done.stdout
+    return run_of(folder / "out")
+
+
+def assert_ran(run: dict[str, Any], *, cases: int, apis: int) -> None:
+    """Check that each target ran what was asked for, in part with success."""
+    for target in run["targets"]:
+        assert target["not_run"] == ""
+        assert target["cases"] >= cases
+        assert target["apis_exercised"] >= apis
+        assert target["outcomes"]["passed"] > cases // 10
+        assert {"rlimits", "seccomp"} <= set(target["confined_by"])
+
+
+def ended_by(environment_: Environment, script: Path, folder: Path) -> int:
+    """Run a reproducer as a person does: with the target's interpreter and nothing else."""
+    done = subprocess.run(
+        [str(environment_.python), str(script)],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode
+
+
+@pytest.mark.library("torch")
+def test_torch_is_fuzzed(environment_of: EnvironmentOf, tmp_path: Path) -> None:
+    target = environment_of("torch").target.name
+
+    run = campaign(
+        tmp_path,
+        target,
+        words=("--api", "torch.nn.functional.*", "--max-cases", "400", "--budget", "90s"),
+    )
+
+    assert_ran(run, cases=200, apis=20)
+
+
+@pytest.mark.library("tensorflow")
+def test_tensorflow_crashes_and_the_reproducer_dies_by_the_same_signal(
+    environment_of: EnvironmentOf, tmp_path: Path
+) -> None:
+    environments = {name: environment_of(name) for name in (OLD, NEW)}
+    globs = [
+        word for glob in ("Quantize*", "Max*") for word in ("--api", f"tensorflow.raw_ops.{glob}")
+    ]
+
+    run = campaign(tmp_path, OLD, NEW, words=(*globs, "--max-cases", "1600", "--budget", "120s"))
+
+    assert_ran(run, cases=400, apis=30)
+    buckets = lines_of(tmp_path / "out" / "buckets.jsonl")
+    crashes = [b for b in buckets if b["oracle"] == "crash" and b["confirmed"] and b["reproduced"]]
+    assert crashes
+    ended = {}
+    for bucket in crashes[:3]:
+        name = bucket["targets"][-1]
+        cause = bucket["outcomes"][name]["cause"]
+        script = tmp_path / "out" / bucket["reproducer"]
+        code = ended_by(environments[name], script, tmp_path)
+        ended[bucket["fingerprint"]] = (cause, signal.Signals(-code).name if code < 0 else code)
+    assert all(cause == end for cause, end in ended.values()), ended
+
+
+@pytest.mark.slow
+@pytest.mark.library("tensorflow")
+@pytest.mark.parametrize("name", [OLD, NEW])
+def test_servers_of_tensorflow_survive_many_starts_of_workers(
+    name: str, environment_of: EnvironmentOf
+) -> None:
+    spec = worker_spec(name, environment_of(name), Config())
+    tensor = TensorValue("float32", (64, 64), Constant(1.0))
+    product = ApiCall(
+        api="tensorflow.raw_ops.MatMul",
+        kind=CallKind.FUNCTION,
+        keywords=(("a", tensor), ("b", tensor)),
+    )
+    outcomes: list[Outcome] = []
+    with Dispatcher() as dispatcher:
+        server = dispatcher.start([spec])[name]
+        assert isinstance(server, ServerProcess), server
+        for number in range(STARTS):
+            dispatcher.add(Job(name, number, (encode(product),) * 3, fresh=True))
+        deadline = time.monotonic() + 240
+        while len(outcomes) < 3 * STARTS and time.monotonic() < deadline:
+            for result in dispatcher.wait(1.0):
+                outcomes += result.outcomes
+
+    assert len(outcomes) == 3 * STARTS
+    assert {type(outcome) for outcome in outcomes} == {Passed}
+
+
+@pytest.mark.slow
+@pytest.mark.library("keras")
+def test_keras_is_fuzzed_on_jax(environment_of: EnvironmentOf, tmp_path: Path) -> None:
+    target = environment_of("keras").target.name
+
+    run = campaign(
+        tmp_path,
+        target,
+        words=("--api", "keras.ops.*", "--max-cases", "192", "--budget", "120s"),
+    )
+
+    assert_ran(run, cases=100, apis=8)
+    assert run["targets"][0]["library"] == "keras"
+
+
+@pytest.mark.slow
+@pytest.mark.library("jittor")
+def test_jittor_is_fuzzed_and_what_it_compiles_is_kept(
+    environment_of: EnvironmentOf, tmp_path: Path
+) -> None:
+    found = environment_of("jittor")
+    words = ("--api", "jittor.nn.*", "--max-cases", "48", "--budget", "240s")
+
+    run = campaign(tmp_path, found.target.name, words=words)
+    began = time.monotonic()
+    again = campaign(tmp_path, found.target.name, words=("--baseline", "another", *words))
+
+    assert_ran(run, cases=32, apis=2)
+    assert run["targets"][0]["library"] == "jittor"
+    assert found.cache is not None
+    assert any(found.cache.rglob("*.so"))
+    assert_ran(again, cases=32, apis=2)
+    assert time.monotonic() - began < 240
