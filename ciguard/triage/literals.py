@@ -37,12 +37,17 @@ def dotted(path: str) -> str:
     return expression
 
 
+def _survives_sum(part: float) -> bool:
+    """Tell whether a complex number may be written as a sum: not with NaN, infinity or -0.0."""
+    return math.isfinite(part) and (part != 0 or math.copysign(1, part) > 0)
+
+
 def scalar(value: object) -> str:
     """Return the source text of a Python scalar, string, bytes or None."""
     match value:
         case float() if not math.isfinite(value):
             return f'float("{value!r}")'
-        case complex() if not (math.isfinite(value.real) and math.isfinite(value.imag)):
+        case complex() if not (_survives_sum(value.real) and _survives_sum(value.imag)):
             return f"complex({scalar(value.real)}, {scalar(value.imag)})"
         case _:
             return ascii(value)
