@@ -114,7 +114,11 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
     if not run.interrupted:
         try:
             written = yield from try_scripts(
-                written, run.members, run.dispatcher, until=run.budget.scripts_until
+                written,
+                run.members,
+                run.dispatcher,
+                until=run.budget.scripts_until,
+                case_limit_s=run.config.case_limit_s,
             )
             yield StageFinished(stage="reproduce", spent_s=run.budget.finish_stage("reproduce"))
         except KeyboardInterrupt:

@@ -93,6 +93,7 @@ def try_scripts(
     dispatcher: Dispatcher,
     *,
     until: float,
+    case_limit_s: float,
 ) -> Generator[Event, None, list[Bucket]]:
     """Run the scripts of new buckets, the gravest first, while there is time.
 
@@ -101,6 +102,7 @@ def try_scripts(
         members: by name.
         dispatcher: runs the scripts.
         until: when the last one must have ended, on the clock of `time.monotonic`.
+        case_limit_s: time that one case had; 0 for the library's own limit.
 
     Returns:
         The buckets, each marked whether its script failed as the finding did.
@@ -118,7 +120,7 @@ def try_scripts(
         member = members.get(name)
         if member is None or member.not_run:
             continue
-        limit_s = _PATIENCE * member.environment.library.case_limit_s
+        limit_s = _PATIENCE * (case_limit_s or member.environment.library.case_limit_s)
         try:
             text = text_of(bucket, members)
             result = dispatcher.run_script(name, text, limit_s=min(limit_s, remaining_s))

@@ -102,7 +102,7 @@ def streams_of(groups: Mapping[str, Group], config: Config, *, lanes: int) -> li
                 level, config.seed, *(m.identity.request for m in group.members.values()),
                 _digest(chosen),
             )  # fmt: skip
-            streams.append(Stream(name, made, group, lanes=lanes))
+            streams.append(Stream(name, made, group, lanes=lanes, apis=len(chosen)))
     if not streams and any(group.running for group in groups.values()):
         globs = ", ".join(config.api)
         msg = (

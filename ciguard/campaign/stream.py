@@ -51,7 +51,16 @@ class Stream:
 
     KEY = "explore"
 
-    def __init__(self, name: str, level: Level, group: Group, *, lanes: int) -> None:
+    def __init__(self, name: str, level: Level, group: Group, *, lanes: int, apis: int) -> None:
+        """Make a stream.
+
+        Args:
+            name: the same for the same cases, in every run.
+            level: makes the batches.
+            group: runs them.
+            lanes: workers per target.
+            apis: how many the level calls in turn.
+        """
         self.name = name
         self.group = group
         self._level = level
@@ -62,6 +71,9 @@ class Stream:
         """Batches with a lower index have been handed on."""
         self.cases = 0
         self._under_way: dict[int, _UnderWay] = {}
+        self._most_skipped = 2 * apis
+        self._skipped = 0
+        """Batches in a row that were not run: when it is a whole round, no later one will be."""
         self._deaths: dict[str, list[tuple[int, int]]] = {}
         """API → (index, cost) of its batches in which processes died."""
         self._judged = (0, 0)
@@ -97,11 +109,16 @@ class Stream:
     @property
     def is_exhausted(self) -> bool:
         """Whether every batch that may be proposed was, and has come back."""
-        return bool(self.last) and self._next >= self.last and not self._under_way
+        return self._is_at_end and not self._under_way
+
+    @property
+    def _is_at_end(self) -> bool:
+        is_past_last = bool(self.last) and self._next >= self.last
+        return is_past_last or self._skipped >= self._most_skipped
 
     def fill(self, dispatcher: Dispatcher) -> None:
         """Propose batches until the window is full."""
-        while self._next - self.done < self._window and not (self.last and self._next >= self.last):
+        while self._next - self.done < self._window and not self._is_at_end:
             self._propose(self._next, dispatcher)
             self._next += 1
 
@@ -110,6 +127,7 @@ class Stream:
         targets = self.group.targets_with(batch.api)
         if not batch.cases or self._is_retired(batch.api, index):
             targets = []
+        self._skipped = 0 if targets else self._skipped + 1
         self._under_way[index] = _UnderWay(batch, targets)
         encoded = tuple(map(encode, batch.cases)) if targets else ()
         for target in targets:

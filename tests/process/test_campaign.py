@@ -259,8 +259,17 @@ def test_the_budget_is_kept_whatever_the_workers_do(campaign: Campaign, api: str
     assert isinstance(events[0], RunStarted)
 
 
+def test_a_campaign_ends_early_when_every_call_was_left_alone(campaign: Campaign) -> None:
+    began = time.monotonic()
+
+    events = campaign(targets=(ONE,), api=("planted.divide",), budget_s=90.0, max_cases=0)
+
+    assert met(events) == {("planted.divide", "crash")}
+    assert time.monotonic() - began < 45
+
+
 def test_a_hang_is_confirmed_and_blamed_on_its_case(campaign: Campaign) -> None:
-    events = campaign(targets=(ONE,), api=("planted.spin",), max_cases=16)
+    events = campaign(targets=(ONE,), api=("planted.spin",), max_cases=320, case_limit_s=0.5)
 
     (bucket,) = end(events).buckets
     assert (bucket.finding.oracle, bucket.confirmation) == ("hang", Confirmation.CONFIRMED)

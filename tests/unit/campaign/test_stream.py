@@ -74,7 +74,7 @@ def chance(seed: int = 0) -> random.Random:
 
 def stream(*targets: str, end_after: int = 0) -> Stream:
     members = [member(name, *APIS) for name in targets or (ONE,)]
-    made = Stream("explore", Rounds(), group(*members), lanes=LANES)
+    made = Stream("explore", Rounds(), group(*members), lanes=LANES, apis=len(FUNCTIONS))
     if end_after:
         made.end_after(end_after)
     return made
@@ -205,9 +205,22 @@ def test_a_target_that_fails_holds_nothing_up() -> None:
 
 def test_a_target_without_an_api_does_not_run_it() -> None:
     members = (member(ONE, "planted.double"), member(TWO, *APIS))
-    played, desk = Stream("explore", Rounds(), group(*members), lanes=LANES), Desk()
+    tested = group(*members)
+    played = Stream("explore", Rounds(), tested, lanes=LANES, apis=len(FUNCTIONS))
+    desk = Desk()
 
     played.fill(cast("Dispatcher", desk))
 
     assert [index for name, index in desk.proposed if name == ONE] == [0, 4]
     assert [index for name, index in desk.proposed if name == TWO] == list(range(WINDOW))
+
+
+def test_a_stream_whose_every_api_is_left_alone_ends() -> None:
+    deadly = member(ONE, "planted.fragile", "planted.spin")
+    played = Stream("explore", Rounds(), group(deadly), lanes=LANES, apis=len(FUNCTIONS))
+
+    batches, _ = play(played, chance())
+
+    assert {batch.api for batch in batches} == {"planted.fragile", "planted.spin"}
+    assert len(batches) < 20
+    assert played.is_exhausted
