@@ -3,10 +3,12 @@
 One JSON object per line, in `<out>/journal.jsonl`:
 
     {"type": "start", "schema": 1, "parameters": {…}}
-    {"type": "progress", "elapsed_s": 1.0, "streams": {name: {…}}, "tallies": {target: {…}}}
+    {"type": "progress", "elapsed_s": 1.0, "streams": {name: {…}}, "targets": {name: {…}},
+     "counts": {"v1:…": 3}}
     {"type": "candidate", "key": "v1:…", "finding": {…}}
     {"type": "bucket", "key": "v1:…", "bucket": {…}}
-    {"type": "counts", "counts": {"v1:…": 3}}
+
+What a progress line says belongs together, so it is one line: it is there whole or not at all.
 """
 
 from __future__ import annotations
@@ -90,10 +92,24 @@ class Journal:
         """Note what the run is."""
         self._append({"type": "start", "schema": JOURNAL_SCHEMA, "parameters": parameters})
 
-    def progress(self, elapsed_s: float, streams: Mapping[str, Any], targets: Any) -> None:
-        """Note how far the run is."""
-        line = {"type": "progress", "elapsed_s": elapsed_s, "streams": streams, "targets": targets}
-        self._append(line)
+    def progress(
+        self,
+        elapsed_s: float,
+        *,
+        streams: Mapping[str, Any],
+        targets: Mapping[str, Any],
+        counts: Mapping[str, int],
+    ) -> None:
+        """Note how far the run is.
+
+        Args:
+            elapsed_s: how much of the budget is spent.
+            streams: state of each, as of the batches that were judged.
+            targets: tally of each, and APIs exercised since the last line.
+            counts: how many findings of those batches fell into each bucket.
+        """
+        line = {"type": "progress", "elapsed_s": elapsed_s, "streams": streams}
+        self._append({**line, "targets": targets, "counts": counts})
 
     def candidate(self, key: str, finding: Finding) -> None:
         """Note a finding before it is confirmed."""
@@ -102,10 +118,6 @@ class Journal:
     def bucket(self, key: str, bucket: Bucket) -> None:
         """Note what came of a candidate; survives also a power failure."""
         self._append({"type": "bucket", "key": key, "bucket": bucket_to_json(bucket)}, sync=True)
-
-    def counts(self, counts: Mapping[str, int]) -> None:
-        """Note how many findings fell into each bucket."""
-        self._append({"type": "counts", "counts": counts})
 
     def _append(self, line: Mapping[str, Any], *, sync: bool = False) -> None:
         self._write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
@@ -194,13 +206,12 @@ def _recall(past: Past, entry: dict[str, Any], path: Path) -> None:
                 past.elapsed_s = float(entry["elapsed_s"])
                 past.streams = {str(n): _stream(state) for n, state in entry["streams"].items()}
                 _recall_targets(past, entry["targets"])
+                past.counts = {str(key): _natural(n) for key, n in entry["counts"].items()}
             case "candidate":
                 past.candidates[str(entry["key"])] = finding_from_json(entry["finding"])
             case "bucket":
                 past.candidates.pop(str(entry["key"]), None)
                 past.buckets.append((str(entry["key"]), bucket_from_json(entry["bucket"])))
-            case "counts":
-                past.counts = {str(key): int(n) for key, n in entry["counts"].items()}
             case _:
                 pass  # a later minor version may note more
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

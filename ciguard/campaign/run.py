@@ -329,5 +329,6 @@ class _Campaign:
         for member in members:
             member.unnoted.clear()
         streams = {stream.name: stream.state() for stream in self._streams.values()}
-        self._journal.progress(self._budget.elapsed_s, streams, targets)
-        self._journal.counts(self._intake.counts)
+        self._journal.progress(
+            self._budget.elapsed_s, streams=streams, targets=targets, counts=self._intake.counts
+        )

@@ -51,7 +51,7 @@ class Stream:
 
     KEY = "explore"
 
-    def __init__(self, name: str, level: Level, group: Group, *, lanes: int, apis: int) -> None:
+    def __init__(self, name: str, level: Level, group: Group, *, lanes: int, apis: int = 0) -> None:
         """Make a stream.
 
         Args:
@@ -59,7 +59,7 @@ class Stream:
             level: makes the batches.
             group: runs them.
             lanes: workers per target.
-            apis: how many the level calls in turn.
+            apis: how many the level calls in turn; 0 if unknown: the stream has no end then.
         """
         self.name = name
         self.group = group
@@ -114,7 +114,7 @@ class Stream:
     @property
     def _is_at_end(self) -> bool:
         is_past_last = bool(self.last) and self._next >= self.last
-        return is_past_last or self._skipped >= self._most_skipped
+        return is_past_last or 0 < self._most_skipped <= self._skipped
 
     def fill(self, dispatcher: Dispatcher) -> None:
         """Propose batches until the window is full."""

@@ -30,11 +30,10 @@ def test_what_was_noted_is_read_back(tmp_path: Path) -> None:
     pending, settled = crash("fragile"), crash("checked")
     with Journal(tmp_path) as journal:
         journal.start(PARAMETERS)
-        journal.progress(1.5, {"explore": STATE}, TARGETS)
+        journal.progress(1.5, streams={"explore": STATE}, targets=TARGETS, counts={"v1:b": 7})
         journal.candidate("v1:a", pending)
         journal.candidate("v1:b", settled)
         journal.bucket("v1:b", bucket(settled))
-        journal.counts({"v1:b": 7})
 
     past = read_journal(tmp_path)
 
@@ -53,8 +52,8 @@ def test_the_latest_progress_counts_and_every_exercised_api_is_kept(tmp_path: Pa
     later = {ONE: {"tally": Tally(passed=90).as_dict(), "exercised": ["planted.cube"]}}
     with Journal(tmp_path) as journal:
         journal.start(PARAMETERS)
-        journal.progress(1.0, {"explore": STATE}, TARGETS)
-        journal.progress(2.0, {"explore": {**STATE, "done": 9}}, later)
+        journal.progress(1.0, streams={"explore": STATE}, targets=TARGETS, counts={})
+        journal.progress(2.0, streams={"explore": {**STATE, "done": 9}}, targets=later, counts={})
 
     past = read_journal(tmp_path)
 
@@ -67,14 +66,14 @@ def test_the_latest_progress_counts_and_every_exercised_api_is_kept(tmp_path: Pa
 def test_a_torn_last_line_is_skipped_and_the_next_line_is_whole(tmp_path: Path, cut: int) -> None:
     with Journal(tmp_path) as journal:
         journal.start(PARAMETERS)
-        journal.counts({"v1:a": 1})
-        journal.counts({"v1:a": 2})
+        journal.progress(1.0, streams={}, targets={}, counts={"v1:a": 1})
+        journal.progress(1.0, streams={}, targets={}, counts={"v1:a": 2})
     path = tmp_path / JOURNAL
     path.write_bytes(path.read_bytes()[:-cut])
 
     torn = read_journal(tmp_path).counts
     with Journal(tmp_path) as journal:
-        journal.counts({"v1:b": 3})
+        journal.progress(1.0, streams={}, targets={}, counts={"v1:b": 3})
 
     assert torn == ({"v1:a": 2} if cut == 1 else {"v1:a": 1})
     assert read_journal(tmp_path).counts == {"v1:b": 3}
@@ -89,7 +88,7 @@ def test_wherever_a_kill_cuts_the_journal_the_rest_is_readable(
     with Journal(folder) as journal:
         journal.start(PARAMETERS)
         began_at = (folder / JOURNAL).stat().st_size
-        journal.progress(1.0, {"explore": STATE}, TARGETS)
+        journal.progress(1.0, streams={"explore": STATE}, targets=TARGETS, counts={})
     path = folder / JOURNAL
     path.write_bytes(path.read_bytes()[: began_at + length])
 
@@ -131,8 +130,8 @@ def test_lines_of_later_versions_and_garbage_are_skipped(tmp_path: Path) -> None
         {"type": "progress", "elapsed_s": 1, "streams": {}, "targets": {"x": {"tally": {}}}},
         {"type": "candidate", "key": "v1:a", "finding": {"oracle": "crash"}},
         {"type": "bucket", "key": "v1:a", "bucket": "none"},
-        {"type": "counts", "counts": {"v1:a": "many"}},
-        {"type": "counts", "counts": [1]},
+        {"type": "progress", "elapsed_s": 1, "streams": {}, "targets": {}, "counts": {"a": "b"}},
+        {"type": "progress", "elapsed_s": 1, "streams": {}, "targets": {}, "counts": [1]},
     ],
 )
 def test_a_hostile_line_is_a_clear_error(tmp_path: Path, line: object) -> None:
