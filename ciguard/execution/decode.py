@@ -23,7 +23,9 @@ from ciguard.domain import (
 from ciguard.execution.worker import cell as cells
 
 MOST_LOG = 4000
-"""Characters of a dying case's output that are kept: the end, where the reason stands."""
+"""Bytes of a dying case's output that are kept: half of them from its beginning, where a failed
+check stands, half from its end, behind the stack that some libraries print."""
+_READ_AT_ONCE = 32768
 _OUT_OF_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError")
 _FRAME = re.compile(r'^  File "(?P<file>[^"]+)", line \S+ in (?P<function>.+)$')
 _PACKAGE_ROOT = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3\.\d+)/")
@@ -122,6 +124,18 @@ def _relative(file: str) -> str:
     return relative if relative != file else "/".join(file.rsplit("/", 2)[-2:])
 
 
-def tail(data: bytes) -> str:
-    """Return the end of a log, printable."""
-    return data[-MOST_LOG:].decode("utf-8", "backslashreplace")
+def excerpt(data: bytes) -> str:
+    """Return the beginning and the end of a log, printable."""
+    if len(data) > MOST_LOG:
+        half = MOST_LOG // 2
+        data = data[:half] + b"\n[...]\n" + data[-half:]
+    return data.decode("utf-8", "backslashreplace")
+
+
+def contents(descriptor: int) -> bytes:
+    """Return what an open file holds; of a large one, its beginning and its end."""
+    size = os.fstat(descriptor).st_size
+    head = os.pread(descriptor, _READ_AT_ONCE, 0)
+    if size <= _READ_AT_ONCE:
+        return head
+    return head + os.pread(descriptor, _READ_AT_ONCE, max(_READ_AT_ONCE, size - _READ_AT_ONCE))

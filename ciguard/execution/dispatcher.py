@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ciguard.errors import WorkerStartError
-from ciguard.execution.decode import Death, decode_death, tail
+from ciguard.execution.decode import Death, contents, decode_death, excerpt
 from ciguard.execution.lane import Job, Lane, Result
 from ciguard.execution.process import Died, Forked, ServerProcess
 
@@ -266,7 +266,8 @@ class Dispatcher:
         ):
             ticket = server.request(operation, [given, log.fileno(), stack.fileno()])
             death = self._await_death(server, ticket, limit_s)
-            return death, tail(_contents(log.fileno())), tail(_contents(stack.fileno()))
+            stack_text = contents(stack.fileno()).decode("utf-8", "replace")
+            return death, excerpt(contents(log.fileno())), stack_text
 
     def _await_death(self, server: ServerProcess, ticket: int, limit_s: float) -> Death:
         deadline = time.monotonic() + limit_s
@@ -294,8 +295,3 @@ class Dispatcher:
         self._stations.clear()
         self._selector.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
-
-
-def _contents(descriptor: int) -> bytes:
-    size = os.fstat(descriptor).st_size
-    return os.pread(descriptor, 65536, max(0, size - 65536))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import Crashed, Hung, Outcome
-from ciguard.execution.decode import Death, decode_death, decode_record, tail
+from ciguard.execution.decode import Death, contents, decode_death, decode_record, excerpt
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.loop import DONE, FULL, GO_ON, LENGTH, STARTED
 
@@ -235,7 +235,8 @@ class Lane:
         except cells.CorruptCellError:
             is_in_case = running.is_cautious
             running.is_cautious = True
-        log, stack = self._read_file(self._log), self._read_file(self._stack)
+        log = excerpt(contents(self._log))
+        stack = contents(self._stack).decode("utf-8", "replace")
         if is_in_case:
             outcome = decode_death(death, log=log, stack=stack, limit_s=self._limits.case_s)
             running.outcomes.append(outcome)
@@ -247,10 +248,6 @@ class Lane:
             # Its argument alone ends a worker before the case is announced: so it is the case.
             running.outcomes.append(Crashed("worker cannot start the case", (), log))
             running.deaths_without_progress = 0
-
-    def _read_file(self, descriptor: int) -> str:
-        size = os.fstat(descriptor).st_size
-        return tail(os.pread(descriptor, 65536, max(0, size - 65536)))
 
     def check(self, now: float) -> None:
         """End the worker if its case takes too long or too much memory."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard.errors import WorkerStartError
-from ciguard.execution.decode import Death, tail
+from ciguard.execution.decode import Death, excerpt
 from ciguard.execution.worker.server import MOST_MESSAGE
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class ServerProcess:
         return WorkerStartError(f"{self.spec.name}: its fork server died. {self._log()}")
 
     def _log(self) -> str:
-        return "Its last words:\n" + tail(self._log_path.read_bytes()).strip()
+        return "Its last words:\n" + excerpt(self._log_path.read_bytes()).strip()
 
     def _receive(self) -> dict[str, Any] | None:
         try:

@@ -30,7 +30,7 @@ _CORRUPTION = re.compile(
 _REASONS = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        r"^.*\bCheck fail(?:ed|ure)\b.*$",
+        r"^.*\bCheck fail(?:ed|ure): .*$",
         r"^.*\bAssertion [`'].*' failed.*$",
         r"^.*INTERNAL ASSERT FAILED.*$",
         # A line logged as fatal: by TensorFlow, Abseil, Jittor.

@@ -19,7 +19,14 @@ from ciguard.domain import (
     Resource,
     Stage,
 )
-from ciguard.execution.decode import Death, decode_death, decode_record, parse_stack
+from ciguard.execution.decode import (
+    MOST_LOG,
+    Death,
+    decode_death,
+    decode_record,
+    excerpt,
+    parse_stack,
+)
 from ciguard.execution.worker import cell as cells
 
 DUMP = """Fatal Python error: Segmentation fault
@@ -113,3 +120,13 @@ def test_a_garbled_payload_is_an_outcome_all_the_same(status: int, payload: byte
     outcome = decode_record((status, 0, payload))
 
     assert isinstance(outcome, (Passed, Rejected, Errored, Exhausted))
+
+
+def test_a_failed_check_survives_the_long_stack_behind_it() -> None:
+    log = b"F tensor.cc:42] Check failed: a == b\n" + b"    @ 0x7f frame\n" * 5000 + b"the end"
+
+    kept = excerpt(log)
+
+    assert kept.startswith("F tensor.cc:42] Check failed: a == b\n")
+    assert kept.endswith("the end")
+    assert len(kept) < 2 * MOST_LOG

@@ -5,6 +5,7 @@ from constraint_examples import X, constraints, scope_with, scopes, seeded, seed
 from hypothesis import given
 
 from ciguard.domain import (
+    CallValue,
     Constant,
     Explicit,
     ListValue,
@@ -21,6 +22,7 @@ from ciguard.values import (
     Constraint,
     Int,
     Ints,
+    OneOf,
     Optional,
     Scope,
     Tensor,
@@ -122,6 +124,40 @@ def test_one_extreme_integer_is_put_among_valid_ones() -> None:
     explicit = [v.fill.data for v in values if isinstance(v, TensorValue) and _is_explicit(v)]  # type: ignore[union-attr]
 
     assert any(sum(not 0 <= n <= 3 for n in data) == 1 for data in explicit)
+
+
+def test_an_element_that_only_makes_a_tensor_large_is_rare() -> None:
+    for dtype in ("int32", "int64"):
+        current = TensorValue(dtype, (3,), Uniform(0, 1.0, 3.0))
+        rng, scope = seeded(0), Scope()
+        mutate = next(m.mutate for m in boundaries(Tensor(dtypes=(dtype,))) if m.aspect != "none")
+        made = [mutate(rng, scope, current) for _ in range(3000)]
+
+        large = [value for value in made if _is_merely_large(value)]
+        assert 0 < len(large) < 0.04 * len(made), dtype
+
+
+def _is_merely_large(value: Value) -> bool:
+    if not isinstance(value, TensorValue) or not isinstance(value.fill, Explicit):
+        return False
+    return sum(2**16 <= number < 2**32 for number in value.fill.data) == 1
+
+
+def test_what_a_handle_is_made_from_stays_whole() -> None:
+    handle = CallValue("lib.make", (), (("size", LiteralValue(3)),))
+
+    values = _boundary_values(OneOf((handle,)), handle)
+
+    assert not any(isinstance(value, CallValue) and value != handle for value in values)
+
+
+def test_a_tensor_inside_a_call_tells_its_shape_and_dtype() -> None:
+    scope = Scope()
+    inner = CallValue("lib.variable", (TensorValue("float64", (4, 2), Constant(1)),))
+    scope.values["x"] = CallValue("builtins.getattr", (inner, LiteralValue("handle")))
+
+    assert scope.shape("x") == (4, 2)
+    assert scope.dtype("x") == "float64"
 
 
 def _is_explicit(tensor: TensorValue) -> bool:

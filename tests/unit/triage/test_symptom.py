@@ -1,0 +1,31 @@
+"""The line that says why a process ended itself is found among the noise."""
+
+from __future__ import annotations
+
+from ciguard.domain import Crashed
+from ciguard.triage import symptom_of, telling_line
+
+ABSEIL = (
+    "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
+    "F0000 00:00:1795268234.915669  174 tensor_shape.cc:362] Check failed: d < dims() (1 vs. 1)\n"
+    "*** Check failure stack trace: ***\n"
+    "    @ 0x7fbc32ace564  absl::log_internal::LogMessage::SendToLog()\n"
+)
+OLDER = (
+    "2026-11-21 12:25:53.685878: F tensorflow/core/framework/tensor_shape.cc:587] "
+    "Check failed: d < dims() (4 vs. 2)\n"
+)
+
+
+def test_the_failed_check_is_told_and_not_the_title_of_the_stack_behind_it() -> None:
+    line = telling_line(Crashed("SIGABRT", (), ABSEIL))
+
+    assert line == "SIGABRT: tensor_shape.cc:362] Check failed: d < dims() (1 vs. 1)"
+
+
+def test_one_check_is_one_symptom_in_both_forms_of_tensorflow_s_log() -> None:
+    newer = symptom_of(Crashed("SIGABRT", (), ABSEIL))
+    older = symptom_of(Crashed("SIGABRT", (), OLDER))
+
+    assert newer == older
+    assert newer.name == "failed check"
