@@ -21,7 +21,6 @@ TAGS = (
     "process",
     "global-state",
     "blocking",
-    "handle",
     "debug",
     "callback",
     "removed",

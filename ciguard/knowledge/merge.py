@@ -63,8 +63,9 @@ def _with_both_dtype_aspects(merged: Clue, ranked: list[Clue]) -> Clue:
 def _favoured(allowed: tuple[Value, ...], ranked: list[Clue]) -> tuple[Value, ...]:
     """Repeat the values that a weaker source names too: those that need no further argument."""
     named = [value for clue in ranked[1:] for value in clue.allowed]
-    narrower = tuple(value for value in dict.fromkeys(allowed) if value in named)
-    return allowed if len(narrower) == len(allowed) else (*narrower * _FAVOUR, *allowed)
+    distinct = dict.fromkeys(allowed)
+    narrower = tuple(value for value in distinct if value in named)
+    return allowed if len(narrower) == len(distinct) else (*narrower * _FAVOUR, *allowed)
 
 
 def _speaks(clue: Clue, names: tuple[str, ...], merged: Clue) -> bool:

@@ -18,7 +18,6 @@ LEFT_OUT = frozenset(
         "process",
         "global-state",
         "blocking",
-        "handle",
         "debug",
         "callback",
         "removed",

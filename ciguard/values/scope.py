@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     ArrayValue,
+    CallValue,
     DtypeValue,
     ListValue,
     LiteralValue,
@@ -50,7 +51,7 @@ class Scope:
 
 
 def shape_of(value: Value) -> tuple[int, ...] | None:
-    """Return the shape of a tensor, array, number, or of the first tensor of a list."""
+    """Return the shape of a tensor, array, number, of the first tensor of a list or of a call."""
     match value:
         case TensorValue() | ArrayValue():
             return value.shape
@@ -58,18 +59,20 @@ def shape_of(value: Value) -> tuple[int, ...] | None:
             return ()
         case ListValue((first, *_)) | TupleValue((first, *_)):
             return shape_of(first) if isinstance(first, TensorValue | ArrayValue) else None
+        case CallValue(_, (TensorValue() | ArrayValue() | CallValue() as first, *_)):
+            return shape_of(first)
         case _:
             return None
 
 
 def dtype_of(value: Value) -> str | None:
-    """Return the dtype of a tensor, array, dtype object, or of the first of a list of these."""
+    """Return the dtype of a tensor, array, dtype object, of the first of a list or of a call."""
     match value:
         case TensorValue() | ArrayValue():
             return value.dtype
         case DtypeValue():
             return value.name
-        case ListValue((first, *_)) | TupleValue((first, *_)):
+        case ListValue((first, *_)) | TupleValue((first, *_)) | CallValue(_, (first, *_)):
             return dtype_of(first)
         case _:
             return None

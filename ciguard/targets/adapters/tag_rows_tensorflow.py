@@ -143,6 +143,7 @@ RAW_OPERATIONS = (
             r"Experimental(?:Matching|Assert)",
             r"ImmutableConst$",
             r"RegisterDataset|DatasetFromGraph|DatasetToGraph|DecodeProto|EncodeProto",
+            r"(?:Experimental)?DatasetToTFRecord|DistributedSave",
         ),
     ),
     Row(
@@ -176,7 +177,7 @@ RAW_OPERATIONS = (
             r"\w*Queue|\w*Barrier|\w*Stag(?:e|ing)|(?:Ordered)?Map(?:Clear|Incomplete|Peek|Size|Stage|Unstage)",
             r"Unstage|Stage|\w*Iterator|\w*Dequeue|\w*Enqueue",
             r"Batch$|BatchFunction|Unbatch|UnbatchGrad",
-            r"\w*ConditionalAccumulator|Accumulator|\w*Mutex|ConsumeMutexLock",
+            r"\w*ConditionalAccumulator|\w*AccumulatorTakeGradient|Accumulator|\w*Mutex|ConsumeMutexLock",
             r"Stack(?:V2|Pop|Push|Close)?(?:V2)?$",
             r"\w*Rendezvous|Enter$|Exit$|NextIteration|RefEnter|RefExit|RefNext|Switch$|Merge$|RefMerge|RefSwitch|LoopCond|ControlTrigger",
             r"\w*MultiDevice",

@@ -94,6 +94,7 @@ def _raw_record(name: str, function: Any, definitions: OpDefs) -> dict[str, Any]
             (tag_names.HANDLE, definitions.needs_handle),
             (tag_names.RANDOM, definitions.is_random),
             (tag_names.REMOVED, definitions.is_removed),
+            (tag_names.REMOVED, definitions.needs_graph),
             (tag_names.REMOVED, definitions.lacks_kernel),
         )
         extra = [tag for tag, is_so in claims if is_so(definition)]

@@ -66,11 +66,14 @@ class OpDefs:
         return definition.name not in self._kernels
 
     def needs_handle(self, definition: Any) -> bool:
-        """Whether an input is a handle of a runtime object, or a reference to a variable."""
-        for item in definition.input_arg:
-            if item.is_ref or (item.type and self._name(item.type) in _WITHOUT_NUMPY):
-                return True
-        return False
+        """Whether an input is a handle of a runtime object."""
+        return any(
+            item.type and self._name(item.type) in _WITHOUT_NUMPY for item in definition.input_arg
+        )
+
+    def needs_graph(self, definition: Any) -> bool:
+        """Whether it takes or returns a reference to a variable, which eager calls refuse."""
+        return any(item.is_ref for item in (*definition.input_arg, *definition.output_arg))
 
     def is_removed(self, definition: Any) -> bool:
         """Whether the operation is left only for graphs that old versions have written."""

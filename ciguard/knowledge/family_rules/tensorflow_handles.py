@@ -1,0 +1,269 @@
+"""Handles of TensorFlow's runtime objects: variables, tensor lists, datasets, sparse matrices.
+
+No constant is one, so each is the output of the operation that makes it. A few of the wrong kind
+stand among the right ones: kernels that take a variant must look into it before they use it.
+"""
+
+from __future__ import annotations
+
+from ciguard.domain import (
+    CallValue,
+    Constant,
+    DtypeValue,
+    Explicit,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    Uniform,
+    Value,
+)
+from ciguard.knowledge.family_rules.fields import Fields, Table, between, scalar, shaped
+from ciguard.values import Between
+
+_ANONYMOUS = LiteralValue("cd2c89b7-88b7-44c8-ad83-06c2a9158347")
+"""TensorFlow's own name for a resource that nobody else finds, and that ends with its handle."""
+_RIGHT_KINDS = 6
+"""How often a handle of the kind that is asked for is drawn, against each of another kind."""
+
+
+def _made_by(operator: str, **arguments: Value) -> CallValue:
+    return CallValue(f"tensorflow.raw_ops.{operator}", (), tuple(arguments.items()))
+
+
+def _numbers(*numbers: int, dtype: str = "int64") -> TensorValue:
+    return TensorValue(dtype, (len(numbers),), Explicit(numbers))
+
+
+def _scalar(number: int) -> TensorValue:
+    return TensorValue("int64", (), Constant(number))
+
+
+def _floats(*shape: int) -> TensorValue:
+    return TensorValue("float32", shape, Uniform(1, -1.0, 1.0))
+
+
+def _output(call: CallValue, name: str) -> CallValue:
+    return CallValue("builtins.getattr", (call, LiteralValue(name)))
+
+
+def _variable(initial: TensorValue) -> CallValue:
+    return _output(CallValue("tensorflow.Variable", (initial,)), "handle")
+
+
+def _shapes(*shapes: tuple[int, ...]) -> ListValue:
+    return ListValue(tuple(ListValue(tuple(map(LiteralValue, shape))) for shape in shapes))
+
+
+_FLOAT32, _INT64 = DtypeValue("float32"), DtypeValue("int64")
+
+VARIABLES: tuple[Value, ...] = (
+    _variable(_floats(4, 4)),
+    _variable(_floats(4, 4)),
+    _variable(_floats(4, 4)),
+    _variable(_floats(4)),
+    _variable(TensorValue("float64", (4, 4), Uniform(2, 0.0, 1.0))),
+    _made_by(
+        "VarHandleOp",
+        dtype=_FLOAT32,
+        shape=_shapes((4, 4)).items[0],
+        shared_name=_ANONYMOUS,
+    ),
+)
+GENERATOR_STATES: tuple[Value, ...] = (
+    _variable(_numbers(1, 2, 3)),
+    _variable(_numbers(1, 2, 3)),
+    _variable(_numbers(1)),
+)
+TENSOR_LISTS: tuple[Value, ...] = (
+    _made_by("TensorListFromTensor", tensor=_floats(3, 2), element_shape=_numbers(2)),
+    _made_by(
+        "TensorListReserve",
+        element_shape=_numbers(2),
+        num_elements=TensorValue("int32", (), Constant(3)),
+        element_dtype=_FLOAT32,
+    ),
+    _made_by(
+        "EmptyTensorList",
+        element_shape=_numbers(2),
+        max_num_elements=TensorValue("int32", (), Constant(3)),
+        element_dtype=_FLOAT32,
+    ),
+)
+DATASETS: tuple[Value, ...] = (
+    _made_by(
+        "RangeDataset",
+        start=_scalar(0),
+        stop=_scalar(5),
+        step=_scalar(1),
+        output_types=ListValue((_INT64,)),
+        output_shapes=_shapes(()),
+    ),
+    _made_by(
+        "TensorSliceDataset",
+        components=ListValue((_floats(3, 2),)),
+        output_shapes=_shapes((2,)),
+    ),
+)
+RAGGED: tuple[Value, ...] = (
+    _made_by(
+        "RaggedTensorToVariant",
+        rt_nested_splits=ListValue((_numbers(0, 1, 3),)),
+        rt_dense_values=_floats(3),
+        batched_input=LiteralValue(value=True),
+    ),
+    _made_by(
+        "RaggedTensorToVariant",
+        rt_nested_splits=ListValue((_numbers(0, 1, 3),)),
+        rt_dense_values=_floats(3),
+        batched_input=LiteralValue(value=False),
+    ),
+)
+SPARSE_MATRICES: tuple[Value, ...] = (
+    _made_by(
+        "SparseTensorToCSRSparseMatrix",
+        indices=TensorValue("int64", (2, 2), Explicit((0, 0, 1, 1))),
+        values=_floats(2),
+        dense_shape=_numbers(2, 2),
+    ),
+    _made_by(
+        "DenseToCSRSparseMatrix",
+        dense_input=_floats(2, 2, 2),
+        indices=TensorValue("int64", (2, 3), Explicit((0, 0, 1, 1, 1, 0))),
+    ),
+)
+OPTIONALS: tuple[Value, ...] = (
+    _made_by("OptionalFromValue", components=ListValue((_floats(2),))),
+    _made_by("OptionalNone"),
+)
+COMPRESSED: tuple[Value, ...] = (_made_by("CompressElement", components=ListValue((_floats(2),))),)
+_TABLES: tuple[Value, ...] = (
+    _made_by("AnonymousMutableHashTable", key_dtype=_INT64, value_dtype=_FLOAT32),
+    _made_by("AnonymousHashTable", key_dtype=_INT64, value_dtype=_FLOAT32),
+)
+_ACCUMULATORS: tuple[Value, ...] = (
+    _made_by(
+        "ResourceConditionalAccumulator",
+        dtype=_FLOAT32,
+        shape=_shapes((4, 4)).items[0],
+        shared_name=_ANONYMOUS,
+    ),
+)
+_TENSOR_ARRAYS: tuple[Value, ...] = (
+    _output(_made_by("TensorArrayV3", size=LiteralValue(3), dtype=_FLOAT32), "handle"),
+)
+_SEED_GENERATORS: tuple[Value, ...] = (_made_by("DummySeedGenerator"),)
+
+_ANY_VARIANT: tuple[Value, ...] = (
+    TENSOR_LISTS[0],
+    DATASETS[0],
+    RAGGED[0],
+    SPARSE_MATRICES[0],
+    OPTIONALS[0],
+    COMPRESSED[0],
+)
+_ANY_RESOURCE: tuple[Value, ...] = (VARIABLES[0], _TABLES[0], _ACCUMULATORS[0])
+
+
+def _of_kind(right: tuple[Value, ...], others: tuple[Value, ...]) -> Fields:
+    repeated = right * -(-_RIGHT_KINDS * len(others) // len(right) // 2)
+    return {"allowed": (*repeated, *others)}
+
+
+def _variants(right: tuple[Value, ...]) -> Fields:
+    return _of_kind(right, _ANY_VARIANT)
+
+
+def _resources(right: tuple[Value, ...]) -> Fields:
+    return _of_kind(right, _ANY_RESOURCE)
+
+
+def _lists(right: tuple[Value, ...]) -> Fields:
+    first, last = right[0], right[-1]
+    return _of_kind(
+        (ListValue((first, first)), ListValue((first, last))),
+        (*(ListValue((first, odd)) for odd in _ANY_VARIANT), ListValue(())),
+    )
+
+
+HANDLE_RULES: Table = (
+    (
+        r"raw_ops\.TensorList",
+        {
+            "input_handle|input_[ab]": _variants(TENSOR_LISTS),
+            "input_handles": _lists(TENSOR_LISTS),
+            "element_shape|leading_dims": shaped((1,), 2, 2),
+            "index": scalar(0, 2),
+            "indices": shaped(("n",), 0, 2),
+            "item": {"shape": (2,), "dtypes": ("float32",)},
+            "tensor": {"shape": ("n", 2), "dtypes": ("float32",)},
+            "size|num_elements": scalar(0, 4),
+            "num_elements": between(3, 3),
+        },
+    ),
+    (
+        r"raw_ops\.\w*(?:Dataset|GetElementAtIndex|ComputeBatchSize|GetOptions)",
+        {
+            "\\w*dataset": _variants(DATASETS),
+            "\\w*datasets": _lists(DATASETS),
+            "input_handle": _variants(DATASETS),
+            "seed_generator": _resources(_SEED_GENERATORS),
+            "table_handle": _resources(_TABLES),
+            "output_types": {"allowed": (ListValue((_INT64,)), ListValue((_FLOAT32,)))},
+            "output_shapes": {"allowed": (_shapes(()), _shapes((2,)))},
+        },
+    ),
+    (r"raw_ops\.Ragged\w*Variant", {"encoded_ragged\\w*": _variants(RAGGED)}),
+    (
+        r"raw_ops\.(?:CSR)?Sparse\w*Matrix|raw_ops\.CSRSparse",
+        {
+            "(?:csr_)?sparse_(?:matrix|input)|input|[ab]": _variants(SPARSE_MATRICES),
+            "permutation": shaped((2,), 0, 1),
+            "index": scalar(0, 0),
+        },
+    ),
+    (r"raw_ops\.Optional", {"optional": _variants(OPTIONALS)}),
+    (r"raw_ops\.UncompressElement", {"compressed": _variants(COMPRESSED)}),
+    (r"raw_ops\.CompositeTensorVariantToComponents", {"encoded": _variants(RAGGED)}),
+    (
+        r"raw_ops\.(?:Stateful\w+|RngSkip|RngReadAndSkip)$",
+        {"resource": _resources(GENERATOR_STATES), "algorithm|alg": scalar(1, 2)},
+    ),
+    (r"raw_ops\.TensorArray", {"handle": _resources(_TENSOR_ARRAYS)}),
+    (r"raw_ops\.ResourceAccumulator", {"handle": _resources(_ACCUMULATORS)}),
+    (r"raw_ops\.InitializeTable", {"table_handle": _resources(_TABLES)}),
+    (
+        r"raw_ops\.ResourceApply",
+        {"grad|delta": {"shape": (4, 4), "dtype_of": "var"}},
+    ),
+    (
+        r"raw_ops\.Resource(?:Sparse)?Apply",
+        {
+            "var|accum|accum_update|linear|m|v|vhat|m[gs]|mom|gradient\\w*accumulator": _resources(
+                VARIABLES
+            ),
+            "grad|delta": {"shape": ("n", 4), "dtype_of": "var"},
+            "indices": shaped(("n",), 0, 3),
+            "global_step": scalar(1, 3),
+            "\\w+": {"ndim": (0, 0), "dtype_of": "var"},
+        },
+    ),
+    (
+        r"raw_ops\.Resource(?:Scatter|Gather|Strided)",
+        {
+            "resource|ref": _resources(VARIABLES),
+            "indices": shaped(("n", Between(1, 1)), 0, 3),
+            "updates": {"shape": ("n", 4), "dtype_of": "resource"},
+            "value|dtype": {"dtype_of": "resource"},
+            "begin|end|strides": shaped((1,), 0, 2),
+        },
+    ),
+    (
+        r"raw_ops\.(?!ResourceAcc)\w*(?:Variable|Resource|DisableCopyOnRead|VarIsInit)",
+        {
+            "resource|input": _resources(VARIABLES),
+            "value": {"shape": (4, 4), "dtype_of": "resource"},
+            "dtype": {"dtype_of": "resource"},
+        },
+    ),
+)
+"""What operations on handles ask for, and how each kind of handle comes about."""
