@@ -45,8 +45,11 @@ if TYPE_CHECKING:
 
     from ciguard.values.scope import Scope
 
-HUGE_INTS = (2**31 - 1, 2**31, 2**63 - 1, -(2**63), -(2**31), 2**32, 2**40, 2**16)
-EDGE_INTS = (0, -1, 0, -1, *HUGE_INTS, 1, -2, 100, -100)
+_OVERFLOWING = (2**63 - 1, -(2**63), 2**62, 2**61 + 1, 2**40, 2**32, -(2**31))
+"""As sizes they overflow, or are refused at once."""
+_LARGE = (2**31 - 1, 2**31, 2**16)
+"""As sizes they are allocated and filled, which takes seconds: so they are drawn rarely."""
+EDGE_INTS = (*(0, -1) * 12, *_OVERFLOWING * 3, *(1, -2, 33, -100) * 2, *_LARGE)
 _EDGE_FLOATS = (
     0.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 3.4e38, -3.4e38, 1e-45, 1.7e308,
 )  # fmt: skip
@@ -54,6 +57,7 @@ _EDGE_TEXTS = ("", "\0", "a" * 300, "é", "%s%n", "-1")
 _EDGE_DTYPES = ("string", "bool", "complex128", "uint8", "float16", "bfloat16", "int8", "float64")
 _EXPLICIT_ELEMENTS = 64
 _EMPTY_SHARE = 0.3
+_LARGE_SHARE = 0.2
 _DEEP = (1,) * 9
 
 _NONE = Mutation("none", constant(LiteralValue(None)))
@@ -153,10 +157,29 @@ def _filled(
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     number = constants[int(rng.random() * len(constants))]
-    if current.dtype in element_types.INTEGERS:
-        least, most = element_types.integer_range(current.dtype)
-        number = min(max(int(number), least), most)
     return replace(current, fill=Constant(number))
+
+
+def _filled_with_edge(rng: random.Random, scope: Scope, current: Value) -> Value:
+    del scope
+    if not isinstance(current, TensorValue | ArrayValue):
+        return current
+    return replace(current, fill=Constant(_edge_int(rng, current.dtype, prod(current.shape))))
+
+
+def _edge_int(rng: random.Random, dtype: str, alike: int) -> int:
+    """Return an edge integer of a dtype, for `alike` elements that will have it.
+
+    What lies beyond the dtype becomes its own end. One such end as a size is merely large, and
+    costs a second; two or more multiply to what nobody can allocate.
+    """
+    number = EDGE_INTS[int(rng.random() * len(EDGE_INTS))]
+    least, most = element_types.integer_range(dtype)
+    if least <= number <= most:
+        return number
+    if alike > 1 or rng.random() < _LARGE_SHARE:
+        return least if number < 0 else most
+    return max(least, -1)
 
 
 def _special_fill(rng: random.Random, scope: Scope, current: Value) -> Value:
@@ -172,10 +195,8 @@ def _one_element(rng: random.Random, scope: Scope, current: Value) -> Value:
         return current
     count = prod(current.shape)
     if not 0 < count <= _EXPLICIT_ELEMENTS:
-        return _filled(rng, scope, current, constants=EDGE_INTS)
-    least, most = element_types.integer_range(current.dtype)
-    number = EDGE_INTS[int(rng.random() * len(EDGE_INTS))]
-    return with_element(current, int(rng.random() * count), min(max(number, least), most))
+        return _filled_with_edge(rng, scope, current)
+    return with_element(current, int(rng.random() * count), _edge_int(rng, current.dtype, 1))
 
 
 def _other_dtype(rng: random.Random, scope: Scope, current: Value) -> Value:
@@ -186,6 +207,11 @@ def _other_dtype(rng: random.Random, scope: Scope, current: Value) -> Value:
 
 
 def _first_argument(rng: random.Random, scope: Scope, current: Value) -> Value:
+    """Bend what an object is made from.
+
+    Objects made from named arguments only, such as handles, stay whole: what makes them would
+    crash in the place of the call under test.
+    """
     if not isinstance(current, CallValue) or not current.arguments:
         return current
     first, *rest = current.arguments
@@ -248,12 +274,13 @@ _OF_TENSOR: tuple[Mutator, ...] = (
 )
 _OF_INTEGER_TENSOR: tuple[Mutator, ...] = (
     *_OF_SHAPE,
-    partial(_filled, constants=EDGE_INTS),
-    partial(_filled, constants=EDGE_INTS),
-    partial(_filled, constants=(-1, 0, 2**31 - 1, 2**63 - 1)),
+    _filled_with_edge,
+    _filled_with_edge,
+    _filled_with_edge,
     _one_element,
     _one_element,
     _one_element,
+    _special_fill,
     _special_fill,
 )
 _OF_CALL: tuple[Mutator, ...] = (_first_argument,)

@@ -45,6 +45,6 @@ class Mix:
         return Bend.NONE
 
 
-FIRST_ROUND = Mix(violating=0.0, boundary=0.15, two_boundaries=0.15, many_boundaries=0.3)
+FIRST_ROUND = Mix(violating=0.0, boundary=0.25, two_boundaries=0.2, many_boundaries=0.35)
 """What kills a library first: boundary values, a few among valid ones or many at once."""
-LATER_ROUNDS = Mix(violating=0.1, boundary=0.15, two_boundaries=0.15, many_boundaries=0.2)
+LATER_ROUNDS = Mix(violating=0.05, boundary=0.25, two_boundaries=0.2, many_boundaries=0.3)
