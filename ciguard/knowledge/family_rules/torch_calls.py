@@ -17,7 +17,43 @@ _H, _W, _D = Named("H", 4, 8), Named("W", 4, 8), Named("D", 4, 8)
 _KH, _KW, _KD = Between(1, 3), Between(1, 3), Between(1, 3)
 
 
+_BACKWARD = "grad_output|grad|input|indices|mask"
+_SAME = {"shape_of": LEAD}
+
 TORCH_RULES: Table = (
+    (
+        r"aten\.(?:upsample|adaptive|avg_pool|max_pool|\w+_pad|fractional)\w*1d",
+        {_BACKWARD: shaped(("N", "C", Between(4, 8)))},
+    ),
+    (
+        r"aten\.(?:upsample|adaptive|avg_pool|max_pool|\w+_pad|fractional|grid_sampler_)\w*2d",
+        {_BACKWARD: shaped(("N", "C", _H, _W))},
+    ),
+    (
+        r"aten\.(?:upsample|adaptive|avg_pool|max_pool|\w+_pad|fractional|grid_sampler_)\w*3d",
+        {_BACKWARD: shaped(("N", "C", _D, _H, _W))},
+    ),
+    (
+        r"aten\.nll_loss2d",
+        {"input": shaped(("N", 4, "H", "W")), "target": shaped(("N", "H", "W"), 0, 3)},
+    ),
+    (
+        r"aten\.(?:nll_loss|multi(?:label)?_margin)",
+        {
+            "input": shaped(("N", 4)),
+            "target": shaped(("N",), 0, 3) | {"dtypes": ("int64",)},
+            "weight": shaped((4,)),
+            "reduction": between(0, 2),
+        },
+    ),
+    (
+        r"aten\.(?:native_)?(?:batch|group|layer)_norm",
+        {
+            "grad_out\\w*|input": shaped(("N", 4, 2)),
+            "weight|bias|running_\\w+|save_\\w+|mean|rstd": shaped((4,)),
+        },
+    ),
+    (r"aten\.\w+_backward", {"\\w*output|result|buffer": _SAME, "reduction": between(0, 2)}),
     (r"torch\.nn\.(?:RNN|LSTM|GRU)$", {"args": int_lists(RECURRENT_SIZES)}),
     (
         r"torch\.(?:nn\.functional\.)?conv(?:_transpose)?1d|torch\.conv1d",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,17 @@ _NATIVE_PREFIXES = {
 }
 """How an operator's name begins for the functions of a module."""
 _OTHER_NAMES = {"input": "self", "x": "self", "A": "self"}
+_KERNELS = (
+    "CPU",
+    "MkldnnCPU",
+    "QuantizedCPU",
+    "SparseCPU",
+    "CompositeImplicitAutograd",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+)
+"""Where an operator must have a kernel to be worth calling; those of one other device refuse."""
+_FIXED = re.compile(r"\[\d+\]")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
 _FOREIGN_MODULES = ("typing", "torch.overrides", "warnings", "functools", "collections")
 
@@ -124,6 +136,8 @@ def describe() -> Iterator[dict[str, Any]]:
         yield introspection.layer_record(api, layer, call="forward", tags=_tags(api, layer))
     for api, method in _methods(catalogue.torch):
         yield _method_record(catalogue, api, method)
+    for name in _bare_operators(catalogue):
+        yield _operator_record(catalogue, name)
 
 
 def _functions() -> dict[str, Any]:
@@ -184,6 +198,57 @@ def _method_record(catalogue: _Catalogue, api: str, method: Any) -> dict[str, An
     receiver = introspection.parameter("self", kind="positional_only", schema_type="Tensor")
     record["parameters"] = [receiver, *parameters]
     return record
+
+
+def _bare_operators(catalogue: _Catalogue) -> list[str]:
+    """Return the operators that no function or method offers: the backward halves, for the most."""
+    torch = catalogue.torch
+    offered = {*dir(torch), *dir(torch.Tensor), *dir(torch.nn.functional)}
+    prefixes = ("_", *_NATIVE_PREFIXES.values())
+    names = {operator.partition("::")[2] for operator in catalogue.schemas if "aten::" in operator}
+    return sorted(
+        name
+        for name in names - offered
+        if not name.startswith(prefixes) and _runs_here(torch, f"aten::{name}")
+    )
+
+
+def _runs_here(torch: Any, operator: str) -> bool:
+    """Whether some overload has a kernel; the schemas hold TorchScript's own builtins too."""
+    packet = getattr(torch.ops.aten, operator.partition("::")[2], None)
+    overloads = packet.overloads() if packet is not None else ()
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key  # noqa: SLF001 - no public query
+    for overload in overloads:
+        name = operator if overload == "default" else f"{operator}.{overload}"
+        try:
+            if any(has_kernel(name, key) for key in _KERNELS):
+                return True
+        except RuntimeError:
+            continue  # a builtin: the dispatcher does not know it
+    return False
+
+
+def _operator_record(catalogue: _Catalogue, name: str) -> dict[str, Any]:
+    """Return the record of an operator that can be called through `torch.ops` only."""
+    operator = f"aten::{name}"
+    # Overloads that write to `out` refuse a call without it, and return nothing else.
+    required = [
+        [item for item in schema if item.get("kind") != "keyword_only" or not item.get("required")]
+        for schema in catalogue.schemas[operator]
+    ]
+    whole = [s for s, kept in zip(catalogue.schemas[operator], required) if len(s) == len(kept)]  # noqa: B905 - Python 3.9
+    parameters = [dict(item) for item in max(whole or catalogue.schemas[operator], key=len)]
+    for item in parameters:
+        # Unlike torch's own functions, `torch.ops` takes no number in place of a list of length n.
+        item["schema_type"] = _FIXED.sub("[]", item.get("schema_type", ""))
+    return introspection.record(
+        f"torch.ops.aten.{name}",
+        "function",
+        parameters,
+        source="schema",
+        operator=operator,
+        tags=tags_of(f"torch.{name}", tag_names.UNDOCUMENTED),
+    )
 
 
 def _tags(api: str, thing: Any) -> list[str]:
