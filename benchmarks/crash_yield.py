@@ -86,14 +86,14 @@ class Hunt:
     def _cpu_s(self) -> float:
         return time.process_time() + family_cpu_s(self._server)
 
-    def run(self, level: Level, cpu_s: float) -> Yield:
-        """Call the level's cases for so many CPU seconds; confirm what crashes on the way."""
+    def run(self, level: Level, cpu_s: float, *, apis: int) -> Yield:
+        """Call a level of so many APIs for some CPU seconds; confirm what crashes on the way."""
         group = groups_of({self._name: self._environment})[self._environment.library.name]
         group.members[self._name].catalogue = self.records
-        stream = Stream("api", level, group, lanes=1)
+        stream = Stream("api", level, group, lanes=1, apis=apis)
         self._began = self._cpu_s()
         spent_s = 0.0
-        while spent_s < cpu_s:
+        while spent_s < cpu_s and not stream.is_exhausted:
             stream.fill(self._dispatcher)
             for result in self._dispatcher.wait(1.0):
                 self._take(stream, result, spent_s)
@@ -152,7 +152,8 @@ def hunt(name: str, options: argparse.Namespace) -> Yield:
         apis = taking_part(one.records, environment.library.name, options.api)
         if name == next(iter(options.generators)):
             print(f"{environment.target.name}, {len(apis)} APIs, seed {options.seed}", flush=True)
-        return one.run(GENERATORS[name](apis, options.seed), options.minutes * 60)
+        level = GENERATORS[name](apis, options.seed)
+        return one.run(level, options.minutes * 60, apis=len(apis))
 
 
 def print_table(yields: dict[str, Yield], minutes: float) -> None:
