@@ -155,6 +155,8 @@ class Source:
     def name_of(self, path: str) -> str:
         """Return an expression for a dotted name, and remember what it takes to import it."""
         root, _, rest = path.partition(".")
+        if root == "builtins":
+            return dotted(rest)  # known in every module without an import
         module = path.rpartition(".")[0]
         if "." in module and not self.writer.aliases and module not in self.writer.loaded:
             dotted(module)  # refuses what is not a name

@@ -88,6 +88,13 @@ SCALARS = st.one_of(
 )
 
 
+def test_a_part_of_an_object_is_taken_without_an_import() -> None:
+    text = CallValue("builtins.getattr", (CallValue("builtins.complex"), LiteralValue("imag")))
+
+    assert evaluated(text) == 0.0
+
+
+
 @given(SCALARS)
 def test_every_scalar_is_written_as_itself(scalar: Any) -> None:
     written = evaluated(LiteralValue(scalar))
