@@ -94,7 +94,6 @@ def test_a_part_of_an_object_is_taken_without_an_import() -> None:
     assert evaluated(text) == 0.0
 
 
-
 @given(SCALARS)
 def test_every_scalar_is_written_as_itself(scalar: Any) -> None:
     written = evaluated(LiteralValue(scalar))
