@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SCRATCH = "ciguard-"
 _TICK_S = 0.1
 _DESCRIBE_S = 600.0
 
@@ -101,7 +102,8 @@ class Dispatcher:
         self._lanes = lanes
         self._stations: dict[str, _Station] = {}
         self._selector = selectors.DefaultSelector()
-        self.scratch = Path(tempfile.mkdtemp(prefix=f"ciguard-{os.getpid()}-"))
+        sweep_abandoned(Path(tempfile.gettempdir()))
+        self.scratch = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-"))
         """Folder of everything that the workers write; removed by `close`."""
         self._next_check = 0.0
 
@@ -295,3 +297,11 @@ class Dispatcher:
         self._stations.clear()
         self._selector.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def sweep_abandoned(folder: Path) -> None:
+    """Remove the scratch folders of dispatchers that were killed: their process is gone."""
+    for path in folder.glob(f"{_SCRATCH}*-*"):
+        process = path.name.removeprefix(_SCRATCH).partition("-")[0]
+        if process.isdigit() and not Path("/proc", process).exists():
+            shutil.rmtree(path, ignore_errors=True)

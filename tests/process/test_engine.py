@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -35,6 +36,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
+from ciguard.execution.dispatcher import sweep_abandoned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -380,3 +382,17 @@ def test_nothing_is_left_behind_when_the_dispatcher_closes() -> None:
     assert not scratch.exists()
     with pytest.raises(ProcessLookupError):
         os.killpg(group, 0)
+
+
+def test_what_a_killed_guard_left_behind_is_swept(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["/bin/true"])
+    ended.wait()
+    abandoned = tmp_path / f"ciguard-{ended.pid}-x"
+    in_use = tmp_path / f"ciguard-{os.getpid()}-x"
+    for folder in (abandoned, in_use):
+        (folder / "1").mkdir(parents=True)
+
+    sweep_abandoned(tmp_path)
+
+    assert not abandoned.exists()
+    assert in_use.exists()
