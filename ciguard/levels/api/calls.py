@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiCall, Intent, ParameterKind, Value
 from ciguard.levels.api.layout import Layout
-from ciguard.levels.api.layouts import layout_mutator
 from ciguard.levels.api.mix import Bend, Mix
 from ciguard.values import (
     Mutation,
@@ -40,7 +39,6 @@ _INTENTS = {
     Bend.MANY: Intent.BOUNDARY,
 }
 _OPTIONAL_REDRAWN = 0.5
-_ODD_WEIGHT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +61,7 @@ class CallGenerator:
         self._kind = api.record.kind
         generated = [p for p in api.parameters if _is_drawn(p)]
         inputs = list(api.inputs)
-        odd = layout_mutator(self._api)
-        ordered = _in_order_of_reference([*generated, *inputs])
-        self._slots = tuple(_slot(parameter, odd) for parameter in ordered)
+        self._slots = tuple(map(_slot, _in_order_of_reference([*generated, *inputs])))
         self._breakable = tuple(slot for slot in self._slots if slot.violate)
         self._layout = Layout(generated, keywords_only=api.record.source == "opdef")
         self._inputs = tuple(parameter.name for parameter in inputs)
@@ -138,7 +134,7 @@ def _is_drawn(parameter: Parameter) -> bool:
     return parameter.is_generated or parameter.required
 
 
-def _slot(parameter: Parameter, odd: Mutator | None) -> _Slot:
+def _slot(parameter: Parameter) -> _Slot:
     constraint = parameter.constraint
     share = 0.0 if parameter.required else 1.0
     if parameter.kind is ParameterKind.VAR_POSITIONAL:
@@ -150,7 +146,7 @@ def _slot(parameter: Parameter, odd: Mutator | None) -> _Slot:
         sample=compile_sampler(constraint),
         share=share,
         violate=_weighted(violations(constraint)),
-        bound=(*_weighted(boundaries(constraint)), *((odd,) * _ODD_WEIGHT if odd else ())),
+        bound=_weighted(boundaries(constraint)),
     )
 
 

@@ -102,6 +102,14 @@ class TorchAdapter(contract.Adapter):
             with contextlib.suppress(TypeError):  # softmax lacks its dimension: errors load lazily
                 call(matrix)
         functional.mse_loss(matrix, matrix)
+        # A first call on another layout imports hundreds of Python modules: up to half a second.
+        for convert in (lambda: matrix.to("meta"), matrix.to_sparse, matrix.to_sparse_csr):
+            with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError):
+                odd = convert()
+                torch.sort(odd)
+                functional.softmax(odd, 0)
+        for call in (torch.argmax, torch.exp, torch.mean):
+            call(matrix.to("meta"))
         with contextlib.suppress(RuntimeError):
             torch.mm(matrix, torch.ones(2))
 
