@@ -116,8 +116,12 @@ class Guard:
         done = sent = 0
         began = time.process_time() + family_cpu_s(self._server)
         deadline = time.monotonic() + seconds if seconds else float("inf")
-        while under_way or (time.monotonic() < deadline and (not cases or sent < cases)):
-            while len(under_way) < WINDOW and time.monotonic() < deadline:
+
+        def may_send() -> bool:
+            return time.monotonic() < deadline and (not cases or sent < cases)
+
+        while under_way or may_send():
+            while len(under_way) < WINDOW and may_send():
                 batch = self._level.cases(self._index)
                 encoded = [encode(case) for case in batch.cases]
                 if crash_every and (sent + len(encoded)) // crash_every > sent // crash_every:
