@@ -22,6 +22,8 @@ class Evidence:
     """What it decided: `structures`, `dtypes`, `shape`, `range`, …"""
     text: str
     """The words it was read from."""
+    rule: str = ""
+    """What read it, where one source has many rules: the pattern or the rule's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

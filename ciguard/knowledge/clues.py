@@ -69,6 +69,8 @@ class Clue:
     source: Source
     evidence: str
     """The words of the source: the phrase, the schema type, the default."""
+    rule: str = ""
+    """Which of the source's rules read them; empty where the source has no rules."""
     structures: tuple[Structure, ...] = ()
     dtypes: tuple[str, ...] = ()
     dtype_of: str = ""

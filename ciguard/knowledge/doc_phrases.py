@@ -110,5 +110,6 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
         match = pattern.search(text)
         fields = fields_of(match) if match else {}
         if match and fields:
-            clues.append(Clue(source=Source.DOC_PHRASE, evidence=match.group()[:120], **fields))
+            quoted, rule = match.group()[:120], pattern.pattern
+            clues.append(Clue(source=Source.DOC_PHRASE, evidence=quoted, rule=rule, **fields))
     return clues

@@ -45,7 +45,7 @@ def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[Evidence, ...]]:
             continue
         said = {name: getattr(speaker, name) for name in names}
         merged = replace(merged, **said)
-        evidence.append(Evidence(speaker.source, aspect, speaker.evidence))
+        evidence.append(Evidence(speaker.source, aspect, speaker.evidence, speaker.rule))
         if aspect == "dtypes":
             merged = _with_both_dtype_aspects(merged, ranked)
         elif aspect == "allowed":

@@ -100,5 +100,6 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     del record
     for pattern, fields in _COMPILED:
         if pattern.fullmatch(parameter.name.lower()):
-            return [Clue(source=Source.NAME, evidence=parameter.name, **fields)]
+            name, rule = parameter.name, pattern.pattern
+            return [Clue(source=Source.NAME, evidence=name, rule=rule, **fields)]
     return []
