@@ -1,0 +1,63 @@
+"""One target and one worker, driven through the real engine: what several benchmarks share."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from accounting import family_cpu_s
+
+from ciguard.campaign.catalogue import catalogue
+from ciguard.campaign.group import Group, groups_of, worker_spec
+from ciguard.campaign.stream import Stream
+from ciguard.config import Config
+from ciguard.execution import ServerProcess
+from ciguard.targets import parse_target, provision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.campaign.stream import Executed
+    from ciguard.domain import ApiRecord
+    from ciguard.execution import Dispatcher
+    from ciguard.levels import Level
+
+
+class OneTarget:
+    """A target's worker, its catalogue, and a clock that counts the CPU time of all of it."""
+
+    def __init__(self, text: str, dispatcher: Dispatcher) -> None:
+        self.environment = provision(parse_target(text), on_step=lambda _: None)
+        self.name = self.environment.target.name
+        self._dispatcher = dispatcher
+        spec = worker_spec(self.name, self.environment, Config())
+        started = dispatcher.start([spec])[self.name]
+        if not isinstance(started, ServerProcess):
+            raise started
+        self._server = started.process_id
+        self.records: dict[str, ApiRecord] = catalogue(self.name, self.environment, dispatcher)
+
+    @property
+    def library(self) -> str:
+        """Name of the library under test."""
+        return self.environment.library.name
+
+    def cpu_s(self) -> float:
+        """Return the CPU time of the orchestrator and of all workers so far."""
+        return time.process_time() + family_cpu_s(self._server)
+
+    def group(self) -> Group:
+        """Return a group of this target alone."""
+        group = groups_of({self.name: self.environment})[self.library]
+        group.members[self.name].catalogue = self.records
+        return group
+
+    def run(self, level: Level, batches: int, *, apis: int) -> Iterator[Executed]:
+        """Run the first `batches` of a level that calls so many APIs in turn."""
+        stream = Stream("api", level, self.group(), lanes=1, apis=apis)
+        stream.last = batches
+        while not stream.is_exhausted:
+            stream.fill(self._dispatcher)
+            yield from stream.completed()  # batches that were skipped need no result
+            for result in self._dispatcher.wait(1.0):
+                yield from stream.take(result)
