@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.values.boundary import boundaries
 from ciguard.values.check import conforms, problem
+from ciguard.values.codec import constraint_from_json, constraint_to_json
 from ciguard.values.constraints import (
     AnyOf,
     Array,
@@ -39,6 +40,7 @@ from ciguard.values.mutation import Mutation, Mutator
 from ciguard.values.sample import Sampler, compile_sampler
 from ciguard.values.scope import Scope
 from ciguard.values.violate import violations
+from ciguard.values.wording import in_words
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -76,6 +78,9 @@ __all__ = [
     "compile_sampler",
     "compile_strategy",
     "conforms",
+    "constraint_from_json",
+    "constraint_to_json",
+    "in_words",
     "problem",
     "references",
     "violations",
