@@ -59,6 +59,10 @@ class BaselineError(CiguardError):
     """A baseline cannot be read or written. The stored file is left as it is."""
 
 
+class ConstraintsFileError(CiguardError):
+    """A file of constraints is damaged, or of a newer schema."""
+
+
 class OutputError(CiguardError):
     """The output folder cannot be written, or holds something that would be lost."""
 

@@ -1,54 +1,171 @@
-"""The catalogue of a target's public API: described once per environment, then kept beside it."""
+"""The catalogue of a target's public API, and what is known of it.
+
+It comes from the first of these that holds: the constraints shipped with ciguard for the exact
+version, the file kept in the target's environment, a description by the target itself.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import logging
 import os
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from ciguard.domain import RECORD_SCHEMA, ApiRecord, record_from_json
+from ciguard.campaign.shipped import (
+    holds_for,
+    pinned_requirement,
+    public_version,
+    shipped_file,
+)
+from ciguard.domain import Skipped, record_from_json
+from ciguard.errors import ConstraintsFileError
+from ciguard.knowledge import (
+    KnownApis,
+    Provenance,
+    constraint_lines,
+    known_of,
+    read_constraints,
+    read_provenance,
+)
+from ciguard.targets import description_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
     from pathlib import Path
 
-    from ciguard.domain import Json
     from ciguard.execution import Dispatcher
     from ciguard.targets import Environment
 
+log = logging.getLogger(__name__)
 
-def catalogue(name: str, environment: Environment, dispatcher: Dispatcher) -> dict[str, ApiRecord]:
-    """Return the records of a target's public API, by name.
+
+class Origin(StrEnum):
+    """Where a catalogue comes from."""
+
+    SHIPPED = "shipped"
+    """With ciguard, for the exact version of the library."""
+    KEPT = "kept"
+    """In the environment, where an earlier command left it."""
+    DESCRIBED = "described"
+    """The library has just been asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """What is known of a target's API, and whence."""
+
+    known: KnownApis
+    origin: Origin
+    notices: tuple[str, ...] = ()
+    """What a person should know, one line each: a kept file that was damaged."""
+
+
+def catalogue(
+    name: str, environment: Environment, dispatcher: Dispatcher, *, anew: bool = False
+) -> Catalogue:
+    """Return the catalogue of a target whose server is started.
+
+    Args:
+        name: the target's, as the dispatcher knows it.
+        environment: where it runs.
+        dispatcher: asks the target where nothing else answers.
+        anew: ask the target in any case.
 
     Raises:
         WorkerStartError: if the library cannot be described.
     """
+    notices: list[str] = []
+    if not anew:
+        stored = _stored(name, environment, notices)
+        if stored is not None:
+            return stored
+    known = _described(name, environment, dispatcher)
     kept = _kept_file(environment)
-    if kept is not None and kept.is_file():
-        lines: Iterable[Json] = map(json.loads, kept.read_text("utf-8").splitlines())
-        return _by_name(lines)
-    described = list(dispatcher.describe(name))
     if kept is not None:
-        _write(kept, described)
-    return _by_name(described)
+        _keep(kept, known)
+    return Catalogue(known=known, origin=Origin.DESCRIBED, notices=tuple(notices))
 
 
-def _by_name(lines: Iterable[Json]) -> dict[str, ApiRecord]:
-    records = map(record_from_json, lines)
-    return {record.api: record for record in records}
+def _stored(name: str, environment: Environment, notices: list[str]) -> Catalogue | None:
+    shipped = shipped_file(environment.target, environment.library)
+    for path, origin in ((shipped, Origin.SHIPPED), (_kept_file(environment), Origin.KEPT)):
+        if path is None or not path.is_file():
+            continue
+        holds = holds_for if origin is Origin.SHIPPED else _is_kept
+        try:
+            known = read_file(path, only_if=partial(holds, environment=environment))
+        except ConstraintsFileError as error:
+            notices.append(f"{name}: {error} Until then the library is described again.")
+            continue
+        if known is not None:
+            return Catalogue(known=known, origin=origin, notices=tuple(notices))
+    return None
+
+
+def read_file(
+    path: Path, *, only_if: Callable[[Provenance], bool] = lambda _: True
+) -> KnownApis | None:
+    """Read a file of constraints.
+
+    Args:
+        path: of the file.
+        only_if: judges by the first line whether the rest is worth reading; None is returned else.
+
+    Raises:
+        ConstraintsFileError: if it cannot be read; names file, line and key.
+    """
+    try:
+        with path.open(encoding="utf-8") as lines:
+            first = lines.readline()
+            if not only_if(read_provenance(first, name=str(path))):
+                return None
+            return read_constraints(chain((first,), lines), name=str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{path}: cannot be read: {error}. Write the file anew with `ciguard extract`."
+        raise ConstraintsFileError(msg) from error
+
+
+def _described(name: str, environment: Environment, dispatcher: Dispatcher) -> KnownApis:
+    lines = list(dispatcher.describe(name))
+    library = environment.library
+    return known_of(
+        [record_from_json(line) for line in lines if "skipped" not in line],
+        [Skipped(name=x["skipped"], reason=x["reason"]) for x in lines if "skipped" in x],
+        Provenance(
+            library=library.name,
+            version=public_version(environment.version),
+            requirement=pinned_requirement(environment.target, library),
+            device=environment.target.device_class,
+            adapter=description_version(library),
+        ),
+    )
 
 
 def _kept_file(environment: Environment) -> Path | None:
-    """Return where the catalogue is kept; None for an environment that may change under us."""
+    """Return where the catalogue is kept; None for an environment that may change under us.
+
+    In the folder of the build: what is installed anew, such as the next nightly, begins without.
+    """
     if environment.target.is_current:
         return None
-    adapters = sorted(environment.library.adapter.parent.glob("*.py"))
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in adapters)).hexdigest()[:12]
-    return environment.root / f"catalogue-{RECORD_SCHEMA}-{environment.library.name}-{digest}.jsonl"
+    return environment.root / f"constraints-{environment.library.name}.jsonl"
 
 
-def _write(path: Path, described: list[Json]) -> None:
+def _is_kept(provenance: Provenance, environment: Environment) -> bool:
+    library = environment.library
+    same = provenance.adapter == description_version(library)
+    return same and provenance.library == library.name
+
+
+def _keep(path: Path, known: KnownApis) -> None:
     part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text("".join(json.dumps(record) + "\n" for record in described), "utf-8")
-    part.replace(path)  # two runs that describe at once write the same
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.writelines(constraint_lines(known, records_only=True))
+        part.replace(path)  # two runs that describe at once write the same
+    except OSError as error:  # a cache that is mounted read-only or full serves as well
+        part.unlink(missing_ok=True)
+        log.warning("%s: what the library says of itself is not kept: %s", path, error)

@@ -29,7 +29,7 @@ class Member:
     environment: Environment
     identity: Identity
     confined_by: tuple[str, ...] = ()
-    catalogue: dict[str, ApiRecord] = field(default_factory=dict)
+    catalogue: Mapping[str, ApiRecord] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     exercised: set[str] = field(default_factory=set)
     """APIs that were called at least once."""

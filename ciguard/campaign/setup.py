@@ -43,7 +43,7 @@ def start_groups(
                 member.not_run = str(server)
             else:
                 member.confined_by = server.confined_by
-                _describe(member, dispatcher)
+                yield from _describe(member, dispatcher)
             if member.not_run:
                 yield TargetUnavailable(target=member.name, reason=member.not_run)
             else:
@@ -52,11 +52,14 @@ def start_groups(
     return groups
 
 
-def _describe(member: Member, dispatcher: Dispatcher) -> None:
+def _describe(member: Member, dispatcher: Dispatcher) -> Iterable[Event]:
     try:
-        member.catalogue = catalogue(member.name, member.environment, dispatcher)
+        found = catalogue(member.name, member.environment, dispatcher)
     except WorkerStartError as error:
         member.not_run = str(error)
+        return
+    member.catalogue = found.known.records
+    yield from (Warned(message=notice) for notice in found.notices)
 
 
 def _confinement_warning(member: Member) -> Iterable[Event]:

@@ -62,7 +62,9 @@ from ciguard.domain.records import (
     ApiRecord,
     ParameterKind,
     ParameterRecord,
+    Skipped,
     record_from_json,
+    record_to_json,
 )
 from ciguard.domain.text import (
     html_code,
@@ -136,6 +138,7 @@ __all__ = [
     "RunFinished",
     "RunStarted",
     "Severity",
+    "Skipped",
     "Special",
     "Stage",
     "StageFinished",
@@ -164,6 +167,7 @@ __all__ = [
     "outcome_from_json",
     "outcome_to_json",
     "record_from_json",
+    "record_to_json",
     "shortened",
     "status",
     "value_from_json",

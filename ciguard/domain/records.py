@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -72,6 +72,37 @@ class ApiRecord:
     """Why it may need care: `files`, `network`, `process`, `global-state`, `random`, `time`, …"""
     operator: str = ""
     """The library's own operator behind it, when known: `aten::conv2d`, `MaxPool3D`."""
+    strangers: tuple[str, ...] = ()
+    """Names that the docstring's parameter section describes and the signature lacks."""
+    unread: tuple[str, ...] = ()
+    """Lines of that section that begin with a parameter's name and are no item: no colon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Something of a library that could not be described, and why."""
+
+    name: str
+    reason: str
+
+
+def record_to_json(record: ApiRecord) -> dict[str, Json]:
+    """Return the JSON form of a record; what it leaves at its default is left out."""
+    encoded = _said(record)
+    encoded["parameters"] = [_said(item) for item in record.parameters]
+    if record.inputs:
+        encoded["inputs"] = [_said(item) for item in record.inputs]
+    return encoded
+
+
+def _said(item: ApiRecord | ParameterRecord) -> dict[str, Json]:
+    encoded: dict[str, Json] = {}
+    for one in fields(item):
+        value = getattr(item, one.name)
+        default = one.default_factory() if one.default_factory is not MISSING else one.default
+        if value != default:
+            encoded[one.name] = sorted(value) if isinstance(value, frozenset) else value
+    return {key: list(v) if isinstance(v, tuple) else v for key, v in encoded.items()}
 
 
 def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
@@ -90,8 +121,10 @@ def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
             source=str(encoded.get("source", "")),
             tags=frozenset(str(tag) for tag in encoded.get("tags", ())),
             operator=str(encoded.get("operator", "")),
+            strangers=tuple(map(str, encoded.get("strangers", ()))),
+            unread=tuple(map(str, encoded.get("unread", ()))),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         msg = f"not an API record: {error!r}"
         raise ValueError(msg) from error
 

@@ -6,16 +6,34 @@ Each source is one reader module; `merge` ranks what they say, `compose` writes 
 
 from ciguard.knowledge.api import Api, Evidence, Parameter
 from ciguard.knowledge.clues import Clue, Reader, Source, Structure
+from ciguard.knowledge.constraints_file import (
+    CONSTRAINTS_SCHEMA,
+    KnownApis,
+    Provenance,
+    constraint_lines,
+    known_of,
+    read_constraints,
+    read_provenance,
+)
 from ciguard.knowledge.understand import READERS, understand
+from ciguard.knowledge.version import knowledge_version
 
 __all__ = [
+    "CONSTRAINTS_SCHEMA",
     "READERS",
     "Api",
     "Clue",
     "Evidence",
+    "KnownApis",
     "Parameter",
+    "Provenance",
     "Reader",
     "Source",
     "Structure",
+    "constraint_lines",
+    "knowledge_version",
+    "known_of",
+    "read_constraints",
+    "read_provenance",
     "understand",
 ]

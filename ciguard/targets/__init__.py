@@ -4,6 +4,7 @@
 runs inside the target and is imported from there only.
 """
 
+from ciguard.targets.description import description_version
 from ciguard.targets.environment import Environment
 from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library
 from ciguard.targets.provision import provision, provision_all
@@ -37,6 +38,7 @@ __all__ = [
     "Target",
     "Wheel",
     "cache_folder",
+    "description_version",
     "libraries_of",
     "list_environments",
     "parse_target",

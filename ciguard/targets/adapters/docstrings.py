@@ -28,8 +28,17 @@ _ITEM = re.compile(
 _REST = re.compile(r"^:param\s+(?:([^:]+?)\s+)?(\*{0,2}\w+)\s*:\s*(.*)$")
 _REST_TYPE = re.compile(r"^:type\s+(\w+)\s*:\s*(.*)$")
 _BRACKET = re.compile(r"^(?:[-*]\s+)?\[(?:in|out|inout|in,\s*out)\]\s*(\w+)\s*(.*)$")
+_ARGUMENTS = re.compile(
+    r"^(?:required |optional |other )?(?:args|arguments|parameters|params|keyword args|"
+    r"keyword arguments|keyword-only arguments)\s*:+\s*$",
+    re.IGNORECASE,
+)
+"""Headers of sections that describe the signature; others describe what a layer is called with."""
+_LEADING_NAME = re.compile(r"^(?:[-*]\s+)?[`*]*([A-Za-z_]\w*)")
+_FURTHER_SIGNATURE = re.compile(r"^\.\. (?:py:)?(?:function|method|class)::|^[\w.]+\s*\(.*\)\s*->")
 _SIGNATURE_LINES = 8
 _DOC_LIMIT = 2000
+_LINE_LIMIT = 200
 
 
 class Described(NamedTuple):
@@ -86,6 +95,39 @@ def parameters(doc: str) -> dict[str, Described]:
     return found
 
 
+def strangers(doc: str, known: set[str]) -> list[str]:
+    """Return the names that the parameter section describes and that are not `known`.
+
+    A docstring of several overloads describes the parameters of all of them together.
+    """
+    lines = inspect.cleandoc(doc).splitlines()
+    overloads = " ".join(line for line in lines if _FURTHER_SIGNATURE.match(line.strip()))
+    elsewhere = set(re.findall(r"\w+", overloads))
+    items = (*_sections(lines, _ARGUMENTS), *_rest(lines))
+    names = [name.strip().lstrip("*") for joined, _, _ in items for name in joined.split(",")]
+    return [name for name in dict.fromkeys(names) if name not in known | elsewhere]
+
+
+def unread(doc: str, known: set[str]) -> list[str]:
+    """Return the lines of the parameter section that begin with a known name and are no item.
+
+    Such a line lacks its colon: whoever reads the section takes it for part of the item before.
+    """
+    lines = inspect.cleandoc(doc).splitlines()
+    described = {name.strip() for joined, _, _ in _sections(lines) for name in joined.split(",")}
+    found = []
+    for index, line in enumerate(lines):
+        if not _ARGUMENTS.match(line.strip()):
+            continue
+        block = [text for text in _block(lines, index + 1, _indent(line)) if text.strip()]
+        margin = _indent(block[0]) if block else 0
+        for text in block:
+            name = _LEADING_NAME.match(text.strip())
+            if name and _indent(text) <= margin and name.group(1) in known - described:
+                found.append(" ".join(text.split())[:_LINE_LIMIT])
+    return found
+
+
 def _after_signature(lines: list[str]) -> int:
     """Return the number of lines that the signature at the top takes, 0 if there is none."""
     if not lines or not re.match(r"^[\w.]+\s*\(", lines[0]):
@@ -116,11 +158,13 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _sections(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+def _sections(
+    lines: list[str], header: re.Pattern[str] = _HEADER
+) -> Iterator[tuple[str, str, str]]:
     for index, line in enumerate(lines):
         text = line.strip()
         following = lines[index + 1].strip() if index + 1 < len(lines) else ""
-        if _HEADER.match(text):
+        if header.match(text):
             yield from _items(_block(lines, index + 1, _indent(line)))
         elif _NUMPY_HEADER.match(text) and _UNDERLINE.match(following):
             yield from _numpy_items(lines, index + 2, _indent(line))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 import types
@@ -22,6 +23,7 @@ _KINDS = {
 }
 _UNSTABLE_REPR = re.compile(r" at 0x[0-9a-f]+|^<(?:function|class|module|object|built-in)")
 _RECEIVERS = ("self", "cls")
+_REASON_LIMIT = 300
 
 
 def record(api: str, kind: str, parameters: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
@@ -36,8 +38,33 @@ def record(api: str, kind: str, parameters: list[dict[str, Any]], **more: Any) -
     encoded: dict[str, Any] = {"api": api, "kind": kind, "parameters": parameters}
     encoded.update({key: value for key, value in more.items() if value not in ("", None, [], ())})
     if "doc" in encoded:
+        known = {item["name"] for item in (*parameters, *more.get("inputs", ()))}
+        claims = {
+            "strangers": docstrings.strangers(encoded["doc"], known),
+            "unread": docstrings.unread(encoded["doc"], known),
+        }
+        encoded.update({key: names for key, names in claims.items() if names})
         encoded["doc"] = docstrings.first_paragraph(encoded["doc"])
     return encoded
+
+
+def skipped(name: str, error: BaseException) -> dict[str, Any]:
+    """Return the JSON of a `ciguard.domain.records.Skipped`."""
+    return {"skipped": name, "reason": f"{type(error).__name__}: {error}"[:_REASON_LIMIT]}
+
+
+def each(
+    found: Iterable[tuple[str, Any]], describe: Callable[[str, Any], dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield what `describe` returns for every name and object; why it could not, where it raises.
+
+    Public objects of a foreign library may do anything when they are looked at.
+    """
+    for api, thing in found:
+        try:
+            yield describe(api, thing)
+        except Exception as error:  # noqa: BLE001 - reported with its reason, the others go on
+            yield skipped(api, error)
 
 
 def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[str, Any]:
@@ -167,30 +194,49 @@ def doc_of(thing: Any) -> str:
 
 
 def walk(
-    root: types.ModuleType, *, enter: Callable[[types.ModuleType, str], bool]
+    root: types.ModuleType,
+    *,
+    enter: Callable[[types.ModuleType, str], bool],
+    lost: list[dict[str, Any]],
 ) -> Iterator[tuple[str, Any]]:
     """Yield every public name below a module, with its object.
 
     Args:
         root: where to begin; its own name is the prefix of all names.
         enter: whether to descend into a module found under a name.
+        lost: gets what cannot be imported, and why: parts that this installation lacks or breaks.
     """
     pending = [(root, root.__name__)]
     seen = {id(root)}
     while pending:
         module, prefix = pending.pop(0)
         for name in sorted(public_names(module)):
+            path = f"{prefix}.{name}"
             try:
                 found = getattr(module, name)
-            except (AttributeError, ImportError):
-                continue  # lazily imported parts that this installation lacks
-            path = f"{prefix}.{name}"
+            except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
+                lost.append(skipped(path, error))
+                continue
             if isinstance(found, types.ModuleType):
                 if id(found) not in seen and enter(found, path):
                     seen.add(id(found))
                     pending.append((found, path))
             else:
                 yield path, found
+
+
+def modules(
+    names: Iterable[str], *, lost: list[dict[str, Any]]
+) -> Iterator[tuple[str, types.ModuleType]]:
+    """Yield the modules of these names that this version has; `lost` gets those that break."""
+    for name in names:
+        try:
+            yield name, importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if not f"{name}.".startswith(f"{error.name}."):
+                lost.append(skipped(name, error))  # it is there, and needs what is not
+        except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
+            lost.append(skipped(name, error))
 
 
 def public_names(module: types.ModuleType) -> list[str]:

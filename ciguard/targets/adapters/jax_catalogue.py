@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -21,24 +20,29 @@ _SCALAR_MAKERS = ("_ScalarMeta", "Primitive")
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function."""
     found: list[tuple[str, Any]] = []
-    for name in _MODULES:
-        found.extend(_functions(importlib.import_module(name)))
-    for api, function in introspection.canonical(found).items():
-        doc = introspection.doc_of(function)
-        parameters = introspection.from_signature(function)
-        source = "signature" if parameters is not None else ""
-        parameters = parameters or []
-        introspection.describe_parameters(parameters, doc)
-        yield introspection.record(
-            api, "function", parameters, doc=doc, source=source, tags=tags_of(api)
-        )
+    lost: list[dict[str, Any]] = []
+    for _, module in introspection.modules(_MODULES, lost=lost):
+        found.extend(_functions(module, lost))
+    yield from introspection.each(introspection.canonical(found).items(), _record)
+    yield from lost
 
 
-def _functions(root: Any) -> Iterator[tuple[str, Any]]:
+def _record(api: str, function: Any) -> dict[str, Any]:
+    doc = introspection.doc_of(function)
+    parameters = introspection.from_signature(function)
+    source = "signature" if parameters is not None else ""
+    parameters = parameters or []
+    introspection.describe_parameters(parameters, doc)
+    return introspection.record(
+        api, "function", parameters, doc=doc, source=source, tags=tags_of(api)
+    )
+
+
+def _functions(root: Any, lost: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
     def enter(module: types.ModuleType, path: str) -> bool:
         return module.__name__ == path
 
-    for path, thing in introspection.walk(root, enter=enter):
+    for path, thing in introspection.walk(root, enter=enter, lost=lost):
         if type(thing).__name__ in _SCALAR_MAKERS or inspect.isclass(thing):
             continue
         if callable(thing) and introspection.doc_of(thing):

@@ -23,37 +23,43 @@ _MODULES = (
     "jittor.sparse",
     "jittor.contrib",
 )
+_VAR = "jittor.Var."
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
 
 
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function, layer class and method of `Var`."""
     jittor = importlib.import_module("jittor")
-    members = _members(jittor)
+    lost: list[dict[str, Any]] = []
+    members = _members(jittor, lost)
     functions = ((path, thing) for path, thing in members if isinstance(thing, _FUNCTIONS))
-    for api, function in introspection.canonical(functions).items():
-        parameters, source = _parameters(api, function)
-        yield _record(api, "function", function, parameters, source)
+    yield from introspection.each(introspection.canonical(functions).items(), _function_record)
     layers = [
         (path, thing)
         for path, thing in members
         if inspect.isclass(thing) and issubclass(thing, jittor.Module)
     ]
-    for api, layer in introspection.canonical(layers).items():
-        yield introspection.layer_record(api, layer, call="execute", tags=tags_of(api))
-    for name in sorted(vars(jittor.Var)):
-        method = getattr(jittor.Var, name)
-        if not name.startswith("_") and isinstance(method, _FUNCTIONS):
-            yield _method_record(jittor, name, method)
+    yield from introspection.each(
+        introspection.canonical(layers).items(),
+        lambda api, layer: introspection.layer_record(
+            api, layer, call="execute", tags=tags_of(api)
+        ),
+    )
+    methods = [(f"{_VAR}{name}", getattr(jittor.Var, name)) for name in sorted(vars(jittor.Var))]
+    yield from introspection.each(
+        [
+            (api, method)
+            for api, method in methods
+            if not api.startswith(f"{_VAR}_") and isinstance(method, _FUNCTIONS)
+        ],
+        lambda api, method: _method_record(jittor, api, method),
+    )
+    yield from lost
 
 
-def _members(jittor: Any) -> list[tuple[str, Any]]:
+def _members(jittor: Any, lost: list[dict[str, Any]]) -> list[tuple[str, Any]]:
     found = []
-    for name in _MODULES:
-        try:
-            module = importlib.import_module(name)
-        except ImportError:
-            continue  # this version has no such module
+    for name, module in introspection.modules(_MODULES, lost=lost):
         for member in introspection.public_names(module):
             thing = getattr(module, member, None)
             origin = str(getattr(thing, "__module__", "") or "")
@@ -61,6 +67,11 @@ def _members(jittor: Any) -> list[tuple[str, Any]]:
             if native or origin.startswith(jittor.__name__):
                 found.append((f"{name}.{member}", thing))
     return found
+
+
+def _function_record(api: str, function: Any) -> dict[str, Any]:
+    parameters, source = _parameters(api, function)
+    return _record(api, "function", function, parameters, source)
 
 
 def _parameters(api: str, function: Any) -> tuple[list[dict[str, Any]], str]:
@@ -84,13 +95,13 @@ def _record(
     )
 
 
-def _method_record(jittor: Any, name: str, method: Any) -> dict[str, Any]:
+def _method_record(jittor: Any, api: str, method: Any) -> dict[str, Any]:
     """Return a method's record with its receiver first.
 
     Operators are functions whose first argument became the receiver; only the true members of
     `Var`, which have no function beside them, declare their arguments alone.
     """
-    api = f"jittor.Var.{name}"
+    name = api.removeprefix(_VAR)
     parameters, source = _parameters(api, method)
     is_operator = isinstance(method, types.FunctionType) or hasattr(jittor, name)
     receiver = introspection.parameter("self", kind="positional_only", schema_type="Tensor")

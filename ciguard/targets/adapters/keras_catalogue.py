@@ -19,23 +19,30 @@ _LEFT_OUT = ("keras.src", "keras.legacy", "keras.backend", "keras.wrappers", "ke
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function and per class whose objects are called."""
     keras = importlib.import_module("keras")
-    for api, function in _functions(keras).items():
-        doc = introspection.doc_of(function)
-        parameters = introspection.from_signature(function) or []
-        introspection.describe_parameters(parameters, doc)
-        yield introspection.record(
-            api, "function", parameters, doc=doc, source="signature", tags=tags_of(api)
-        )
+    lost: list[dict[str, Any]] = []
+    yield from introspection.each(_functions(keras, lost).items(), _record)
     yield from keras_classes.describe(keras, "keras")
+    yield from lost
 
 
-def _functions(keras: Any) -> dict[str, Any]:
+def _record(api: str, function: Any) -> dict[str, Any]:
+    doc = introspection.doc_of(function)
+    parameters = introspection.from_signature(function)
+    source = "signature" if parameters is not None else ""
+    parameters = parameters or []
+    introspection.describe_parameters(parameters, doc)
+    return introspection.record(
+        api, "function", parameters, doc=doc, source=source, tags=tags_of(api)
+    )
+
+
+def _functions(keras: Any, lost: list[dict[str, Any]]) -> dict[str, Any]:
     def enter(module: types.ModuleType, path: str) -> bool:
         return not path.startswith(_LEFT_OUT) and module.__name__.startswith("keras")
 
     found = (
         (path, thing)
-        for path, thing in introspection.walk(keras, enter=enter)
+        for path, thing in introspection.walk(keras, enter=enter, lost=lost)
         if isinstance(thing, types.FunctionType) and introspection.doc_of(thing)
     )
     return introspection.canonical(found)

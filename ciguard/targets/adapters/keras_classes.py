@@ -38,5 +38,9 @@ def describe(keras: Any, prefix: str) -> Iterator[dict[str, Any]]:
                 found.append((f"{prefix}.{module}.{name}", thing, call))
     classes = introspection.canonical((path, thing) for path, thing, _ in found)
     calls = {path: call for path, _, call in found}
-    for path, thing in classes.items():
-        yield introspection.layer_record(path, thing, call=calls[path], tags=tags_of(path))
+    yield from introspection.each(
+        classes.items(),
+        lambda path, thing: introspection.layer_record(
+            path, thing, call=calls[path], tags=tags_of(path)
+        ),
+    )

@@ -27,6 +27,7 @@ _LEFT_OUT = (
 )
 """Described elsewhere, internal, or the same as what is described."""
 _API_MODULES = "tensorflow._api."
+_RAW = "tensorflow.raw_ops."
 
 
 def describe() -> Iterator[dict[str, Any]]:
@@ -34,11 +35,21 @@ def describe() -> Iterator[dict[str, Any]]:
     tensorflow = importlib.import_module("tensorflow")
     definitions = OpDefs()
     operators = _operators(tensorflow)
-    for api, function in _functions(tensorflow).items():
-        operator = operators.get(_origin(function), "")
-        yield _record(api, function, operator, definitions)
-    for name in introspection.public_names(tensorflow.raw_ops):
-        yield _raw_record(name, getattr(tensorflow.raw_ops, name), definitions)
+    lost: list[dict[str, Any]] = []
+    yield from introspection.each(
+        _functions(tensorflow, lost).items(),
+        lambda api, function: _record(
+            api, function, operators.get(_origin(function), ""), definitions
+        ),
+    )
+    raw = {
+        f"{_RAW}{name}": getattr(tensorflow.raw_ops, name)
+        for name in introspection.public_names(tensorflow.raw_ops)
+    }
+    yield from introspection.each(
+        raw.items(), lambda api, function: _raw_record(api, function, definitions)
+    )
+    yield from lost
     try:
         keras = tensorflow.keras
         _ = keras.layers
@@ -47,13 +58,13 @@ def describe() -> Iterator[dict[str, Any]]:
     yield from keras_classes.describe(keras, "tensorflow.keras")
 
 
-def _functions(tensorflow: Any) -> dict[str, Any]:
+def _functions(tensorflow: Any, lost: list[dict[str, Any]]) -> dict[str, Any]:
     def enter(module: types.ModuleType, path: str) -> bool:
         return not path.startswith(_LEFT_OUT) and module.__name__.startswith(_API_MODULES)
 
     found = (
         (path, thing)
-        for path, thing in introspection.walk(tensorflow, enter=enter)
+        for path, thing in introspection.walk(tensorflow, enter=enter, lost=lost)
         if isinstance(thing, types.FunctionType) and introspection.doc_of(thing)
     )
     return introspection.canonical(found)
@@ -83,8 +94,9 @@ def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict
     )
 
 
-def _raw_record(name: str, function: Any, definitions: OpDefs) -> dict[str, Any]:
-    record = _record(f"tensorflow.raw_ops.{name}", function, name, definitions)
+def _raw_record(api: str, function: Any, definitions: OpDefs) -> dict[str, Any]:
+    name = api.removeprefix(_RAW)
+    record = _record(api, function, name, definitions)
     for item in record["parameters"]:
         item["kind"] = "keyword_only"  # raw operations refuse positional arguments
     definition = definitions.find(name)

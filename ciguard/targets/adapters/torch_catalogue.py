@@ -130,23 +130,29 @@ class _Catalogue:
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function, layer class and tensor method."""
     catalogue = _Catalogue()
-    for api, thing in _functions().items():
-        yield catalogue.record(api, thing, "function")
-    for api, layer in _layers(catalogue.torch).items():
-        yield introspection.layer_record(api, layer, call="forward", tags=_tags(api, layer))
-    for api, method in _methods(catalogue.torch):
-        yield _method_record(catalogue, api, method)
-    for name in _bare_operators(catalogue):
-        yield _operator_record(catalogue, name)
+    lost: list[dict[str, Any]] = []
+    yield from introspection.each(
+        _functions(lost).items(), lambda api, thing: catalogue.record(api, thing, "function")
+    )
+    yield from introspection.each(
+        _layers(catalogue.torch).items(),
+        lambda api, layer: introspection.layer_record(
+            api, layer, call="forward", tags=_tags(api, layer)
+        ),
+    )
+    yield from introspection.each(
+        _methods(catalogue.torch), lambda api, method: _method_record(catalogue, api, method)
+    )
+    yield from introspection.each(
+        ((f"torch.ops.aten.{name}", name) for name in _bare_operators(catalogue)),
+        lambda _, name: _operator_record(catalogue, name),
+    )
+    yield from lost
 
 
-def _functions() -> dict[str, Any]:
+def _functions(lost: list[dict[str, Any]]) -> dict[str, Any]:
     found = []
-    for name in _MODULES:
-        try:
-            module = importlib.import_module(name)
-        except ImportError:
-            continue  # this version has no such module
+    for name, module in introspection.modules(_MODULES, lost=lost):
         for member in introspection.public_names(module):
             thing = getattr(module, member, None)
             if isinstance(thing, _FUNCTIONS) and _is_public(thing, name):

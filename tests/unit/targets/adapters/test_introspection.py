@@ -83,6 +83,6 @@ def test_a_walk_visits_public_modules_once_and_only_where_it_may_enter() -> None
     for module, names in members.items():
         vars(module).update(names)
 
-    found = list(introspection.walk(root, enter=lambda module, _: module is not foreign))
+    found = list(introspection.walk(root, enter=lambda module, _: module is not foreign, lost=[]))
 
     assert found == [("root.f", positional), ("root.alias.g", len)]
