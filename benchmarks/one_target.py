@@ -35,7 +35,7 @@ class OneTarget:
         if not isinstance(started, ServerProcess):
             raise started
         self._server = started.process_id
-        self.records: dict[str, ApiRecord] = catalogue(self.name, self.environment, dispatcher)
+        self.records = catalogue(self.name, self.environment, dispatcher).known.records
 
     @property
     def library(self) -> str:

@@ -4,7 +4,7 @@ One JSON object per line, in `<out>/journal.jsonl`:
 
     {"type": "start", "schema": 1, "parameters": {…}}
     {"type": "progress", "elapsed_s": 1.0, "streams": {name: {…}}, "targets": {name: {…}},
-     "counts": {"v1:…": 3}}
+     "counts": {"v1:…": 3}, "lessons": {name: "packed"}}
     {"type": "candidate", "key": "v1:…", "finding": {…}}
     {"type": "bucket", "key": "v1:…", "bucket": {…}}
 
@@ -18,6 +18,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from ciguard.campaign.lessons import Lesson, packed, unpacked
 from ciguard.domain import (
     Bucket,
     Finding,
@@ -30,7 +31,7 @@ from ciguard.domain import (
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -50,6 +51,8 @@ class Past:
     """Findings that were proposed and not settled, by provisional fingerprint."""
     buckets: list[tuple[str, Bucket]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    lessons: dict[str, list[Lesson]] = field(default_factory=dict)
+    """What the batches of each stream have taught, in the order of their index."""
 
 
 class Journal:
@@ -99,6 +102,7 @@ class Journal:
         streams: Mapping[str, Any],
         targets: Mapping[str, Any],
         counts: Mapping[str, int],
+        lessons: Mapping[str, Sequence[Lesson]] | None = None,
     ) -> None:
         """Note how far the run is.
 
@@ -107,9 +111,11 @@ class Journal:
             streams: state of each, as of the batches that were judged.
             targets: tally of each, and APIs exercised since the last line.
             counts: how many findings of those batches fell into each bucket.
+            lessons: what the batches of each stream have taught since the last line.
         """
         line = {"type": "progress", "elapsed_s": elapsed_s, "streams": streams}
-        self._append({**line, "targets": targets, "counts": counts})
+        taught = {name: packed(new) for name, new in (lessons or {}).items() if new}
+        self._append({**line, "targets": targets, "counts": counts, "lessons": taught})
 
     def candidate(self, key: str, finding: Finding) -> None:
         """Note a finding before it is confirmed."""
@@ -207,6 +213,8 @@ def _recall(past: Past, entry: dict[str, Any], path: Path) -> None:
                 past.streams = {str(n): _stream(state) for n, state in entry["streams"].items()}
                 _recall_targets(past, entry["targets"])
                 past.counts = {str(key): _natural(n) for key, n in entry["counts"].items()}
+                for name, text in entry.get("lessons", {}).items():
+                    past.lessons.setdefault(name, []).extend(unpacked(text))
             case "candidate":
                 past.candidates[str(entry["key"])] = finding_from_json(entry["finding"])
             case "bucket":

@@ -165,6 +165,7 @@ class _Campaign:
         for name, state in past.streams.items():
             if name in self._streams:
                 self._streams[name].continue_from(state)
+                self._streams[name].lessons.recall(past.lessons.get(name, ()))
         members = {m.name: m for group in self._groups.values() for m in group.members.values()}
         for name, seen in past.targets.items():
             if name in members:
@@ -330,5 +331,9 @@ class _Campaign:
             member.unnoted.clear()
         streams = {stream.name: stream.state() for stream in self._streams.values()}
         self._journal.progress(
-            self._budget.elapsed_s, streams=streams, targets=targets, counts=self._intake.counts
+            self._budget.elapsed_s,
+            streams=streams,
+            targets=targets,
+            counts=self._intake.counts,
+            lessons={stream.name: stream.new_lessons() for stream in self._streams.values()},
         )

@@ -2,7 +2,8 @@
 
 Batches are identified by their index. A window of them is under way at a time; results are handed
 on in the order of the index, and what is skipped depends only on results that lie a whole window
-back. So the same seed gives the same cases however fast the workers are.
+back. So the same seed gives the same cases however fast the workers are. What a level learns from
+outcomes is put to use in the same way, see `lessons`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ciguard.campaign.lessons import Lessons
 from ciguard.domain import Crashed, Exhausted, Hung, Outcome
 from ciguard.execution import Job
 from ciguard.triage import encode
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ciguard.campaign.group import Group
+    from ciguard.campaign.lessons import Lesson
     from ciguard.domain import Case
     from ciguard.execution import Dispatcher, Result
     from ciguard.levels import Batch, Level
@@ -65,6 +68,7 @@ class Stream:
         self.group = group
         self._level = level
         self._window = _WINDOW_PER_LANE * lanes
+        self.lessons = Lessons(level, window=self._window)
         self._next = 0
         """Index of the next batch to propose."""
         self.done = 0
@@ -101,6 +105,10 @@ class Stream:
             "deaths": {a: seen for a, seen in deaths.items() if seen},
         }
 
+    def new_lessons(self) -> list[Lesson]:
+        """Return the lessons of batches that were judged since the last call."""
+        return self.lessons.drain(self._judged[0])
+
     def end_after(self, cases: int) -> None:
         """Propose no more than about `cases`: whole batches, at least one."""
         per_batch = max(1, len(self._level.cases(0).cases))
@@ -123,6 +131,7 @@ class Stream:
             self._next += 1
 
     def _propose(self, index: int, dispatcher: Dispatcher) -> None:
+        self.lessons.put_to_use(index)
         batch = self._level.cases(index)
         targets = self.group.targets_with(batch.api)
         if not batch.cases or self._is_retired(batch.api, index):
@@ -168,6 +177,7 @@ class Stream:
         count = min(map(len, outcomes.values()))
         self.cases += count
         ran = {name: results[:count] for name, results in outcomes.items()}
+        self.lessons.draw(index, entry.batch, ran)
         return Executed(entry.batch.api, entry.batch.cases[:count], ran)
 
 

@@ -15,6 +15,9 @@ from ciguard.knowledge.constraints_file import (
     read_constraints,
     read_provenance,
 )
+from ciguard.knowledge.refine import Refinement, refined, refinements
+from ciguard.knowledge.refine_experience import Experience, experience_from_json
+from ciguard.knowledge.refine_store import experience_lines, read_experience
 from ciguard.knowledge.understand import READERS, understand
 from ciguard.knowledge.version import knowledge_version
 
@@ -24,16 +27,23 @@ __all__ = [
     "Api",
     "Clue",
     "Evidence",
+    "Experience",
     "KnownApis",
     "Parameter",
     "Provenance",
     "Reader",
+    "Refinement",
     "Source",
     "Structure",
     "constraint_lines",
+    "experience_from_json",
+    "experience_lines",
     "knowledge_version",
     "known_of",
     "read_constraints",
+    "read_experience",
     "read_provenance",
+    "refined",
+    "refinements",
     "understand",
 ]

@@ -34,6 +34,8 @@ class Parameter:
     constraint: Constraint
     kind: ParameterKind = ParameterKind.POSITIONAL_OR_KEYWORD
     required: bool = True
+    given: float = 1.0
+    """How often an optional parameter is given, relative to others: learned from outcomes."""
     is_generated: bool = True
     """False for what no case can carry: callables, generators, open handles."""
     evidence: tuple[Evidence, ...] = ()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class Source(IntEnum):
     """Where a clue comes from. The lesser outranks the greater where two disagree."""
 
+    REJECTION = -1
+    """What the library itself said when it refused a call."""
     OPDEF = 0
     """The operator definition of TensorFlow: types, attributes, allowed values."""
     SCHEMA = 1

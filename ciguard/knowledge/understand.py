@@ -23,6 +23,8 @@ from ciguard.knowledge.merge import merge
 from ciguard.values import Dim, RankOf
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ciguard.domain import ApiRecord, ParameterRecord
 
 READERS: tuple[Reader, ...] = (
@@ -40,9 +42,17 @@ _REFERENCES = ("dtype_of", "shape_of", "broadcast_with", "axis_of", "index_of", 
 _SHAPED = {Structure.TENSOR, Structure.TENSORS}
 
 
-def understand(record: ApiRecord) -> Api:
-    """Return what is known of an API: a constraint per parameter, and who said so."""
-    merged = {p.name: merge(_clues(record, p)) for p in record.parameters}
+def understand(record: ApiRecord, learned: Mapping[str, Sequence[Clue]] | None = None) -> Api:
+    """Return what is known of an API: a constraint per parameter, and who said so.
+
+    Args:
+        record: what the library says of the API.
+        learned: what earlier calls taught, by parameter.
+    """
+    heard = learned or {}
+    merged = {
+        p.name: merge([*_clues(record, p), *heard.get(p.name, ())]) for p in record.parameters
+    }
     known = {name: clue for name, (clue, _) in merged.items()}
     lead = _lead(record, known)
     parameters = tuple(

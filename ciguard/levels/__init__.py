@@ -4,9 +4,18 @@ One package per level. `select` decides which APIs of a catalogue take part. No 
 """
 
 from ciguard.levels.api import ApiLevel
-from ciguard.levels.contract import LEVELS, Batch, Level, LevelFactory
+from ciguard.levels.contract import LEVELS, Batch, LearningLevel, Level, LevelFactory
 from ciguard.levels.selection import LEFT_OUT, select
 
 LEVELS.register("api", ApiLevel)
 
-__all__ = ["LEFT_OUT", "LEVELS", "ApiLevel", "Batch", "Level", "LevelFactory", "select"]
+__all__ = [
+    "LEFT_OUT",
+    "LEVELS",
+    "ApiLevel",
+    "Batch",
+    "LearningLevel",
+    "Level",
+    "LevelFactory",
+    "select",
+]

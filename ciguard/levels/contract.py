@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
@@ -10,7 +10,8 @@ from ciguard.domain import ApiRecord
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
-    from ciguard.domain import CallKind, Case
+    from ciguard.domain import CallKind, Case, Outcome
+    from ciguard.knowledge import Experience
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,30 @@ class Level(Protocol):
 
     def cases(self, index: int) -> Batch:
         """Return the batch of that index, the same one whenever it is asked for."""
+
+
+@runtime_checkable
+class LearningLevel(Level, Protocol):
+    """A level whose batches also follow from what the outcomes of earlier ones taught.
+
+    The campaign decides when a lesson is put to use, so that the same seed and the same outcomes
+    give the same batches however fast the workers are.
+    """
+
+    def recall(self, learned: Mapping[str, Experience]) -> None:
+        """Begin with what earlier campaigns learned, by API."""
+
+    def lesson(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
+        """Return what a batch teaches; called in the order of the index, nothing is learned yet."""
+
+    def learn(self, api: str, lesson: Experience) -> None:
+        """Put a lesson to use in the batches that are made from now on."""
+
+    def relearn(self, api: str, lesson: Experience) -> None:
+        """Note a lesson of an earlier part of the same campaign; `learn` follows."""
+
+    def learned(self) -> dict[str, Experience]:
+        """Return what is known from outcomes by now, by API."""
 
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]

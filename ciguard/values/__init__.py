@@ -34,6 +34,7 @@ from ciguard.values.constraints import (
     String,
     Tensor,
     Tuple,
+    has_symbols,
     references,
 )
 from ciguard.values.mutation import Mutation, Mutator
@@ -78,6 +79,7 @@ __all__ = [
     "compile_sampler",
     "compile_strategy",
     "conforms",
+    "has_symbols",
     "constraint_from_json",
     "constraint_to_json",
     "in_words",

@@ -264,3 +264,16 @@ def _parts(constraint: Constraint) -> list[Constraint]:
             return [inner]
         case _:
             return []
+
+
+def has_symbols(constraint: Constraint) -> bool:
+    """Tell whether some size of `constraint` has a name that other parameters may share."""
+    match constraint:
+        case Tensor(shape=shape) if shape is not None:
+            return any(isinstance(dim, str | Named) for dim in shape)
+        case Int(size=symbol):
+            return bool(symbol)
+        case Ints(sizes=symbols):
+            return bool(symbols)
+        case _:
+            return any(map(has_symbols, _parts(constraint)))

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, Intent, ParameterKind, Value
+from ciguard.domain import ApiCall, Intent, Value
 from ciguard.levels.api.layout import Layout
 from ciguard.levels.api.mix import Bend, Mix
-from ciguard.values import (
-    Mutation,
-    Mutator,
-    Sampler,
-    Scope,
-    boundaries,
-    compile_sampler,
-    references,
-    violations,
-)
+from ciguard.levels.api.nearby import Nearby
+from ciguard.levels.api.search import search
+from ciguard.levels.api.slots import Slot, is_drawn, slots_of
+from ciguard.values import Scope
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ciguard.knowledge import Api, Parameter
 
-_NEVER_GIVEN = frozenset({"name"})
-"""TensorFlow's label of an operation: it says nothing of the computation."""
-_RARELY_GIVEN = frozenset({"out", "device", "layout", "pin_memory", "memory_format", "names"})
-_RARELY = 0.1
-_MOSTLY = 4.5
 _SEED_RANGE = 1 << 31
 _INTENTS = {
     Bend.NONE: Intent.CONFORMING,
@@ -39,36 +28,50 @@ _INTENTS = {
     Bend.MANY: Intent.BOUNDARY,
 }
 _OPTIONAL_REDRAWN = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """One parameter, compiled."""
-
-    name: str
-    sample: Sampler
-    share: float
-    """How often it is given, relative to the mix's share of optional parameters; 0: always."""
-    violate: tuple[Mutator, ...]
-    bound: tuple[Mutator, ...]
+_SEARCHED = 0.6
 
 
 class CallGenerator:
     """Makes calls of one API. Compiled once, then fast."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(
+        self,
+        api: Api,
+        examples: Sequence[Mapping[str, Value]] = (),
+        *,
+        near: float = 0.0,
+        searches: bool = False,
+    ) -> None:
+        """Compile the calls of an API.
+
+        Args:
+            api: what is known of it.
+            examples: arguments of calls that passed, by parameter.
+            near: share of the calls that stay near an example.
+            searches: nothing has passed yet: some calls try what is not known to be allowed.
+        """
         self._api = api.record.api
         self._kind = api.record.kind
-        generated = [p for p in api.parameters if _is_drawn(p)]
+        generated = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
-        self._slots = tuple(map(_slot, _in_order_of_reference([*generated, *inputs])))
+        self._slots = slots_of([*generated, *inputs])
         self._breakable = tuple(slot for slot in self._slots if slot.violate)
-        self._layout = Layout(generated, keywords_only=api.record.source == "opdef")
+        self._layout = Layout(
+            _as_declared(api, generated), keywords_only=api.record.source == "opdef"
+        )
         self._inputs = tuple(parameter.name for parameter in inputs)
+        self.names = tuple(parameter.name for parameter in [*generated, *inputs])
+        """Every parameter that a call may carry, in the order in which they are declared."""
+        self._nearby = Nearby(self._slots, examples) if examples else None
+        self._near = near if examples else 0.0
+        self._searches = searches
 
     def call(self, rng: random.Random, mix: Mix) -> ApiCall:
         """Return the next call: conforming, violating or on the boundary, as the mix says."""
         bend = mix.bends(rng.random())
+        if self._searches and bend is Bend.NONE and rng.random() < _SEARCHED:
+            values, focus = search(rng, self._slots)
+            return self._assembled(values, Intent.VIOLATING, focus, _seed(rng))
         focuses = self._focuses(rng, bend, mix)
         scope = self._conforming(rng, mix, focuses)
         for slot in focuses:
@@ -76,9 +79,9 @@ class CallGenerator:
             mutate = mutators[int(rng.random() * len(mutators))]
             scope.values[slot.name] = mutate(rng, scope, scope.values[slot.name])
         intent = _INTENTS[bend] if focuses else Intent.CONFORMING
-        return self._assembled(scope.values, intent, focuses, int(rng.random() * _SEED_RANGE))
+        return self._assembled(scope.values, intent, focuses, _seed(rng))
 
-    def _focuses(self, rng: random.Random, bend: Bend, mix: Mix) -> tuple[_Slot, ...]:
+    def _focuses(self, rng: random.Random, bend: Bend, mix: Mix) -> tuple[Slot, ...]:
         """Return the parameters to bend; none for an API that has none that can be."""
         slots = self._breakable if bend is Bend.VIOLATE else self._slots
         if bend is Bend.NONE or not slots:
@@ -91,7 +94,14 @@ class CallGenerator:
             return (first, *more)
         return (first,)
 
-    def _conforming(self, rng: random.Random, mix: Mix, focuses: tuple[_Slot, ...]) -> Scope:
+    def arguments(self, call: ApiCall) -> dict[str, Value]:
+        """Return the arguments of a call by parameter; those of a built layer included."""
+        values = self._layout.read(call.arguments, call.keywords)
+        return values | dict(zip(self._inputs, call.inputs, strict=False))
+
+    def _conforming(self, rng: random.Random, mix: Mix, focuses: tuple[Slot, ...]) -> Scope:
+        if self._nearby is not None and rng.random() < self._near:
+            return self._nearby.draw(rng, focuses)
         scope = Scope()
         values = scope.values
         for slot in self._slots:
@@ -104,7 +114,7 @@ class CallGenerator:
         self,
         values: dict[str, Value],
         intent: Intent,
-        focuses: tuple[_Slot, ...],
+        focuses: tuple[Slot, ...],
         seed: int,
     ) -> ApiCall:
         arguments, keywords = self._layout.place(values)
@@ -120,56 +130,22 @@ class CallGenerator:
         )
 
 
-def _draw(rng: random.Random, slots: tuple[_Slot, ...]) -> _Slot:
+def _as_declared(api: Api, parameters: Sequence[Parameter]) -> list[Parameter]:
+    """Return the parameters with the need that the signature gives them.
+
+    What was learned to be needed still goes by name: its place depends on those before it.
+    """
+    needed = {parameter.name: parameter.required for parameter in api.record.parameters}
+    return [replace(p, required=needed.get(p.name, p.required)) for p in parameters]
+
+
+def _seed(rng: random.Random) -> int:
+    return int(rng.random() * _SEED_RANGE)
+
+
+def _draw(rng: random.Random, slots: tuple[Slot, ...]) -> Slot:
     slot = slots[int(rng.random() * len(slots))]
     if slot.share and rng.random() < _OPTIONAL_REDRAWN:
         # Required parameters steer the computation; most optional ones are switches.
         return slots[int(rng.random() * len(slots))]
     return slot
-
-
-def _is_drawn(parameter: Parameter) -> bool:
-    if parameter.name in _NEVER_GIVEN or parameter.kind is ParameterKind.VAR_KEYWORD:
-        return False
-    return parameter.is_generated or parameter.required
-
-
-def _slot(parameter: Parameter) -> _Slot:
-    constraint = parameter.constraint
-    share = 0.0 if parameter.required else 1.0
-    if parameter.kind is ParameterKind.VAR_POSITIONAL:
-        share = _MOSTLY  # optional in the signature, but hardly ever meant to be left out
-    elif share and parameter.name in _RARELY_GIVEN:
-        share = _RARELY
-    return _Slot(
-        name=parameter.name,
-        sample=compile_sampler(constraint),
-        share=share,
-        violate=_weighted(violations(constraint)),
-        bound=_weighted(boundaries(constraint)),
-    )
-
-
-def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:
-    return tuple(m.mutate for m in mutations for _ in range(m.weight))
-
-
-def _in_order_of_reference(parameters: Sequence[Parameter]) -> list[Parameter]:
-    """Return the parameters so that each comes after those that it refers to.
-
-    Of a circle of references the first parameter goes first: its reference restricts nothing then.
-    """
-    by_name = {parameter.name: parameter for parameter in parameters}
-    ordered: dict[str, Parameter] = {}
-
-    def visit(parameter: Parameter, path: frozenset[str]) -> None:
-        if parameter.name in ordered or parameter.name in path:
-            return
-        for name in sorted(references(parameter.constraint)):
-            if name in by_name:
-                visit(by_name[name], path | {parameter.name})
-        ordered.setdefault(parameter.name, parameter)
-
-    for parameter in parameters:
-        visit(parameter, frozenset())
-    return list(ordered.values())

@@ -48,6 +48,15 @@ class Layout:
         keywords = tuple([(name, values[name]) for name in self._by_name if name in values])
         return tuple(arguments), keywords
 
+    def read(
+        self, arguments: Sequence[Value], keywords: Sequence[tuple[str, Value]]
+    ) -> dict[str, Value]:
+        """Return the values that were placed so, by parameter: the inverse of `place`."""
+        values = dict(zip(self._by_position, arguments, strict=False))
+        if self._spread and len(arguments) > len(self._by_position):
+            values[self._spread] = ListValue(tuple(arguments[len(self._by_position) :]))
+        return values | dict(keywords)
+
 
 def _prefix_length(parameters: Sequence[Parameter], spread_at: int) -> int:
     if spread_at >= 0:

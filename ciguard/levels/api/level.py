@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ciguard.knowledge import understand
-from ciguard.levels.api.calls import CallGenerator
+from ciguard.levels.api.guided import MOST_NOTED, GuidedGenerator
 from ciguard.levels.api.mix import FIRST_ROUND, LATER_ROUNDS
 from ciguard.levels.contract import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain import ApiRecord, Outcome
+    from ciguard.knowledge import Experience
 
 _INDEX_BITS = 40
 
 
 class ApiLevel:
-    """Calls of every API in turn: each round meets each API once, in an order of its own."""
+    """Calls of every API in turn: each round meets each API once, in an order of its own.
+
+    It learns: the batch of an index depends on the seed, the index, and what was learned before.
+    """
 
     def __init__(self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = 16) -> None:
         if not apis:
@@ -29,7 +33,10 @@ class ApiLevel:
         self._records = tuple(apis)
         self._seed = seed
         self._cases_per_batch = cases_per_batch
-        self._generators: dict[int, CallGenerator] = {}
+        self._generators: dict[int, GuidedGenerator] = {}
+        self._places = {record.api: place for place, record in enumerate(self._records)}
+        self._taught: Counter[str] = Counter()
+        self._recalled: dict[str, Experience] = {}
         self._order = lru_cache(maxsize=4)(self._order_of_round)
 
     def cases(self, index: int) -> Batch:
@@ -46,14 +53,43 @@ class ApiLevel:
             cases=tuple([generator.call(rng, mix) for _ in range(self._cases_per_batch)]),
         )
 
+    def recall(self, learned: Mapping[str, Experience]) -> None:
+        """Begin with what earlier campaigns learned, by API."""
+        for api, experience in learned.items():
+            if api in self._places:
+                self._recalled[api] = experience
+                self._taught[api] += experience.noted
+
+    def lesson(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
+        """Return what the outcomes of a batch teach; nothing where enough was learned."""
+        if self._taught[batch.api] >= MOST_NOTED:
+            return None
+        found = self._generator(self._places[batch.api]).lesson(batch.cases, outcomes)
+        self._taught[batch.api] += found.noted
+        return found
+
+    def learn(self, api: str, lesson: Experience) -> None:
+        """Put a lesson to use in the batches that are made from now on."""
+        self._generator(self._places[api]).learn(lesson)
+
+    def relearn(self, api: str, lesson: Experience) -> None:
+        """Note that a lesson was drawn before this process began; it is yet to be put to use."""
+        self._taught[api] += lesson.noted
+
+    def learned(self) -> dict[str, Experience]:
+        """Return what is known from outcomes by now, by API."""
+        found = {self._records[at].api: g.experience for at, g in self._generators.items()}
+        return {**self._recalled, **{a: e for a, e in found.items() if e.noted}}
+
     def _order_of_round(self, round_number: int) -> tuple[int, ...]:
         order = list(range(len(self._records)))
         random.Random(f"{self._seed} {round_number}").shuffle(order)  # noqa: S311 - repeatable
         return tuple(order)
 
-    def _generator(self, chosen: int) -> CallGenerator:
+    def _generator(self, chosen: int) -> GuidedGenerator:
         found = self._generators.get(chosen)
         if found is None:
-            found = CallGenerator(understand(self._records[chosen]))
+            record = self._records[chosen]
+            found = GuidedGenerator(record, self._recalled.get(record.api))
             self._generators[chosen] = found
         return found

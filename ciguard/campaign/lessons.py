@@ -1,0 +1,114 @@
+"""Lessons: what batches teach a level, drawn and put to use in the order of their index.
+
+A batch may use what batches a fixed lag before it have taught, never more, although later ones may
+have come back: how many have depends on how fast the workers are, and the cases must not.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Rejected
+from ciguard.knowledge import Experience, experience_from_json
+from ciguard.levels import LearningLevel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ciguard.domain import Outcome
+    from ciguard.levels import Batch, Level
+
+_LEAST_LAG = 24
+"""Batches. Wider than the window of a few workers, so that their number changes no case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What one batch taught."""
+
+    index: int
+    api: str
+    taught: Experience
+
+
+class Lessons:
+    """Carries lessons from the batches of one stream to its level; none for one that learns not."""
+
+    def __init__(self, level: Level, *, window: int) -> None:
+        self._level = level if isinstance(level, LearningLevel) else None
+        self._lag = max(window, _LEAST_LAG)
+        self._drawn: deque[Lesson] = deque()
+        """In the order of the index, not yet put to use."""
+        self._unnoted: deque[Lesson] = deque()
+
+    def draw(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> None:
+        """Take what came of a batch, by target. Called in the order of the index."""
+        if self._level is None:
+            return
+        best = [_best(row) for row in zip(*outcomes.values(), strict=True)]
+        taught = self._level.lesson(batch, best)
+        if taught is not None:
+            lesson = Lesson(index, batch.api, taught)
+            self._drawn.append(lesson)
+            self._unnoted.append(lesson)
+
+    def put_to_use(self, index: int) -> None:
+        """Teach the level what the batch of this index may know."""
+        while self._level and self._drawn and self._drawn[0].index <= index - self._lag:
+            lesson = self._drawn.popleft()
+            self._level.learn(lesson.api, lesson.taught)
+
+    def drain(self, below: int) -> list[Lesson]:
+        """Return the lessons of batches below an index that were not returned before."""
+        drained = []
+        while self._unnoted and self._unnoted[0].index < below:
+            drained.append(self._unnoted.popleft())
+        return drained
+
+    def recall(self, lessons: Iterable[Lesson]) -> None:
+        """Take over the lessons of an earlier part of the same campaign."""
+        if self._level is None:
+            return
+        for lesson in lessons:
+            self._level.relearn(lesson.api, lesson.taught)
+            self._drawn.append(lesson)
+
+    def everything(self) -> dict[str, Experience]:
+        """Put every lesson to use, and return what the level knows then."""
+        if self._level is None:
+            return {}
+        while self._drawn:
+            lesson = self._drawn.popleft()
+            self._level.learn(lesson.api, lesson.taught)
+        return self._level.learned()
+
+
+def _best(row: Sequence[Outcome]) -> Outcome:
+    """Return the outcome of the target that got furthest with a case."""
+    return next((outcome for outcome in row if not isinstance(outcome, Rejected)), row[0])
+
+
+def packed(lessons: Sequence[Lesson]) -> str:
+    """Return lessons as text for the journal: compressed, since there are many and much alike."""
+    plain = [[one.index, one.api, one.taught.to_json()] for one in lessons]
+    squeezed = zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"))
+    return base64.b85encode(squeezed).decode("ascii")
+
+
+def unpacked(text: str) -> list[Lesson]:
+    """Return the lessons that `packed` wrote.
+
+    Raises:
+        ValueError: if it did not write this.
+    """
+    try:
+        plain = json.loads(zlib.decompress(base64.b85decode(text)))
+        return [Lesson(int(at), str(api), experience_from_json(said)) for at, api, said in plain]
+    except (TypeError, zlib.error) as error:
+        msg = f"not packed lessons: {error}"
+        raise ValueError(msg) from error

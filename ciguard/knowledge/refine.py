@@ -1,0 +1,111 @@
+"""Refinement: what the outcomes of earlier calls teach of an API's parameters.
+
+Documentation is incomplete. `Experience` counts which choices passed and which were refused, keeps
+what messages said, and a few calls that passed. `refined` turns it into better constraints, and
+`refinements` says what was learned and why. All of it is plain data that a run can store.
+
+A call that crashes, hangs or escapes with an internal error counts as passed: it got past
+validation, and the choices that led there must never become rarer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ciguard.knowledge.refine_constraints import Odds, weighted
+from ciguard.knowledge.refine_messages import Presence
+from ciguard.knowledge.refine_traits import GIVEN, OMITTED
+from ciguard.knowledge.understand import understand
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiRecord
+    from ciguard.knowledge.api import Api, Parameter
+    from ciguard.knowledge.refine_experience import Experience, Said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refinement:
+    """One thing that outcomes have taught of a parameter, in words, and why it is believed."""
+
+    api: str
+    parameter: str
+    aspect: str
+    """`message`: a rejection said so; `outcomes`: it shows in the counts."""
+    change: str
+    """What is drawn differently now."""
+    evidence: str
+    """The message, or the counts."""
+
+
+_TELLING = 2.0
+_FEW = 8
+"""Calls that must have been judged before their counts steer anything."""
+_LEAST_GIVEN, _MOST_GIVEN = 0.1, 4.0
+
+
+def refined(record: ApiRecord, experience: Experience) -> Api:
+    """Return what is known of an API by its record and by the outcomes of earlier calls."""
+    api = understand(record, experience.clues())
+    never = {said.parameter for said in experience.said if said.presence is Presence.NEVER}
+    kept = [p for p in api.parameters if p.required or p.name not in never]
+    return replace(
+        api,
+        parameters=tuple(_refined(p, experience) for p in kept),
+        inputs=tuple(_refined(p, experience) for p in api.inputs),
+    )
+
+
+def _refined(parameter: Parameter, experience: Experience) -> Parameter:
+    must = any(
+        said.parameter == parameter.name and said.presence is Presence.ALWAYS
+        for said in experience.said
+    )
+    if experience.judged < _FEW:
+        return replace(parameter, required=parameter.required or must)
+    odds = Odds(experience.counts.get(parameter.name, {}), experience.pass_rate, experience.lead)
+    given = odds(GIVEN) / odds(OMITTED[0])
+    return replace(
+        parameter,
+        constraint=weighted(parameter.constraint, odds),
+        required=parameter.required or must,
+        given=min(max(given, _LEAST_GIVEN), _MOST_GIVEN),
+    )
+
+
+def refinements(record: ApiRecord, experience: Experience) -> tuple[Refinement, ...]:
+    """Return what was learned of an API, in words."""
+    heard = [
+        Refinement(
+            api=record.api,
+            parameter=said.parameter,
+            aspect="message",
+            change=_in_words(said),
+            evidence=f"{said.message} ({said.count} times)",
+        )
+        for said in experience.said
+        if experience.heeds(said)
+    ]
+    counted = [
+        Refinement(
+            api=record.api,
+            parameter=name,
+            aspect="outcomes",
+            change=f"{trait} is drawn {'more' if factor > 1 else 'less'} often",
+            evidence=f"{passed} of {passed + refused} calls passed; "
+            f"{experience.pass_rate:.0%} of all",
+        )
+        for name, seen in experience.counts.items()
+        for trait, (passed, refused) in seen.items()
+        for factor in [Odds(seen, experience.pass_rate)(trait)]
+        if passed + refused >= _FEW and not 1 / _TELLING < factor < _TELLING
+    ]
+    return (*heard, *counted)
+
+
+def _in_words(said: Said) -> str:
+    if said.presence is Presence.ALWAYS:
+        return "is always given"
+    if said.presence is Presence.NEVER:
+        return "is never given"
+    return ", ".join(f"{key} is {value}" for key, value in said.fields.items())

@@ -1,0 +1,61 @@
+"""Files of experience: JSON Lines, one API per line in the order of names.
+
+{"schema": 1, "library": "torch", "version": "2.13.0", "apis": 1915}
+{"api": "torch.abs", "noted": 64, "judged": 20, "passed": 11, "counts": {…}, "said": […], …}
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ciguard.errors import ConstraintsFileError
+from ciguard.knowledge.refine_experience import Experience, experience_from_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+EXPERIENCE_SCHEMA = 1
+
+
+def experience_lines(library: str, learned: Mapping[str, Experience]) -> Iterator[str]:
+    """Yield the lines of a file, line ends included; ASCII only."""
+    header = {"schema": EXPERIENCE_SCHEMA, "library": library, "apis": len(learned)}
+    for entry in (header, *({"api": api, **learned[api].to_json()} for api in sorted(learned))):
+        yield json.dumps(entry, separators=(",", ":"), sort_keys=True) + "\n"
+
+
+def read_experience(lines: Iterable[str], *, name: str) -> dict[str, Experience]:
+    """Read a file of experience.
+
+    Args:
+        lines: of the file.
+        name: of the file, for messages.
+
+    Raises:
+        ConstraintsFileError: if it is damaged or of another schema; names the line.
+    """
+    learned: dict[str, Experience] = {}
+    expected = -1
+    for number, line in enumerate(lines, start=1):
+        try:
+            entry = json.loads(line)
+            if number == 1:
+                expected = _expected(entry)
+            else:
+                learned[str(entry["api"])] = experience_from_json(entry)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            msg = f"{name}, line {number}: {error!s:.200}. Remove the file; it is learned anew."
+            raise ConstraintsFileError(msg) from error
+    if len(learned) != expected:
+        msg = f"{name}: {len(learned)} APIs of {expected}. Remove the file; it is learned anew."
+        raise ConstraintsFileError(msg)
+    return learned
+
+
+def _expected(header: Mapping[str, object]) -> int:
+    schema, count = header["schema"], header["apis"]
+    if schema != EXPERIENCE_SCHEMA or not isinstance(count, int):
+        msg = f"schema {schema}, this ciguard reads {EXPERIENCE_SCHEMA}"
+        raise ValueError(msg)
+    return count

@@ -1,0 +1,99 @@
+"""Traits of an argument: the choices that were made when it was drawn, each by a short name.
+
+What passes and what is refused is counted by trait, so that the next calls can be drawn from what
+works. A trait is `kind:tensor`, `dtype:float32`, `ndim:2`, `is:'mean'`, `length:3`, or a relation
+to the leading tensor of the call, `shape=` or `shape!`, `dtype=` or `dtype!`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ArrayValue,
+    CallValue,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    MemberValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+OMITTED = ("omitted",)
+GIVEN = "given"
+_MOST_COUNTED = 16
+"""Ints beyond this are told apart by their sign only."""
+_LONGEST_TEXT = 24
+
+
+def kind_of(value: Value) -> str:
+    """Return the name of a value's structure."""
+    match value:
+        case TensorValue() | ArrayValue():
+            kind = "tensor"
+        case LiteralValue(scalar):
+            kind = "none" if scalar is None else type(scalar).__name__
+        case ListValue(items) | TupleValue(items):
+            kind = f"list of {kind_of(items[0])}" if items else "empty list"
+        case CallValue(function):
+            kind = function
+        case _:
+            kind = type(value).__name__.removesuffix("Value").lower()
+    return kind
+
+
+def traits_of(values: Mapping[str, Value], names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the traits of every parameter of a call.
+
+    Args:
+        values: the arguments that are given, by parameter.
+        names: all parameters, in the order in which they are declared.
+    """
+    lead = next((v for v in values.values() if isinstance(v, TensorValue)), None)
+    return {
+        name: (GIVEN, *_traits(value, lead)) if value is not None else OMITTED
+        for name, value in ((name, values.get(name)) for name in names)
+    }
+
+
+def _traits(value: Value, lead: TensorValue | None) -> tuple[str, ...]:
+    kind = f"kind:{kind_of(value)}"
+    match value:
+        case TensorValue() | ArrayValue():
+            own = (kind, f"dtype:{value.dtype}", f"ndim:{len(value.shape)}")
+            if lead is None or value is lead:
+                return own
+            shape = "shape=" if value.shape == lead.shape else "shape!"
+            return (*own, shape, "dtype=" if value.dtype == lead.dtype else "dtype!")
+        case ListValue(items) | TupleValue(items):
+            return (kind, f"length:{len(items)}")
+        case LiteralValue() | DtypeValue() | MemberValue():
+            choice = choice_of(value)
+            return (kind, choice) if choice else (kind,)
+        case _:
+            return (kind,)
+
+
+def choice_of(value: Value) -> str:
+    """Return the trait that tells this scalar from others; empty where there are too many."""
+    choice = ""
+    match value:
+        case LiteralValue(bool() as flag):
+            choice = f"is:{flag}"
+        case LiteralValue(int() as number):
+            near = abs(number) <= _MOST_COUNTED
+            choice = f"is:{number}" if near else f"is:{'<' if number < 0 else '>'}"
+        case LiteralValue(str() as text):
+            choice = f"is:{text!r}" if len(text) <= _LONGEST_TEXT else "is:long"
+        case DtypeValue(name):
+            choice = f"dtype:{name}"
+        case MemberValue(path):
+            choice = f"is:{path}"
+        case _:
+            pass
+    return choice

@@ -1,0 +1,81 @@
+"""Guided calls: mostly by what outcomes have taught, always some by the documentation alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Intent
+from ciguard.knowledge import Experience, refined, understand
+from ciguard.levels.api.calls import CallGenerator
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+
+    from ciguard.domain import ApiCall, ApiRecord, Outcome
+    from ciguard.levels.api.mix import Mix
+
+UNREFINED = 0.15
+"""Share of the calls that ignore what was learned: nothing that was drawn once is given up."""
+MOST_NOTED = 480
+"""Calls of an API that are learned from; later ones say little that is new."""
+_COMPILED_AT = (16, 32, 48, 64, 96, 128, 192, 256, 384, MOST_NOTED)
+"""Numbers of calls learned from at which what was learned is put to use."""
+_SEARCH_AFTER = 8
+
+
+class GuidedGenerator:
+    """The calls of one API, and what their outcomes teach."""
+
+    def __init__(self, record: ApiRecord, experience: Experience | None = None) -> None:
+        """Make the generator.
+
+        Args:
+            record: what the library says of the API.
+            experience: what earlier campaigns learned.
+        """
+        self._record = record
+        self._plain = CallGenerator(understand(record))
+        self.experience = Experience()
+        self._guided = self._plain
+        if experience is not None:
+            self.learn(experience)
+
+    def call(self, rng: random.Random, mix: Mix) -> ApiCall:
+        """Return the next call."""
+        if self._guided is self._plain or rng.random() < UNREFINED:
+            return self._plain.call(rng, mix)
+        return self._guided.call(rng, mix)
+
+    def lesson(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
+        """Return what the outcomes of some calls teach; nothing is learned yet."""
+        taught = Experience(noted=len(calls))
+        plain = self._plain
+        for call, outcome in zip(calls, outcomes, strict=False):
+            if call.intent is Intent.CONFORMING:
+                taught.note(plain.arguments(call), plain.names, outcome)
+            else:
+                taught.note_stray(plain.arguments(call), outcome)
+        return taught
+
+    def learn(self, lesson: Experience) -> None:
+        """Put a lesson to use in the calls that follow."""
+        before = self.experience.noted
+        self.experience.absorb(lesson)
+        if any(before < threshold <= self.experience.noted for threshold in _COMPILED_AT):
+            self._guided = self._compiled()
+
+    def _compiled(self) -> CallGenerator:
+        known = self.experience
+        searches = not known.examples and known.judged >= _SEARCH_AFTER
+        return CallGenerator(
+            refined(self._record, known),
+            known.examples,
+            near=_NEAR if known.pass_rate > _POOR else _NEARER,
+            searches=searches,
+        )
+
+
+_NEAR, _NEARER = 0.4, 0.8
+"""Share of the calls that stay near one that passed, the more the fewer others pass."""
+_POOR = 0.6

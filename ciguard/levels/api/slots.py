@@ -1,0 +1,100 @@
+"""Slots: the parameters of an API, compiled into what draws and what bends their arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ParameterKind
+from ciguard.values import (
+    Mutation,
+    Mutator,
+    Sampler,
+    boundaries,
+    compile_sampler,
+    has_symbols,
+    references,
+    violations,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.knowledge import Parameter
+
+_NEVER_GIVEN = frozenset({"name"})
+"""TensorFlow's label of an operation: it says nothing of the computation."""
+_RARELY_GIVEN = frozenset({"out", "device", "layout", "pin_memory", "memory_format", "names"})
+_RARELY = 0.1
+_MOSTLY = 4.5
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One parameter, compiled."""
+
+    name: str
+    sample: Sampler
+    share: float
+    """How often it is given, relative to the mix's share of optional parameters; 0: always."""
+    violate: tuple[Mutator, ...]
+    bound: tuple[Mutator, ...]
+    follows: frozenset[str]
+    """Parameters that the constraint refers to."""
+    is_sized: bool
+    """Its sizes have names that other parameters share."""
+
+
+def slots_of(parameters: Sequence[Parameter]) -> tuple[Slot, ...]:
+    """Compile parameters, each after those that it refers to."""
+    return tuple(map(_slot, _in_order_of_reference(parameters)))
+
+
+def is_drawn(parameter: Parameter) -> bool:
+    """Tell whether calls may carry a parameter."""
+    if parameter.name in _NEVER_GIVEN or parameter.kind is ParameterKind.VAR_KEYWORD:
+        return False
+    return parameter.is_generated or parameter.required
+
+
+def _slot(parameter: Parameter) -> Slot:
+    constraint = parameter.constraint
+    share = 0.0 if parameter.required else 1.0
+    if parameter.kind is ParameterKind.VAR_POSITIONAL:
+        share = _MOSTLY  # optional in the signature, but hardly ever meant to be left out
+    elif share and parameter.name in _RARELY_GIVEN:
+        share = _RARELY
+    return Slot(
+        name=parameter.name,
+        sample=compile_sampler(constraint),
+        share=share * parameter.given,
+        violate=_weighted(violations(constraint)),
+        bound=_weighted(boundaries(constraint)),
+        follows=references(constraint),
+        is_sized=has_symbols(constraint),
+    )
+
+
+def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:
+    return tuple(m.mutate for m in mutations for _ in range(m.weight))
+
+
+def _in_order_of_reference(parameters: Sequence[Parameter]) -> list[Parameter]:
+    """Return the parameters so that each comes after those that it refers to.
+
+    Of a circle of references the first parameter goes first: its reference restricts nothing then.
+    """
+    by_name = {parameter.name: parameter for parameter in parameters}
+    ordered: dict[str, Parameter] = {}
+
+    def visit(parameter: Parameter, path: frozenset[str]) -> None:
+        if parameter.name in ordered or parameter.name in path:
+            return
+        for name in sorted(references(parameter.constraint)):
+            if name in by_name:
+                visit(by_name[name], path | {parameter.name})
+        ordered.setdefault(parameter.name, parameter)
+
+    for parameter in parameters:
+        visit(parameter, frozenset())
+    return list(ordered.values())
