@@ -32,7 +32,7 @@ from ciguard.targets import parse_target, provision
 from ciguard.triage import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ciguard.campaign.stream import Executed
     from ciguard.domain import ApiRecord, Case
@@ -78,7 +78,7 @@ class Hunt:
         if not isinstance(started, ServerProcess):
             raise started
         self._server = started.process_id
-        self.records = catalogue(self._name, environment, dispatcher)
+        self.records = catalogue(self._name, environment, dispatcher).known.records
         self._began = self._cpu_s()
         self._candidates: dict[str, tuple[float, Case]] = {}
         self.found = Yield()
@@ -137,7 +137,7 @@ class Hunt:
 
 
 def taking_part(
-    records: dict[str, ApiRecord], library: str, globs: Sequence[str]
+    records: Mapping[str, ApiRecord], library: str, globs: Sequence[str]
 ) -> tuple[ApiRecord, ...]:
     """Return the records that both generators call."""
     chosen = globs or GLOBS.get(library, ("*",))

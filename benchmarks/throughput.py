@@ -100,7 +100,7 @@ class Guard:
         if not isinstance(started, ServerProcess):
             raise started
         self._server = started.process_id
-        records = catalogue(self._name, environment, dispatcher)
+        records = catalogue(self._name, environment, dispatcher).known.records
         names = mix_names(environment.library.name)
         self._level = ApiLevel([records[name] for name in names], 0)
         identity = Identity(request="", packages=(), version="", device="cpu")
