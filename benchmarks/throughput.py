@@ -107,15 +107,26 @@ class Guard:
         self._subject = Subject(
             library=environment.library.name, api="", targets={self._name: identity}
         )
-        self._index = 0
+        self._index = self._began_at = 0
         self.outcomes: Counter[str] = Counter()
 
-    def run(self, *, seconds: float = 0, cases: int = 0, crash_every: int = 0) -> Rate:
+    def run(self, *, seconds: float = 0, cases: int = 0) -> Rate:
         """Run for a time, or for a number of cases."""
+        return self._measure(self._deadline(seconds), cases, crash_every=0)
+
+    def rerun(self, done: Rate, *, crash_every: int) -> Rate:
+        """Run the cases of the latest run again, one of every `crash_every` replaced by a crash."""
+        self._index = self._began_at
+        return self._measure(float("inf"), done.calls, crash_every=crash_every)
+
+    def _deadline(self, seconds: float) -> float:
+        return time.monotonic() + seconds if seconds else float("inf")
+
+    def _measure(self, deadline: float, cases: int, *, crash_every: int) -> Rate:
+        self._began_at = self._index
         under_way: dict[int, tuple[ApiCall, ...]] = {}
         done = sent = 0
         began = time.process_time() + family_cpu_s(self._server)
-        deadline = time.monotonic() + seconds if seconds else float("inf")
 
         def may_send() -> bool:
             return time.monotonic() < deadline and (not cases or sent < cases)
@@ -164,7 +175,7 @@ def measure(library: str, seconds: float) -> None:
         guard.outcomes.clear()
         clean = guard.run(seconds=seconds)
         mixed = dict(guard.outcomes)
-        crashing = guard.run(seconds=seconds, crash_every=1000)
+        crashing = guard.rerun(clean, crash_every=1000)  # the same work, so that noise is not in it
     forked = in_target(environment, "fork", min(5.0, seconds))
     spawned = process_per_case(environment)
     print(f"{environment.target.name}, {len(mix_names(library))} calls")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -58,6 +59,7 @@ def decode_record(record: cells.Record) -> Outcome:
     return Errored(name, message, frames)
 
 
+@functools.lru_cache(maxsize=4096)  # a library says few different things, over and over
 def _exception(payload: bytes) -> tuple[str, str, tuple[Frame, ...]]:
     try:
         name, message, *rest = json.loads(payload)

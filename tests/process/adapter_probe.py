@@ -23,7 +23,7 @@ _DTYPES = (
 
 
 def open_packages(root: str) -> None:
-    for name in ("ciguard", "ciguard.targets", "ciguard.targets.adapters"):
+    for name in ("ciguard", "ciguard.execution", "ciguard.targets", "ciguard.targets.adapters"):
         package = types.ModuleType(name)
         package.__path__ = [str(Path(root, *name.split(".")))]
         sys.modules[name] = package
@@ -150,7 +150,21 @@ def verdicts(adapter: Any) -> list[str]:
     return found
 
 
+def rehearsed(adapter: Any) -> list[Any]:
+    from ciguard.execution.worker import huge_pages
+    from ciguard.execution.worker.loop import Executor
+
+    adapter.warm_up()
+    executor = Executor(adapter)
+    first = [executor.execute(case) for case in adapter.rehearsal()]
+    gathered = huge_pages.gather()
+    again = [executor.execute(case) for case in adapter.rehearsal()]
+    statuses = sorted({chr(status) for status, _ in first})
+    return [statuses, first == again, gathered % (2 * 1024 * 1024)]
+
+
 QUESTIONS = {
+    "rehearsed": rehearsed,
     "round-trips": round_trips,
     "strangers": strangers,
     "draws": draws,

@@ -97,6 +97,14 @@ def test_a_process_forked_after_loading_can_work(
     assert ask(environment_of(library), library, "survives-fork") == 0
 
 
+def test_a_rehearsal_passes_and_refuses_and_leaves_nothing_behind(
+    environment_of: Callable[[str], Environment], library: str
+) -> None:
+    ends = ["P", "R"] if library == "torch" else []  # the others rehearse nothing
+
+    assert ask(environment_of(library), library, "rehearsed") == [ends, True, 0]
+
+
 def test_an_absent_device_is_named(
     environment_of: Callable[[str], Environment], library: str
 ) -> None:

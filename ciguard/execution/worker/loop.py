@@ -57,58 +57,13 @@ def redirect_streams(log: int, stack: int) -> None:
     faulthandler.register(signal.SIGUSR1, file=stack, all_threads=True, chain=False)
 
 
-class Worker:
-    """Runs cases with one adapter until the parent hangs up."""
+class Executor:
+    """Runs one case at a time with one adapter; says what came of it."""
 
-    def __init__(
-        self, adapter: Any, connection: socket.socket, cell: cells.Writer, *, log: int
-    ) -> None:
+    def __init__(self, adapter: Any) -> None:
         self._adapter = adapter
-        self._connection = connection
-        self._cell = cell
-        self._log = log
         self._builder = Builder(adapter)
         self._summariser = Summariser(adapter)
-
-    def run(self) -> None:
-        """Serve batches. Returns when the connection closes."""
-        self._connection.sendall(STARTED)
-        while True:
-            header = receive_exactly(self._connection, LENGTH.size)
-            if len(header) < LENGTH.size:
-                return
-            (length,) = LENGTH.unpack(header)
-            body = receive_exactly(self._connection, length)
-            if len(body) < length:
-                return
-            self._run_batch(json.loads(body))
-            self._connection.sendall(DONE)
-
-    def _run_batch(self, cases: list[Any]) -> None:
-        cell, execute, now = self._cell, self.execute, time.monotonic_ns
-        seek, log, end = os.lseek, self._log, os.SEEK_END
-        cell.begin_batch()
-        for number, case in enumerate(cases, start=1):
-            if seek(log, 0, end):
-                os.ftruncate(log, 0)
-            began = now()
-            cell.begin_case(number, began)
-            status, payload = execute(case)
-            cost_us = (now() - began) // 1000
-            if not cell.has_room(payload):
-                if len(payload) > cells.ROOM:
-                    payload = b'["O","output too large"]'
-                if not cell.has_room(payload):
-                    self._wait_for_reader()
-            cell.append(status, cost_us, payload)
-        cell.idle()
-
-    def _wait_for_reader(self) -> None:
-        self._cell.idle()
-        self._connection.sendall(FULL)
-        if receive_exactly(self._connection, 1) != GO_ON:
-            raise SystemExit(0)  # the parent is gone
-        self._cell.begin_batch()
 
     def execute(self, case: list[Any]) -> tuple[int, bytes]:
         """Run one case.
@@ -151,6 +106,58 @@ class Worker:
         if verdict == "errored" or not isinstance(error, Exception):
             return cells.ERRORED, _text([name, message, _frames(error)])
         return cells.REJECTED, _text([name, message])
+
+
+class Worker:
+    """Runs batches of cases until the parent hangs up."""
+
+    def __init__(
+        self, executor: Executor, connection: socket.socket, cell: cells.Writer, *, log: int
+    ) -> None:
+        self._execute = executor.execute
+        self._connection = connection
+        self._cell = cell
+        self._log = log
+
+    def run(self) -> None:
+        """Serve batches. Returns when the connection closes."""
+        self._connection.sendall(STARTED)
+        while True:
+            header = receive_exactly(self._connection, LENGTH.size)
+            if len(header) < LENGTH.size:
+                return
+            (length,) = LENGTH.unpack(header)
+            body = receive_exactly(self._connection, length)
+            if len(body) < length:
+                return
+            self._run_batch(json.loads(body))
+            self._connection.sendall(DONE)
+
+    def _run_batch(self, cases: list[Any]) -> None:
+        cell, execute, now = self._cell, self._execute, time.monotonic_ns
+        seek, log, end = os.lseek, self._log, os.SEEK_END
+        cell.begin_batch()
+        for number, case in enumerate(cases, start=1):
+            if seek(log, 0, end):
+                os.ftruncate(log, 0)
+            began = now()
+            cell.begin_case(number, began)
+            status, payload = execute(case)
+            cost_us = (now() - began) // 1000
+            if not cell.has_room(payload):
+                if len(payload) > cells.ROOM:
+                    payload = b'["O","output too large"]'
+                if not cell.has_room(payload):
+                    self._wait_for_reader()
+            cell.append(status, cost_us, payload)
+        cell.idle()
+
+    def _wait_for_reader(self) -> None:
+        self._cell.idle()
+        self._connection.sendall(FULL)
+        if receive_exactly(self._connection, 1) != GO_ON:
+            raise SystemExit(0)  # the parent is gone
+        self._cell.begin_batch()
 
 
 def _text(payload: list[Any]) -> bytes:

@@ -30,12 +30,13 @@ import warnings
 from typing import Any, Callable, Sequence  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.execution.worker import cell as cells
-from ciguard.execution.worker import confine
-from ciguard.execution.worker.loop import Worker, redirect_streams
+from ciguard.execution.worker import confine, huge_pages
+from ciguard.execution.worker.loop import Executor, Worker, redirect_streams
 
 MOST_MESSAGE = 65536
 MOST_DESCRIPTORS = 8
 _DUMP_TIME_S = 0.15
+_REHEARSALS = 20
 
 
 class Server:
@@ -45,6 +46,7 @@ class Server:
         self._settings = settings
         self._control = control
         self._adapter: Any = None
+        self._executor: Any = None
         self._children: dict[int, int] = {}
         """Process id → descriptor that becomes readable when it ends."""
         self._poll = select.poll()
@@ -59,14 +61,17 @@ class Server:
             self._adapter = load_adapter(self._settings["adapter"])
             self._adapter.load(self._settings["device"])
             version = self._adapter.version()
+            self._executor = Executor(self._adapter)
             if self._settings["warm_up"]:
                 self._adapter.warm_up()
+                rehearse(self._executor, self._adapter.rehearsal())
         except Exception as error:  # noqa: BLE001 - anything may go wrong in a foreign import
             frames = traceback.format_exception(type(error), error, error.__traceback__)
             self._report({"failed": f"{type(error).__name__}: {error}", "log": frames[-3:]})
             return
         gc.collect()
         gc.freeze()  # what the import made is never garbage: children need not look at it
+        huge_pages.gather()
         self._report({"ready": {"version": version, "confined_by": confined_by}})
         self._poll.register(self._control, select.POLLIN)
         while True:
@@ -168,7 +173,7 @@ class Server:
         self._restrain()
         cell = cells.Writer(shared)
         with socket.socket(fileno=connection) as stream:
-            Worker(self._adapter, stream, cell, log=log).run()
+            Worker(self._executor, stream, cell, log=log).run()
 
     def _describe(self, given: Sequence[int]) -> None:
         output, log, stack = given
@@ -210,6 +215,16 @@ class Server:
         os.close(watch)
         del self._children[pid]
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
+
+
+def rehearse(executor: Executor, cases: Sequence[list[Any]]) -> None:
+    """Run harmless cases, so that each worker inherits warm code instead of warming its own.
+
+    Python specialises a function's code after it ran a few times; names are resolved once.
+    """
+    for _ in range(_REHEARSALS):
+        for case in cases:
+            executor.execute(case)
 
 
 def load_adapter(path: str) -> Any:

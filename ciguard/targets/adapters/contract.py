@@ -6,7 +6,7 @@ Runs in a target's interpreter (Python 3.9 and later, standard library and numpy
 from __future__ import annotations
 
 import importlib
-from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Iterator, Sequence  # noqa: UP035 - Python 3.9 in the target
 
 REJECTED = "rejected"
 ERRORED = "errored"
@@ -44,6 +44,13 @@ class Adapter:
 
         Called after `load` where the library survives a fork after use; nothing by default.
         """
+
+    def rehearsal(self) -> Sequence[list[Any]]:
+        """Return harmless cases in JSON form, run after `warm_up` until the worker's code is warm.
+
+        None by default.
+        """
+        return ()
 
     def version(self) -> str:
         """Return the library's own version."""

@@ -41,6 +41,7 @@ _WIDER = {"bfloat16": "float32", "complex32": "complex64"}
 """What numpy lacks is read back in a type that holds every value exactly."""
 
 _SMALLEST = 5e-324
+_REHEARSED_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "bfloat16")
 
 
 class TorchAdapter(contract.Adapter):
@@ -92,6 +93,8 @@ class TorchAdapter(contract.Adapter):
             image, kernel = torch.ones(1, 1, 3, 3, dtype=dtype), torch.ones(1, 1, 2, 2, dtype=dtype)
             torch.conv2d(image, kernel)
             torch.mm(matrix.to(dtype), matrix.to(dtype))
+        # Channels in groups take another path, whose kernels oneDNN writes for 10 ms or more.
+        torch.conv2d(torch.ones(1, 4, 3, 3), torch.ones(4, 2, 2, 2), groups=2)
         for call in (
             functional.gelu,
             functional.softmax,
@@ -112,6 +115,25 @@ class TorchAdapter(contract.Adapter):
             call(matrix.to("meta"))
         with contextlib.suppress(RuntimeError):
             torch.mm(matrix, torch.ones(2))
+
+    def rehearsal(self) -> list[list[Any]]:
+        """Return additions, reductions and refusals over the usual dtypes; none for CUDA."""
+        if not self._on_cpu:
+            return []
+        cases: list[list[Any]] = []
+        for dtype in _REHEARSED_DTYPES:
+            drawn = ["t", dtype, [2, 3], ["u", 1, 0.0, 3.0]]
+            filled = ["t", dtype, [3], ["k", 1]]
+            special = ["t", dtype, [2], ["s", 2]]
+            cases += [
+                ["torch.add", "function", [drawn, filled], [["alpha", 1]], [], 1],
+                ["torch.sum", "function", [drawn], [["dim", ["l", [0]]]], [], 1],
+                ["torch.eq", "function", [drawn, special], [], [], 1],
+                ["torch.topk", "function", [drawn], [["k", 1]], [], 1],
+                ["torch.Tensor.sort", "method", [filled], [], [], 1],
+                ["torch.nn.functional.relu", "function", [drawn], [["unknown", None]], [], 1],
+            ]
+        return cases
 
     def _check_device(self, device: str) -> None:
         torch = self._torch
