@@ -143,8 +143,13 @@ class Dispatcher:
         return started
 
     def add(self, job: Job, *, urgent: bool = False) -> None:
-        """Queue a job; urgent ones overtake the others, in a lane of their own."""
+        """Queue a job; urgent ones overtake the others, in a lane of their own.
+
+        A target that failed takes no more jobs: see `failure`.
+        """
         station = self._stations[job.target]
+        if station.failed:
+            return
         (station.urgent if urgent else station.queue).append(job)
         self._assign(station)
 

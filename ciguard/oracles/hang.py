@@ -72,7 +72,7 @@ def asks_for_much(case: Case) -> bool:
         value = values.pop()
         match value:
             case LiteralValue(int() | float() as number):
-                if not abs(number) < _MUCH:
+                if abs(number) >= _MUCH:
                     return True
             case ArrayValue(_, shape, fill) | TensorValue(_, shape, fill):
                 if math.prod(shape) >= _MUCH or _is_large(fill):
@@ -91,11 +91,11 @@ def asks_for_much(case: Case) -> bool:
 def _is_large(fill: Fill) -> bool:
     match fill:
         case Constant(number):
-            return not abs(number) < _MUCH
+            return abs(number) >= _MUCH
         case Uniform(_, low, high):
-            return not (abs(low) < _MUCH and abs(high) < _MUCH)
+            return max(abs(low), abs(high)) >= _MUCH
         case Explicit(data):
-            return any(not abs(number) < _MUCH for number in data)
+            return any(abs(number) >= _MUCH for number in data)
         case Special():
             return True
 

@@ -209,6 +209,8 @@ def test_whoever_asks_for_much_may_have_to_wait(value: Value) -> None:
         LiteralValue(99_999),
         LiteralValue("100000000"),
         LiteralValue(value=True),
+        LiteralValue(float("nan")),
+        TensorValue("float32", (2,), Constant(float("nan"))),
         SMALL,
         ListValue((SMALL, LiteralValue(None))),
         TensorValue("float32", (3,), Uniform(0, -1.0, 1.0)),
