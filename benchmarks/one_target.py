@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import ApiRecord
     from ciguard.execution import Dispatcher
     from ciguard.levels import Level
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 import time
 from collections import Counter
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 
 TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.21.0", "keras==3.15.1[jax]", "jittor==1.3.11.0")
 PER_BATCH = 20
-MESSAGE_WIDTH = 100
+MESSAGE_WIDTH = 160
+WRAPPING = re.compile(r"\{\{.*?\}\} ?|\x1b\[\d*m|Exception encountered when calling \S+\.")
+"""What TensorFlow and Keras put before the message itself."""
 
 
 @dataclass
@@ -61,7 +64,8 @@ class Record:
             self.conforming += 1
             self.conforming_passed += passed
             if isinstance(outcome, Rejected):
-                self.messages[f"{outcome.exception}: {outcome.message[:MESSAGE_WIDTH]}"] += 1
+                words = " ".join(WRAPPING.sub("", outcome.message).split())
+                self.messages[f"{outcome.exception}: {words[:MESSAGE_WIDTH]}"] += 1
 
 
 @dataclass
@@ -176,7 +180,7 @@ def print_failures(found: Validity, count: int) -> None:
     for api, record in never.items():
         most_common = record.messages.most_common(1)
         reason = most_common[0][0] if most_common else str(dict(record.statuses))
-        reasons.setdefault(reason.replace("\n", " "), []).append(api)
+        reasons.setdefault(reason, []).append(api)
     by_size = sorted(reasons.items(), key=lambda item: -len(item[1]))
     for reason, apis in by_size[:count]:
         print(f"    {len(apis):4} {reason}  e.g. {', '.join(apis[:3])}")

@@ -17,10 +17,14 @@ from ciguard.knowledge.refine_constraints import Odds, weighted
 from ciguard.knowledge.refine_messages import Presence
 from ciguard.knowledge.refine_traits import GIVEN, OMITTED
 from ciguard.knowledge.understand import understand
+from ciguard.values import OneOf, Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ciguard.domain import ApiRecord
     from ciguard.knowledge.api import Api, Parameter
+    from ciguard.knowledge.clues import Clue
     from ciguard.knowledge.refine_experience import Experience, Said
 
 
@@ -46,14 +50,36 @@ _LEAST_GIVEN, _MOST_GIVEN = 0.1, 4.0
 
 def refined(record: ApiRecord, experience: Experience) -> Api:
     """Return what is known of an API by its record and by the outcomes of earlier calls."""
-    api = understand(record, experience.clues())
+    clues = experience.clues()
+    api = understand(record, clues)
     never = {said.parameter for said in experience.said if said.presence is Presence.NEVER}
     kept = [p for p in api.parameters if p.required or p.name not in never]
     return replace(
         api,
         parameters=tuple(_refined(p, experience) for p in kept),
-        inputs=tuple(_refined(p, experience) for p in api.inputs),
+        inputs=tuple(_refined(_told(p, clues.get(p.name, ())), experience) for p in api.inputs),
     )
+
+
+def _told(parameter: Parameter, clues: Sequence[Clue]) -> Parameter:
+    """Return what a built layer takes, as messages tell: no reader knows more of it."""
+    constraint = parameter.constraint
+    for clue in clues:
+        if clue.allowed:
+            return replace(parameter, constraint=OneOf(clue.allowed))
+        if not isinstance(constraint, Tensor):
+            continue
+        if clue.ndim:
+            constraint = replace(constraint, ndim=clue.ndim, shape=None, shape_of="")
+        constraint = replace(
+            constraint,
+            dtypes=clue.dtypes or constraint.dtypes,
+            dtype_of=clue.dtype_of or constraint.dtype_of,
+            shape_of=clue.shape_of or constraint.shape_of,
+            low=constraint.low if clue.low is None else clue.low,
+            high=constraint.high if clue.high is None else clue.high,
+        )
+    return replace(parameter, constraint=constraint)
 
 
 def _refined(parameter: Parameter, experience: Experience) -> Parameter:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard.domain import Passed, Rejected, Stage, Value, value_from_json, value_to_json
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.knowledge.refine_messages import Presence, advice_in, mentioned
+from ciguard.knowledge.refine_refuted import is_refuted
 from ciguard.knowledge.refine_traits import traits_of
 
 if TYPE_CHECKING:
@@ -155,7 +156,9 @@ class Experience:
 
     def heeds(self, said: Said) -> bool:
         """Tell whether what a message said steers later calls."""
-        return said.count >= _HEEDED and self.pass_rate < _WELL_UNDERSTOOD
+        if said.count < _HEEDED or self.pass_rate >= _WELL_UNDERSTOOD:
+            return False
+        return not is_refuted(said.fields, self.counts.get(said.parameter, {}))
 
     def clues(self) -> dict[str, list[Clue]]:
         """Return what messages said, by parameter, the most frequent first."""
@@ -226,8 +229,10 @@ def _fields_from_json(encoded: Json) -> Fields:
         "dtypes": lambda names: tuple(map(str, names)),
         "ndim": lambda pair: (int(pair[0]), int(pair[1])),
         "shape_of": str,
+        "dtype_of": str,
         "low": float,
         "high": float,
+        "nullable": bool,
         "allowed": lambda values: tuple(map(value_from_json, values)),
     }
     return {key: readers[key](value) for key, value in encoded.items()}

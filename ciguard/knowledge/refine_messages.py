@@ -10,10 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ciguard.domain import DtypeValue, ListValue, LiteralValue, TensorValue, TupleValue, Value
+from ciguard.domain import LiteralValue, TensorValue, Value
+from ciguard.knowledge.refine_dtypes import about_dtypes
+from ciguard.knowledge.refine_objects import object_named
+from ciguard.knowledge.refine_python import structures_missing
 from ciguard.knowledge.refine_requirements import Fields, dtype_named, requirement
+from ciguard.knowledge.refine_traits import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,21 +43,29 @@ class Advice:
     presence: Presence = Presence.UNSAID
 
 
-_LONGEST = 600
-_WRAPPING = re.compile(r"\{\{[^}]*\}\}|\[Op:[^\]]*\]|\bname: *$")
+_LONGEST = 800
+_WRAPPING = re.compile(
+    r"\{\{.*?\}\} ?|\[Op:[^\]]*\]|\x1b\[\d*m|<tf\.Tensor.*|tf\.Tensor\([^)]*\)[^)]*\)|"
+    r"Exception encountered when calling \S+\.|Arguments received by.*|; NodeDef.*",
+    re.DOTALL,
+)
 _SENTENCES = re.compile(r"(?:[.;:!]\s+|\n+)(?=[A-Z\"'`*(])")
 _DEMANDS = re.compile(
     r"\b(?:must|should|expect\w*|requires?|required|needs?|only|has to|have to|allowed|supports?|"
-    r"invalid|not a valid|unknown|unsupported|at least|inputs? to be|out of range)\b",
+    r"invalid|not a valid|unknown|unsupported|other than|inputs? to be|out of range|of range|"
+    r"cannot be|can't be|not a)\b",
     re.IGNORECASE,
 )
 _GOT = re.compile(
-    r"\b(?:but )?(?:got|received|found|given|was|is a|instead of|not)\b:?(?! of\b)", re.IGNORECASE
+    r"\b(?:(?:but )?(?:got|received|found|given|was|is an?|instead of|not|have|has)|but is|"
+    r"but its|is rank)\b:?(?! (?:of|to|be)\b)",
+    re.IGNORECASE,
 )
-_QUOTED_NAME = re.compile(r"['\"`]{1,2}(\w+)['\"`]{1,2}")
+_QUOTED_NAME = re.compile(r"['\"`]{1,2}(\w+)(?:\.\w+)*['\"`]{1,2}")
 _NAMED = re.compile(
     r"\b(?:argument|parameter|arg|keyword|attr|attribute|input)s? (?:#?\d+ )?['\"`]{0,2}(\w+)"
-    r"|\b(\w+)(?: argument| parameter)?,? (?:must|should|has to|have to|to be|needs|cannot)\b"
+    r"|\b(\w+)(?:\.\w+)?(?: argument| parameter| tensor)?,? "
+    r"(?:must|should|has to|have to|to be|needs|cannot)\b"
     r"|\b(\w+)=|^(\w+): "
     r"|\b(?:expect\w*|requires?|supports?|for|invalid) (?:the )?(\w+)\b"
 )
@@ -62,24 +74,24 @@ _UNEXPECTED = re.compile(r"unexpected (?:keyword )?argument:? ['\"`]?(\w+)")
 _TOO_MANY = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were)")
 _OVERLOAD = re.compile(r"^\s*\* \((.*?)\)\s*$", re.MULTILINE)
 _NEITHER = re.compile(
-    r"(?:at least one of|both|either) (.+?) (?:must|should|has|have|is|are)\b", re.IGNORECASE
+    r"(?:at least one of|both|either|(?:must|should) (?:pass|specify|provide)(?: a| an| the)?) "
+    r"([`'\"]?\w.*?)(?:\.|$| must| should| has| have| is\b| are\b)",
+    re.IGNORECASE,
 )
-_NOT_ALLOWED_ATTR = re.compile(
-    r"[Vv]alue for attr '\w+' of \"?(\w+)\"? is not in the list of allowed values: ([\w\", ]+)"
-)
-_NTH_INPUT = re.compile(
-    r"input #(\d+) ?\(zero-based\) was expected to be an? (\w+) tensor but is an? (\w+)"
-)
-_CONVERSION = re.compile(r"conversion requested dtype (\w+) for Tensor with dtype (\w+)")
-_SCALAR_TYPE = re.compile(r"expected (?:scalar type|tensor for .*? to have .*?type) (\w+)[^.]*?"
-                          r"(?:but found|got|but got) (?:\w+\.)?(\w+)")  # fmt: skip
 _SAME_SIZE = re.compile(
-    r"(?:must match|must be equal|must have the same|should have the same|incompatible shapes|"
-    r"same (?:shape|size)|shapes? .*?(?:mismatch|do not match)|are not compatible|"
-    r"not broadcastable|must be broadcastable|inconsistent|doesn't match the broadcast)",
+    r"must match|must be equal|(?:must|should) have (?:the )?same|incompatible shapes|"
+    r"same (?:shape|size|length|number)|shapes? .*?(?:mismatch|do not match)|are not compatible|"
+    r"not broadcastable|must be broadcastable|inconsistent|doesn't match the broadcast",
     re.IGNORECASE,
 )
 _SHAPES = re.compile(r"[\[(]((?:\d+, ?)*\d*,?)[\])]")
+_PREFIXES = re.compile(r"^\w+:")
+
+
+def bare(text: str) -> str:
+    """Return a message without what the library wraps around it."""
+    unwrapped = _WRAPPING.sub(" ", text)[:_LONGEST].strip()
+    return re.sub(r"[ \t]+", " ", unwrapped)
 
 
 def advice_in(
@@ -92,30 +104,46 @@ def advice_in(
         values: the arguments of the call that was rejected, by parameter.
         names: all parameters, in the order in which they are declared.
     """
-    text = _WRAPPING.sub("", message[: _LONGEST * 2]).strip()
+    text = bare(message)
     about_form = [*_missing(text, names), *_unexpected(text, names), *_overloads(text, names)]
     if about_form:
         return tuple(about_form)
-    typed = _about_dtypes(text, values)
+    wanted = object_named(message)
+    if wanted:
+        return _replaced(text, wanted, values, names)
+    mistyped = structures_missing(text, values)
+    if mistyped:
+        return tuple(Advice(name, fields) for name, fields in mistyped.items())
+    typed = about_dtypes(message, text, values, names)
     if typed:
-        return tuple(typed)
+        return tuple(Advice(name, fields) for name, fields in typed.items())
     found = [
         advice
-        for sentence in _SENTENCES.split(text[:_LONGEST])
+        for sentence in _SENTENCES.split(text)
         if _DEMANDS.search(sentence)
         for advice in _demanded(sentence, values, names)
     ]
     if not found and _SAME_SIZE.search(text):
-        found = _alike(text, values)
+        found = _alike(text, values, names)
     return tuple({one.parameter: one for one in reversed(found)}.values())
 
 
 def mentioned(message: str, names: Sequence[str]) -> frozenset[str]:
     """Return the parameters that a message names."""
-    text = _WRAPPING.sub("", message[:_LONGEST])
-    words = {word for match in _QUOTED_NAME.finditer(text) for word in match.groups()}
+    text = bare(message)
+    words = set(_QUOTED_NAME.findall(text))
     words |= {word for match in _NAMED.finditer(text) for word in match.groups() if word}
-    return frozenset(words.intersection(names))
+    lowered = f" {text.lower()} "
+    return frozenset(
+        name
+        for name, plain in ((name, _PREFIXES.sub("", name)) for name in names)
+        if plain in words or ("_" in plain and _is_spoken(plain.lower(), lowered))
+    )
+
+
+def _is_spoken(name: str, text: str) -> bool:
+    """Tell whether a name of several words stands in a text: `frame_length`, "frame length"."""
+    return name in text or f" {name.replace('_', ' ')} " in text
 
 
 # --- the form of the call -----------------------------------------------------------------------
@@ -129,8 +157,8 @@ def _missing(text: str, names: Sequence[str]) -> list[Advice]:
     found = _MISSING.search(text)
     words = _words(found.group(1)) if found else []
     neither = _NEITHER.search(text)
-    words += _words(neither.group(1)) if neither else []
-    return [Advice(word, {}, Presence.ALWAYS) for word in words if word in names]
+    words += re.findall(r"[`'\"](\w+)[`'\"]", neither.group(1)) if neither else []
+    return [Advice(name, {}, Presence.ALWAYS) for name in names if _PREFIXES.sub("", name) in words]
 
 
 def _unexpected(text: str, names: Sequence[str]) -> list[Advice]:
@@ -162,9 +190,8 @@ def _overloads(text: str, names: Sequence[str]) -> list[Advice]:
 
 def _signature(text: str) -> dict[str, tuple[tuple[Structure, ...], bool]]:
     """Return types and need by parameter, of `Tensor input, *, Tensor out = None`."""
-    parts = [part.strip() for part in text.split(",")]
     read: dict[str, tuple[tuple[Structure, ...], bool]] = {}
-    for part in parts:
+    for part in text.split(","):
         declared, _, default = part.partition("=")
         words = declared.split()
         if len(words) > 1:
@@ -173,62 +200,33 @@ def _signature(text: str) -> dict[str, tuple[tuple[Structure, ...], bool]]:
     return read
 
 
-# --- dtypes -------------------------------------------------------------------------------------
+# --- objects ------------------------------------------------------------------------------------
 
 
-def _about_dtypes(text: str, values: Mapping[str, Value]) -> list[Advice]:
-    """Read the phrases that name a wanted dtype and the one that was met."""
-    found = _NOT_ALLOWED_ATTR.search(text)
-    if found:
-        wanted = tuple(d for d in map(dtype_named, _words(found.group(2))) if d)
-        return _retyped(values, dtype_named(found.group(1)), wanted)
-    found = _NTH_INPUT.search(text)
-    if found:
-        return _nth_retyped(values, int(found.group(1)), (found.group(3), found.group(2)))
-    found = _CONVERSION.search(text) or _SCALAR_TYPE.search(text)
-    if found:
-        wanted_one = dtype_named(found.group(1))
-        met = _retyped(values, dtype_named(found.group(2)), (wanted_one,) if wanted_one else ())
-        return met[-1:]  # the leading tensor is most often the one that the others must follow
-    return []
-
-
-def _retyped(values: Mapping[str, Value], met: str, wanted: tuple[str, ...]) -> list[Advice]:
-    if not met or not wanted:
-        return []
-    return [Advice(name, {"dtypes": wanted}) for name, v in values.items() if _dtype(v) == met]
-
-
-def _nth_retyped(values: Mapping[str, Value], nth: int, words: tuple[str, str]) -> list[Advice]:
-    met, wanted = map(dtype_named, words)
-    tensors = [name for name, value in values.items() if _dtype(value)]
-    candidates = [name for name in tensors if _dtype(values[name]) == met]
-    if not candidates or not wanted:
-        return []
-    chosen = tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
-    return [Advice(chosen, {"dtypes": (wanted,)})]
-
-
-def _dtype(value: Value) -> str:
-    match value:
-        case TensorValue(dtype=dtype) | DtypeValue(dtype):
-            return dtype
-        case ListValue((first, *_)) | TupleValue((first, *_)):
-            return _dtype(first)
-        case _:
-            return ""
+def _replaced(
+    text: str, wanted: tuple[Value, ...], values: Mapping[str, Value], names: Sequence[str]
+) -> tuple[Advice, ...]:
+    """Put an object in the place that is named, else in that of the first other thing."""
+    kinds = {kind_of(value) for value in wanted}
+    others = [
+        name
+        for name, value in values.items()
+        if kind_of(value) not in kinds and (isinstance(value, TensorValue) or "NoneType" in text)
+    ] or [name for name, value in values.items() if kind_of(value) not in kinds]
+    named = [name for name in others if name in mentioned(text, names)]
+    return tuple(Advice(name, {"allowed": wanted}) for name in (named or others)[:1])
 
 
 # --- what must be -------------------------------------------------------------------------------
 
 
 def _demanded(sentence: str, values: Mapping[str, Value], names: Sequence[str]) -> list[Advice]:
-    wanted, _, got = _split(sentence)
+    wanted, _ = _split(sentence)
     fields = requirement(wanted)
     if not fields:
         return []
     named = [name for name in names if name in mentioned(wanted, names)]
-    suspects = named or _quoted(fields, got, values)
+    suspects = named or _quoted(fields, sentence, values)
     return [
         Advice(name, fields)
         for name in suspects
@@ -236,53 +234,52 @@ def _demanded(sentence: str, values: Mapping[str, Value], names: Sequence[str]) 
     ]
 
 
-def _split(sentence: str) -> tuple[str, str, str]:
+def _split(sentence: str) -> tuple[str, str]:
     """Split a sentence into what is wanted and what was got."""
-    met = [match for match in _GOT.finditer(sentence) if match.start() > 0]
-    if not met:
-        return sentence, "", ""
-    cut = next((m for m in met if _DEMANDS.search(sentence[: m.start()])), None)
-    if cut is None:
-        return sentence, "", ""
-    return sentence[: cut.start()], cut.group(), sentence[cut.end() :]
+    for met in _GOT.finditer(sentence):
+        if met.start() > 0 and _DEMANDS.search(sentence[: met.start()]):
+            return sentence[: met.start()], sentence[met.end() :]
+    return sentence, ""
 
 
-def _quoted(fields: Fields, got: str, values: Mapping[str, Value]) -> list[str]:
-    """Return the parameters whose argument the message quotes, or that alone break the rule."""
+def _quoted(fields: Fields, sentence: str, values: Mapping[str, Value]) -> list[str]:
+    """Return the parameter whose argument the message quotes, or the first that breaks the rule."""
     breaking = [name for name, value in values.items() if _breaks(fields, value)]
-    if len(breaking) < 2:  # noqa: PLR2004 - more than one
-        return breaking
-    quoted = [name for name in breaking if _is_quoted(values[name], got)]
-    return quoted[:1] if quoted else breaking[:1]
+    quoted = [name for name in breaking if _is_quoted(values[name], sentence)]
+    return (quoted or breaking)[:1]
 
 
-def _is_quoted(value: Value, got: str) -> bool:
+def _is_quoted(value: Value, sentence: str) -> bool:
     match value:
         case LiteralValue(str() as text):
-            return bool(text) and text in got
+            return bool(text) and text in sentence
         case LiteralValue(scalar):
-            return re.search(rf"(?<![\w.]){re.escape(str(scalar))}(?![\w.])", got) is not None
+            return re.search(rf"(?<![\w.]){re.escape(str(scalar))}(?![\w.])", sentence) is not None
         case TensorValue(dtype=dtype, shape=shape):
-            sizes = ", ".join(map(str, shape))
-            return sizes in got or any(dtype_named(word) == dtype for word in _words(got)[:4])
+            sizes = [match.group(1) for match in _SHAPES.finditer(sentence)]
+            if any(tuple(map(int, _words(text))) == shape for text in sizes):
+                return True
+            return any(dtype_named(word) == dtype for word in _words(sentence)[-6:])
         case _:
             return False
 
 
 def _breaks(fields: Fields, value: Value) -> bool:
     """Tell whether an argument breaks what a message demands of some argument."""
+    broken = False
     match value:
         case TensorValue():
-            return _tensor_breaks(fields, value)
+            broken = _tensor_breaks(fields, value)
         case LiteralValue(bool() | None):
-            return False
+            pass
         case LiteralValue(str()):
-            return bool(fields.get("allowed")) and value not in fields["allowed"]
+            broken = bool(fields.get("allowed")) and value not in fields["allowed"]
         case LiteralValue(int() | float() as number):
             low, high = fields.get("low"), fields.get("high")
-            return (low is not None and number < low) or (high is not None and number > high)
+            broken = (low is not None and number < low) or (high is not None and number > high)
         case _:
-            return False
+            pass
+    return broken
 
 
 def _tensor_breaks(fields: Fields, value: TensorValue) -> bool:
@@ -299,9 +296,12 @@ def _is_news(fields: Fields, value: Value) -> bool:
     return True
 
 
-def _alike(text: str, values: Mapping[str, Value]) -> list[Advice]:
-    """Read that tensors must agree in shape: those that are quoted, else all."""
+def _alike(text: str, values: Mapping[str, Value], names: Sequence[str]) -> list[Advice]:
+    """Read that tensors must agree in shape: those that are named or quoted, else all."""
     tensors = [name for name, value in values.items() if isinstance(value, TensorValue)]
+    named = [name for name in tensors if name in mentioned(text, names)]
+    if len(named) > 1:
+        return [Advice(name, {"shape_of": named[0]}) for name in named[1:]]
     if len(tensors) < 2:  # noqa: PLR2004 - a pair
         return []
     quoted = {tuple(map(int, _words(match.group(1)))) for match in _SHAPES.finditer(text)}
@@ -310,5 +310,5 @@ def _alike(text: str, values: Mapping[str, Value]) -> list[Advice]:
     return [Advice(name, {"shape_of": lead}) for name in others]
 
 
-def _shape(value: Value) -> Any:
+def _shape(value: Value) -> tuple[int, ...] | None:
     return value.shape if isinstance(value, TensorValue) else None

@@ -40,11 +40,19 @@ _NUMBERS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "si
 _COUNT = rf"(\d|{'|'.join(_NUMBERS)})"
 _RANKS = re.compile(rf"\b{_COUNT}-?\s?d\b|\brank(?: of)?:? (\d)\b|\b{_COUNT}[- ]dim", re.IGNORECASE)
 _AT_LEAST = re.compile(
-    rf"(?:at least|>=|minimum|no less than)(?: rank| a rank of)? ?{_COUNT}|\b{_COUNT}-?d? or "
-    rf"(?:more|higher|greater)", re.IGNORECASE,
-)  # fmt: skip
+    rf"rank (?:of )?(?:at least|>=) ?{_COUNT}|(?:at least|>=|minimum|no less than) (?:a )?"
+    rf"(?:rank(?: of)? )?{_COUNT}[- ]?(?:d\b|dim)|\b{_COUNT}[- ]?d? or (?:more|higher|greater)",
+    re.IGNORECASE,
+)
 _AT_MOST = re.compile(
-    rf"(?:at most|<=|no more than) ?{_COUNT}|\b{_COUNT} or (?:fewer|less)", re.IGNORECASE
+    rf"(?:at most|<=|no more than) ?{_COUNT}[- ]?(?:d\b|dim)|rank (?:of )?(?:at most|<=) ?{_COUNT}|"
+    rf"\b{_COUNT} or (?:fewer|less)",
+    re.IGNORECASE,
+)
+_FORMS = (
+    (re.compile(r"\bscalars?\b(?! type)", re.IGNORECASE), (0, 0)),
+    (re.compile(r"\bvectors?\b|\bone[- ]dimensional\b", re.IGNORECASE), (1, 1)),
+    (re.compile(r"\b(?:be|a|square) matri(?:x|ces)\b", re.IGNORECASE), (2, 2)),
 )
 _ABOUT_RANKS = re.compile(r"\drank|\brank|dimension|\b\d-?d\b|-dim", re.IGNORECASE)
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
@@ -56,15 +64,20 @@ _LEAST = re.compile(rf"(?:>=|at least|not less than|no less than) ?{_NUMBER}", r
 _MORE = re.compile(rf"(?:>|greater than|larger than|bigger than) ?{_NUMBER}", re.IGNORECASE)
 _MOST = re.compile(rf"(?:<=|at most|no more than|less than or equal to) ?{_NUMBER}", re.IGNORECASE)
 _LESS = re.compile(rf"(?:<|less than|smaller than) ?{_NUMBER}", re.IGNORECASE)
+_QUOTE = r"['\"`]{1,2}[\w\-]+['\"`]{1,2}"
+_QUOTED_LIST = re.compile(rf"{_QUOTE}(?:(?:,? (?:or|and) |, ?| ?\| ?){_QUOTE})+", re.IGNORECASE)
 _ONE_OF = re.compile(
-    r"(?:one of|either|allowed values:?|valid (?:options|values|modes) (?:are|include):?|"
-    r"supported (?:modes|values):?|expected:?|choose (?:from|between)|in the set|be) ?:?"
-    r"[\[({]?([\w'\"`, |/\-]+)[\])}]?", re.IGNORECASE,
+    r"(?:one of|allowed values:?|valid (?:options|values|modes) (?:are|include):?|"
+    r"supported (?:modes|values):?|choose (?:from|between)|in the set) ?:?"
+    r"[\[({]?([\w, |/\-]+)[\])}]?", re.IGNORECASE,
 )  # fmt: skip
+_OTHER_THAN = re.compile(rf"other than ({_QUOTE})", re.IGNORECASE)
+_MULTIPLE = re.compile(r"multiple of (\d+)", re.IGNORECASE)
 _QUOTED = re.compile(r"['\"`]{1,2}([\w\-]+)['\"`]{1,2}")
 _WORDS_IN_LIST = re.compile(r"[\w\-]+")
 _BE = re.compile(r"\b(?:be|expected|expects|required?s?|needs|type)\b:? (.+)", re.IGNORECASE)
 _NEXT = 0.001
+_JOINTS = frozenset({"or", "and", "one", "of", "the", "a"})
 
 
 def dtype_named(word: str) -> str:
@@ -93,6 +106,9 @@ def _first(match: re.Match[str]) -> int:
 
 
 def _ndim(text: str) -> Fields:
+    for pattern, ndim in _FORMS:
+        if pattern.search(text):
+            return {"ndim": ndim}
     if not _ABOUT_RANKS.search(text):
         return {}
     least, most = _AT_LEAST.search(text), _AT_MOST.search(text)
@@ -100,7 +116,7 @@ def _ndim(text: str) -> Fields:
         return {"ndim": (_first(least), max(_first(least) + 2, 4))}
     if most:
         return {"ndim": (0, _first(most))}
-    ranks = [_first(match) for match in _RANKS.finditer(text)]
+    ranks = [_first(match) for match in _RANKS.finditer(text) if next(filter(None, match.groups()))]
     # "nonzero 2D or 3D": any of those that are named.
     return {"ndim": (min(ranks), max(ranks))} if ranks and max(ranks) <= _MOST_DIMENSIONS else {}
 
@@ -157,21 +173,20 @@ def _range(text: str) -> Fields:
 
 
 def _allowed(text: str) -> Fields:
-    quoted = _QUOTED.findall(text)
-    found = _ONE_OF.search(text)
-    listed = found.group(1) if found else ""
-    inside = _QUOTED.findall(listed)
-    if len(inside) > 1:
-        words = inside
-    elif found and re.search(
-        r"one of|allowed|valid|supported|choose", found.group(), re.IGNORECASE
-    ):
-        words = [w for w in _WORDS_IN_LIST.findall(listed) if w not in {"or", "and", "one", "of"}]
-        words = words if len(words) > 1 else quoted[1:]
-    else:
-        words = []
+    multiple = _MULTIPLE.search(text)
+    if multiple:
+        step = int(multiple.group(1))
+        return {"allowed": tuple(LiteralValue(step * times) for times in (1, 2, 3))}
+    listed, only, spoken = _QUOTED_LIST.search(text), _OTHER_THAN.search(text), _ONE_OF.search(text)
+    words: list[str] = []
+    if listed:
+        words = _QUOTED.findall(listed.group())
+    elif only:
+        words = _QUOTED.findall(only.group(1))
+    elif spoken:
+        words = [w for w in _WORDS_IN_LIST.findall(spoken.group(1)) if w not in _JOINTS]
     texts = tuple(dict.fromkeys(words))
-    if not 1 < len(texts) <= _MOST_ALLOWED or any(_is_no_text(word) for word in texts):
+    if not 1 + (not only) <= len(texts) <= _MOST_ALLOWED or any(map(_is_no_text, texts)):
         return {}
     return {"allowed": tuple(map(LiteralValue, texts))}
 

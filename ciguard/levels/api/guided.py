@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Intent
 from ciguard.knowledge import Experience, refined, understand
 from ciguard.levels.api.calls import CallGenerator
+from ciguard.levels.api.mix import LEARNING, Mix
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
     from ciguard.domain import ApiCall, ApiRecord, Outcome
-    from ciguard.levels.api.mix import Mix
 
 UNREFINED = 0.15
 """Share of the calls that ignore what was learned: nothing that was drawn once is given up."""
@@ -22,6 +22,7 @@ MOST_NOTED = 480
 _COMPILED_AT = (16, 32, 48, 64, 96, 128, 192, 256, 384, MOST_NOTED)
 """Numbers of calls learned from at which what was learned is put to use."""
 _SEARCH_AFTER = 8
+_LEARNING_UNTIL = 160
 
 
 class GuidedGenerator:
@@ -38,6 +39,7 @@ class GuidedGenerator:
         self._plain = CallGenerator(understand(record))
         self.experience = Experience()
         self._guided = self._plain
+        self._is_learning = False
         if experience is not None:
             self.learn(experience)
 
@@ -45,7 +47,7 @@ class GuidedGenerator:
         """Return the next call."""
         if self._guided is self._plain or rng.random() < UNREFINED:
             return self._plain.call(rng, mix)
-        return self._guided.call(rng, mix)
+        return self._guided.call(rng, LEARNING if self._is_learning else mix)
 
     def lesson(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
         """Return what the outcomes of some calls teach; nothing is learned yet."""
@@ -64,6 +66,8 @@ class GuidedGenerator:
         self.experience.absorb(lesson)
         if any(before < threshold <= self.experience.noted for threshold in _COMPILED_AT):
             self._guided = self._compiled()
+            is_new = self.experience.noted < _LEARNING_UNTIL
+            self._is_learning = is_new and self.experience.pass_rate < _POOR
 
     def _compiled(self) -> CallGenerator:
         known = self.experience

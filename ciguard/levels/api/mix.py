@@ -47,4 +47,6 @@ class Mix:
 
 FIRST_ROUND = Mix(violating=0.0, boundary=0.25, two_boundaries=0.2, many_boundaries=0.35)
 """What kills a library first: boundary values, a few among valid ones or many at once."""
+LEARNING = Mix(violating=0.0, boundary=0.2, two_boundaries=0.1, many_boundaries=0.1)
+"""For an API most of whose calls are refused: what it accepts must be found out first."""
 LATER_ROUNDS = Mix(violating=0.05, boundary=0.25, two_boundaries=0.2, many_boundaries=0.3)

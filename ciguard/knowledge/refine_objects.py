@@ -1,0 +1,123 @@
+"""Objects that messages ask for by name, and how each comes about.
+
+A refusal such as "must be a SparseTensor" or "only available for these backends: [SparseCPU, …]"
+says which kind of object an argument must be; none is a plain tensor or number.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ciguard.domain import (
+    CallValue,
+    Explicit,
+    ListValue,
+    LiteralValue,
+    MemberValue,
+    TensorValue,
+    Uniform,
+    Value,
+)
+
+
+def _tensor(*shape: int, dtype: str = "float32") -> TensorValue:
+    return TensorValue(dtype, shape, Uniform(3, 0.0, 2.0))
+
+
+def _of(function: str, *arguments: Value) -> CallValue:
+    return CallValue(function, arguments)
+
+
+_SQUARE, _MATRIX, _CUBE = _tensor(4, 4), _tensor(3, 4), _tensor(2, 3, 4)
+_ROUNDED = (LiteralValue(0.1), LiteralValue(0), MemberValue("torch.quint8"))
+_ROWS = ListValue(
+    (ListValue((LiteralValue(1.0), LiteralValue(2.0))), ListValue((LiteralValue(3.0),)))
+)
+
+_TF_SPARSE = "tensorflow.sparse.from_dense"
+_CHANNELS = (
+    TensorValue("float64", (4,), Explicit((0.1, 0.2, 0.3, 0.4))),
+    TensorValue("int64", (4,), Explicit((0, 0, 0, 0))),
+    LiteralValue(0),
+    MemberValue("torch.quint8"),
+)
+
+OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
+    (re.compile(pattern), values)
+    for pattern, values in (
+        (
+            r"SparseTensor\b|no attribute '(?:dense_shape|indices)'",
+            (
+                _of(_TF_SPARSE, _MATRIX),
+                _of(_TF_SPARSE, _SQUARE),
+                _of(_TF_SPARSE, _tensor(4, 4, dtype="int64")),
+                _of(_TF_SPARSE, _tensor(5)),
+                _of(_TF_SPARSE, _CUBE),
+            ),
+        ),
+        (
+            r"RaggedTensor\b|no attribute '(?:row_splits|ragged_rank|flat_values)'",
+            (_of("tensorflow.ragged.constant", _ROWS),),
+        ),
+        (
+            r"tf\.data\.Dataset|no attribute '(?:element_spec|_variant_tensor|_dataset)'",
+            (
+                _of("tensorflow.data.Dataset.range", LiteralValue(5)),
+                _of("tensorflow.data.Dataset.from_tensors", _MATRIX),
+            ),
+        ),
+        (
+            (r"no attribute '(?:_?forward_pre_hooks|training|named_\w+|modules|parameters|"
+            r"_modules|_parameters|_buffers|state_dict|register_\w+)'|"
+            r"not an? (?:\w+\.)*Module\b|Module '.*' has no parameter"),
+            (
+                _of("torch.nn.Linear", LiteralValue(4), LiteralValue(3)),
+                _of("torch.nn.Conv2d", LiteralValue(2), LiteralValue(3), LiteralValue(1)),
+            ),
+        ),
+        (
+            r"PackedSequence|no attribute 'batch_sizes'",
+            (
+                _of(
+                    "torch.nn.utils.rnn.pack_sequence", ListValue((_tensor(3, 4), _tensor(2, 4)))
+                ),
+            ),
+        ),
+        (
+            (r"backends: \[[^\]]*\bSparseCPU|[Ss]parse (?:COO )?tensors?\b|sparse_coo|"
+            r"[Ss]parse COO|tensor layout Sparse\b"),
+            tuple(_of("torch.Tensor.to_sparse", one) for one in (_SQUARE, _MATRIX, _CUBE)),
+        ),
+        (
+            r"backends: \[[^\]]*\bSparseCsrCPU|[Ss]parse (?:row )?(?:compressed|[Cc][Ss][Rr])",
+            tuple(_of("torch.Tensor.to_sparse_csr", one) for one in (_SQUARE, _MATRIX)),
+        ),
+        (
+            r"sparse col(?:umn)? compressed|sparse_csc",
+            tuple(_of("torch.Tensor.to_sparse_csc", one) for one in (_SQUARE, _MATRIX)),
+        ),
+        (
+            r"backends: \[[^\]]*\bQuantizedCPU|[Qq]uantized tensor",
+            (
+                _of("torch.quantize_per_tensor", _MATRIX, *_ROUNDED),
+                _of("torch.quantize_per_tensor", _tensor(1, 2, 5, 5), *_ROUNDED),
+                _of("torch.quantize_per_channel", _SQUARE, *_CHANNELS),
+            ),
+        ),
+        (
+            r"backends: \[[^\]]*\bMkldnnCPU|mkldnn tensor",
+            tuple(
+                _of("torch.Tensor.to_mkldnn", one) for one in (_MATRIX, _tensor(1, 2, 5, 5))
+            ),
+        ),
+        (
+            r"backends: \[[^\]]*\bNestedTensorCPU|[Nn]ested ?[Tt]ensor",
+            (_of("torch.nested.nested_tensor", ListValue((_MATRIX, _tensor(2, 4)))),),
+        ),
+    )
+)  # fmt: skip
+
+
+def object_named(text: str) -> tuple[Value, ...]:
+    """Return values of the kind of object that a message asks for; none if it asks for none."""
+    return next((values for pattern, values in OBJECTS if pattern.search(text)), ())
