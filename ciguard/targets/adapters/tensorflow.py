@@ -65,12 +65,14 @@ class TensorflowAdapter(contract.Adapter):
         warnings.simplefilter("ignore")
         tensorflow = importlib.import_module("tensorflow")
         tensorflow.get_logger().setLevel("ERROR")
+        # Its own frames are what tells an internal error from another; hiding them costs time too.
+        tensorflow.debugging.disable_traceback_filtering()
         self._tensorflow = tensorflow
         _load_keras(tensorflow)
         self._ops: Any = importlib.import_module("tensorflow.python.framework.ops")
         contexts: Any = importlib.import_module("tensorflow.python.eager.context")
         self._context = contexts.context()
-        self._place = ""
+        self._place: str | None = None  # the runtime starts in the worker, at its first case
         self._name_dtypes()
         self._errors = _error_classes(tensorflow)
         self._seeds = _SeedSource()
@@ -137,7 +139,7 @@ class TensorflowAdapter(contract.Adapter):
         wanted = self._arrays[dtype]
         if array.dtype != wanted:
             array = array.astype(wanted)
-        if not self._place:
+        if self._place is None:
             self._start()
         if dtype == "string" and not self._on_cpu:
             return self._tensorflow.constant(array)
@@ -194,7 +196,7 @@ class TensorflowAdapter(contract.Adapter):
         """Restore the state of TensorFlow, Keras, numpy and Python; seed. About 2 microseconds."""
         self._interpreter.restore()
         self._state.restore()
-        if not self._place:
+        if self._place is None:
             self._start()
         self._seeds.reset(self._context, seed)
 
