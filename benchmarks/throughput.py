@@ -36,6 +36,7 @@ from ciguard.triage import encode
 
 if TYPE_CHECKING:
     from ciguard.domain import Outcome
+    from ciguard.levels import Batch
     from ciguard.targets import Environment
 
 MIXES = Path(__file__).parent / "mixes"
@@ -124,7 +125,7 @@ class Guard:
 
     def _measure(self, deadline: float, cases: int, *, crash_every: int) -> Rate:
         self._began_at = self._index
-        under_way: dict[int, tuple[ApiCall, ...]] = {}
+        under_way: dict[int, Batch] = {}
         done = sent = 0
         began = time.process_time() + family_cpu_s(self._server)
 
@@ -138,7 +139,7 @@ class Guard:
                 if crash_every and (sent + len(encoded)) // crash_every > sent // crash_every:
                     encoded[-1] = FATAL
                 sent += len(encoded)
-                under_way[self._index] = batch.cases
+                under_way[self._index] = batch
                 self._dispatcher.add(Job(self._name, self._index, tuple(encoded)))
                 self._index += 1
             for result in self._dispatcher.wait(1.0):
@@ -146,11 +147,14 @@ class Guard:
         cpu_s = time.process_time() + family_cpu_s(self._server) - began
         return Rate(done, cpu_s)
 
-    def _judge(self, cases: tuple[ApiCall, ...], outcomes: tuple[Outcome, ...]) -> int:
-        for case, outcome in zip(cases, outcomes, strict=True):
+    def _judge(self, batch: Batch, outcomes: tuple[Outcome, ...]) -> int:
+        for case, outcome in zip(batch.cases, outcomes, strict=True):
             judge(case, {self._name: outcome}, self._subject)
+        lesson = self._level.lesson(batch, outcomes)
+        if lesson is not None:
+            self._level.learn(batch.api, lesson)
         self.outcomes.update(type(outcome).__name__ for outcome in outcomes)
-        return len(cases)
+        return len(batch.cases)
 
 
 def resident_mib() -> float:
