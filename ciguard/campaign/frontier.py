@@ -68,6 +68,10 @@ class Frontier:
         batches, explored_in_s = self._explored.get(key, (0, 0.0))
         return batches if budget_s <= explored_in_s else 0
 
+    def knows(self, key: str) -> bool:
+        """Tell whether an earlier run explored these cases."""
+        return key in self._explored
+
     def extend(self, key: str, batches: int, budget_s: float) -> None:
         """Note how far a run got; less than an earlier run changes nothing."""
         before, explored_in_s = self._explored.get(key, (0, 0.0))

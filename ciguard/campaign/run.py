@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
+from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.parameters import parameters_of, resumed
@@ -30,7 +31,7 @@ from ciguard.execution import Dispatcher, Job
 from ciguard.triage import Confirmer, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.conclude import Memory
@@ -45,6 +46,8 @@ _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _WAIT_S = 0.1
 _NOTE_EVERY_S = 1.0
 _REPLAY = "replay"
+EXPERIENCE = "experience"
+"""Key of the parameters: which snapshots of what was learned the run began with."""
 
 
 def run(config: Config) -> Iterator[Event]:
@@ -125,6 +128,8 @@ class _Campaign:
         self._replayed: dict[str, frozenset[str]] = {}
         self._noted_at = 0.0
         self._explored_in_s = config.budget_s
+        self._used: dict[str, Snapshot] = {}
+        """What was known from outcomes when the run began, by library."""
 
     def events(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
         """Go through all stages; the last event is `RunFinished`."""
@@ -150,18 +155,45 @@ class _Campaign:
         if failures:
             raise WorkerStartError("\n".join(failures))
         lanes = max(1, self._config.jobs)
-        for stream in streams_of(groups, self._config, lanes=lanes):
+        for stream in streams_of(groups, self._config, lanes=lanes, choose=self._choose):
             self._streams[stream.name] = stream
             if not stream.last:
                 stream.last = self._memory.frontier.last(stream.name, self._config.budget_s)
         self._recall()
         yield self._finish_stage("describe")
 
+    def _choose(self, group: Group, name: Callable[[str], str]) -> Snapshot:
+        """Return what a group's level begins with: with what was learned before, if anything."""
+        if group.library in self._used:
+            return self._used[group.library]
+        if self._config.resume:
+            digest = self._past.parameters.get(EXPERIENCE, {}).get(group.library, "")
+            used = recall_used(self._config.out, group.library, digest)
+        else:
+            store = ExperienceStore(next(iter(group.running)).environment)
+            used = store.choose(lambda digest: self._memory.frontier.knows(name(digest)))
+            note_used(self._config.out, group.library, used)
+        self._used[group.library] = used
+        return used
+
+    def _keep_experience(self) -> None:
+        """Keep what was learned for the next campaign."""
+        for library, group in self._groups.items():
+            learned = dict(self._used.get(library, Snapshot()).learned)
+            for stream in self._streams.values():
+                if stream.group is group:
+                    learned |= stream.lessons.everything()
+            ExperienceStore(next(iter(group.members.values())).environment).save(learned)
+
+    def _parameters(self) -> dict[str, Any]:
+        used = {library: snapshot.digest for library, snapshot in self._used.items()}
+        return {**parameters_of(self._config), EXPERIENCE: used}
+
     def _recall(self) -> None:
         """Take up what an earlier part of the same campaign has left."""
         past = self._past
         if not self._config.resume:
-            self._journal.start(parameters_of(self._config))
+            self._journal.start(self._parameters())
         for name, state in past.streams.items():
             if name in self._streams:
                 self._streams[name].continue_from(state)
@@ -218,6 +250,7 @@ class _Campaign:
         for _ in self._intake.settle(self._confirmer.abandon()):
             pass
         self._note(force=True)
+        self._keep_experience()
         members = [m for group in self._groups.values() for m in group.members.values()]
         conclusion = Conclusion(
             config=self._config,
@@ -239,7 +272,7 @@ class _Campaign:
             buckets=finished.buckets,
             stages=dict(self._budget.stages),
             apis_exercised={member.name: len(member.exercised) for member in members},
-            parameters=parameters_of(self._config),
+            parameters=self._parameters(),
         )
 
     # --- one turn of the loop -------------------------------------------------------------------

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign.catalogue import catalogue
+from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.group import Group, groups_of, worker_spec
 from ciguard.campaign.stream import Stream
 from ciguard.domain import Event, TargetReady, TargetSummary, TargetUnavailable, Warned
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels import LEVELS, select
+from ciguard.levels import LEVELS, LearningLevel, select
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from ciguard.domain import ApiRecord
     from ciguard.execution import Dispatcher
     from ciguard.targets import Environment
+
+Choose: TypeAlias = Callable[["Group", Callable[[str], str]], Snapshot]
+"""Chooses what a group's level begins with. The second argument names the stream by the digest."""
 
 _EXPECTED_CONFINEMENT = {"landlock", "seccomp"}
 
@@ -88,8 +94,16 @@ def summary(member: Member) -> TargetSummary:
     )
 
 
-def streams_of(groups: Mapping[str, Group], config: Config, *, lanes: int) -> list[Stream]:
+def streams_of(
+    groups: Mapping[str, Group], config: Config, *, lanes: int, choose: Choose | None = None
+) -> list[Stream]:
     """Return one stream per level and group that has something to test.
+
+    Args:
+        groups: by library.
+        config: of the run.
+        lanes: workers per target.
+        choose: what a group's levels begin with; given the group and what names its stream.
 
     Raises:
         ConfigurationError: if the globs leave nothing of any library.
@@ -101,11 +115,12 @@ def streams_of(groups: Mapping[str, Group], config: Config, *, lanes: int) -> li
             continue
         for level in config.levels:
             made = LEVELS.get(level)(chosen, config.seed)
-            name = stream_key(
-                level, config.seed, *(m.identity.request for m in group.members.values()),
-                _digest(chosen),
-            )  # fmt: skip
-            streams.append(Stream(name, made, group, lanes=lanes, apis=len(chosen)))
+            named = partial(_stream_name, level, config, group, _digest(chosen))
+            used = Snapshot()
+            if choose is not None and isinstance(made, LearningLevel):
+                used = choose(group, named)
+                made.recall(used.learned)
+            streams.append(Stream(named(used.digest), made, group, lanes=lanes, apis=len(chosen)))
     if not streams and any(group.running for group in groups.values()):
         globs = ", ".join(config.api)
         msg = (
@@ -115,6 +130,12 @@ def streams_of(groups: Mapping[str, Group], config: Config, *, lanes: int) -> li
         raise ConfigurationError(msg)
     _divide_cases(streams, config.max_cases)
     return streams
+
+
+def _stream_name(level: str, config: Config, group: Group, chosen: str, learned: str) -> str:
+    """Return the name of a stream by all that decides its cases."""
+    requests = (member.identity.request for member in group.members.values())
+    return stream_key(level, config.seed, *requests, chosen, *([learned] if learned else []))
 
 
 def _divide_cases(streams: list[Stream], max_cases: int) -> None:
