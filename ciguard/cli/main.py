@@ -13,6 +13,8 @@ import click
 
 from ciguard import __version__
 from ciguard.cli.config import config
+from ciguard.cli.extract import extract
+from ciguard.cli.learn import learn
 from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
 from ciguard.cli.session import Session
@@ -56,7 +58,7 @@ def ciguard() -> None:
     """
 
 
-for _command in (run, show, reproduce, targets, config, version):
+for _command in (run, show, reproduce, extract, learn, targets, config, version):
     ciguard.add_command(_command)
 
 

@@ -15,6 +15,7 @@ from ciguard.knowledge.constraints_file import (
     read_constraints,
     read_provenance,
 )
+from ciguard.knowledge.mining import Thresholds, extract_from_file, learn_from_files
 from ciguard.knowledge.refine import Refinement, refined, refinements
 from ciguard.knowledge.refine_experience import Experience, experience_from_json
 from ciguard.knowledge.refine_store import experience_lines, read_experience
@@ -35,11 +36,14 @@ __all__ = [
     "Refinement",
     "Source",
     "Structure",
+    "Thresholds",
     "constraint_lines",
     "experience_from_json",
     "experience_lines",
+    "extract_from_file",
     "knowledge_version",
     "known_of",
+    "learn_from_files",
     "read_constraints",
     "read_experience",
     "read_provenance",

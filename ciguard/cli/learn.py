@@ -1,0 +1,52 @@
+"""`ciguard learn`: rules about documentation from labelled sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(short_help="Learn documentation rules from labelled sentences.")
+@click.option("--sentences", type=_FILE, required=True, help="Labelled sentences, JSON Lines.")
+@click.option("--docs", type=_FILE, help="The documentation that they are from, JSON Lines.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("rules"),
+    show_default=True,
+    help="Folder for one file of rules per library.",
+)
+@click.option(
+    "--min-support",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Labelled sentences that a pattern must match.",
+)
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0.0, 1.0),
+    default=0.5,
+    show_default=True,
+    help="Share of them that must have the constraint.",
+)
+def learn(
+    *, sentences: Path, docs: Path | None, out: Path, min_support: int, min_confidence: float
+) -> None:
+    """Learn rules that read constraints out of documentation, from labelled sentences.
+
+    The form of the files, and how rules are made: docs/knowledge.md.
+    """
+    from ciguard.knowledge import Thresholds, learn_from_files  # noqa: PLC0415 - not for `--help`
+
+    thresholds = Thresholds(min_support=min_support, min_confidence=min_confidence)
+    for rules in learn_from_files(sentences, out, docs=docs, thresholds=thresholds):
+        stating = sum(not rule.is_exception for rule in rules.rules)
+        click.echo(
+            f"{rules.library}: {len(rules.rules)} rules, {stating} of them state a constraint, "
+            f"from {rules.sentences} labelled sentences"
+        )
+    click.echo(f"Written to {out}")

@@ -1,0 +1,92 @@
+"""Applies rules to the normal form of a sentence: which abstract constraints it states."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.knowledge.mining.structure import END, START, GappedSequences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.knowledge.mining.rules import Rule, RuleSet
+    from ciguard.knowledge.mining.structure import Pattern, Structure
+
+_MOST_REMEMBERED = 20_000
+"""Normal forms whose answer is kept; documentation repeats itself."""
+
+
+class RuleBook:
+    """A rule set, ready to be asked."""
+
+    def __init__(self, rules: RuleSet, *, structure: Structure | None = None) -> None:
+        self._structure = structure or GappedSequences()
+        self._thresholds = rules.thresholds
+        self._margins = rules.thresholds.margins
+        patterns: dict[Pattern, list[Rule]] = defaultdict(list)
+        for rule in rules.rules:
+            patterns[rule.pattern].append(rule)
+        self._by_word = _indexed(patterns)
+        self._remembered: dict[tuple[str, ...], tuple[Rule, ...]] = {}
+
+    def constraints(self, words: Sequence[str]) -> tuple[Rule, ...]:
+        """Return, for each field that the sentence constrains, the rule that says so."""
+        known = tuple(words)
+        found = self._remembered.get(known)
+        if found is None:
+            found = self._decided(known)
+            if len(self._remembered) < _MOST_REMEMBERED:
+                self._remembered[known] = found
+        return found
+
+    def _decided(self, words: tuple[str, ...]) -> tuple[Rule, ...]:
+        stating: dict[str, Rule] = {}
+        excepting: dict[str, Rule] = {}
+        for rule in self._matching(words):
+            best = excepting if rule.is_exception else stating
+            if rule.field not in best or self._order(rule) > self._order(best[rule.field]):
+                best[rule.field] = rule
+        return tuple(
+            rule
+            for name, rule in sorted(stating.items())
+            if name not in excepting or self._stands(rule, excepting[name])
+        )
+
+    def _matching(self, words: tuple[str, ...]) -> list[Rule]:
+        return [
+            rule
+            for word in set(words)
+            for pattern, rules in self._by_word.get(word, ())
+            if self._structure.matches(pattern, words)
+            for rule in rules
+        ]
+
+    def _stands(self, rule: Rule, exception: Rule) -> bool:
+        margin = self._margins.get(rule.field, 0.0)
+        strength, _ = self._thresholds.rank(rule)
+        doubt, support = self._thresholds.rank(exception)
+        if margin == 0.0:
+            return (strength, rule.support) >= (doubt, support)
+        return strength >= (1.0 - margin) * doubt
+
+    def _order(self, rule: Rule) -> tuple[tuple[float, int], int, Rule]:
+        return self._thresholds.rank(rule), -len(rule.pattern), rule
+
+
+def _indexed(
+    patterns: Mapping[Pattern, list[Rule]],
+) -> dict[str, list[tuple[Pattern, list[Rule]]]]:
+    """File each pattern under its rarest word, so that a sentence is held against few."""
+    common = Counter(word for pattern in patterns for word in pattern)
+    index: dict[str, list[tuple[Pattern, list[Rule]]]] = defaultdict(list)
+    for pattern, rules in patterns.items():
+        words = [word for word in pattern if word not in {START, END}]
+        index[min(words, key=lambda word: (common[word], word))].append((pattern, rules))
+    return index
+
+
+def with_margins(rules: RuleSet, margins: Mapping[str, float]) -> RuleSet:
+    """Return the same rules with other margins."""
+    return replace(rules, thresholds=replace(rules.thresholds, margins=dict(margins)))

@@ -1,0 +1,225 @@
+"""From abstract constraints to concrete ones: puts the text under a placeholder in its place."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.knowledge.mining.keywords import structure_name
+from ciguard.knowledge.mining.normalise import (
+    DTYPE,
+    ENUM,
+    FLOAT,
+    NUMBER,
+    PARAMETER,
+    RELATION,
+    SHAPE,
+    STRUCTURE,
+    Token,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+FIELDS = ("dtype", "structure", "ndim", "shape", "range", "enum")
+
+_SHAPE_BEFORE = {"shape", "shapes", "size", "of", "is", "be"}
+_RANK_AFTER = {"d", "dimension", "dimensions", "dimensional", "dim", "dims"}
+_LENGTH_BEFORE = {"of", "length", "size", "lengths"}
+_LENGTH_AFTER = {"element", "elements", "tuple", "tuples", "list", "values", "items"}
+_SAME = {"type", "dtype", "types", "dtypes"}
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_BOUND = r"(-?(?:\d+(?:\.\d+)?(?:e-?\d+)?|inf(?:inity)?|[A-Za-z_]\w*(?:\([^()]{0,40}\))?))"
+_INTERVAL = re.compile(rf"([\[(])\s*{_BOUND}\s*,\s*{_BOUND}\s*([\])])$")
+_RELATION = re.compile(r"(<=|>=|=>|=<|<|>|≤|≥|==)\s*(.*)$")
+_AT_MOST = re.compile(r"<=|<|≤")
+_OPEN_ENDS = {"inf", "infinity"}
+
+
+def instantiate(field: str, abstract: str, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Return the concrete values of an abstract constraint in one sentence; none if it has none.
+
+    Args:
+        field: one of `FIELDS`.
+        abstract: a placeholder form such as `D_TYPE`, `>=CONSTANT_NUM`, `&PARAM`, `[REXPR]`, or a
+            literal such as `int`, `0`, `[0,inf)`.
+        tokens: the normal form of the sentence, with the text under each placeholder.
+    """
+    maker = _MAKERS.get((field, abstract))
+    if maker is not None:
+        return tuple(dict.fromkeys(maker(tokens)))
+    return () if is_form(abstract) else (abstract,)
+
+
+def forms(field: str) -> tuple[str, ...]:
+    """Return the abstract values of a field that have a placeholder in them."""
+    return tuple(abstract for of, abstract in _MAKERS if of == field)
+
+
+def is_form(abstract: str) -> bool:
+    """Tell whether an abstract value has a placeholder in it, and is no literal."""
+    return any(
+        placeholder in abstract
+        for placeholder in (DTYPE, STRUCTURE, "CONSTANT", RELATION, PARAMETER, ENUM, SHAPE)
+    )
+
+
+def _all(placeholder: str) -> Callable[[Sequence[Token]], list[str]]:
+    def raws(tokens: Sequence[Token]) -> list[str]:
+        return [raw for token in tokens if token.text == placeholder for raw in token.raws]
+
+    return raws
+
+
+def _word(tokens: Sequence[Token], index: int) -> str:
+    return tokens[index].text if 0 <= index < len(tokens) else ""
+
+
+def _where(
+    tokens: Sequence[Token], placeholder: str, accepted: Callable[[str, str], bool]
+) -> list[Token]:
+    """Return the tokens of a kind whose neighbours (before, after) are accepted."""
+    return [
+        token
+        for index, token in enumerate(tokens)
+        if token.text == placeholder
+        and accepted(_word(tokens, index - 1), _word(tokens, index + 1))
+    ]
+
+
+def _ranks(tokens: Sequence[Token]) -> list[str]:
+    found = _where(tokens, NUMBER, lambda _, after: after in _RANK_AFTER)
+    return [raw for token in found for raw in token.raws if raw.isdigit()]
+
+
+def _least_ranks(tokens: Sequence[Token]) -> list[str]:
+    ranks = _ranks(tokens) or [raw for raw in _all(NUMBER)(tokens) if raw.isdigit()]
+    return [f">={rank}" for rank in ranks[:1]]
+
+
+def _related_ranks(tokens: Sequence[Token]) -> list[str]:
+    return [raw.replace(" ", "") for raw in _all(RELATION)(tokens)][:1]
+
+
+def _bracket(tokens: Sequence[Token]) -> list[str]:
+    brackets = _where(tokens, SHAPE, lambda before, _: before in _SHAPE_BEFORE)
+    brackets = brackets or [token for token in tokens if token.text == SHAPE]
+    return [_shape(brackets[0].raws[0])] if brackets else []
+
+
+def _shape(raw: str) -> str:
+    return "[" + raw.strip("([{ }])").replace(" ", "") + "]"
+
+
+def _lengths(tokens: Sequence[Token]) -> list[str]:
+    found = _where(tokens, NUMBER, lambda before, _: before in _LENGTH_BEFORE)
+    found = found or _where(
+        tokens, NUMBER, lambda _, after: after in _LENGTH_AFTER or after == STRUCTURE
+    )
+    return [f"[{raw}]" for token in found[:1] for raw in token.raws]
+
+
+def _least_lengths(tokens: Sequence[Token]) -> list[str]:
+    return [f"[{raw.replace(' ', '')}]" for raw in _all(RELATION)(tokens)][:1]
+
+
+def _named_sizes(placeholder: str) -> Callable[[Sequence[Token]], list[str]]:
+    def sizes(tokens: Sequence[Token]) -> list[str]:
+        return [f"[{raw}]" for raw in _all(placeholder)(tokens)][:1]
+
+    return sizes
+
+
+def _references(tokens: Sequence[Token]) -> list[str]:
+    """Return the parameter that the sentence compares with: the first behind `type`, else any."""
+    spoken = False
+    found: list[str] = []
+    for token in tokens:
+        spoken = spoken or token.text in _SAME
+        if token.text == PARAMETER and (spoken or not found):
+            found = [f"&{token.raws[0]}"]
+            if spoken:
+                break
+    return found
+
+
+def _named_references(tokens: Sequence[Token]) -> list[str]:
+    return [f"&{raw}" for raw in _all(ENUM)(tokens) if _NAME.fullmatch(raw)][:1]
+
+
+def _shape_references(tokens: Sequence[Token]) -> list[str]:
+    return [raw.replace("&", "[") + "]" for raw in _references(tokens)]
+
+
+def _relations(tokens: Sequence[Token]) -> list[str]:
+    return [found for raw in _all(RELATION)(tokens) if (found := _interval_of(raw))][:1]
+
+
+def _interval_of(raw: str) -> str:
+    """Return `[0,inf)` for `>= 0`, `[0,1)` for `0 <= x < 1`; nothing for `== 0`."""
+    relation = _RELATION.match(raw.strip())
+    if relation is None:
+        return _closed_interval(raw)
+    sign, bound = relation.group(1), relation.group(2).strip()
+    ends = _ENDS.get(sign)
+    return ends.format(bound) if ends and bound else ""
+
+
+_ENDS = {
+    ">": "({},inf)", ">=": "[{},inf)", "=>": "[{},inf)", "≥": "[{},inf)",
+    "<": "(-inf,{})", "<=": "(-inf,{}]", "=<": "(-inf,{}]", "≤": "(-inf,{}]",
+}  # fmt: skip
+
+
+def _closed_interval(raw: str) -> str:
+    numbers, signs = _NUMBER.findall(raw), _AT_MOST.findall(raw)
+    if len(numbers) < 2 or len(signs) < 2:  # noqa: PLR2004 - both ends
+        return ""
+    opening, closing = "(" if signs[0] == "<" else "[", ")" if signs[-1] == "<" else "]"
+    return f"{opening}{numbers[0]},{numbers[-1]}{closing}"
+
+
+def _between(tokens: Sequence[Token]) -> list[str]:
+    numbers = [raw for token in tokens if token.text in {NUMBER, FLOAT} for raw in token.raws]
+    return [f"[{numbers[0]},{numbers[1]}]"] if len(numbers) > 1 else []
+
+
+def _intervals(tokens: Sequence[Token]) -> list[str]:
+    for raw in _all(SHAPE)(tokens):
+        match = _INTERVAL.match(raw.strip())
+        if match:
+            opening, low, high, closing = match.groups()
+            closing = ")" if high.lower() in _OPEN_ENDS else closing
+            return [f"{opening}{low},{high}{closing}".replace(" ", "")]
+    return []
+
+
+def _structures_in_brackets(tokens: Sequence[Token]) -> list[str]:
+    words = [word for raw in _all(SHAPE)(tokens) for word in _NAME.findall(raw)]
+    return [name for word in words if (name := structure_name(word))]
+
+
+_MAKERS: dict[tuple[str, str], Callable[[Sequence[Token]], list[str]]] = {
+    ("dtype", DTYPE): _all(DTYPE),
+    ("dtype", "&PARAM"): _references,
+    ("dtype", "&ENUM"): _named_references,
+    ("structure", STRUCTURE): _all(STRUCTURE),
+    ("structure", SHAPE): _structures_in_brackets,
+    ("ndim", NUMBER): _ranks,
+    ("ndim", ">=CONSTANT_NUM"): _least_ranks,
+    ("ndim", RELATION): _related_ranks,
+    ("ndim", "&PARAM"): _references,
+    ("shape", SHAPE): _bracket,
+    ("shape", "[CONSTANT_NUM]"): _lengths,
+    ("shape", "[REXPR]"): _least_lengths,
+    ("shape", "[ENUM]"): _named_sizes(ENUM),
+    ("shape", "[PARAM]"): _named_sizes(PARAMETER),
+    ("shape", "&PARAM"): _shape_references,
+    ("range", RELATION): _relations,
+    ("range", NUMBER): _between,
+    ("range", SHAPE): _intervals,
+    ("enum", ENUM): _all(ENUM),
+    ("enum", NUMBER): _all(NUMBER),
+}
+"""How each abstract value is made concrete."""

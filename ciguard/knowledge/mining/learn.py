@@ -1,0 +1,90 @@
+"""Learns rules from labelled sentences: of the frequent patterns, those that decide something."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from ciguard.knowledge.mining.concrete import FIELDS
+from ciguard.knowledge.mining.mine import frequent, rows_of
+from ciguard.knowledge.mining.rules import Rule, RuleSet, Thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ciguard.knowledge.mining.annotations import Sample
+    from ciguard.knowledge.mining.mine import Row
+    from ciguard.knowledge.mining.structure import Pattern, Structure
+
+
+def learn(
+    library: str,
+    samples: Iterable[Sample],
+    *,
+    thresholds: Thresholds | None = None,
+    structure: Structure | None = None,
+) -> RuleSet:
+    """Return the rules behind labelled sentences.
+
+    For each sentence and field the best rule that states a constraint is kept, and the best one
+    that says there is none: a rule that never comes first for any sentence decides nothing.
+    """
+    thresholds = thresholds or Thresholds()
+    rows = rows_of(samples)
+    best = _Best(len(rows), thresholds)
+    for pattern, numbers in frequent(rows, thresholds.min_support, structure=structure):
+        for rule in _rules(pattern, [rows[number] for number in numbers]):
+            best.offer(rule, numbers)
+    return RuleSet(
+        library=library,
+        sentences=sum(row.count for row in rows),
+        thresholds=thresholds,
+        rules=tuple(sorted(best.rules())),
+    )
+
+
+def _rules(pattern: Pattern, rows: Sequence[Row]) -> Iterator[Rule]:
+    """Yield one rule per field and distinct set of values in the matching sentences."""
+    support = sum(row.count for row in rows)
+    hits: dict[str, Counter[tuple[str, ...]]] = {name: Counter() for name in FIELDS}
+    for row in rows:
+        for labels, count in row.labels.items():
+            for name in FIELDS:
+                values = tuple(sorted(value for of, value in labels if of == name))
+                hits[name][values] += count
+    for name, counted in hits.items():
+        for values, count in counted.items():
+            yield Rule(name, pattern, values, support, count)
+
+
+class _Best:
+    """Keeps, for every sentence and field, the best rules and the best exceptions."""
+
+    def __init__(self, rows: int, thresholds: Thresholds) -> None:
+        self._thresholds = thresholds
+        self._kept: list[dict[tuple[str, bool], list[tuple[tuple[float, int, int], Rule]]]] = [
+            defaultdict(list) for _ in range(rows)
+        ]
+
+    def offer(self, rule: Rule, numbers: Iterable[int]) -> None:
+        if not rule.is_exception and rule.confidence < self._thresholds.min_confidence:
+            return
+        ranked = (*self._thresholds.rank(rule), -len(rule.pattern)), rule
+        place = rule.field, rule.is_exception
+        for number in numbers:
+            kept = self._kept[number][place]
+            if len(kept) < self._thresholds.breadth:
+                kept.append(ranked)
+            elif ranked > min(kept):
+                kept.remove(min(kept))
+                kept.append(ranked)
+
+    def rules(self) -> set[Rule]:
+        """Return the rules; exceptions only where there is something they are exceptions to."""
+        return {
+            rule
+            for kept in self._kept
+            for (name, _), ranked in kept.items()
+            if kept.get((name, False))
+            for _, rule in ranked
+        }

@@ -1,0 +1,271 @@
+"""Turns a raw sentence into its normal form: words and placeholders, with the text under each.
+
+`A 4-D `Tensor` of shape `[batch, height]`` becomes `a CONSTANT_NUM d D_STRUCTURE of shape SHAPE`
+(DocTer, section 3.1). What a rule needs of the sentence is then a short sequence, and what a
+constraint needs is kept under the placeholder.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.knowledge.mining.keywords import dtype_name, structure_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+DTYPE, STRUCTURE = "D_TYPE", "D_STRUCTURE"
+NUMBER, FLOAT, BOOL = "CONSTANT_NUM", "CONSTANT_FLOAT", "CONSTANT_BOOL"
+RELATION, PARAMETER, ENUM, SHAPE = "REXPR", "PARAM", "ENUM", "SHAPE"
+PLACEHOLDERS = frozenset(
+    (DTYPE, STRUCTURE, NUMBER, FLOAT, BOOL, RELATION, PARAMETER, ENUM, SHAPE),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a normal form, or a placeholder."""
+
+    text: str
+    raws: tuple[str, ...] = ()
+    """What the sentence has in the placeholder's place; several where a run was joined."""
+
+
+_QUOTES = "'\"\u2018\u2019\u201c\u201d"
+_QUOTED = re.compile(
+    rf"(`{{1,3}})([^`\n]{{1,120}})`{{1,3}}"
+    rf"|(?<!\w)([{_QUOTES}])([^{_QUOTES}\n]{{0,60}})[{_QUOTES}](?!\w)"
+)
+_ROLE = re.compile(r":[a-z]{2,10}:(?=`)")
+_BETWEEN = re.compile(
+    r"-?\d+(?:\.\d+)?\s?(?:<=?|≤)\s?[A-Za-z_][\w\[\]]{0,30}\s?(?:<=?|≤)\s?-?\d+(?:\.\d+)?"
+)
+_ANGLED = re.compile(r"<([A-Za-z_][\w.]{0,40})>")
+_RELATION = re.compile(
+    r"(?:<=|>=|=>|=<|!=|==|<|>|≤|≥)\s{0,2}(-?\d+(?:\.\d+)?|[A-Za-z_][\w.]{0,40})?"
+)
+_RANK = re.compile(r"(\d)\s?-?\s?(?:[dD]|[dD]im(?:ension(?:al|s)?)?)\b")
+_SPELT_RANK = re.compile(r"(one|two|three|four|five)[ -]dimensional\b", re.IGNORECASE)
+NUMERAL = re.compile(r"[-+]?(?:\d+\.\d+|\.\d+|\d+)(?:[eE][-+]?\d+)?(?!\w)|\d+")
+_WORD = re.compile(r"python:\w{1,40}|array[-_]like|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_SPELT = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
+_OPENING, _CLOSING = "([{", ")]}"
+LONGEST_BRACKET = 300
+LONGEST_TEXT = 4_000
+"""Characters of a sentence or type that are read."""
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*$")
+_OPTION = re.compile(r"[\w.+\-/:]{1,40}(?: [\w.+\-/]{1,20})?$")
+_ITEM = re.compile(rf"[{_QUOTES}]([^{_QUOTES}]{{0,60}})[{_QUOTES}]|[^,{{}}\s][^,{{}}]{{0,60}}")
+_PROSE = re.compile(r"[A-Za-z][\w ,.'/:=`\-]*$")
+_PROSE_WORDS = 4
+_SIZE_LIKE = re.compile(r"(?:[A-Z]\w?|\w*_\w*|\w*\d\w*)$")
+_ASIDES = {"optional", "default", "required", "deprecated", "inclusive", "exclusive"}
+_MEANS_PARAMETER_AFTER = {"as", "than"}
+_ARTICLES = {"an": "a"}
+_JOINERS = {"or", "and"}
+
+
+def normalise(text: str, parameters: Collection[str] = ()) -> tuple[Token, ...]:
+    """Return the normal form of a sentence.
+
+    Args:
+        text: one sentence; any characters, brackets and quotes need not match. Read up to
+            `LONGEST_TEXT`.
+        parameters: names of the API's parameters: a quoted one is a reference.
+    """
+    return _joined(list(_Reader(text[:LONGEST_TEXT], parameters).tokens()))
+
+
+def _joined(tokens: list[Token]) -> tuple[Token, ...]:
+    """Join runs of one placeholder, `int or float` too, into one that has the text of all."""
+    joined: list[Token] = []
+    for token in tokens:
+        if token.text in PLACEHOLDERS and joined:
+            before = joined[-1]
+            if before.text in _JOINERS and len(joined) > 1 and joined[-2].text == token.text:
+                joined.pop()
+                before = joined[-1]
+            if before.text == token.text:
+                joined[-1] = Token(token.text, (*before.raws, *token.raws))
+                continue
+        joined.append(token)
+    return tuple(joined)
+
+
+class _Reader:
+    """Reads one sentence from left to right; never looks further ahead than a fixed distance."""
+
+    def __init__(self, text: str, parameters: Collection[str]) -> None:
+        self._text = text
+        self._parameters = parameters
+        self._before = ""
+
+    def tokens(self) -> Iterator[Token]:
+        """Yield the tokens, runs not yet joined."""
+        position = 0
+        while position < len(self._text):
+            tokens, after = self._next(position)
+            for token in tokens:
+                self._before = token.text
+                yield token
+            position = after
+
+    def _next(self, position: int) -> tuple[list[Token], int]:
+        """Return the tokens at a position, and the position after them."""
+        character = self._text[position]
+        if character.isspace():
+            return [], position + 1
+        if character in _OPENING:
+            return self._bracket(position)
+        if character.isalpha() or character == "_":
+            return self._word(position)
+        return self._marked(position) or self._relation(position) or self._number(position)
+
+    def _marked(self, position: int) -> tuple[list[Token], int] | None:
+        """Read what stands in quotes, or the role before it: ``:class:`Tensor` ``."""
+        if role := _ROLE.match(self._text, position):
+            return [], role.end()
+        if quoted := _QUOTED.match(self._text, position):
+            return self._quoted(quoted.group(2) or quoted.group(4) or ""), quoted.end()
+        return None
+
+    def _relation(self, position: int) -> tuple[list[Token], int] | None:
+        if between := _BETWEEN.match(self._text, position):
+            return [Token(RELATION, (between.group(),))], between.end()
+        if angled := _ANGLED.match(self._text, position):
+            return self._plain(angled.group(1)), angled.end()
+        if relation := _RELATION.match(self._text, position):
+            return [Token(RELATION, (relation.group(),))], relation.end()
+        return None
+
+    def _number(self, position: int) -> tuple[list[Token], int]:
+        if rank := _RANK.match(self._text, position):
+            return [Token(NUMBER, (rank.group(1),)), Token("d")], rank.end()
+        if number := NUMERAL.match(self._text, position):
+            return [constant(number.group())], number.end()
+        return [], position + 1
+
+    def _word(self, position: int) -> tuple[list[Token], int]:
+        if spelt := _SPELT_RANK.match(self._text, position):
+            return [Token(NUMBER, (_SPELT[spelt.group(1).lower()],)), Token("d")], spelt.end()
+        word = _WORD.match(self._text, position)
+        if word is None:  # a letter of another script
+            return [], position + 1
+        after = word.end()
+        called = self._text[after : after + 1]
+        if called and called in _OPENING:
+            # `rank(x)`, `Tuple[int, int]`: what stands in the bracket belongs to the word.
+            end = _closing(self._text, after)
+            if end:
+                inside = Token(SHAPE, (self._text[after:end],))
+                return [*self._plain(word.group()), inside], end
+        return self._plain(word.group()), after
+
+    def _plain(self, word: str) -> list[Token]:
+        if word in {"True", "False", "true", "false"}:
+            return [Token(BOOL, (word.capitalize(),))]
+        if named := _keyword(word):
+            return [named]
+        if word in self._parameters and ("_" in word or self._before in _MEANS_PARAMETER_AFTER):
+            return [Token(PARAMETER, (word,))]
+        return [Token(_word_form(part)) for part in re.split(r"[.:]", word) if part]
+
+    def _quoted(self, content: str) -> list[Token]:
+        content = content.strip(" ~.,")
+        bare = content.strip("'\"")
+        if not bare:
+            return []
+        if bare != content and _OPTION.match(bare):
+            return [Token(ENUM, (bare,))]
+        if token := _literal(content) or self._name(content):
+            return [token]
+        if _OPTION.match(content):
+            return [Token(ENUM, (content,))]
+        if "'" in content or '"' in content:
+            return []
+        return list(_Reader(content.replace("`", " "), self._parameters).tokens())
+
+    def _name(self, content: str) -> Token | None:
+        if content in self._parameters:
+            return Token(PARAMETER, (content,))
+        return _keyword(content)
+
+    def _bracket(self, position: int) -> tuple[list[Token], int]:
+        end = _closing(self._text, position)
+        if not end:
+            return [], position + 1
+        content = self._text[position + 1 : end - 1].strip()
+        if self._text[position] == "{":
+            return _options(content), end
+        if self._text[position] == "(" and _is_prose(content):
+            words = [word.lower() for word in re.findall(r"[A-Za-z]\w*|\d+", content)]
+            return [Token("("), *map(Token, words[:_PROSE_WORDS]), Token(")")], end
+        return [Token(SHAPE, (self._text[position:end],))], end
+
+
+def _keyword(word: str) -> Token | None:
+    if dtype := dtype_name(word):
+        return Token(DTYPE, (dtype,))
+    if structure := structure_name(word):
+        return Token(STRUCTURE, (structure,))
+    return None
+
+
+def _literal(content: str) -> Token | None:
+    """Return the token of a value in quotes: `None`, `True`, `4`, `>= 0`, `[batch, 3]`."""
+    if content == "None":
+        return Token("none")
+    if content in {"True", "False"}:
+        return Token(BOOL, (content,))
+    if content[0] in _OPENING and (end := _closing(content, 0)):
+        return Token(SHAPE, (content[:end],))
+    if match := _BETWEEN.match(content) or _RELATION.match(content):
+        return Token(RELATION, (match.group(),))
+    return constant(content) if NUMERAL.fullmatch(content) else None
+
+
+def _word_form(word: str) -> str:
+    word = word.lower()
+    return _ARTICLES.get(word, word)
+
+
+def constant(text: str) -> Token:
+    """Return the placeholder of a number, whole or not."""
+    is_whole = text.lstrip("+-").isdigit()
+    return Token(NUMBER if is_whole else FLOAT, (text.lstrip("+"),))
+
+
+def _closing(text: str, position: int) -> int:
+    """Return the position after the bracket that closes the one at `position`; 0 for none near."""
+    depth = 0
+    for index in range(position, min(len(text), position + LONGEST_BRACKET)):
+        if text[index] in _OPENING:
+            depth += 1
+        elif text[index] in _CLOSING:
+            depth -= 1
+            if depth == 0:
+                return index + 1
+    return 0
+
+
+def _is_prose(content: str) -> bool:
+    """Tell whether a bracket holds words, `(optional)`, and not the sizes of a shape."""
+    if not _PROSE.match(content):
+        return False
+    parts = [part.strip() for part in content.split(",")]
+    if any(part.lower() in _ASIDES or part.count(" ") > 1 for part in parts):
+        return True
+    return len(parts) == 1 and not _SIZE_LIKE.match(content)
+
+
+def _options(content: str) -> list[Token]:
+    """Read the set of a type such as `{None, 'float32', 'float64'}`."""
+    items = [match.group(1) or match.group().strip() for match in _ITEM.finditer(content)]
+    options = tuple(item for item in items if item != "None")
+    if not options:
+        return []
+    if all(NUMERAL.fullmatch(option) for option in options):
+        return [Token(NUMBER, options)]
+    return [Token(ENUM, options)]

@@ -1,0 +1,63 @@
+"""Normal forms of the two short texts beside a description: the documented type, the default."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.knowledge.mining.keywords import dtype_name
+from ciguard.knowledge.mining.normalise import (
+    BOOL,
+    DTYPE,
+    FLOAT,
+    LONGEST_BRACKET,
+    NUMBER,
+    NUMERAL,
+    Token,
+    constant,
+    normalise,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+DEFAULT = "DEFAULT"
+"""First token of a default value's normal form."""
+DECLARED = "TYPE"
+"""First token of a documented type's normal form."""
+_NOTHING = {"None", "_Null", "Null", "null", "<object object>"}
+_SEQUENCE = re.compile(r"[\[(].*[\])]$")
+
+
+def normalise_default(text: str) -> tuple[Token, ...]:
+    """Return the normal form of a default value, given as the text of the signature."""
+    bare = text.strip().strip("'\"")
+    return (Token(DEFAULT), *_value(bare))
+
+
+def _value(text: str) -> tuple[Token, ...]:
+    if text in _NOTHING:
+        return (Token("none"),)
+    if text in {"True", "False"}:
+        return (Token(BOOL, (text,)),)
+    if NUMERAL.fullmatch(text):
+        return (constant(text),)
+    if _SEQUENCE.match(text):
+        return (Token("sequence"), *_numbers(text))
+    if dtype := dtype_name(text):
+        return (Token(DTYPE, (dtype,)),)
+    is_object = text.startswith("<") or "." in text or "(" in text
+    return (Token("object") if is_object else Token("text", (text,)),)
+
+
+def _numbers(text: str) -> tuple[Token, ...]:
+    numbers = tuple(NUMERAL.findall(text[:LONGEST_BRACKET]))
+    if not numbers:
+        return ()
+    are_whole = all(number.lstrip("+-").isdigit() for number in numbers)
+    return (Token(NUMBER if are_whole else FLOAT, numbers),)
+
+
+def normalise_type(text: str, parameters: Collection[str] = ()) -> tuple[Token, ...]:
+    """Return the normal form of a documented type: `int or tuple, optional`."""
+    return (Token(DECLARED), *normalise(text, parameters))
