@@ -15,10 +15,10 @@ from ciguard.execution import ServerProcess
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ciguard.campaign.stream import Executed
-    from ciguard.execution import Dispatcher
+    from ciguard.execution import Dispatcher, Result
     from ciguard.levels import Level
 
 
@@ -51,12 +51,27 @@ class OneTarget:
         group.members[self.name].catalogue = self.records
         return group
 
-    def run(self, level: Level, batches: int, *, apis: int) -> Iterator[Executed]:
-        """Run the first `batches` of a level that calls so many APIs in turn."""
+    def run(
+        self,
+        level: Level,
+        batches: int,
+        *,
+        apis: int,
+        aside: Callable[[Result], bool] = lambda _: False,
+    ) -> Iterator[Executed]:
+        """Run the first `batches` of a level that calls so many APIs in turn.
+
+        Args:
+            level: makes the batches.
+            batches: how many; 0 for no end.
+            apis: how many the level calls in turn.
+            aside: takes the results of other jobs; true where a result was such.
+        """
         stream = Stream("api", level, self.group(), lanes=1, apis=apis)
         stream.last = batches
         while not stream.is_exhausted:
             stream.fill(self._dispatcher)
             yield from stream.completed()  # batches that were skipped need no result
             for result in self._dispatcher.wait(1.0):
-                yield from stream.take(result)
+                if not aside(result):
+                    yield from stream.take(result)

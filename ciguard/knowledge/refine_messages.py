@@ -57,8 +57,8 @@ _DEMANDS = re.compile(
     re.IGNORECASE,
 )
 _GOT = re.compile(
-    r"\b(?:(?:but )?(?:got|received|found|given|was|is an?|instead of|not|have|has)|but is|"
-    r"but its|is rank)\b:?(?! (?:of|to|be)\b)",
+    r"\b(?:(?:but )?(?:got|received|found|given|was|is an?|instead of|not)|but is|"
+    r"but its|but has|but have|is rank)\b:?(?! (?:of|to|be)\b)",
     re.IGNORECASE,
 )
 _QUOTED_NAME = re.compile(r"['\"`]{1,2}(\w+)(?:\.\w+)*['\"`]{1,2}")

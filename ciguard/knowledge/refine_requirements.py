@@ -117,7 +117,8 @@ def _ndim(text: str) -> Fields:
     if most:
         return {"ndim": (0, _first(most))}
     ranks = [_first(match) for match in _RANKS.finditer(text) if next(filter(None, match.groups()))]
-    # "nonzero 2D or 3D": any of those that are named.
+    # "3D or 4D tensor with optional 0 dim batch size": the batch may be empty, the tensor is none.
+    ranks = [rank for rank in ranks if rank] or ranks
     return {"ndim": (min(ranks), max(ranks))} if ranks and max(ranks) <= _MOST_DIMENSIONS else {}
 
 

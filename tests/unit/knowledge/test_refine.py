@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    Crashed,
+    LiteralValue,
+    Outcome,
+    Passed,
+    Rejected,
+    TensorValue,
+    Uniform,
+    Value,
+    record_from_json,
+)
+from ciguard.errors import ConstraintsFileError
+from ciguard.knowledge import (
+    Experience,
+    experience_from_json,
+    experience_lines,
+    read_experience,
+    refined,
+    refinements,
+)
+from ciguard.values import AnyOf, OneOf, Tensor
+
+RECORD = record_from_json(
+    {
+        "api": "lib.f",
+        "kind": "function",
+        "parameters": [
+            {"name": "x", "schema_type": "Tensor"},
+            {"name": "y", "schema_type": "Tensor"},
+            {"name": "mode", "schema_type": "str", "required": False},
+        ],
+    }
+)
+NAMES = ("x", "y", "mode")
+PASSED, REFUSED = Passed(b"", 0.0), Rejected("ValueError", "no")
+
+
+def tensor(*shape: int, dtype: str = "float32") -> TensorValue:
+    return TensorValue(dtype, shape, Uniform(0, 0.0, 1.0))
+
+
+def experience(*calls: tuple[dict[str, Value], Outcome]) -> Experience:
+    known = Experience()
+    for values, outcome in calls:
+        known.note(values, NAMES, outcome)
+    return known
+
+
+def dtypes(known: Experience, name: str = "x") -> set[str]:
+    (parameter,) = [p for p in refined(RECORD, known).parameters if p.name == name]
+    options = parameter.constraint
+    parts = [c for _, c in options.options] if isinstance(options, AnyOf) else [options]
+    return {dtype for part in parts if isinstance(part, Tensor) for dtype in part.dtypes}
+
+
+def test_what_is_always_refused_is_no_longer_drawn() -> None:
+    good = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    bad = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, REFUSED)
+
+    assert "bool" in dtypes(Experience())
+    assert "bool" not in dtypes(experience(*[good, bad] * 16))
+    assert "float32" in dtypes(experience(*[good, bad] * 16))
+
+
+def test_a_choice_that_crashes_stays_as_likely_as_one_that_passes() -> None:
+    good = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    bad = ({"x": tensor(2, dtype="int64"), "y": tensor(2)}, REFUSED)
+    fatal = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, Crashed("SIGSEGV"))
+
+    drawn = dtypes(experience(*[good, bad, fatal] * 32))
+
+    assert "bool" in drawn
+    assert "int64" not in drawn
+
+
+def test_a_shape_that_passes_only_when_it_is_the_lead_s_becomes_the_lead_s() -> None:
+    same = ({"x": tensor(2, 3), "y": tensor(2, 3)}, PASSED)
+    other = ({"x": tensor(2, 3), "y": tensor(3)}, REFUSED)
+
+    api = refined(RECORD, experience(*[same, other] * 8))
+
+    constraint = api.parameters[1].constraint
+    assert isinstance(constraint, Tensor)
+    assert constraint.shape_of == "x"
+
+
+def test_an_optional_parameter_that_spoils_calls_is_given_less_often() -> None:
+    without = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    with_mode = ({"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}, REFUSED)
+
+    api = refined(RECORD, experience(*[without, with_mode] * 8))
+
+    assert api.parameters[2].given < 0.2
+
+
+def test_what_messages_say_twice_becomes_a_constraint_with_the_message_as_evidence() -> None:
+    message = "mode must be 'mean' or 'sum', got 'a'"
+    call = {"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}
+
+    once = refined(RECORD, experience((call, Rejected("ValueError", message))))
+    twice = refined(RECORD, experience(*[(call, Rejected("ValueError", message))] * 2))
+
+    said = OneOf((LiteralValue("mean"), LiteralValue("sum")))
+    assert said not in [p.constraint for p in once.parameters]
+    assert twice.parameters[2].constraint == said
+    assert message in [evidence.text for evidence in twice.parameters[2].evidence]
+
+
+def test_what_calls_refute_is_dropped_again() -> None:
+    refused = Rejected("ValueError", "x must be a 3D tensor, got 1D")
+    call: dict[str, Value] = {"x": tensor(2), "y": tensor(2)}
+    known = experience(*[(call, refused)] * 5)
+    assert known.clues()
+
+    for _ in range(2):
+        known.note(call, NAMES, PASSED)
+
+    assert not known.clues()
+
+
+def test_refinements_say_what_was_learned_and_why() -> None:
+    good = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    bad = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, Rejected("TypeError", "x must be 2D"))
+
+    found = refinements(RECORD, experience(*[good, bad] * 10, *[bad] * 10))
+
+    assert all(one.api == "lib.f" and one.evidence for one in found)
+    assert ("x", "outcomes", "dtype:bool is drawn less often") in {
+        (one.parameter, one.aspect, one.change) for one in found
+    }
+
+
+def test_a_call_that_was_not_meant_to_conform_is_remembered_only_while_nothing_else_passes() -> (
+    None
+):
+    known = Experience()
+    stray: dict[str, Value] = {"x": LiteralValue(1)}
+
+    known.note_stray(stray, REFUSED)
+    assert not known.examples
+    known.note_stray(stray, PASSED)
+    known.note_stray({"x": LiteralValue(2)}, PASSED)
+
+    assert known.examples == [stray]
+    assert known.judged == 0
+
+
+_CALLS = st.lists(
+    st.tuples(
+        st.fixed_dictionaries(
+            {"x": st.sampled_from([tensor(2), tensor(dtype="bool"), LiteralValue(None)])},
+            optional={"mode": st.sampled_from([LiteralValue("a"), LiteralValue(1.5)])},
+        ),
+        st.sampled_from(
+            [PASSED, REFUSED, Rejected("E", "mode must be one of a, b"), Crashed("SIGABRT")]
+        ),
+    ),
+    max_size=30,
+)
+
+
+@given(_CALLS)
+def test_experience_survives_the_way_through_json(
+    calls: list[tuple[dict[str, Value], Outcome]],
+) -> None:
+    known = experience(*calls)
+
+    again = experience_from_json(json.loads(json.dumps(known.to_json())))
+
+    assert again == known
+
+
+@given(_CALLS, _CALLS)
+def test_lessons_add_up_to_what_one_would_have_learned_at_once(
+    first: list[tuple[dict[str, Value], Outcome]], rest: list[tuple[dict[str, Value], Outcome]]
+) -> None:
+    together = experience(*first, *rest)
+
+    apart = Experience()
+    apart.absorb(experience(*first))
+    apart.absorb(experience(*rest))
+
+    assert (apart.judged, apart.passed, apart.counts) == (
+        together.judged,
+        together.passed,
+        together.counts,
+    )
+
+
+def test_a_file_of_experience_is_read_as_it_was_written() -> None:
+    known = experience(({"x": tensor(2)}, PASSED), ({"x": tensor(2)}, REFUSED))
+
+    lines = list(experience_lines("lib", {"lib.g": known, "lib.f": Experience()}))
+
+    assert read_experience(lines, name="file") == {"lib.f": Experience(), "lib.g": known}
+    assert lines == list(experience_lines("lib", read_experience(lines, name="file")))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["{}"],
+        ['{"schema": 99, "apis": 0}'],
+        ['{"schema": 1, "apis": 2}'],
+        ['{"schema": 1, "apis": 1}', '{"api": "lib.f"}'],
+        ['{"schema": 1, "apis": 1}', "not JSON"],
+    ],
+)
+def test_a_damaged_file_is_named_with_what_to_do(lines: list[str]) -> None:
+    with pytest.raises(ConstraintsFileError, match=r"kept\.jsonl.*Remove the file"):
+        read_experience(lines, name="kept.jsonl")

@@ -1,0 +1,209 @@
+"""Messages as torch, TensorFlow, Keras and Python write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import CallValue, ListValue, LiteralValue, TensorValue, Uniform, Value
+from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.refine_messages import Advice, Presence, advice_in, mentioned
+
+_FILL = Uniform(0, 0.0, 1.0)
+
+
+def tensor(*shape: int, dtype: str = "float32") -> TensorValue:
+    return TensorValue(dtype, shape, _FILL)
+
+
+def heard(message: str, **values: Value) -> dict[str, dict[str, Any]]:
+    return {one.parameter: one.fields for one in advice_in(message, values, tuple(values))}
+
+
+def texts(*words: str) -> tuple[LiteralValue, ...]:
+    return tuple(map(LiteralValue, words))
+
+
+@pytest.mark.parametrize(
+    ("message", "ndim"),
+    [
+        ("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input", (3, 4)),
+        ("input must be 4-dimensional[2,3]", (4, 4)),
+        ("x must be rank 3 but is rank 2", (3, 3)),
+        ("Shape (2,) must have rank at least 3", (3, 5)),
+        ("expected input to have two or fewer dimensions but got an input with 5", (0, 2)),
+        ("Input sample_rate should be a scalar tensor, got [2,3] instead.", (0, 0)),
+        ("indices should be a vector", (1, 1)),
+    ],
+)
+def test_ranks_are_read(message: str, ndim: tuple[int, int]) -> None:
+    bad = tensor(1, 1, 1, 1, 1) if ndim[0] < 3 else tensor(2)
+
+    assert heard(message, x=bad) == {"x": {"ndim": ndim}}
+
+
+def test_the_argument_that_is_quoted_is_the_one_that_is_meant() -> None:
+    message = "Input should be a scalar tensor, got [2,3] instead."
+
+    assert heard(message, a=tensor(4), b=tensor(2, 3)) == {"b": {"ndim": (0, 0)}}
+
+
+def test_a_parameter_that_is_named_is_the_one_that_is_meant() -> None:
+    message = "Dimension of `weight` must be 2-D, got (3,)"
+
+    assert heard(message, input=tensor(3), weight=tensor(3)) == {"weight": {"ndim": (2, 2)}}
+
+
+@pytest.mark.parametrize(
+    ("message", "allowed"),
+    [
+        ("Expected reduce to be one of prod, mean, amax or amin but got x.",
+         ("prod", "mean", "amax", "amin")),
+        ("mode must be 'linear' or 'cubic', got x", ("linear", "cubic")),
+        ("`mode` values other  than 'NHWC' are not supported. Received: mode=x", ("NHWC",)),
+    ],
+)  # fmt: skip
+def test_allowed_texts_are_read(message: str, allowed: tuple[str, ...]) -> None:
+    found = heard(message, input=tensor(2), mode=LiteralValue("x"))
+
+    assert found == {"mode": {"allowed": texts(*allowed)}}
+
+
+def test_a_multiple_is_read_for_a_name_that_is_spoken_in_two_words() -> None:
+    found = heard("The frame length must be a multiple of 4.", frame_length=LiteralValue(3))
+
+    assert found["frame_length"]["allowed"] == tuple(map(LiteralValue, (4, 8, 12)))
+
+
+@pytest.mark.parametrize(
+    ("message", "fields"),
+    [
+        ("geometric_ expects p to be in (0, 1), but got p=7", {"low": 0.0, "high": 1.0}),
+        ("`p` must be at least 0. Received: -3.", {"low": 0.0}),
+        ("p must be > 0, got 0", {"low": 1.0}),
+        ("p must be non-negative", {"low": 0.0}),
+    ],
+)
+def test_ranges_are_read(message: str, fields: dict[str, float]) -> None:
+    assert heard(message, p=LiteralValue(7)) == {"p": fields}
+
+
+def test_the_definition_that_tensorflow_quotes_says_all_dtypes() -> None:
+    message = (
+        "Value for attr 'T' of int32 is not in the list of allowed values: half, float\n\t; "
+        "NodeDef: {{node X}}; Op<name=X; signature=data:T, ids:Tidx, more:T -> out:T; "
+        "attr=T:type,allowed=[DT_HALF, DT_FLOAT]; attr=Tidx:type,allowed=[DT_INT32, DT_INT64]>"
+    )
+
+    assert heard(message, data=tensor(dtype="int32"), ids=tensor(), more=tensor()) == {
+        "data": {"dtypes": ("float16", "float32")},
+        "ids": {"dtypes": ("int32", "int64")},
+        "more": {"dtypes": ("float16", "float32"), "dtype_of": "data"},
+    }
+
+
+def test_a_dtype_that_is_expected_goes_to_the_last_argument_that_has_the_one_that_was_found() -> (
+    None
+):
+    message = "expected scalar type Long but found Int"
+    values = {"x": tensor(), "i": tensor(dtype="int32"), "j": tensor(dtype="int32")}
+
+    assert heard(message, **values) == {"j": {"dtypes": ("int64",)}}
+
+
+def test_an_argument_that_is_converted_follows_the_one_that_sets_the_dtype() -> None:
+    message = "Tensor conversion requested dtype float32 for Tensor with dtype int64: <tf.Tensor"
+
+    assert heard(message, x=tensor(), y=tensor(dtype="int64")) == {"y": {"dtype_of": "x"}}
+
+
+def test_sizes_that_must_match_are_read_of_all_tensors() -> None:
+    message = "The size of tensor a (2) must match the size of tensor b (3) at dimension 1"
+
+    assert heard(message, x=tensor(2, 2), y=tensor(2, 3)) == {"y": {"shape_of": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("message", "values", "expected"),
+    [
+        ("'bool' object has no attribute 'startswith'",
+         {"x": tensor(2), "mode": LiteralValue(value=True)}, {"mode": (Structure.STRING,)}),
+        ("'int' object has no attribute 'shape'",
+         {"x": LiteralValue(3)}, {"x": (Structure.TENSOR,)}),
+        ("object of type 'int' has no len()", {"size": LiteralValue(3)},
+         {"size": (Structure.INTS,)}),
+        ("'list' object cannot be interpreted as an integer",
+         {"x": tensor(2), "n": ListValue((LiteralValue(1),))}, {"n": (Structure.INT,)}),
+        ("Cannot convert 0.5 to EagerTensor of dtype int32",
+         {"x": tensor(2), "n": LiteralValue(0.5)}, {"n": (Structure.INT,)}),
+        ("f(): argument 'n' (position 2) must be int, not Tensor",
+         {"x": tensor(2), "n": tensor(3)}, {"n": (Structure.INT,)}),
+    ],
+)  # fmt: skip
+def test_wrong_kinds_are_read(
+    message: str, values: dict[str, Value], expected: dict[str, tuple[Structure, ...]]
+) -> None:
+    found = heard(message, **values)
+
+    assert {name: fields["structures"] for name, fields in found.items()} == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "maker"),
+    [
+        ("Input must be a SparseTensor.", "tensorflow.sparse.from_dense"),
+        ("'EagerTensor' object has no attribute 'dense_shape'", "tensorflow.sparse.from_dense"),
+        (("Could not run 'aten::f'. 'aten::f' is only available for these backends: [SparseCPU, "
+         "Meta]."), "torch.Tensor.to_sparse"),
+        ("'Tensor' object has no attribute '_forward_pre_hooks'", "torch.nn.Linear"),
+    ],
+)  # fmt: skip
+def test_objects_are_made_when_they_are_asked_for(message: str, maker: str) -> None:
+    (fields,) = heard(message, x=tensor(2, 2)).values()
+
+    assert isinstance(fields["allowed"][0], CallValue)
+    assert fields["allowed"][0].function == maker
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("f() missing 1 required positional argument: 'tensor'", ("tensor", Presence.ALWAYS)),
+        ('f() missing 1 required positional arguments: "tensor"', ("tensor", Presence.ALWAYS)),
+        ("At least one of 'tensor' or 'max' must not be None", ("tensor", Presence.ALWAYS)),
+        ("f() got an unexpected keyword argument 'tensor'", ("tensor", Presence.NEVER)),
+    ],
+)
+def test_presence_is_read(message: str, expected: tuple[str, Presence]) -> None:
+    found = advice_in(message, {}, ("other", "tensor"))
+
+    assert [(one.parameter, one.presence) for one in found] == [expected]
+
+
+def test_the_overloads_that_torch_lists_are_read() -> None:
+    message = (
+        "f() received an invalid combination of arguments - got (), but expected one of:\n"
+        " * (Tensor other)\n * (Number other, *, Tensor out = None)\n"
+    )
+
+    assert advice_in(message, {}, ("other", "out")) == (
+        Advice("other", {"structures": (Structure.TENSOR, Structure.NUMBER)}, Presence.ALWAYS),
+        Advice("out", {"structures": (Structure.TENSOR,)}),
+    )
+
+
+def test_a_layer_s_input_is_meant_by_its_own_name() -> None:
+    assert mentioned("shape must be a vector", ("seed", "input:shape")) == {"input:shape"}
+
+
+@given(st.text(), st.text())
+def test_whatever_a_message_says_the_advice_fits_a_clue(words: str, more: str) -> None:
+    values = {"x": tensor(2, 3), "n": LiteralValue(3), "mode": LiteralValue("x")}
+
+    for message in (f"x must be {words}", f"{words} expected one of {more}, got 3", words):
+        for one in advice_in(message, values, tuple(values)):
+            assert one.parameter in values
+            Clue(source=Source.REJECTION, evidence=message, **one.fields)
