@@ -4,8 +4,10 @@
 Nothing here prints; whoever iterates decides what to show.
 """
 
+from ciguard.campaign.extract import extract
 from ciguard.campaign.journal import JOURNAL
+from ciguard.campaign.lookup import knowledge_for
 from ciguard.campaign.reproduce import reproduce
 from ciguard.campaign.run import run
 
-__all__ = ["JOURNAL", "reproduce", "run"]
+__all__ = ["JOURNAL", "extract", "knowledge_for", "reproduce", "run"]

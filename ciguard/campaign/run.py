@@ -15,7 +15,7 @@ from ciguard.campaign.intake import Intake
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.provisioning import provision_targets
-from ciguard.campaign.setup import start_groups, streams_of, summary
+from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.domain import (
     BatchFinished,
@@ -160,6 +160,7 @@ class _Campaign:
             if not stream.last:
                 stream.last = self._memory.frontier.last(stream.name, self._config.budget_s)
         self._recall()
+        yield from documentation_of(groups)
         yield self._finish_stage("describe")
 
     def _choose(self, group: Group, name: Callable[[str], str]) -> Snapshot:

@@ -12,9 +12,17 @@ from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.group import Group, groups_of, worker_spec
 from ciguard.campaign.stream import Stream
-from ciguard.domain import Event, TargetReady, TargetSummary, TargetUnavailable, Warned
+from ciguard.domain import (
+    DocumentationChecked,
+    Event,
+    TargetReady,
+    TargetSummary,
+    TargetUnavailable,
+    Warned,
+)
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.levels import LEVELS, LearningLevel, select
+from ciguard.oracles import documentation_findings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -28,6 +36,8 @@ if TYPE_CHECKING:
 Choose: TypeAlias = Callable[["Group", Callable[[str], str]], Snapshot]
 """Chooses what a group's level begins with. The second argument names the stream by the digest."""
 
+_FEW = 3
+"""Names of what was left out that one warning holds; `ciguard extract` lists them all."""
 _EXPECTED_CONFINEMENT = {"landlock", "seccomp"}
 
 
@@ -66,6 +76,18 @@ def _describe(member: Member, dispatcher: Dispatcher) -> Iterable[Event]:
         return
     member.catalogue = found.known.records
     yield from (Warned(message=notice) for notice in found.notices)
+    lost = [f"{item.name} ({item.reason})" for item in found.known.skipped]
+    if lost:
+        more = f", and {len(lost) - _FEW} more" if len(lost) > _FEW else ""
+        message = f"{member.name}: left out, could not be described: {', '.join(lost[:_FEW])}{more}"
+        yield Warned(message=message)
+
+
+def documentation_of(groups: Mapping[str, Group]) -> Iterable[Event]:
+    """Read the documentation of every library once."""
+    for group in groups.values():
+        findings = documentation_findings(group.records(), group.library)
+        yield DocumentationChecked(library=group.library, findings=tuple(findings))
 
 
 def _confinement_warning(member: Member) -> Iterable[Event]:

@@ -1,4 +1,4 @@
-"""`ciguard extract`: constraints from documentation."""
+"""`ciguard extract`: constraints, from a library or from documentation given as data."""
 
 from __future__ import annotations
 
@@ -6,31 +6,87 @@ from pathlib import Path
 
 import click
 
+from ciguard.domain import visible
 
-@click.command(short_help="Extract constraints from documentation.")
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command(short_help="Extract constraints from a library or from documentation.")
+@click.option("--target", metavar="TARGET", help="Library to describe, e.g. torch==2.13.0.")
 @click.option(
     "--docs",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    required=True,
-    help="Documentation given as data, JSON Lines: one object per parameter.",
+    help="Documentation given as data instead, JSON Lines: one object per parameter.",
 )
 @click.option(
     "--rules",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of rules from `ciguard learn`. [default: those that come with ciguard]",
+    help="Folder of rules from `ciguard learn`, for --docs. "
+    "[default: those that come with ciguard]",
 )
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="File for the constraints, JSON Lines.",
+    type=_FILE,
+    help="File for the constraints, JSON Lines. [default: LIBRARY-VERSION.jsonl]",
 )
-def extract(*, docs: Path, rules: Path | None, out: Path) -> None:
-    """Extract the constraints that documentation states, one line per parameter.
+@click.option(
+    "--documentation",
+    type=_FILE,
+    help="File for what is wrong with the library's documentation, JSON Lines.",
+)
+def extract(
+    *,
+    target: str | None,
+    docs: Path | None,
+    rules: Path | None,
+    out: Path | None,
+    documentation: Path | None,
+) -> None:
+    """Write down the constraints of a library's API, or those that documentation states.
 
-    The form of the files: docs/knowledge.md.
+    With --target, one line per API: its parameters, what each accepts, and who said so; then says
+    how much is known, and what was skipped and why. With --docs, one line per parameter. The form
+    of the files: docs/knowledge.md.
     """
+    if (target is None) == (docs is None):
+        msg = "give one of --target and --docs, e.g. --target torch==2.13.0"
+        raise click.UsageError(msg)
+    if target is not None:
+        _from_target(target, out, documentation)
+    if docs is not None:
+        _from_documentation(docs, out, rules)
+
+
+def _from_target(target: str, out: Path | None, documentation: Path | None) -> None:
+    from ciguard.campaign import extract as extract_from  # noqa: PLC0415 - not for `--help`
+    from ciguard.knowledge import constraint_lines  # noqa: PLC0415
+    from ciguard.oracles import documentation_findings  # noqa: PLC0415
+    from ciguard.reports import (  # noqa: PLC0415
+        documentation_text,
+        extraction_lines,
+        write_atomically,
+    )
+
+    known = extract_from(
+        target, anew=True, on_step=lambda step: click.echo(visible(step), err=True)
+    ).known
+    origin = known.provenance
+    path = out or Path(f"{origin.library}-{origin.version}.jsonl")
+    write_atomically(path, "".join(constraint_lines(known)))
+    findings = documentation_findings([*known.records.values()], origin.library)
+    for line in extraction_lines(known, findings):
+        click.echo(line)
+    click.echo(f"  written: {path} ({path.stat().st_size / 1e6:.1f} MB)")
+    if documentation is not None:
+        write_atomically(documentation, documentation_text(findings))
+        click.echo(f"  written: {documentation} ({len(findings)} findings)")
+
+
+def _from_documentation(docs: Path, out: Path | None, rules: Path | None) -> None:
     from ciguard.knowledge import extract_from_file  # noqa: PLC0415 - not for `--help`
 
+    if out is None:
+        msg = "--docs needs --out: the file for the constraints"
+        raise click.UsageError(msg)
     parameters, constrained = extract_from_file(docs, out, rules=rules)
     click.echo(f"{out}: {parameters} parameters, {constrained} with a constraint")

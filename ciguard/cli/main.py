@@ -13,6 +13,7 @@ import click
 
 from ciguard import __version__
 from ciguard.cli.config import config
+from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
 from ciguard.cli.learn import learn
 from ciguard.cli.reproduce import reproduce
@@ -58,7 +59,7 @@ def ciguard() -> None:
     """
 
 
-for _command in (run, show, reproduce, extract, learn, targets, config, version):
+for _command in (run, show, reproduce, explain, extract, learn, targets, config, version):
     ciguard.add_command(_command)
 
 

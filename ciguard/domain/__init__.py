@@ -14,10 +14,16 @@ from ciguard.domain.cases import (
     case_id,
     case_to_json,
 )
+from ciguard.domain.documentation import (
+    DocumentationCheck,
+    DocumentationFinding,
+    documentation_to_json,
+)
 from ciguard.domain.events import (
     BatchFinished,
     BucketFlaky,
     BucketOpened,
+    DocumentationChecked,
     Event,
     Provisioning,
     RunFinished,
@@ -113,6 +119,9 @@ __all__ = [
     "Constant",
     "Crashed",
     "DictValue",
+    "DocumentationCheck",
+    "DocumentationChecked",
+    "DocumentationFinding",
     "DtypeValue",
     "Errored",
     "Event",
@@ -157,6 +166,7 @@ __all__ = [
     "case_from_json",
     "case_id",
     "case_to_json",
+    "documentation_to_json",
     "dtypes",
     "finding_from_json",
     "finding_to_json",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
 
 
@@ -84,6 +85,14 @@ class StageFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentationChecked:
+    """The documentation of a library was read, once per run."""
+
+    library: str
+    findings: tuple[DocumentationFinding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
     """Something a person should know that does not stop the run."""
 
@@ -118,6 +127,7 @@ Event: TypeAlias = (
     | BucketOpened
     | BucketFlaky
     | StageFinished
+    | DocumentationChecked
     | Warned
     | RunFinished
 )

@@ -72,6 +72,8 @@ class ApiRecord:
     """Why it may need care: `files`, `network`, `process`, `global-state`, `random`, `time`, …"""
     operator: str = ""
     """The library's own operator behind it, when known: `aten::conv2d`, `MaxPool3D`."""
+    aliases: tuple[str, ...] = ()
+    """Further public names of the same object."""
     strangers: tuple[str, ...] = ()
     """Names that the docstring's parameter section describes and the signature lacks."""
     unread: tuple[str, ...] = ()
@@ -121,6 +123,7 @@ def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
             source=str(encoded.get("source", "")),
             tags=frozenset(str(tag) for tag in encoded.get("tags", ())),
             operator=str(encoded.get("operator", "")),
+            aliases=tuple(map(str, encoded.get("aliases", ()))),
             strangers=tuple(map(str, encoded.get("strangers", ()))),
             unread=tuple(map(str, encoded.get("unread", ()))),
         )

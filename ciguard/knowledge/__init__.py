@@ -15,6 +15,7 @@ from ciguard.knowledge.constraints_file import (
     read_constraints,
     read_provenance,
 )
+from ciguard.knowledge.contradictions import contradictions
 from ciguard.knowledge.mining import Thresholds, extract_from_file, learn_from_files
 from ciguard.knowledge.refine import Refinement, refined, refinements
 from ciguard.knowledge.refine_experience import Experience, experience_from_json
@@ -38,6 +39,7 @@ __all__ = [
     "Structure",
     "Thresholds",
     "constraint_lines",
+    "contradictions",
     "experience_from_json",
     "experience_lines",
     "extract_from_file",

@@ -69,6 +69,15 @@ class KnownApis:
     """Constraints as the file holds them, until they are asked for."""
     _apis: dict[str, Api] = field(default_factory=dict)
 
+    def find(self, name: str) -> str:
+        """Return the name under which an API is listed; empty if the library has none of either.
+
+        One object often has many public names: `torch.nn.functional.conv2d` is `torch.conv2d`.
+        """
+        if name in self.records:
+            return name
+        return next((api for api, record in self.records.items() if name in record.aliases), "")
+
     def api(self, name: str) -> Api:
         """Return what is known of one API.
 

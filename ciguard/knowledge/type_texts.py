@@ -48,6 +48,7 @@ LIST_OF = {
     Structure.STRING: Structure.STRINGS,
     Structure.DTYPE: Structure.DTYPES,
 }
+_FEW = 4
 _ALIASING = re.compile(r"\([a-z]!?(?:\s*->\s*\*)?\)")
 _LIST = re.compile(r"(.+)\[(\d*)\]")
 _TENSORFLOW_LIST = re.compile(r"list\((\w+)\)")
@@ -99,12 +100,18 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
         clues.append(
             Clue(
                 source=source,
-                evidence=f"dtypes {', '.join(parameter.dtypes)}".strip(),
+                evidence=_listed(parameter.dtypes),
                 dtypes=parameter.dtypes,
                 dtype_of=parameter.same_dtype_as,
             )
         )
     return clues
+
+
+def _listed(dtypes: tuple[str, ...]) -> str:
+    """Return the dtypes for people; the record has them all."""
+    more = f", and {len(dtypes) - _FEW} more" if len(dtypes) > _FEW else ""
+    return f"dtypes {', '.join(dtypes[:_FEW])}{more}".strip()
 
 
 def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: Source) -> Clue:

@@ -6,6 +6,7 @@ One module per oracle. Pure: no I/O, no clock, no randomness. Confirmation is tr
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
 from ciguard.oracles.crash import CrashOracle
 from ciguard.oracles.differential import DifferentialOracle, differs, pair_kind
+from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HangOracle
 from ciguard.oracles.internal_error import InternalErrorOracle
@@ -21,6 +22,7 @@ __all__ = [
     "Oracle",
     "Subject",
     "differs",
+    "documentation_findings",
     "judge",
     "pair_kind",
 ]

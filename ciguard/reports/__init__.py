@@ -6,6 +6,10 @@ A new report is one file here and one line below. Nothing here runs, judges or d
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
 from ciguard.reports.detail import bucket_lines, table_lines
 from ciguard.reports.dispatch import Dispatched, Failure, dispatch
+from ciguard.reports.documentation import DocumentationReporter, documentation_text
+from ciguard.reports.explanation import explain_in
+from ciguard.reports.extraction import extraction_lines
+from ciguard.reports.files import write_atomically
 from ciguard.reports.github import GithubReporter
 from ciguard.reports.jsonl import JsonReporter
 from ciguard.reports.junit import JunitReporter
@@ -25,17 +29,22 @@ __all__ = [
     "ReporterFactory",
     "bucket_lines",
     "dispatch",
+    "documentation_text",
+    "explain_in",
+    "extraction_lines",
     "ordered",
     "outcome_text",
     "read_buckets",
     "short",
     "stack_of",
     "table_lines",
+    "write_atomically",
 ]
 
 REPORTERS.register("summary", SummaryReporter)
 REPORTERS.register("junit", JunitReporter)
 REPORTERS.register("json", JsonReporter)
+REPORTERS.register("documentation", DocumentationReporter)
 REPORTERS.register("terminal", TerminalReporter)
 REPORTERS.register("plain", PlainReporter)
 REPORTERS.register("github", GithubReporter)

@@ -11,6 +11,7 @@ from ciguard.domain import (
     Bucket,
     BucketFlaky,
     BucketOpened,
+    DocumentationChecked,
     Event,
     Provisioning,
     RunFinished,
@@ -22,6 +23,7 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.reports.closing import closing_lines
+from ciguard.reports.documentation import documentation_counts
 from ciguard.reports.progress import Progress
 from ciguard.reports.wording import claim, clock_text, short, target_text
 
@@ -121,6 +123,8 @@ def _text(event: Event) -> str:
             text = _finding(event.bucket, "flaky")
         case StageFinished() if event.stage in _PREPARING:
             text = f"{event.stage}: done in {event.spent_s:.1f} s"
+        case DocumentationChecked() if event.findings:
+            text = f"documentation of {event.library}: {documentation_counts(event.findings)}"
         case Warned():
             text = f"warning: {event.message}"
         case _:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from ciguard.domain import (
     Bucket,
     Comparison,
+    DocumentationChecked,
+    DocumentationFinding,
     Event,
     RunFinished,
     Warned,
@@ -15,6 +17,7 @@ from ciguard.domain import (
     markdown_code,
     markdown_text,
 )
+from ciguard.reports.documentation import DOCUMENTATION_FILE, documentation_counts
 from ciguard.reports.files import write_atomically
 from ciguard.reports.progress import STATUSES
 from ciguard.reports.wording import (
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 LIMIT_BYTES = 1024 * 1024
 """A step summary that is larger is dropped whole by the workflow's runner."""
 DETAILED_BUCKETS = 20
+DETAILED_DOCUMENTATION = 10
 MAX_WARNINGS = 20
 _RESERVE_BYTES = 1_000
 """Room for the sentence that says what was left out."""
@@ -48,13 +52,17 @@ class SummaryReporter:
     def __init__(self, destination: Destination) -> None:
         self._folder = destination.folder
         self._warnings: list[str] = []
+        self._documentation: list[DocumentationFinding] = []
 
     def receive(self, event: Event) -> None:
         """See `Reporter`."""
         if isinstance(event, Warned) and len(self._warnings) < MAX_WARNINGS:
             self._warnings.append(event.message)
+        if isinstance(event, DocumentationChecked):
+            self._documentation += event.findings
         if isinstance(event, RunFinished):
-            text = _bounded(_lines(event, self._folder, self._warnings))
+            blocks = _lines(event, self._folder, self._warnings)
+            text = _bounded((*blocks, *_documentation(self._documentation)))
             write_atomically(self._folder / "summary.md", text)
 
     def close(self) -> None:
@@ -157,6 +165,18 @@ def _details(buckets: tuple[Bucket, ...], folder: Path) -> Iterator[str]:
         if script:
             yield f"\n{markdown_block(script, language='python')}"
         yield "\n</details>\n"
+
+
+def _documentation(findings: list[DocumentationFinding]) -> Iterator[str]:
+    if not findings:
+        return
+    yield "\n## Documentation\n"
+    yield (
+        f"Read, not run, and never decisive: {documentation_counts(findings)}. "
+        f"`{DOCUMENTATION_FILE}` has them all.\n"
+    )
+    for finding in findings[:DETAILED_DOCUMENTATION]:
+        yield f"- {markdown_code(finding.api)} {markdown_text(finding.message)}"
 
 
 def _script(bucket: Bucket, folder: Path) -> str:

@@ -200,7 +200,13 @@ def _dims(encoded: Json) -> tuple[Dim, ...] | None:
 
 
 def _pairs_to_json(pairs: tuple[tuple[Any, Constraint], ...]) -> Json:
-    return [[first, constraint_to_json(constraint)] for first, constraint in pairs]
+    return [
+        [
+            first if isinstance(first, str) else _number_to_json(first),
+            constraint_to_json(constraint),
+        ]
+        for first, constraint in pairs
+    ]
 
 
 def _pairs(first_of: Callable[[Json], Any], encoded: Json) -> tuple[tuple[Any, Constraint], ...]:

@@ -23,8 +23,11 @@ _UNDERLINE = re.compile(r"^(?:-{3,}|={3,})$")
 _NUMPY_HEADER = re.compile(r"^(?:other )?parameters$", re.IGNORECASE)
 _NUMPY_ITEM = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::\s*(.*))?$")
 _ITEM = re.compile(
-    r"^(?:[-*]\s+)?[`*]*(\*{0,2}[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)[`*]*\s*(?=[:(])"
+    r"^(?:[-*]\s+)?[`*]*(\*{0,2}[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)[`*]*\s*(?=[:(\u2013\u2014]|-\s)"
 )
+_SEPARATOR = re.compile(r":+|[\u2013\u2014]|-(?=\s)|$")
+"""Between an item's name and its text: a colon, or the dash of what a manual was copied from."""
+_FURTHER_TYPE = re.compile(r"^(?:or|and)\s+(?=\()")
 _REST = re.compile(r"^:param\s+(?:([^:]+?)\s+)?(\*{0,2}\w+)\s*:\s*(.*)$")
 _REST_TYPE = re.compile(r"^:type\s+(\w+)\s*:\s*(.*)$")
 _BRACKET = re.compile(r"^(?:[-*]\s+)?\[(?:in|out|inout|in,\s*out)\]\s*(\w+)\s*(.*)$")
@@ -196,18 +199,21 @@ def _items(block: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _item(lines: list[str]) -> Iterator[tuple[str, str, str]]:
-    """Split `name (type): text`, `name: text` or `name(type): text`."""
+    """Split `name (type): text`, `name: text`, `name(type) - text`, `name (type) or (type):`."""
     text = " ".join(lines)
     match = _ITEM.match(text)
     if not match:
         return
     rest = text[match.end() :].lstrip()
-    doc_type = ""
-    if rest.startswith("("):
+    types: list[str] = []
+    while rest.startswith("("):
         end = _closing(rest, 0)
-        doc_type, rest = rest[1:end], rest[end + 1 :].lstrip()
-    if rest.startswith(":"):
-        yield match.group(1), doc_type, rest.lstrip(":")
+        types.append(rest[1:end])
+        rest = rest[end + 1 :].lstrip()
+        rest = _FURTHER_TYPE.sub("", rest)
+    separator = _SEPARATOR.match(rest)
+    if separator:
+        yield match.group(1), " or ".join(types), rest[separator.end() :]
 
 
 def _numpy_items(lines: list[str], start: int, margin: int) -> Iterator[tuple[str, str, str]]:

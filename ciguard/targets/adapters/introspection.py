@@ -54,15 +54,19 @@ def skipped(name: str, error: BaseException) -> dict[str, Any]:
 
 
 def each(
-    found: Iterable[tuple[str, Any]], describe: Callable[[str, Any], dict[str, Any]]
+    found: Names | Iterable[tuple[str, Any]], describe: Callable[[str, Any], dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """Yield what `describe` returns for every name and object; why it could not, where it raises.
 
     Public objects of a foreign library may do anything when they are looked at.
     """
-    for api, thing in found:
+    others = found.others if isinstance(found, Names) else {}
+    for api, thing in found.items() if isinstance(found, Names) else found:
         try:
-            yield describe(api, thing)
+            described = describe(api, thing)
+            if api in others:
+                described["aliases"] = others[api]
+            yield described
         except Exception as error:  # noqa: BLE001 - reported with its reason, the others go on
             yield skipped(api, error)
 
@@ -76,7 +80,8 @@ def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[s
         call: name of the method that computes: `forward`, `call`, `execute`, `__call__`.
         tags: of the class.
     """
-    parameters = from_signature(layer) or []
+    signature = from_signature(layer)
+    parameters = signature or []
     doc = "\n\n".join(
         (inspect.cleandoc(doc_of(layer)), inspect.cleandoc(doc_of(vars(layer).get("__init__"))))
     )
@@ -84,7 +89,7 @@ def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[s
     method = getattr(layer, call, None)
     inputs = without_receiver(from_signature(method) or [])
     describe_parameters(inputs, "\n\n".join((doc_of(method), doc)))
-    source = "signature" if parameters else ""
+    source = "" if signature is None else "signature"
     return record(api, "layer", parameters, doc=doc, source=source, inputs=inputs, tags=tags)
 
 
@@ -246,14 +251,28 @@ def public_names(module: types.ModuleType) -> list[str]:
     return [str(name) for name in names if not str(name).startswith("_")]
 
 
-def canonical(found: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+class Names(dict[str, Any]):
+    """Objects by their best public name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.others: dict[str, list[str]] = {}
+        """Further public names of the same object, by the best one."""
+
+
+def canonical(found: Iterable[tuple[str, Any]]) -> Names:
     """Return each object once, under its shortest name; of equally short ones the first."""
-    best: dict[int, tuple[str, Any]] = {}
+    by_object: dict[int, tuple[Any, list[str]]] = {}
     for path, thing in found:
-        known = best.get(id(thing))
-        if known is None or _rank(path) < _rank(known[0]):
-            best[id(thing)] = (path, thing)
-    return dict(sorted(best.values(), key=lambda pair: pair[0]))
+        by_object.setdefault(id(thing), (thing, []))[1].append(path)
+    names = Names()
+    for thing, paths in sorted(by_object.values(), key=lambda pair: min(pair[1], key=_rank)):
+        best = min(paths, key=_rank)
+        names[best] = thing
+        others = sorted(set(paths) - {best})
+        if others:
+            names.others[best] = others
+    return names
 
 
 def _rank(path: str) -> tuple[int, int, str]:

@@ -23,7 +23,7 @@ def describe() -> Iterator[dict[str, Any]]:
     lost: list[dict[str, Any]] = []
     for _, module in introspection.modules(_MODULES, lost=lost):
         found.extend(_functions(module, lost))
-    yield from introspection.each(introspection.canonical(found).items(), _record)
+    yield from introspection.each(introspection.canonical(found), _record)
     yield from lost
 
 

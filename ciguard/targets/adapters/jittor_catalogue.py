@@ -33,14 +33,14 @@ def describe() -> Iterator[dict[str, Any]]:
     lost: list[dict[str, Any]] = []
     members = _members(jittor, lost)
     functions = ((path, thing) for path, thing in members if isinstance(thing, _FUNCTIONS))
-    yield from introspection.each(introspection.canonical(functions).items(), _function_record)
+    yield from introspection.each(introspection.canonical(functions), _function_record)
     layers = [
         (path, thing)
         for path, thing in members
         if inspect.isclass(thing) and issubclass(thing, jittor.Module)
     ]
     yield from introspection.each(
-        introspection.canonical(layers).items(),
+        introspection.canonical(layers),
         lambda api, layer: introspection.layer_record(
             api, layer, call="execute", tags=tags_of(api)
         ),

@@ -20,7 +20,7 @@ def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function and per class whose objects are called."""
     keras = importlib.import_module("keras")
     lost: list[dict[str, Any]] = []
-    yield from introspection.each(_functions(keras, lost).items(), _record)
+    yield from introspection.each(_functions(keras, lost), _record)
     yield from keras_classes.describe(keras, "keras")
     yield from lost
 
@@ -36,7 +36,7 @@ def _record(api: str, function: Any) -> dict[str, Any]:
     )
 
 
-def _functions(keras: Any, lost: list[dict[str, Any]]) -> dict[str, Any]:
+def _functions(keras: Any, lost: list[dict[str, Any]]) -> introspection.Names:
     def enter(module: types.ModuleType, path: str) -> bool:
         return not path.startswith(_LEFT_OUT) and module.__name__.startswith("keras")
 

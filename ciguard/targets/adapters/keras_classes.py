@@ -39,7 +39,7 @@ def describe(keras: Any, prefix: str) -> Iterator[dict[str, Any]]:
     classes = introspection.canonical((path, thing) for path, thing, _ in found)
     calls = {path: call for path, _, call in found}
     yield from introspection.each(
-        classes.items(),
+        classes,
         lambda path, thing: introspection.layer_record(
             path, thing, call=calls[path], tags=tags_of(path)
         ),

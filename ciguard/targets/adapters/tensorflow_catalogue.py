@@ -37,7 +37,7 @@ def describe() -> Iterator[dict[str, Any]]:
     operators = _operators(tensorflow)
     lost: list[dict[str, Any]] = []
     yield from introspection.each(
-        _functions(tensorflow, lost).items(),
+        _functions(tensorflow, lost),
         lambda api, function: _record(
             api, function, operators.get(_origin(function), ""), definitions
         ),
@@ -58,7 +58,7 @@ def describe() -> Iterator[dict[str, Any]]:
     yield from keras_classes.describe(keras, "tensorflow.keras")
 
 
-def _functions(tensorflow: Any, lost: list[dict[str, Any]]) -> dict[str, Any]:
+def _functions(tensorflow: Any, lost: list[dict[str, Any]]) -> introspection.Names:
     def enter(module: types.ModuleType, path: str) -> bool:
         return not path.startswith(_LEFT_OUT) and module.__name__.startswith(_API_MODULES)
 

@@ -108,9 +108,13 @@ class _Catalogue:
         parameters = [dict(item) for item in parameters]
         self._add_types(api, operator, parameters)
         introspection.describe_parameters(parameters, doc)
-        return introspection.record(
+        record = introspection.record(
             api, kind, parameters, doc=doc, source=source, operator=operator, tags=_tags(api, thing)
         )
+        overloads = [*self.stubs.overloads(api), *self.schemas.get(operator, [])]
+        accepted = {item["name"] for overload in overloads for item in overload}
+        strangers = [name for name in record.pop("strangers", ()) if name not in accepted]
+        return {**record, "strangers": strangers} if strangers else record
 
     def _add_types(self, api: str, operator: str, parameters: list[dict[str, Any]]) -> None:
         names = [item["name"] for item in parameters]
@@ -132,10 +136,10 @@ def describe() -> Iterator[dict[str, Any]]:
     catalogue = _Catalogue()
     lost: list[dict[str, Any]] = []
     yield from introspection.each(
-        _functions(lost).items(), lambda api, thing: catalogue.record(api, thing, "function")
+        _functions(lost), lambda api, thing: catalogue.record(api, thing, "function")
     )
     yield from introspection.each(
-        _layers(catalogue.torch).items(),
+        _layers(catalogue.torch),
         lambda api, layer: introspection.layer_record(
             api, layer, call="forward", tags=_tags(api, layer)
         ),
@@ -150,7 +154,7 @@ def describe() -> Iterator[dict[str, Any]]:
     yield from lost
 
 
-def _functions(lost: list[dict[str, Any]]) -> dict[str, Any]:
+def _functions(lost: list[dict[str, Any]]) -> introspection.Names:
     found = []
     for name, module in introspection.modules(_MODULES, lost=lost):
         for member in introspection.public_names(module):
@@ -173,7 +177,7 @@ def _is_public(thing: Any, module: str) -> bool:
     return native or bool(introspection.doc_of(thing))
 
 
-def _layers(torch: Any) -> dict[str, Any]:
+def _layers(torch: Any) -> introspection.Names:
     module = torch.nn.Module
     layers = [
         (f"torch.nn.{name}", thing)

@@ -45,6 +45,7 @@ records = st.builds(
     source=texts,
     tags=st.frozensets(texts, max_size=3),
     operator=texts,
+    aliases=names,
     strangers=names,
     unread=names,
 )

@@ -1,0 +1,117 @@
+"""Everything that is known of one API, for a person: what it accepts, and who said so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ciguard.domain import ParameterKind, visible
+from ciguard.values import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from ciguard.domain import ParameterRecord
+    from ciguard.knowledge import Api, Evidence, Parameter
+
+_TEXT_LIMIT = 160
+_DOC_LIMIT = 400
+_STARS = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
+_UNKNOWN_WIDTH = 10_000
+"""Of what is no terminal: nothing is wrapped, so that lines can be searched."""
+
+
+def explain_in(stream: TextIO, api: Api, *, origin: str) -> None:
+    """Write what is known of an API: in colour and wrapped on a terminal, else in plain lines.
+
+    Args:
+        stream: where to.
+        api: what to explain.
+        origin: where the knowledge comes from, for the first line.
+    """
+    console = Console(file=stream, highlight=False, emoji=False, markup=False)
+    if not console.is_terminal:
+        console = Console(
+            file=stream, highlight=False, emoji=False, markup=False, width=_UNKNOWN_WIDTH
+        )
+    for block in _blocks(api, origin):
+        # Trailing blanks fill a table's cells; a pipe gets lines without.
+        if console.is_terminal:
+            console.print(block)
+        else:
+            with console.capture() as captured:
+                console.print(block)
+            lines = captured.get().split("\n")
+            stream.write("\n".join(line.rstrip() for line in lines))
+
+
+def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
+    record = api.record
+    facts = [record.kind.value, visible(record.operator), origin]
+    heading = Text(visible(record.api), style="bold")
+    heading.append(f"   {' · '.join(filter(None, facts))}", style="dim")
+    yield heading
+    if record.aliases:
+        yield Text(f"also {', '.join(map(visible, record.aliases))}", style="dim")
+    if record.doc:
+        yield Text(visible(record.doc, limit=_DOC_LIMIT))
+    if record.tags:
+        yield Text(f"tags: {', '.join(sorted(record.tags))}", style="yellow")
+    described = {item.name: item for item in record.parameters}
+    for parameter in api.parameters:
+        yield from _parameter(parameter, described.get(parameter.name))
+    if not api.parameters:
+        yield Text("\nno parameters are known: it is called without arguments", style="yellow")
+    if api.inputs:
+        yield Text("\nthe object that it makes is called with", style="bold")
+        for given in api.inputs:
+            yield from _parameter(given, None)
+
+
+def _parameter(parameter: Parameter, record: ParameterRecord | None) -> Iterator[RenderableType]:
+    name = parameter.name.removeprefix("input:")
+    line = Text("\n")
+    line.append(f"{_STARS.get(parameter.kind, '')}{visible(name)}", style="bold cyan")
+    line.append(f"  {_need(parameter, record)}", style="dim")
+    yield line
+    words = visible(in_words(parameter.constraint), limit=2_000)
+    if not parameter.is_generated:
+        words = "never given: nothing here can make one"
+    yield Padding(Text(words, style="green"), (0, 0, 0, 4))
+    if parameter.evidence:
+        yield Padding(_evidence(parameter), (0, 0, 0, 4))
+
+
+def _need(parameter: Parameter, record: ParameterRecord | None) -> str:
+    kind = ", by keyword only" if parameter.kind is ParameterKind.KEYWORD_ONLY else ""
+    if parameter.required:
+        return f"required{kind}"
+    default = "" if record is None or record.default is None else str(record.default)
+    return f"optional{kind}" + (f", default {visible(default)}" if default else "")
+
+
+def _evidence(parameter: Parameter) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for item in parameter.evidence:
+        grid.add_row(
+            Text(item.aspect, style="dim"),
+            Text(item.source.name.lower().replace("_", " "), style="magenta"),
+            _words(item),
+        )
+    return grid
+
+
+def _words(item: Evidence) -> Text:
+    said = Text(f"“{visible(item.text, limit=_TEXT_LIMIT)}”" if item.text else "")
+    if item.rule:
+        said.append(f"  by rule {visible(item.rule, limit=_TEXT_LIMIT)}", style="dim")
+    return said
