@@ -13,6 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ciguard.domain import CallKind, ParameterKind
+from ciguard.knowledge.api import Parameter
+from ciguard.knowledge.compose import constraint_of
+from ciguard.knowledge.merge import merge
 from ciguard.knowledge.refine_constraints import Odds, weighted
 from ciguard.knowledge.refine_messages import Presence
 from ciguard.knowledge.refine_traits import GIVEN, OMITTED
@@ -20,10 +24,10 @@ from ciguard.knowledge.understand import understand
 from ciguard.values import OneOf, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain import ApiRecord
-    from ciguard.knowledge.api import Api, Parameter
+    from ciguard.knowledge.api import Api
     from ciguard.knowledge.clues import Clue
     from ciguard.knowledge.refine_experience import Experience, Said
 
@@ -48,17 +52,42 @@ _FEW = 8
 _LEAST_GIVEN, _MOST_GIVEN = 0.1, 4.0
 
 
-def refined(record: ApiRecord, experience: Experience) -> Api:
-    """Return what is known of an API by its record and by the outcomes of earlier calls."""
+def refined(api: Api, experience: Experience) -> Api:
+    """Return what is known of an API by its documentation and by the outcomes of earlier calls."""
+    record = api.record
     clues = experience.clues()
-    api = understand(record, clues)
+    if clues:
+        api = understand(record, clues)
     never = {said.parameter for said in experience.said if said.presence is Presence.NEVER}
     kept = [p for p in api.parameters if p.required or p.name not in never]
     return replace(
         api,
-        parameters=tuple(_refined(p, experience) for p in kept),
+        parameters=(
+            *(_refined(p, experience) for p in kept),
+            *_unheard(record, experience, clues),
+        ),
         inputs=tuple(_refined(_told(p, clues.get(p.name, ())), experience) for p in api.inputs),
     )
+
+
+def _unheard(
+    record: ApiRecord, experience: Experience, clues: Mapping[str, Sequence[Clue]]
+) -> Iterator[Parameter]:
+    """Yield the parameters that only messages tell of; by name, as their place is unknown."""
+    names = {p.name for p in record.parameters}
+    if record.kind is CallKind.LAYER:
+        return  # it may be the constructor's or the built object's
+    for said in experience.said:
+        is_new = said.parameter not in names and ":" not in said.parameter
+        if is_new and said.presence is Presence.ALWAYS and experience.heeds(said):
+            names.add(said.parameter)
+            merged, evidence = merge(clues.get(said.parameter, ()))
+            yield Parameter(
+                name=said.parameter,
+                constraint=constraint_of(merged),
+                kind=ParameterKind.KEYWORD_ONLY,
+                evidence=evidence,
+            )
 
 
 def _told(parameter: Parameter, clues: Sequence[Clue]) -> Parameter:

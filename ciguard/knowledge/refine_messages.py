@@ -158,7 +158,13 @@ def _missing(text: str, names: Sequence[str]) -> list[Advice]:
     words = _words(found.group(1)) if found else []
     neither = _NEITHER.search(text)
     words += re.findall(r"[`'\"](\w+)[`'\"]", neither.group(1)) if neither else []
-    return [Advice(name, {}, Presence.ALWAYS) for name in names if _PREFIXES.sub("", name) in words]
+    known = [name for name in names if _PREFIXES.sub("", name) in words]
+    # A parameter that no source has told of: the library knows better what it is called.
+    unheard = _QUOTED_NAME.findall(found.group(1)) if found else []
+    return [
+        Advice(name, {}, Presence.ALWAYS)
+        for name in (*known, *(word for word in unheard if not known))
+    ]
 
 
 def _unexpected(text: str, names: Sequence[str]) -> list[Advice]:
@@ -177,14 +183,14 @@ def _overloads(text: str, names: Sequence[str]) -> list[Advice]:
     if not signatures:
         return []
     found: list[Advice] = []
-    for name in names:
+    spoken = dict.fromkeys(name for signature in signatures for name in signature)
+    for name in spoken:
         said = [signature[name] for signature in signatures if name in signature]
-        if not said:
-            continue
         structures = tuple(dict.fromkeys(s for types, _ in said for s in types))
         always = len(said) == len(signatures) and all(required for _, required in said)
         fields: Fields = {"structures": structures} if structures else {}
-        found.append(Advice(name, fields, Presence.ALWAYS if always else Presence.UNSAID))
+        if always or name in names:
+            found.append(Advice(name, fields, Presence.ALWAYS if always else Presence.UNSAID))
     return found
 
 

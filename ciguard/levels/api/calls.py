@@ -39,6 +39,7 @@ class CallGenerator:
         api: Api,
         examples: Sequence[Mapping[str, Value]] = (),
         *,
+        plain: CallGenerator | None = None,
         near: float = 0.0,
         searches: bool = False,
     ) -> None:
@@ -47,6 +48,7 @@ class CallGenerator:
         Args:
             api: what is known of it.
             examples: arguments of calls that passed, by parameter.
+            plain: makes calls by the documentation alone; parts of it are used again.
             near: share of the calls that stay near an example.
             searches: nothing has passed yet: some calls try what is not known to be allowed.
         """
@@ -54,15 +56,16 @@ class CallGenerator:
         self._kind = api.record.kind
         generated = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
-        self._slots = slots_of([*generated, *inputs])
-        self._breakable = tuple(slot for slot in self._slots if slot.violate)
+        known = {slot.name: slot for slot in plain.slots} if plain else {}
+        self.slots = slots_of([*generated, *inputs], known)
+        self._breakable = tuple(slot for slot in self.slots if slot.violate)
         self._layout = Layout(
             _as_declared(api, generated), keywords_only=api.record.source == "opdef"
         )
         self._inputs = tuple(parameter.name for parameter in inputs)
         self.names = tuple(parameter.name for parameter in [*generated, *inputs])
         """Every parameter that a call may carry, in the order in which they are declared."""
-        self._nearby = Nearby(self._slots, examples) if examples else None
+        self._nearby = Nearby(self.slots, examples) if examples else None
         self._near = near if examples else 0.0
         self._searches = searches
 
@@ -70,7 +73,7 @@ class CallGenerator:
         """Return the next call: conforming, violating or on the boundary, as the mix says."""
         bend = mix.bends(rng.random())
         if self._searches and bend is Bend.NONE and rng.random() < _SEARCHED:
-            values, focus = search(rng, self._slots)
+            values, focus = search(rng, self.slots)
             return self._assembled(values, Intent.VIOLATING, focus, _seed(rng))
         focuses = self._focuses(rng, bend, mix)
         scope = self._conforming(rng, mix, focuses)
@@ -83,7 +86,7 @@ class CallGenerator:
 
     def _focuses(self, rng: random.Random, bend: Bend, mix: Mix) -> tuple[Slot, ...]:
         """Return the parameters to bend; none for an API that has none that can be."""
-        slots = self._breakable if bend is Bend.VIOLATE else self._slots
+        slots = self._breakable if bend is Bend.VIOLATE else self.slots
         if bend is Bend.NONE or not slots:
             return ()
         first = _draw(rng, slots)
@@ -104,7 +107,7 @@ class CallGenerator:
             return self._nearby.draw(rng, focuses)
         scope = Scope()
         values = scope.values
-        for slot in self._slots:
+        for slot in self.slots:
             share = slot.share
             if not share or rng.random() < share * mix.optional or slot in focuses:
                 values[slot.name] = slot.sample(rng, scope)

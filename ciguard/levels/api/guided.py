@@ -19,7 +19,7 @@ UNREFINED = 0.15
 """Share of the calls that ignore what was learned: nothing that was drawn once is given up."""
 MOST_NOTED = 480
 """Calls of an API that are learned from; later ones say little that is new."""
-_COMPILED_AT = (16, 32, 48, 64, 96, 128, 192, 256, 384, MOST_NOTED)
+_COMPILED_AT = (16, 48, 96, 160, 320, MOST_NOTED)
 """Numbers of calls learned from at which what was learned is put to use."""
 _SEARCH_AFTER = 8
 _LEARNING_UNTIL = 160
@@ -35,8 +35,8 @@ class GuidedGenerator:
             record: what the library says of the API.
             experience: what earlier campaigns learned.
         """
-        self._record = record
-        self._plain = CallGenerator(understand(record))
+        self._api = understand(record)
+        self._plain = CallGenerator(self._api)
         self.experience = Experience()
         self._guided = self._plain
         self._is_learning = False
@@ -73,8 +73,9 @@ class GuidedGenerator:
         known = self.experience
         searches = not known.examples and known.judged >= _SEARCH_AFTER
         return CallGenerator(
-            refined(self._record, known),
+            refined(self._api, known),
             known.examples,
+            plain=self._plain,
             near=_NEAR if known.pass_rate > _POOR else _NEARER,
             searches=searches,
         )

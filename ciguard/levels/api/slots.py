@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import ParameterKind
@@ -18,9 +18,10 @@ from ciguard.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ciguard.knowledge import Parameter
+    from ciguard.values import Constraint
 
 _NEVER_GIVEN = frozenset({"name"})
 """TensorFlow's label of an operation: it says nothing of the computation."""
@@ -34,6 +35,7 @@ class Slot:
     """One parameter, compiled."""
 
     name: str
+    constraint: Constraint
     sample: Sampler
     share: float
     """How often it is given, relative to the mix's share of optional parameters; 0: always."""
@@ -45,9 +47,18 @@ class Slot:
     """Its sizes have names that other parameters share."""
 
 
-def slots_of(parameters: Sequence[Parameter]) -> tuple[Slot, ...]:
-    """Compile parameters, each after those that it refers to."""
-    return tuple(map(_slot, _in_order_of_reference(parameters)))
+def slots_of(
+    parameters: Sequence[Parameter], plain: Mapping[str, Slot] | None = None
+) -> tuple[Slot, ...]:
+    """Compile parameters, each after those that it refers to.
+
+    Args:
+        parameters: what is known of them.
+        plain: slots of the same parameters by their documentation alone. What breaks or stretches
+            that is kept: it is the same knowledge, and takes longest to compile.
+    """
+    known = plain or {}
+    return tuple(_slot(p, known.get(p.name)) for p in _in_order_of_reference(parameters))
 
 
 def is_drawn(parameter: Parameter) -> bool:
@@ -57,19 +68,23 @@ def is_drawn(parameter: Parameter) -> bool:
     return parameter.is_generated or parameter.required
 
 
-def _slot(parameter: Parameter) -> Slot:
+def _slot(parameter: Parameter, plain: Slot | None) -> Slot:
     constraint = parameter.constraint
     share = 0.0 if parameter.required else 1.0
     if parameter.kind is ParameterKind.VAR_POSITIONAL:
         share = _MOSTLY  # optional in the signature, but hardly ever meant to be left out
     elif share and parameter.name in _RARELY_GIVEN:
         share = _RARELY
+    share *= parameter.given
+    if plain is not None and plain.constraint == constraint:
+        return replace(plain, share=share)
     return Slot(
         name=parameter.name,
+        constraint=constraint,
         sample=compile_sampler(constraint),
-        share=share * parameter.given,
-        violate=_weighted(violations(constraint)),
-        bound=_weighted(boundaries(constraint)),
+        share=share,
+        violate=plain.violate if plain else _weighted(violations(constraint)),
+        bound=plain.bound if plain else _weighted(boundaries(constraint)),
         follows=references(constraint),
         is_sized=has_symbols(constraint),
     )

@@ -10,6 +10,7 @@ from ciguard.domain import (
     Crashed,
     LiteralValue,
     Outcome,
+    ParameterKind,
     Passed,
     Rejected,
     TensorValue,
@@ -25,6 +26,7 @@ from ciguard.knowledge import (
     read_experience,
     refined,
     refinements,
+    understand,
 )
 from ciguard.values import AnyOf, OneOf, Tensor
 
@@ -39,6 +41,7 @@ RECORD = record_from_json(
         ],
     }
 )
+API = understand(RECORD)
 NAMES = ("x", "y", "mode")
 PASSED, REFUSED = Passed(b"", 0.0), Rejected("ValueError", "no")
 
@@ -55,7 +58,7 @@ def experience(*calls: tuple[dict[str, Value], Outcome]) -> Experience:
 
 
 def dtypes(known: Experience, name: str = "x") -> set[str]:
-    (parameter,) = [p for p in refined(RECORD, known).parameters if p.name == name]
+    (parameter,) = [p for p in refined(API, known).parameters if p.name == name]
     options = parameter.constraint
     parts = [c for _, c in options.options] if isinstance(options, AnyOf) else [options]
     return {dtype for part in parts if isinstance(part, Tensor) for dtype in part.dtypes}
@@ -85,7 +88,7 @@ def test_a_shape_that_passes_only_when_it_is_the_lead_s_becomes_the_lead_s() -> 
     same = ({"x": tensor(2, 3), "y": tensor(2, 3)}, PASSED)
     other = ({"x": tensor(2, 3), "y": tensor(3)}, REFUSED)
 
-    api = refined(RECORD, experience(*[same, other] * 8))
+    api = refined(API, experience(*[same, other] * 8))
 
     constraint = api.parameters[1].constraint
     assert isinstance(constraint, Tensor)
@@ -96,7 +99,7 @@ def test_an_optional_parameter_that_spoils_calls_is_given_less_often() -> None:
     without = ({"x": tensor(2), "y": tensor(2)}, PASSED)
     with_mode = ({"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}, REFUSED)
 
-    api = refined(RECORD, experience(*[without, with_mode] * 8))
+    api = refined(API, experience(*[without, with_mode] * 8))
 
     assert api.parameters[2].given < 0.2
 
@@ -105,8 +108,8 @@ def test_what_messages_say_twice_becomes_a_constraint_with_the_message_as_eviden
     message = "mode must be 'mean' or 'sum', got 'a'"
     call = {"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}
 
-    once = refined(RECORD, experience((call, Rejected("ValueError", message))))
-    twice = refined(RECORD, experience(*[(call, Rejected("ValueError", message))] * 2))
+    once = refined(API, experience((call, Rejected("ValueError", message))))
+    twice = refined(API, experience(*[(call, Rejected("ValueError", message))] * 2))
 
     said = OneOf((LiteralValue("mean"), LiteralValue("sum")))
     assert said not in [p.constraint for p in once.parameters]
@@ -124,6 +127,15 @@ def test_what_calls_refute_is_dropped_again() -> None:
         known.note(call, NAMES, PASSED)
 
     assert not known.clues()
+
+
+def test_a_parameter_that_only_messages_tell_of_is_given_by_name() -> None:
+    message = 'f() missing 1 required positional arguments: "other"'
+
+    api = refined(API, experience(*[({}, Rejected("TypeError", message))] * 2))
+
+    assert [(p.name, p.required) for p in api.parameters][-1] == ("other", True)
+    assert api.parameters[-1].kind is ParameterKind.KEYWORD_ONLY
 
 
 def test_refinements_say_what_was_learned_and_why() -> None:

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from campaign_examples import member
+
+from ciguard.campaign.experience import (
+    ExperienceStore,
+    Snapshot,
+    note_used,
+    recall_used,
+    used_file,
+)
+from ciguard.errors import OutputError
+from ciguard.knowledge import Experience
+from ciguard.targets import Environment, parse_target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MUCH, MORE = {"lib.f": Experience(noted=3)}, {"lib.f": Experience(noted=9)}
+
+
+def environment(root: Path, target: str = "torch==2.13.0") -> Environment:
+    return replace(member().environment, root=root, target=parse_target(target))
+
+
+def never(digest: str) -> bool:
+    del digest
+    return False
+
+
+def test_a_campaign_begins_with_what_was_learned_last(tmp_path: Path) -> None:
+    store = ExperienceStore(environment(tmp_path))
+    older = store.save(MUCH)
+    for path in tmp_path.iterdir():
+        os.utime(path, (1, 1))
+    newer = store.save(MORE)
+
+    assert older != newer
+    assert store.choose(never) == Snapshot(newer, MORE)
+
+
+def test_a_run_that_repeats_the_baseline_s_begins_with_what_that_began_with(
+    tmp_path: Path,
+) -> None:
+    store = ExperienceStore(environment(tmp_path))
+    older = store.save(MUCH)
+    store.save(MORE)
+
+    assert store.choose(lambda digest: digest == older) == Snapshot(older, MUCH)
+    assert store.choose(lambda digest: digest == "") == Snapshot()
+
+
+def test_nothing_is_kept_of_nothing_and_nothing_for_the_active_environment(tmp_path: Path) -> None:
+    assert ExperienceStore(environment(tmp_path)).save({}) == ""
+    active = ExperienceStore(environment(tmp_path, "current[planted]"))
+
+    assert active.save(MUCH) == ""
+    assert active.choose(never) == Snapshot()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_the_latest_snapshots_are_kept(tmp_path: Path) -> None:
+    store = ExperienceStore(environment(tmp_path))
+
+    for noted in range(1, 12):
+        store.save({"lib.f": Experience(noted=noted)})
+
+    assert len(list(tmp_path.glob("experience-*.jsonl"))) == 8
+
+
+def test_a_damaged_snapshot_is_no_reason_to_fail(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = ExperienceStore(environment(tmp_path))
+    store.save(MUCH)
+    (path,) = tmp_path.iterdir()
+    path.write_text("{", "ascii")
+
+    assert store.choose(never) == Snapshot()
+    assert str(path) in caplog.text
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = ExperienceStore(environment(tmp_path / "missing"))
+
+    store.save(MUCH)
+
+    assert "not kept" in caplog.text
+
+
+def test_a_resumed_run_begins_with_what_it_began_with(tmp_path: Path) -> None:
+    digest = ExperienceStore(environment(tmp_path)).save(MUCH)
+    used = Snapshot(digest, MUCH)
+
+    note_used(tmp_path, "planted", used)
+
+    assert recall_used(tmp_path, "planted", digest).learned == MUCH
+    assert recall_used(tmp_path, "planted", "") == Snapshot()
+
+
+def test_a_run_whose_beginning_is_gone_is_not_resumed(tmp_path: Path) -> None:
+    note_used(tmp_path, "lib", Snapshot("0", MUCH))
+    with pytest.raises(OutputError, match="not what the run began with"):
+        recall_used(tmp_path, "lib", "another")
+
+    note_used(tmp_path, "lib", Snapshot())
+    assert not used_file(tmp_path, "lib").exists()
+    with pytest.raises(OutputError, match="without --resume"):
+        recall_used(tmp_path, "lib", "another")

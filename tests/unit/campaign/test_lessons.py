@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import pytest
+from campaign_examples import ONE, TWO, call
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.campaign.lessons import Lesson, Lessons, packed, unpacked
+from ciguard.domain import CallKind, LiteralValue, Outcome, Passed, Rejected
+from ciguard.knowledge import Experience
+from ciguard.levels import Batch
+
+LAG = 24
+PASSED, REFUSED = Passed(b"", 0.1), Rejected("ValueError", "no")
+
+
+class Pupil:
+    """A level that notes what it is taught, and when."""
+
+    def __init__(self) -> None:
+        self.heard: list[int] = []
+        self.outcomes: list[list[Outcome]] = []
+        self.relearned = 0
+
+    def cases(self, index: int) -> Batch:
+        return batch(index)
+
+    def recall(self, learned: object) -> None:
+        raise AssertionError(learned)
+
+    def lesson(self, taught: Batch, outcomes: list[Outcome]) -> Experience | None:
+        del taught
+        self.outcomes.append(list(outcomes))
+        return Experience(noted=len(self.outcomes))
+
+    def learn(self, api: str, lesson: Experience) -> None:
+        del api
+        self.heard.append(lesson.noted)
+
+    def relearn(self, api: str, lesson: Experience) -> None:
+        del api, lesson
+        self.relearned += 1
+
+    def learned(self) -> dict[str, Experience]:
+        return {"planted.double": Experience(noted=len(self.heard))}
+
+
+class Fixed:
+    """A level that learns nothing."""
+
+    def cases(self, index: int) -> Batch:
+        return batch(index)
+
+
+def batch(index: int) -> Batch:
+    return Batch(api="planted.double", kind=CallKind.FUNCTION, cases=(call("double", index),))
+
+
+def drawn(lessons: Lessons, count: int) -> None:
+    for index in range(count):
+        lessons.draw(index, batch(index), {ONE: (PASSED,)})
+
+
+@given(st.lists(st.integers(1, 40), max_size=8))
+def test_a_batch_knows_what_lies_a_fixed_lag_back_however_much_has_come(steps: list[int]) -> None:
+    pupil = Pupil()
+    lessons = Lessons(pupil, window=6)
+    done = 0
+    for step in steps:
+        for index in range(done, done + step):
+            lessons.draw(index, batch(index), {ONE: (PASSED,)})
+        done += step
+
+        lessons.put_to_use(done)
+
+        assert len(pupil.heard) == max(0, done - LAG + 1)
+
+
+def test_a_wide_window_makes_the_lag_as_wide() -> None:
+    pupil = Pupil()
+    lessons = Lessons(pupil, window=48)
+    drawn(lessons, 48)
+
+    lessons.put_to_use(48)
+
+    assert pupil.heard == [1]
+
+
+def test_the_target_that_got_furthest_teaches() -> None:
+    pupil = Pupil()
+
+    Lessons(pupil, window=6).draw(0, batch(0), {ONE: (REFUSED, REFUSED), TWO: (REFUSED, PASSED)})
+
+    assert pupil.outcomes == [[REFUSED, PASSED]]
+
+
+def test_lessons_are_noted_once_and_only_of_judged_batches() -> None:
+    lessons = Lessons(Pupil(), window=6)
+    drawn(lessons, 5)
+
+    assert [one.index for one in lessons.drain(3)] == [0, 1, 2]
+    assert [one.index for one in lessons.drain(5)] == [3, 4]
+    assert lessons.drain(5) == []
+
+
+def test_recalled_lessons_reach_the_level_when_they_would_have() -> None:
+    noted = Lessons(Pupil(), window=6)
+    drawn(noted, 30)
+    pupil = Pupil()
+    resumed = Lessons(pupil, window=6)
+
+    resumed.recall(unpacked(packed(noted.drain(30))))
+    resumed.put_to_use(30)
+
+    assert pupil.relearned == 30
+    assert pupil.heard == list(range(1, 8))
+
+
+def test_in_the_end_everything_is_learned() -> None:
+    pupil = Pupil()
+    lessons = Lessons(pupil, window=6)
+    drawn(lessons, 30)
+
+    assert lessons.everything()["planted.double"].noted == 30
+
+
+def test_a_level_that_does_not_learn_is_taught_nothing() -> None:
+    lessons = Lessons(Fixed(), window=6)
+    drawn(lessons, 3)
+
+    lessons.put_to_use(100)
+
+    assert lessons.drain(3) == []
+    assert lessons.everything() == {}
+
+
+@given(st.integers(0, 9), st.sampled_from(["é", "x"]))
+def test_lessons_come_back_from_the_journal_as_they_were(index: int, text: str) -> None:
+    experience = Experience()
+    experience.note({"x": LiteralValue(text)}, ("x",), Rejected("ValueError", "x must be > 0"))
+    lesson = Lesson(index, "planted.double", experience)
+
+    assert unpacked(packed([lesson])) == [lesson]
+
+
+@pytest.mark.parametrize("text", ["", "%%%", "abc", packed([])[:-3]])
+def test_what_is_no_lesson_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        unpacked(text)
