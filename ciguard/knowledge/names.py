@@ -81,7 +81,8 @@ _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     (r"d?type|out_type|output_dtype|out_dtype|\w+_dtype", {"structures": (Structure.DTYPE,)}),
     (r"seed2?", {"low": 0, "high": 8}),
-    (r"out|name|generator|pin_memory|layout|requires_grad|names", {"nullable": True}),
+    (r"generator", {"structures": (Structure.OPAQUE,), "nullable": True}),
+    (r"out|name|pin_memory|layout|requires_grad|names", {"nullable": True}),
     (r"tensors|values|inputs|arrays|xs|operands", {"structures": (Structure.TENSORS, _TENSOR)}),
     (
         (
@@ -92,6 +93,8 @@ _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     (r"\w*mask|condition|cond|pred", {"dtypes": ("bool",), "broadcast_with": LEAD}),
 )
+_RULE_LIMIT = 40
+"""Characters of a pattern that name it; some list dozens of names."""
 _COMPILED = tuple((re.compile(pattern), fields) for pattern, fields in _RULES)
 
 
@@ -100,6 +103,6 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     del record
     for pattern, fields in _COMPILED:
         if pattern.fullmatch(parameter.name.lower()):
-            name, rule = parameter.name, pattern.pattern
+            name, rule = parameter.name, pattern.pattern[:_RULE_LIMIT]
             return [Clue(source=Source.NAME, evidence=name, rule=rule, **fields)]
     return []

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import CallKind, ParameterKind
 from ciguard.knowledge.api import Parameter
+from ciguard.knowledge.clues import Structure
 from ciguard.knowledge.compose import constraint_of
 from ciguard.knowledge.merge import merge
 from ciguard.knowledge.refine_constraints import Odds, weighted
 from ciguard.knowledge.refine_messages import Presence
 from ciguard.knowledge.refine_traits import GIVEN, OMITTED
 from ciguard.knowledge.understand import understand
-from ciguard.values import OneOf, Tensor
+from ciguard.values import List, OneOf, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,6 +97,9 @@ def _told(parameter: Parameter, clues: Sequence[Clue]) -> Parameter:
     for clue in clues:
         if clue.allowed:
             return replace(parameter, constraint=OneOf(clue.allowed))
+        if clue.structures == (Structure.TENSORS,):
+            item = Tensor(dtypes=("float32",), ndim=(2, 4))
+            return replace(parameter, constraint=List(item=item, length=(2, 3), uniform=True))
         if not isinstance(constraint, Tensor):
             continue
         if clue.ndim:

@@ -106,7 +106,10 @@ def _nth_retyped(
     if not candidates or not wanted:
         return {}
     chosen = tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
-    return {chosen: {"dtypes": (wanted,)}}
+    earlier = tensors[: tensors.index(chosen)]
+    leader = next((name for name in earlier if dtype_of(values[name]) == wanted), "")
+    # An operator of one dtype takes it from its first input: another call would want another.
+    return {chosen: {"dtype_of": leader} if leader else {"dtypes": (wanted,)}}
 
 
 def _converted(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:

@@ -228,6 +228,8 @@ def _fields_from_json(encoded: Json) -> Fields:
         "structures": lambda names: tuple(map(Structure, names)),
         "dtypes": lambda names: tuple(map(str, names)),
         "ndim": lambda pair: (int(pair[0]), int(pair[1])),
+        "shape": lambda sizes: tuple(map(int, sizes)),
+        "length": lambda pair: (int(pair[0]), int(pair[1])),
         "shape_of": str,
         "dtype_of": str,
         "low": float,

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ciguard.domain import LiteralValue, TensorValue, Value
+from ciguard.knowledge.clues import Structure
 from ciguard.knowledge.refine_dtypes import about_dtypes
 from ciguard.knowledge.refine_objects import object_named
 from ciguard.knowledge.refine_python import structures_missing
@@ -21,8 +22,6 @@ from ciguard.knowledge.refine_traits import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from ciguard.knowledge.clues import Structure
 
 
 class Presence(StrEnum):
@@ -74,7 +73,8 @@ _UNEXPECTED = re.compile(r"unexpected (?:keyword )?argument:? ['\"`]?(\w+)")
 _TOO_MANY = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were)")
 _OVERLOAD = re.compile(r"^\s*\* \((.*?)\)\s*$", re.MULTILINE)
 _NEITHER = re.compile(
-    r"(?:at least one of|both|either|(?:must|should) (?:pass|specify|provide)(?: a| an| the)?) "
+    r"(?:at least one of|both|either|(?:must|should) (?:pass|specify|provide)(?: a| an| the)?|"
+    r"requires specifying either(?: an?| the)?) "
     r"([`'\"]?\w.*?)(?:\.|$| must| should| has| have| is\b| are\b)",
     re.IGNORECASE,
 )
@@ -85,6 +85,7 @@ _SAME_SIZE = re.compile(
     re.IGNORECASE,
 )
 _SHAPES = re.compile(r"[\[(]((?:\d+, ?)*\d*,?)[\])]")
+_LIST_OF_INPUTS = re.compile(r"(?:must|should) be called on a list|expects? a list of .*inputs")
 _PREFIXES = re.compile(r"^\w+:")
 
 
@@ -114,6 +115,9 @@ def advice_in(
     mistyped = structures_missing(text, values)
     if mistyped:
         return tuple(Advice(name, fields) for name, fields in mistyped.items())
+    if _LIST_OF_INPUTS.search(text):
+        inputs = [name for name in names if name.startswith("input:")]
+        return tuple(Advice(name, {"structures": (Structure.TENSORS,)}) for name in inputs[:1])
     typed = about_dtypes(message, text, values, names)
     if typed:
         return tuple(Advice(name, fields) for name, fields in typed.items())
@@ -157,7 +161,8 @@ def _missing(text: str, names: Sequence[str]) -> list[Advice]:
     found = _MISSING.search(text)
     words = _words(found.group(1)) if found else []
     neither = _NEITHER.search(text)
-    words += re.findall(r"[`'\"](\w+)[`'\"]", neither.group(1)) if neither else []
+    if neither:
+        words += re.findall(r"(?<=[`'\"])\w+(?=[`'\"])|\w+_\w+", neither.group(1))
     known = [name for name in names if _PREFIXES.sub("", name) in words]
     # A parameter that no source has told of: the library knows better what it is called.
     unheard = _QUOTED_NAME.findall(found.group(1)) if found else []
@@ -234,10 +239,25 @@ def _demanded(sentence: str, values: Mapping[str, Value], names: Sequence[str]) 
     named = [name for name in names if name in mentioned(wanted, names)]
     suspects = named or _quoted(fields, sentence, values)
     return [
-        Advice(name, fields)
-        for name in suspects
-        if _is_news(fields, values.get(name, LiteralValue(None)))
+        Advice(name, _for_value(fields, value))
+        for name, value in ((name, values.get(name, _NONE)) for name in suspects)
+        if _is_news(fields, value)
     ]
+
+
+_NONE = LiteralValue(None)
+_NO_NUMBER = {"structures": (Structure.INTS, Structure.TENSOR)}
+
+
+def _for_value(fields: Fields, value: Value) -> Fields:
+    """Return what is demanded, and what the argument that was refused adds to it."""
+    if not isinstance(value, LiteralValue) or isinstance(value.value, str):
+        return fields
+    if fields.get("ndim", (0, 0))[0] > 0 or "length" in fields:
+        return {**_NO_NUMBER, **fields}  # a number where a vector was wanted
+    if value == _NONE and "structures" in fields:
+        return {**fields, "nullable": False}
+    return fields
 
 
 def _split(sentence: str) -> tuple[str, str]:

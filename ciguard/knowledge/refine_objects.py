@@ -42,11 +42,14 @@ _CHANNELS = (
     MemberValue("torch.quint8"),
 )
 
+_CALLABLES: tuple[Value, ...] = (MemberValue("builtins.abs"), MemberValue("builtins.len"))
+
 OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
     (re.compile(pattern), values)
     for pattern, values in (
         (
-            r"SparseTensor\b|no attribute '(?:dense_shape|indices)'",
+            (r"(?:be|[Ee]xpect\w*|requires?|not) an? `*(?:tf\.)?(?:sparse\.)?SparseTensor\b(?!\()|"
+            r"no attribute '(?:dense_shape|indices)'"),
             (
                 _of(_TF_SPARSE, _MATRIX),
                 _of(_TF_SPARSE, _SQUARE),
@@ -56,7 +59,8 @@ OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
             ),
         ),
         (
-            r"RaggedTensor\b|no attribute '(?:row_splits|ragged_rank|flat_values)'",
+            (r"(?:be|[Ee]xpect\w*|requires?|not) an? `*(?:tf\.)?RaggedTensor\b(?!\()|"
+            r"no attribute '(?:row_splits|ragged_rank|flat_values)'"),
             (_of("tensorflow.ragged.constant", _ROWS),),
         ),
         (
@@ -75,6 +79,7 @@ OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
                 _of("torch.nn.Conv2d", LiteralValue(2), LiteralValue(3), LiteralValue(1)),
             ),
         ),
+        (r"not callable|must be (?:a )?callable|expect\w* (?:a )?callable", _CALLABLES),
         (
             r"PackedSequence|no attribute 'batch_sizes'",
             (
@@ -111,7 +116,7 @@ OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
             ),
         ),
         (
-            r"backends: \[[^\]]*\bNestedTensorCPU|[Nn]ested ?[Tt]ensor",
+            r"backends: \[[^\]]*\bNestedTensorCPU|(?:be|expect\w*) an? nested ?tensor",
             (_of("torch.nested.nested_tensor", ListValue((_MATRIX, _tensor(2, 4)))),),
         ),
     )

@@ -34,7 +34,6 @@ _ABILITIES = {
     "subscriptable": (Structure.INTS, Structure.TENSOR),
     "len": (Structure.INTS,),
     "integer": (Structure.INT,),
-    "callable": (Structure.OPAQUE,),
 }
 _SCALARS = {"int", "float", "bool", "str", "complex", "bytes"}
 _KINDS = {"NoneType": ("none",), "dict": ("dict",)}

@@ -54,6 +54,12 @@ _FORMS = (
     (re.compile(r"\bvectors?\b|\bone[- ]dimensional\b", re.IGNORECASE), (1, 1)),
     (re.compile(r"\b(?:be|a|square) matri(?:x|ces)\b", re.IGNORECASE), (2, 2)),
 )
+_SHAPE = re.compile(r"(?:have|be of|of|has) (?:the )?shape[: ]*[\[(]((?:\d+(?:, ?)?)+)[\])]")
+_ELEMENTS = re.compile(
+    rf"(?:have|contain|specify|(?:be )?of (?:size|length)|length) (?:exactly )?{_COUNT}"
+    rf"(?: elements?| values?| numbers?| integers?| entries|$|[,.])|tuple of {_COUNT} ",
+    re.IGNORECASE,
+)
 _ABOUT_RANKS = re.compile(r"\drank|\brank|dimension|\b\d-?d\b|-dim", re.IGNORECASE)
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
 _RANGE = re.compile(
@@ -89,11 +95,11 @@ def dtype_named(word: str) -> str:
 
 def requirement(text: str) -> Fields:
     """Return the fields of a clue that say what a message demands; empty for what is not read."""
-    for read in (_allowed, _ndim):
+    for read in (_allowed, _size, _ndim):
         # Their numbers and words say nothing else: "at least 3 dimensions" is no range.
         decisive = read(text)
         if decisive:
-            return decisive
+            return decisive | (_sign(text) if decisive.get("ndim") == (0, 0) else {})
     return _dtypes(text) or _structures(text) | _range(text)
 
 
@@ -103,6 +109,20 @@ def _count(text: str) -> int:
 
 def _first(match: re.Match[str]) -> int:
     return _count(next(group for group in match.groups() if group))
+
+
+def _size(text: str) -> Fields:
+    """Read an exact shape, or the number of elements of a vector or a list."""
+    found = _SHAPE.search(text)
+    if found:
+        sizes = tuple(map(int, re.findall(r"\d+", found.group(1))))
+        length = {"length": (sizes[0],) * 2} if len(sizes) == 1 else {}
+        return {"shape": sizes, **length}
+    found = _ELEMENTS.search(text)
+    if not found:
+        return {}
+    size = _first(found)
+    return {"shape": (size,), "length": (size, size)}
 
 
 def _ndim(text: str) -> Fields:
@@ -168,8 +188,14 @@ def _range(text: str) -> Fields:
         fields["high"] = float(less.group(1)) - 1
     if fields:
         return fields if fields.get("low", -1e9) <= fields.get("high", 1e9) else {}
+    return _sign(text)
+
+
+def _sign(text: str) -> Fields:
     if re.search(r"non-?negative", text, re.IGNORECASE):
         return {"low": 0.0}
+    if re.search(r"non-?positive", text, re.IGNORECASE):
+        return {"low": -1.0, "high": 0.0}
     return {"low": 1.0} if re.search(r"\bpositive\b", text, re.IGNORECASE) else {}
 
 

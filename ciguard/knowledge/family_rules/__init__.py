@@ -6,10 +6,11 @@ ones stand before the wide. `ciguard.knowledge.families` reads them.
 
 from ciguard.knowledge.family_rules.fields import RECURRENT_SIZES, Table
 from ciguard.knowledge.family_rules.tensorflow_arrays import ARRAY_RULES
+from ciguard.knowledge.family_rules.tensorflow_codecs import CODEC_RULES
 from ciguard.knowledge.family_rules.tensorflow_handles import HANDLE_RULES
 from ciguard.knowledge.family_rules.tensorflow_images import IMAGE_RULES
 from ciguard.knowledge.family_rules.torch_calls import TORCH_RULES
 
-RULES: Table = (*HANDLE_RULES, *IMAGE_RULES, *ARRAY_RULES, *TORCH_RULES)
+RULES: Table = (*CODEC_RULES, *HANDLE_RULES, *IMAGE_RULES, *ARRAY_RULES, *TORCH_RULES)
 
 __all__ = ["RECURRENT_SIZES", "RULES", "Table"]

@@ -228,7 +228,10 @@ HANDLE_RULES: Table = (
         r"raw_ops\.(?:Stateful\w+|RngSkip|RngReadAndSkip)$",
         {"resource": _resources(GENERATOR_STATES), "algorithm|alg": scalar(1, 2)},
     ),
-    (r"raw_ops\.TensorArray", {"handle": _resources(_TENSOR_ARRAYS)}),
+    (
+        r"raw_ops\.TensorArray",
+        {"handle": _resources(_TENSOR_ARRAYS), "dtype": {"dtypes": ("float32",)}},
+    ),
     (r"raw_ops\.ResourceAccumulator", {"handle": _resources(_ACCUMULATORS)}),
     (r"raw_ops\.InitializeTable", {"table_handle": _resources(_TABLES)}),
     (

@@ -107,6 +107,7 @@ TORCH_RULES: Table = (
         r"torch\.(?:mm|smm|sspmm|hspmm)$|torch\.(?:sparse\.)?mm$",
         {"input|mat2|mat|mat1|sparse|dense": shaped(("M", "M"))},
     ),
+    (r"torch\.bmm$", {"input|mat2": shaped(("B", "M", "M"))}),
     (
         r"torch\.(?:add(?:mm|bmm)|baddbmm|bmm|addmv|addr|mv|dot|vdot|inner|ger|outer|matmul|chain_matmul)",
         {

@@ -1,0 +1,84 @@
+"""Encoded contents: images, sounds, serialised tensors, character sets. Random bytes are none.
+
+What decodes is encoded by the library itself; a few bytes that decode to nothing stand among it.
+"""
+
+from __future__ import annotations
+
+from ciguard.domain import CallValue, Constant, Explicit, LiteralValue, TensorValue, Uniform, Value
+from ciguard.knowledge.family_rules.fields import Table, int_lists, shaped, texts
+
+
+def _encoded(function: str, **arguments: Value) -> CallValue:
+    return CallValue(f"tensorflow.{function}", (), tuple(arguments.items()))
+
+
+def _pixels(*shape: int) -> TensorValue:
+    return TensorValue("uint8", shape, Uniform(5, 0, 255))
+
+
+_GARBAGE = (
+    TensorValue("string", (), Uniform(1, 0, 9)),
+    TensorValue("string", (2,), Uniform(1, 0, 9)),
+)
+_PNG = _encoded("io.encode_png", image=_pixels(3, 4, 3))
+_GREY = _encoded("io.encode_png", image=_pixels(2, 2, 1))
+_JPEG = _encoded("io.encode_jpeg", image=_pixels(4, 3, 3))
+_WAV = _encoded(
+    "audio.encode_wav",
+    audio=TensorValue("float32", (8, 1), Uniform(2, -1.0, 1.0)),
+    sample_rate=TensorValue("int32", (), Constant(8000)),
+)
+_SERIALISED = _encoded(
+    "io.serialize_tensor", tensor=TensorValue("float32", (2, 3), Uniform(1, 0.0, 1.0))
+)
+_BASE64 = _encoded("io.encode_base64", input=TensorValue("string", (2,), Uniform(4, 0, 9)))
+_NUMBERS = TensorValue("string", (3,), Explicit((1, 2.5, -3)))
+
+CODEC_RULES: Table = (
+    (
+        r"(?:decode_?and_?crop_?|decode_?|extract_?)jpeg(?:_?shape)?$|(?:Jpeg|JpegShape)$",
+        {
+            "contents": {"allowed": (_JPEG, _JPEG, _JPEG, *_GARBAGE)},
+            "crop_window": shaped((4,), 0, 1),
+            "channels": {"allowed": (LiteralValue(0), LiteralValue(3))},
+        },
+    ),
+    (
+        r"(?i:\.decode_?(?:image|png|jxl))$",
+        {
+            "contents": {"allowed": (_PNG, _GREY, _PNG, _JPEG, *_GARBAGE)},
+            "channels": {"allowed": (LiteralValue(0), LiteralValue(3))},
+        },
+    ),
+    (r"(?i:\.decode_?wav)$", {"contents": {"allowed": (_WAV, _WAV, _WAV, *_GARBAGE)}}),
+    (
+        r"(?i:\.parse_?tensor)$",
+        {
+            "serialized": {"allowed": (_SERIALISED, _SERIALISED, *_GARBAGE)},
+            "out_type": {"dtypes": ("float32",)},
+        },
+    ),
+    (r"(?i:\.decode_?base_?64)$", {"input": {"allowed": (_BASE64, _BASE64, *_GARBAGE)}}),
+    (
+        r"StringToNumber$|strings\.to_number$",
+        {"string_tensor|input": {"allowed": (_NUMBERS, _NUMBERS, *_GARBAGE)}},
+    ),
+    (
+        r"(?i:unicode)",
+        {
+            "input_encoding": texts("UTF-8", "UTF-16-BE", "UTF-32-BE", "US-ASCII"),
+            "output_encoding": texts("UTF-8", "UTF-16-BE", "UTF-32-BE"),
+            "errors": texts("replace", "ignore", "strict"),
+            "normalization_form": texts("NFC", "NFD", "NFKC", "NFKD"),
+        },
+    ),
+    (
+        r"(?i:extract_?volume_?patches)$",
+        {
+            "ksizes": int_lists((1, 1, 1, 1, 1), (1, 2, 2, 2, 1)),
+            "strides": int_lists((1, 1, 1, 1, 1), (1, 2, 2, 2, 1)),
+        },
+    ),
+)
+"""What decoders ask for."""
