@@ -3,6 +3,7 @@
 #   make guard              the main job; BUDGET=10m make guard gives it more time
 #   make test               all tests but those below
 #   make test-slow          the rest: libraries that compile for minutes, many starts of workers
+#   make constraints        before a release: extract the constraints that come with ciguard anew
 
 PYTHON ?= python3.11
 BUDGET ?= 3m
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-.PHONY: guard test test-slow check readme format clean
+.PHONY: guard test test-slow check readme constraints release-check format clean
 
 guard: $(VENV)/.installed
 	$(BIN)/ciguard run --budget $(BUDGET)
@@ -35,6 +36,16 @@ check: $(VENV)/.installed-dev
 # Write what README.md and docs/ quote from the program.
 readme: $(VENV)/.installed-dev
 	$(BIN)/python docs/generate.py
+
+# Only before a release: at other times older files serve, see docs/knowledge.md.
+constraints: $(VENV)/.installed
+	mkdir -p seeds/constraints
+	cd seeds/constraints && for target in "torch==2.13.0" "tensorflow-cpu==2.21.0" \
+		"keras==3.15.1 + jax" "jax==0.10.2" "jittor==1.3.11.0"; \
+		do $(CURDIR)/$(BIN)/ciguard extract --target "$$target" || exit 1; done
+
+release-check: $(VENV)/.installed-dev
+	RELEASE=1 $(BIN)/pytest tests/unit/campaign/test_shipped.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix

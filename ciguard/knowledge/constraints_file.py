@@ -2,7 +2,7 @@
 
     {"schema": 1, "library": "torch", "version": "2.13.0", …, "knowledge": "5f0c…", "apis": 1915}
     {"api": "torch.abs", "kind": "function", "parameters": [{"name": "input", …,
-     "constraint": {"tensor": …}, "evidence": [["schema", "structures", "Tensor", ""], …]}]}
+     "constraint": {"tensor": …}, "evidence": [["schema", "structures", "Tensor"], …]}]}
     {"skipped": "torch.broken", "reason": "ImportError: …"}
 
 A line holds the record as the library was described, and what was made of it. The constraints of
@@ -143,11 +143,13 @@ def _knowledge_to_json(parameter: Parameter) -> dict[str, Json]:
     if not parameter.is_generated:
         said["generated"] = False
     if parameter.evidence:
-        said["evidence"] = [
-            [item.source.name.lower(), item.aspect, item.text, item.rule]
-            for item in parameter.evidence
-        ]
+        said["evidence"] = [_evidence_to_json(item) for item in parameter.evidence]
     return said
+
+
+def _evidence_to_json(item: Evidence) -> Json:
+    said = [item.source.name.lower(), item.aspect, item.text]
+    return [*said, item.rule] if item.rule else said
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -259,8 +261,8 @@ def _parameter_from_json(encoded: Json, **passed: Any) -> Parameter:
         constraint=constraint_from_json(encoded["constraint"]),
         is_generated=bool(encoded.get("generated", True)),
         evidence=tuple(
-            Evidence(Source[source.upper()], str(aspect), str(text), str(rule))
-            for source, aspect, text, rule in encoded.get("evidence", ())
+            Evidence(Source[source.upper()], str(aspect), str(text), *map(str, rule))
+            for source, aspect, text, *rule in encoded.get("evidence", ())
         ),
         **passed,
     )

@@ -181,8 +181,8 @@ def _blank(match: re.Match[str]) -> str:
 
 _ATTRIBUTE = re.compile(r":attr:`~?([A-Za-z_]\w*)`")
 _SAME_AS = re.compile(
-    r"\bsame (?:d?type|shape|size|length|rank|number of \w+)(?: and (?:d?type|shape|size|length))? "
-    r"(?:as|of) (?:the )?`{1,2}([A-Za-z_]\w*)`{1,2}"
+    r"\b[Ss]ame (?:d?type|shape|size|length|rank|number of \w+)"
+    r"(?: and (?:d?type|shape|size|length))? (?:as|of) (?:the )?`{1,2}([A-Za-z_]\w*)`{1,2}"
 )
 
 

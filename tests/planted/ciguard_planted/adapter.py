@@ -8,8 +8,11 @@ from typing import Any, Iterator  # noqa: UP035 - Python 3.9
 
 import numpy as np
 
+from ciguard.targets.adapters import introspection
 from ciguard.targets.adapters.contract import Adapter
 
+_PARTS = ("planted.odd", "planted.absent")
+"""Documented badly, and not loadable; tagged so that no campaign calls it by chance."""
 _TAGS = {
     "meet": ["debug"],
     "remove": ["files"],
@@ -27,20 +30,21 @@ class PlantedAdapter(Adapter):
     module = "planted"
 
     def describe(self) -> Iterator[dict[str, Any]]:
-        """Yield a record per public function and class."""
+        """Yield a record per public function and class; a module that breaks is left out."""
         library = self.resolve(self.module)
-        for name in sorted(vars(library)):
-            found = getattr(library, name)
-            if name.startswith("_") or getattr(found, "__module__", "") != self.module:
-                continue
-            yield {
-                "api": "planted." + name,
-                "kind": "layer" if inspect.isclass(found) else "function",
-                "parameters": [_parameter(p) for p in inspect.signature(found).parameters.values()],
-                "doc": inspect.getdoc(found) or "",
-                "source": "signature",
-                "tags": _TAGS.get(name, []),
-            }
+        found = [
+            (f"planted.{name}", vars(library)[name])
+            for name in sorted(vars(library))
+            if not name.startswith("_")
+            and getattr(vars(library)[name], "__module__", "") == self.module
+        ]
+        yield from introspection.each(found, _record)
+        lost: list[dict[str, Any]] = []
+        for path, module in introspection.modules(_PARTS, lost=lost):
+            parts = [(f"{path}.{name}", vars(module)[name]) for name in sorted(vars(module))]
+            own = [(api, thing) for api, thing in parts if _is_own(api, thing, path)]
+            yield from introspection.each(own, _odd_record)
+        yield from lost
 
     def tensor(self, array: Any, dtype: str) -> Any:
         """Return the array itself."""
@@ -64,6 +68,31 @@ class PlantedAdapter(Adapter):
     def reset(self, seed: int) -> None:
         """Seed Python's generator, the only state there is."""
         random.seed(seed)
+
+
+def _is_own(api: str, thing: Any, module: str) -> bool:
+    name = api.rpartition(".")[2]
+    return callable(thing) and not name.startswith("_") and thing.__module__ == module
+
+
+def _record(api: str, found: Any) -> dict[str, Any]:
+    return {
+        "api": api,
+        "kind": "layer" if inspect.isclass(found) else "function",
+        "parameters": [_parameter(p) for p in inspect.signature(found).parameters.values()],
+        "doc": inspect.getdoc(found) or "",
+        "source": "signature",
+        "tags": _TAGS.get(api.rpartition(".")[2], []),
+    }
+
+
+def _odd_record(api: str, found: Any) -> dict[str, Any]:
+    doc = introspection.doc_of(found)
+    parameters = introspection.from_signature(found)
+    source = "signature" if parameters is not None else ""
+    parameters = parameters or []
+    introspection.describe_parameters(parameters, doc)
+    return introspection.record(api, "function", parameters, doc=doc, source=source, tags=["debug"])
 
 
 def _parameter(parameter: inspect.Parameter) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def test_a_line_says_who_said_what_of_a_parameter() -> None:
     line = next(line for line in map(json.loads, lines()[1:]) if line["api"] == SUM.api)
 
     assert line["parameters"][2]["constraint"] == {"bool": {}}
-    assert ["schema", "structures", "bool", ""] in line["parameters"][2]["evidence"]
+    assert ["schema", "structures", "bool"] in line["parameters"][2]["evidence"]
 
 
 def test_stored_constraints_are_used_as_long_as_the_knowledge_is_the_same() -> None:

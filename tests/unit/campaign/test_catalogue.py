@@ -1,0 +1,205 @@
+"""Where the catalogue of a target comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from ciguard.campaign import catalogue as catalogues
+from ciguard.campaign.catalogue import Origin, catalogue
+from ciguard.campaign.lookup import knowledge_for
+from ciguard.errors import ConfigurationError, ConstraintsFileError
+from ciguard.knowledge import Provenance, constraint_lines, known_of
+from ciguard.targets import LIBRARIES, Environment, description_version, parse_target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.execution import Dispatcher
+
+RECORDS: list[dict[str, Any]] = [
+    {"api": "torch.abs", "kind": "function", "parameters": [{"name": "input"}]},
+    {"skipped": "torch.broken", "reason": "ImportError: planted"},
+    {"api": "torch.Abs", "kind": "layer", "parameters": [], "aliases": ["torch.nn.Abs"]},
+]
+
+
+class _Library:
+    """Answers as a dispatcher does, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def describe(self, target: str) -> Iterator[dict[str, Any]]:
+        assert target == "t"
+        self.asked += 1
+        yield from RECORDS
+
+
+def environment(folder: Path, text: str = "torch==2.12.0") -> Environment:
+    return Environment(
+        target=parse_target(text),
+        library=LIBRARIES.get("torch"),
+        python=Path("python"),
+        root=folder,
+        packages={},
+        version="2.12.0+cpu",
+        python_version="3.11.7",
+        readable=(),
+        cache=None,
+        variables={},
+        key="key",
+    )
+
+
+def found_in(where: Environment, library: _Library, **how: bool) -> catalogues.Catalogue:
+    return catalogue("t", where, cast("Dispatcher", library), **how)
+
+
+def test_a_library_is_described_once_and_then_remembered(tmp_path: Path) -> None:
+    library = _Library()
+
+    first = found_in(environment(tmp_path), library)
+    again = found_in(environment(tmp_path), library)
+
+    assert library.asked == 1
+    assert (first.origin, again.origin) == (Origin.DESCRIBED, Origin.KEPT)
+    assert again.known.records == first.known.records
+    assert [item.name for item in again.known.skipped] == ["torch.broken"]
+    assert again.known.provenance.version == "2.12.0"
+
+
+def test_a_description_can_be_asked_for_anew(tmp_path: Path) -> None:
+    library = _Library()
+    found_in(environment(tmp_path), library)
+
+    assert found_in(environment(tmp_path), library, anew=True).origin is Origin.DESCRIBED
+    assert library.asked == 2
+
+
+def test_the_active_environment_is_described_every_time(tmp_path: Path) -> None:
+    library = _Library()
+    active = environment(tmp_path, "current[torch]")
+
+    found_in(active, library)
+    found_in(active, library)
+
+    assert library.asked == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_memory_is_reported_and_written_anew(tmp_path: Path) -> None:
+    library = _Library()
+    found_in(environment(tmp_path), library)
+    (kept,) = tmp_path.glob("*.jsonl")
+    kept.write_text(kept.read_text("utf-8")[:-20], "utf-8")
+
+    found = found_in(environment(tmp_path), library)
+
+    assert found.origin is Origin.DESCRIBED
+    (notice,) = found.notices
+    assert str(kept) in notice
+    assert "described again" in notice
+    assert found_in(environment(tmp_path), library).notices == ()
+
+
+def test_a_memory_of_another_adapter_is_not_used(tmp_path: Path) -> None:
+    library = _Library()
+    found_in(environment(tmp_path), library)
+    (kept,) = tmp_path.glob("*.jsonl")
+    version = description_version(LIBRARIES.get("torch"))
+    kept.write_text(kept.read_text("utf-8").replace(version, "0" * 12), "utf-8")
+
+    found = found_in(environment(tmp_path), library)
+
+    assert (found.origin, found.notices) == (Origin.DESCRIBED, ())
+
+
+def test_a_cache_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
+    library = _Library()
+
+    found = found_in(environment(tmp_path / "absent"), library)
+
+    assert found.origin is Origin.DESCRIBED
+    assert "torch.abs" in found.known.records
+
+
+def test_the_shipped_constraints_of_the_exact_version_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin = Provenance(
+        library="torch",
+        version="2.12.0",
+        requirement="torch==2.12.0",
+        device="cpu",
+        adapter=description_version(LIBRARIES.get("torch")),
+    )
+    shipped = tmp_path / "torch-2.12.0.jsonl"
+    shipped.write_text("".join(constraint_lines(known_of([], (), origin))), "utf-8")
+    monkeypatch.setattr(catalogues, "shipped_file", lambda *_: shipped)
+    library = _Library()
+
+    found = found_in(environment(tmp_path), library)
+
+    assert found.origin is Origin.SHIPPED
+    assert library.asked == 0
+
+
+def test_a_shipped_file_of_older_code_leaves_the_library_to_speak(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = tmp_path / "torch-2.12.0.jsonl"
+    older = Provenance(library="torch", version="2.12.0", requirement="torch==2.12.0", device="cpu")
+    shipped.write_text("".join(constraint_lines(known_of([], (), older))), "utf-8")
+    monkeypatch.setattr(catalogues, "shipped_file", lambda *_: shipped)
+
+    assert found_in(environment(tmp_path), _Library()).origin is Origin.DESCRIBED
+
+
+# --- by name --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    found_in(environment(tmp_path), _Library())
+    (kept,) = tmp_path.glob("*.jsonl")
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"), [("torch.abs", "torch.abs"), ("torch.nn.Abs", "torch.Abs")]
+)
+def test_an_api_is_found_by_each_of_its_names(file: Path, name: str, listed: str) -> None:
+    known, found = knowledge_for(name, target=None, file=file, on_step=print)
+
+    assert found == listed
+    assert known.api(found).record.api == listed
+
+
+@pytest.mark.parametrize(
+    ("name", "close"), [("torch.aps", "torch.abs"), ("abs", "torch.abs"), ("nn.Abs", "torch.Abs")]
+)
+def test_an_unknown_name_gets_the_closest_ones(file: Path, name: str, close: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"none of this name. Did you mean .*'{close}'"):
+        knowledge_for(name, target=None, file=file, on_step=print)
+
+
+def test_a_library_that_is_not_shipped_needs_a_target() -> None:
+    with pytest.raises(ConfigurationError, match="--target"):
+        knowledge_for("numpy.add", target=None, file=None, on_step=print)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConstraintsFileError, match=r"absent\.jsonl: cannot be read"):
+        knowledge_for("f", target=None, file=tmp_path / "absent.jsonl", on_step=print)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bytes.jsonl"
+    path.write_bytes(json.dumps({"schema": 1}).encode("utf-16"))
+
+    with pytest.raises(ConstraintsFileError, match=r"bytes\.jsonl"):
+        knowledge_for("f", target=None, file=path, on_step=print)
