@@ -112,13 +112,10 @@ def _count(record: Record, executed: Executed, target: str) -> None:
         record.note(case.intent, outcome)
 
 
-def constrained(record: ApiRecord) -> bool:
-    """Tell whether anything but a parameter's name says what the API accepts."""
-    return any(
-        evidence.source is not Source.NAME
-        for parameter in understand(record).parameters
-        for evidence in parameter.evidence
-    )
+def sources(record: ApiRecord) -> set[Source]:
+    """Return who says what the API accepts."""
+    parameters = understand(record).parameters
+    return {evidence.source for parameter in parameters for evidence in parameter.evidence}
 
 
 def left_out(records: Iterable[ApiRecord]) -> str:
@@ -132,13 +129,16 @@ def print_library(target: OneTarget, options: argparse.Namespace) -> None:
     records = list(target.records.values())
     taking_part = select(records, options.api)
     with_parameters = [record for record in taking_part if record.parameters or record.inputs]
-    known = mean(float(constrained(record)) for record in with_parameters)
+    known = [sources(record) for record in with_parameters]
+    by_any = mean(float(bool(said)) for said in known)
+    by_more = mean(float(bool(said - {Source.NAME})) for said in known)
     apis = sampled(taking_part, options.sample, options.seed)
     print(f"\n{target.name}")
     print(f"  APIs in the catalogue            {len(records):>7,}")
     print(f"  called                           {len(taking_part):>7,}  ({left_out(records)})")
     print(f"  of those without parameters      {len(taking_part) - len(with_parameters):>7,}")
-    print(f"  with at least one constraint     {known:>7.1%}  of those with parameters")
+    print(f"  with at least one constraint     {by_any:>7.1%}  of those with parameters")
+    print(f"    from more than parameter names {by_more:>7.1%}")
     print(f"  measured                         {len(apis):>7,}  APIs", flush=True)
     guided = measured(
         target, ApiLevel(apis, options.seed, cases_per_batch=PER_BATCH), apis, options.cases

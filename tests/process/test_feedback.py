@@ -1,0 +1,87 @@
+"""What outcomes teach, through real workers on the planted library."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ciguard.campaign import JOURNAL, run
+from ciguard.config import Config
+from ciguard.domain import BatchFinished, Event, RunFinished
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ONE, TWO = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
+
+
+def campaign(folder: Path, **changes: Any) -> list[Event]:
+    settings: dict[str, Any] = {
+        "targets": (ONE,),
+        "budget_s": 120.0,
+        "out": folder / "run",
+        "baseline": folder / "baseline",
+        **changes,
+    }
+    return list(run(Config(**settings)))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def batches(events: list[Event]) -> list[tuple[str, dict[str, int]]]:
+    return [(e.api, dict(e.counts)) for e in events if isinstance(e, BatchFinished)]
+
+
+def share(events: list[Event], status: str, *, last: bool) -> float:
+    """Return the share of a status among the first or the last third of the batches."""
+    counts = [found for _, found in batches(events)]
+    third = len(counts) // 3
+    total: Counter[str] = Counter()
+    for found in counts[-third:] if last else counts[:third]:
+        total.update(found)
+    return total[status] / total.total()
+
+
+def test_fewer_calls_are_refused_as_the_campaign_goes_on(folder: Path) -> None:
+    events = campaign(folder, targets=(TWO,), api=("planted.tail",), max_cases=1920)
+
+    assert share(events, "passed", last=True) > share(events, "passed", last=False)
+
+
+def test_what_was_learned_hides_no_internal_error(folder: Path) -> None:
+    events = campaign(folder, api=("planted.leak",), max_cases=1920)
+
+    assert share(events, "errored", last=True) > 0.5 * share(events, "errored", last=False) > 0
+    finished = events[-1]
+    assert isinstance(finished, RunFinished)
+    assert {bucket.finding.oracle for bucket in finished.buckets} == {"internal-error"}
+
+
+def test_the_number_of_workers_changes_no_case(folder: Path) -> None:
+    api = ("planted.tail", "planted.leak", "planted.double")
+
+    runs = [
+        campaign(folder, api=api, jobs=jobs, max_cases=1920, baseline=folder / str(jobs))
+        for jobs in (1, 2)
+    ]
+
+    assert batches(runs[0]) == batches(runs[1])
+
+
+def test_a_run_says_what_it_began_with_and_what_it_learned(folder: Path) -> None:
+    events = campaign(folder, api=("planted.tail",), max_cases=640)
+
+    finished = events[-1]
+    assert isinstance(finished, RunFinished)
+    assert finished.parameters["experience"] == {"planted": ""}
+    lines = [json.loads(line) for line in (folder / "run" / JOURNAL).read_text().splitlines()]
+    assert any(line.get("lessons") for line in lines if line["type"] == "progress")
