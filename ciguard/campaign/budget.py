@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 _EXPLORE_UNTIL = 0.74
-_CONFIRM_UNTIL = 0.90
+_CONFIRM_UNTIL = 0.88
+_MINIMISE_UNTIL = 0.92
 _CHECK_SCRIPTS_UNTIL = 0.96
 
 
@@ -41,6 +42,11 @@ class Budget:
     def confirm_until(self) -> float:
         """When confirming ends."""
         return self._until(_CONFIRM_UNTIL)
+
+    @property
+    def minimise_until(self) -> float:
+        """When minimising ends."""
+        return self._until(_MINIMISE_UNTIL)
 
     @property
     def scripts_until(self) -> float:

@@ -125,6 +125,19 @@ class Intake:
         self._journal.bucket(key, bucket)
         return BucketOpened(bucket=bucket)
 
+    def simplify(self, finding: Finding) -> None:
+        """Let a confirmed finding stand for its bucket if it is simpler than the one that does."""
+        name = fingerprint(finding)
+        whole = self.confirmed.merge(
+            Bucket(
+                fingerprint=name.key,
+                grouping=name.grouping,
+                finding=finding,
+                confirmation=Confirmation.CONFIRMED,
+            )
+        )
+        self._journal.bucket(name.key, whole)
+
     def _settle_flaky(self, settled: Settled) -> Iterator[Event]:
         self._groups[settled.finding.library].note(settled.finding)
         if settled.key in self.flaky:

@@ -28,7 +28,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import OutputError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
-from ciguard.triage import Confirmer, encode
+from ciguard.triage import Confirmer, Minimiser, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -118,6 +118,11 @@ class _Campaign:
             repetitions=config.confirmations,
             subject_of=lambda finding: self._groups[finding.library].subject(finding.api),
         )
+        self._minimiser = Minimiser(
+            dispatcher,
+            repetitions=config.confirmations,
+            subject_of=lambda finding: self._groups[finding.library].subject(finding.api),
+        )
         self._intake = Intake(
             confirmer=self._confirmer,
             journal=self._journal,
@@ -139,6 +144,7 @@ class _Campaign:
             yield from self._replay()
             yield from self._explore()
             yield from self._confirm()
+            yield from self._minimise()
         except KeyboardInterrupt:
             interrupted = True
         yield from self._conclude(interrupted=interrupted)
@@ -247,6 +253,21 @@ class _Campaign:
             yield from self._turn()
         yield self._finish_stage("confirm")
 
+    def _minimise(self) -> Iterator[Event]:
+        """Simplify what is new, the gravest first; each variant of a hang costs its whole limit."""
+        new = [
+            bucket
+            for bucket in self._intake.confirmed.sorted()
+            if bucket.fingerprint not in self._memory.fingerprints
+        ]
+        for bucket in sorted(new, key=lambda b: b.finding.oracle == "hang"):
+            self._minimiser.propose(bucket.fingerprint, bucket.finding)
+        while not self._minimiser.is_idle and time.monotonic() < self._budget.minimise_until:
+            self._minimiser.pump()
+            yield from self._turn()
+        self._minimiser.abandon()
+        yield self._finish_stage("minimise")
+
     def _conclude(self, *, interrupted: bool) -> Iterator[Event]:
         for _ in self._intake.settle(self._confirmer.abandon()):
             pass
@@ -289,6 +310,9 @@ class _Campaign:
         match result.job.key:
             case (Confirmer.KEY, _):
                 yield from self._intake.settle(self._confirmer.take(result))
+            case (Minimiser.KEY, _):
+                for finding in self._minimiser.take(result):
+                    self._intake.simplify(finding)
             case ("replay", str(fingerprint)):
                 yield from self._take_replay(fingerprint, result)
             case (Stream.KEY, str(name), _):

@@ -23,7 +23,16 @@ from ciguard.domain import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-STAGES = ("provision", "describe", "replay", "explore", "confirm", "reproduce", "remember")
+STAGES = (
+    "provision",
+    "describe",
+    "replay",
+    "explore",
+    "confirm",
+    "minimise",
+    "reproduce",
+    "remember",
+)
 RATE_WINDOW_S = 10.0
 
 

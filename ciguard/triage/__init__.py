@@ -6,7 +6,9 @@
 from ciguard.triage.buckets import Buckets, Simplicity, simplicity
 from ciguard.triage.confirm import Confirmer, Settled, encode
 from ciguard.triage.fingerprint import Fingerprint, fingerprint, is_fingerprint
+from ciguard.triage.minimise import Minimiser
 from ciguard.triage.normalise import normalise
+from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import EnvironmentHint, script
 from ciguard.triage.symptom import Symptom, symptom_of, telling_line
 from ciguard.triage.wording import without_local_paths
@@ -16,6 +18,7 @@ __all__ = [
     "Confirmer",
     "EnvironmentHint",
     "Fingerprint",
+    "Minimiser",
     "Settled",
     "Simplicity",
     "Symptom",
@@ -23,6 +26,7 @@ __all__ = [
     "fingerprint",
     "is_fingerprint",
     "normalise",
+    "reductions",
     "script",
     "simplicity",
     "symptom_of",

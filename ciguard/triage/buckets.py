@@ -21,7 +21,6 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
     Uniform,
-    case_id,
     case_to_json,
 )
 from ciguard.triage.fingerprint import fingerprint
@@ -41,8 +40,8 @@ def simplicity(case: Case) -> Simplicity:
     """Return a key that orders cases: what a person reads with less effort comes first.
 
     First what has to be understood (nodes, dimensions, unusual content), then what has to be
-    read (elements and characters), then the length of the JSON form; the case's id breaks ties,
-    so that the order is total and the same on every machine.
+    read (elements and characters), then the length of the JSON form; its text breaks ties, so that
+    0 comes before 1 and the order is total and the same on every machine.
     """
     parts = [*case.arguments, *case.inputs, *(value for _, value in case.keywords)]
     nodes = elements = 0
@@ -52,7 +51,8 @@ def simplicity(case: Case) -> Simplicity:
         nodes += more_nodes
         elements += more_elements
         parts.extend(children)
-    return nodes, elements, len(json.dumps(case_to_json(case))), case_id(case)
+    text = json.dumps(case_to_json(case))
+    return nodes, elements, len(text), text
 
 
 def _cost(value: Value) -> tuple[int, int, list[Value]]:

@@ -83,8 +83,17 @@ class Confirmer:
 
     KEY = "confirm"
 
-    def __init__(self, dispatcher: Dispatcher, *, repetitions: int, subject_of: SubjectOf) -> None:
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        *,
+        repetitions: int,
+        subject_of: SubjectOf,
+        key: str = KEY,
+    ) -> None:
+        """Make a confirmer; its jobs' keys are pairs of `key` and a number."""
         self._dispatcher = dispatcher
+        self._key = key
         self._repetitions = repetitions
         self._subject_of = subject_of
         self._queue: list[tuple[int, int, _Candidate]] = []
@@ -144,7 +153,7 @@ class Confirmer:
         is_differential = any(c.finding.oracle == "differential" for c in trial.candidates)
         perturb = _FILLS[trial.repetition % len(_FILLS)] if is_differential else 0
         for target in trial.targets:
-            job = Job(target, (self.KEY, number), cases, fresh=True, perturb=perturb)
+            job = Job(target, (self._key, number), cases, fresh=True, perturb=perturb)
             self._dispatcher.add(job, urgent=True)
 
     def take(self, result: Result) -> list[Settled]:

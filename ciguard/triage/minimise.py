@@ -1,0 +1,129 @@
+"""Minimisation: the simplest case that still shows a bucket's defect.
+
+From the case at hand, simpler variants are tried a few at a time in fresh workers; the simplest one
+whose finding has the same fingerprint takes its place, until no variant does. What remains must
+show the defect as often as a new finding must before it stands for its bucket.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Confirmation, case_id
+from ciguard.execution import Job
+from ciguard.oracles import judge
+from ciguard.triage.buckets import simplicity
+from ciguard.triage.confirm import Confirmer, encode
+from ciguard.triage.fingerprint import fingerprint
+from ciguard.triage.reductions import reductions
+
+if TYPE_CHECKING:
+    from ciguard.domain import Case, Finding, Outcome
+    from ciguard.execution import Dispatcher, Result
+    from ciguard.triage.confirm import SubjectOf
+
+_TOGETHER = 8
+"""Variants that share a worker: later ones are wasted once an earlier one takes the place."""
+_MOST_VARIANTS = 400
+_MOST_UNDER_WAY = 2
+
+
+@dataclass(slots=True)
+class _Search:
+    key: str
+    best: Finding
+    tried: set[str] = field(default_factory=set)
+    variants: tuple[Case, ...] = ()
+    """Under way."""
+    outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
+    is_simpler: bool = False
+
+
+class Minimiser:
+    """Simplifies findings on a dispatcher; the caller hands it the results that are its own."""
+
+    KEY = "minimise"
+
+    def __init__(self, dispatcher: Dispatcher, *, repetitions: int, subject_of: SubjectOf) -> None:
+        self._dispatcher = dispatcher
+        self._subject_of = subject_of
+        self._confirmer = Confirmer(
+            dispatcher, repetitions=repetitions, subject_of=subject_of, key=self.KEY
+        )
+        self._queue: deque[_Search] = deque()
+        self._searches: dict[str, _Search] = {}
+
+    def propose(self, key: str, finding: Finding) -> None:
+        """Queue the finding that stands for the bucket `key`."""
+        self._queue.append(_Search(key, finding))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits and nothing is under way."""
+        return not self._queue and not self._searches and self._confirmer.is_idle
+
+    def pump(self) -> None:
+        """Start as many searches as may be under way at once."""
+        while self._queue and len(self._searches) < _MOST_UNDER_WAY:
+            search = self._queue.popleft()
+            self._searches[search.key] = search
+            self._go_on(search)
+        self._confirmer.pump()
+
+    def _go_on(self, search: _Search) -> None:
+        left = [v for v in reductions(search.best.case) if case_id(v) not in search.tried]
+        if not left or len(search.tried) >= _MOST_VARIANTS:
+            del self._searches[search.key]
+            if search.is_simpler:
+                self._confirmer.propose(search.key, search.best)
+            return
+        search.variants = tuple(left[:_TOGETHER])
+        search.outcomes = {}
+        cases = tuple(map(encode, search.variants))
+        for target in search.best.outcomes:
+            job = Job(target, (self.KEY, search.key), cases, fresh=True, most_hangs=1)
+            self._dispatcher.add(job)
+
+    def take(self, result: Result) -> list[Finding]:
+        """Take the result of one of this minimiser's jobs.
+
+        Returns:
+            Findings that are simpler than those proposed, and confirmed.
+        """
+        key = result.job.key[1]  # type: ignore[index]
+        if not isinstance(key, str):
+            settled = self._confirmer.take(result)
+            return [s.finding for s in settled if s.confirmation is Confirmation.CONFIRMED]
+        search = self._searches.get(key)
+        if search is None:
+            return []  # given up meanwhile
+        search.outcomes[result.job.target] = result.outcomes
+        if len(search.outcomes) == len(search.best.outcomes):
+            self._judge(search)
+            self._go_on(search)
+        return []
+
+    def _judge(self, search: _Search) -> None:
+        shown: list[Finding] = []
+        subject = self._subject_of(search.best)
+        judged = zip(search.variants, *search.outcomes.values(), strict=False)
+        for case, *seen in judged:  # after a hang the rest was left out
+            search.tried.add(case_id(case))
+            outcomes = dict(zip(search.outcomes, seen, strict=True))
+            in_order = {name: outcomes[name] for name in search.best.outcomes}
+            shown += [
+                finding
+                for finding in judge(case, in_order, subject)
+                if fingerprint(finding).key == search.key
+            ]
+        if shown:
+            search.best = min(shown, key=lambda finding: simplicity(finding.case))
+            search.is_simpler = True
+
+    def abandon(self) -> None:
+        """Give up what is not settled."""
+        self._queue.clear()
+        self._searches.clear()
+        self._confirmer.abandon()

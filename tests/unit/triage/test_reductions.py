@@ -1,0 +1,153 @@
+"""Variants of a case: simpler each, and following them leads to the least that still fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from finding_examples import call
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    ApiCall,
+    CallKind,
+    CallValue,
+    Constant,
+    DictValue,
+    Explicit,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Uniform,
+    Value,
+)
+from ciguard.triage import reductions, simplicity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NUMBERS = st.one_of(st.integers(-(2**70), 2**70), st.floats())
+SCALARS = st.one_of(
+    NUMBERS,
+    st.none(),
+    st.booleans(),
+    st.text(max_size=9),
+    st.binary(max_size=9),
+    st.complex_numbers(),
+).map(LiteralValue)
+SHAPES = st.lists(st.integers(0, 5), max_size=4).map(tuple)
+
+
+@st.composite
+def tensors(draw: st.DrawFn) -> TensorValue:
+    shape = draw(SHAPES)
+    count = 1
+    for size in shape:
+        count *= size
+    data = st.lists(st.integers(-9, 9), min_size=count, max_size=count)
+    fill = draw(
+        st.one_of(
+            st.builds(Constant, NUMBERS),
+            st.builds(Uniform, st.integers(0, 9), st.just(0.0), st.just(1.0)),
+            data.map(lambda numbers: Explicit(tuple(numbers))),
+        )
+    )
+    return TensorValue(draw(st.sampled_from(["float32", "bfloat16", "int8"])), shape, fill)
+
+
+def _nested(values: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
+    items = st.lists(values, max_size=4).map(tuple)
+    named = st.lists(st.tuples(st.sampled_from("abc"), values), max_size=3).map(tuple)
+    return st.one_of(
+        st.builds(ListValue, items),
+        st.builds(TupleValue, items),
+        st.builds(DictValue, named),
+        st.builds(CallValue, st.just("torch.Size"), items, named),
+    )
+
+
+VALUES: st.SearchStrategy[Value] = st.recursive(
+    st.one_of(SCALARS, tensors()), _nested, max_leaves=8
+)
+CASES = st.builds(
+    ApiCall,
+    api=st.just("torch.fold"),
+    kind=st.just(CallKind.FUNCTION),
+    arguments=st.lists(VALUES, max_size=3).map(tuple),
+    keywords=st.lists(
+        st.tuples(st.sampled_from("xyz"), VALUES), max_size=3, unique_by=lambda pair: pair[0]
+    ).map(tuple),
+)
+
+
+def minimal(case: ApiCall, fails: Callable[[ApiCall], bool]) -> ApiCall:
+    """Follow the first variant that fails, to the end."""
+    while better := next((variant for variant in reductions(case) if fails(variant)), None):
+        case = better
+    return case
+
+
+@given(CASES)
+def test_every_variant_is_simpler_and_none_comes_twice(case: ApiCall) -> None:
+    keys = [simplicity(variant) for variant in reductions(case)]
+
+    assert keys == sorted(set(keys))
+    assert all(key < simplicity(case) for key in keys)
+
+
+@given(CASES)
+def test_variants_lead_to_an_end(case: ApiCall) -> None:
+    assert reductions(minimal(case, lambda _: True)) == []
+
+
+@given(CASES)
+def test_explicit_elements_fit_their_shape(case: ApiCall) -> None:
+    for variant in reductions(case):
+        for value in variant.arguments:
+            if isinstance(value, TensorValue) and isinstance(value.fill, Explicit):
+                count = 1
+                for size in value.shape:
+                    count *= size
+                assert count == len(value.fill.data)
+
+
+@pytest.mark.parametrize("api_seed", range(3))
+def test_what_is_left_is_what_the_failure_needs(api_seed: int) -> None:
+    case = call(
+        TensorValue("bfloat16", (2, 3, 4), Uniform(api_seed, -3.0, 3.0)),
+        ListValue((LiteralValue(5), LiteralValue(-70_000), LiteralValue(9))),
+        keywords=(("dim", LiteralValue(3)), ("name", LiteralValue("a name"))),
+    )
+
+    def fails(variant: ApiCall) -> bool:
+        tensor, sizes, *_ = (*variant.arguments, None, None)
+        return (
+            isinstance(tensor, TensorValue)
+            and len(tensor.shape) >= 2
+            and isinstance(sizes, ListValue)
+            and any(
+                isinstance(item, LiteralValue)
+                and isinstance(item.value, int)
+                and item.value <= -10_000
+                for item in sizes.items
+            )
+        )
+
+    assert minimal(case, fails) == call(
+        TensorValue("float32", (1, 1), Constant(0)), ListValue((LiteralValue(-10_000),))
+    )
+
+
+def test_an_empty_tensor_is_no_variant_of_one_with_elements() -> None:
+    case = call(TensorValue("float32", (2, 2), Constant(0)))
+
+    shapes = {
+        value.shape
+        for v in reductions(case)
+        for value in v.arguments
+        if isinstance(value, TensorValue)
+    }
+
+    assert shapes == {(), (2,), (1, 2), (2, 1)}
