@@ -38,7 +38,7 @@ def dotted(path: str) -> str:
 
 
 def _survives_sum(part: float) -> bool:
-    """Tell whether a complex number may be written as a sum: not with NaN, infinity or -0.0."""
+    """Tell whether a part of a complex number may be written in a sum: not NaN, infinity, -0.0."""
     return math.isfinite(part) and (part != 0 or math.copysign(1, part) > 0)
 
 
@@ -47,7 +47,10 @@ def scalar(value: object) -> str:
     match value:
         case float() if not math.isfinite(value):
             return f'float("{value!r}")'
-        case complex() if not (_survives_sum(value.real) and _survives_sum(value.imag)):
+        # `-1j` is the negative of `1j`: its real part is -0.0.
+        case complex() if not (_survives_sum(value.real) and _survives_sum(value.imag)) or (
+            value.real == 0 and value.imag < 0
+        ):
             return f"complex({scalar(value.real)}, {scalar(value.imag)})"
         case _:
             return ascii(value)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     ArrayValue,
     CallValue,
-    Constant,
     DictValue,
-    Explicit,
-    Fill,
     ListValue,
     LiteralValue,
     TensorValue,
@@ -21,17 +16,19 @@ from ciguard.domain import (
     Value,
 )
 from ciguard.triage.buckets import simplicity
+from ciguard.triage.simpler import (
+    MOST_ITEMS,
+    AnyArray,
+    shorter,
+    simpler_arrays,
+    simpler_scalars,
+    simpler_together,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from ciguard.domain import Case, Scalar
-
-T = TypeVar("T")
-
-_PLAIN_DTYPE = "float32"
-_MOST_ITEMS = 16
-"""Items of one list that are tried on their own; longer lists are halved first."""
+    from ciguard.domain import Case
 
 
 def reductions(case: Case) -> list[Case]:
@@ -46,7 +43,7 @@ def reductions(case: Case) -> list[Case]:
 
 def _variants(case: Case) -> Iterator[Case]:
     keywords = dict(case.keywords)
-    for kept in _shorter(case.keywords):
+    for kept in shorter(case.keywords):
         yield replace(case, keywords=kept)
     for name, value in case.keywords:
         for simpler in simpler_values(value):
@@ -60,23 +57,31 @@ def _variants(case: Case) -> Iterator[Case]:
         yield replace(case, inputs=case.inputs[:count])
     for inputs in _one_simpler(case.inputs):
         yield replace(case, inputs=inputs)
+    for change in simpler_together(_arrays(case)):
+        yield _changed(case, change)
 
 
-def _shorter(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
-    """Yield nothing of the items, each half, and all but one."""
-    if not items:
-        return
-    yield ()
-    middle = len(items) // 2
-    if middle:
-        yield items[:middle]
-        yield items[middle:]
-    for position in range(min(len(items), _MOST_ITEMS)):
-        yield items[:position] + items[position + 1 :]
+def _arrays(case: Case) -> list[AnyArray]:
+    values = [*case.arguments, *case.inputs, *(value for _, value in case.keywords)]
+    return [value for value in values if isinstance(value, TensorValue | ArrayValue)]
+
+
+def _changed(case: Case, change: Callable[[AnyArray], Value]) -> Case:
+    """Return the case with every array that is an argument changed at once."""
+
+    def changed(value: Value) -> Value:
+        return change(value) if isinstance(value, TensorValue | ArrayValue) else value
+
+    return replace(
+        case,
+        arguments=tuple(map(changed, case.arguments)),
+        keywords=tuple((name, changed(value)) for name, value in case.keywords),
+        inputs=tuple(map(changed, case.inputs)),
+    )
 
 
 def _one_simpler(values: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
-    for position, value in enumerate(values[:_MOST_ITEMS]):
+    for position, value in enumerate(values[:MOST_ITEMS]):
         for simpler in simpler_values(value):
             yield (*values[:position], simpler, *values[position + 1 :])
 
@@ -85,92 +90,32 @@ def simpler_values(value: Value) -> Iterator[Value]:
     """Yield plainer values in the place of one. Not every one need be less by `simplicity`."""
     match value:
         case LiteralValue(scalar):
-            yield from map(LiteralValue, _simpler_scalars(scalar))
+            yield from map(LiteralValue, simpler_scalars(scalar))
         case TensorValue() | ArrayValue():
-            yield from _simpler_arrays(value)
+            yield from simpler_arrays(value)
         case ListValue(items):
             yield from map(ListValue, _simpler_items(items))
         case TupleValue(items):
             yield from map(TupleValue, _simpler_items(items))
         case DictValue(pairs):
-            yield from map(DictValue, _shorter(pairs))
+            yield from map(DictValue, shorter(pairs))
             yield from map(DictValue, _simpler_pairs(pairs))
         case CallValue(_, arguments, keywords):
             yield from (replace(value, arguments=a) for a in _simpler_items(arguments))
-            yield from (replace(value, keywords=k) for k in _shorter(keywords))
+            yield from (replace(value, keywords=k) for k in shorter(keywords))
             yield from (replace(value, keywords=k) for k in _simpler_pairs(keywords))
         case _:
             return
 
 
 def _simpler_items(items: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
-    yield from _shorter(items)
+    yield from shorter(items)
     yield from _one_simpler(items)
 
 
 def _simpler_pairs(
     pairs: tuple[tuple[str, Value], ...],
 ) -> Iterator[tuple[tuple[str, Value], ...]]:
-    for position, (name, value) in enumerate(pairs[:_MOST_ITEMS]):
+    for position, (name, value) in enumerate(pairs[:MOST_ITEMS]):
         for simpler in simpler_values(value):
             yield (*pairs[:position], (name, simpler), *pairs[position + 1 :])
-
-
-def _simpler_scalars(scalar: Scalar) -> Iterable[Scalar]:
-    match scalar:
-        case bool() | None:
-            return []
-        case int():
-            return [0, 1, -1, 2, *_rounder(scalar)]
-        case float():
-            whole = [math.trunc(scalar)] if math.isfinite(scalar) else []
-            return [0.0, 1.0, -1.0, *map(float, whole)]
-        case complex():
-            return [0j, 1j, complex(scalar.real)]
-        case _:
-            return [scalar[:0], scalar[:1], scalar[: len(scalar) // 2], scalar[:-1]]
-
-
-def _rounder(number: int) -> list[int]:
-    """Return shorter numbers: fewer digits, then one digit less, then about the same size."""
-    size = abs(number)
-    found = [10 ** (len(str(size)) - 1), size // 10, size // 10**9, size - size % 100]
-    return [-less if number < 0 else less for less in found]
-
-
-def _simpler_arrays(value: TensorValue | ArrayValue) -> Iterator[Value]:
-    if value.dtype != _PLAIN_DTYPE:
-        yield replace(value, dtype=_PLAIN_DTYPE)
-    for fill in _simpler_fills(value.fill):
-        yield replace(value, fill=fill)
-    for shape in _simpler_shapes(value.shape):
-        if not isinstance(value.fill, Explicit):
-            yield replace(value, shape=shape)
-        elif (count := math.prod(shape)) <= len(value.fill.data):
-            yield replace(value, shape=shape, fill=Explicit(value.fill.data[:count]))
-
-
-def _simpler_shapes(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    yield from _shorter(shape)
-    for axis, size in enumerate(shape):
-        for less in sorted({1, 2, size // 2, size - 1}):
-            # An empty tensor takes other paths than one with elements: it is left as it is.
-            if 0 < less < size:
-                yield (*shape[:axis], less, *shape[axis + 1 :])
-
-
-def _simpler_fills(fill: Fill) -> Iterator[Fill]:
-    yield Constant(0)
-    yield Constant(1)
-    if isinstance(fill, Explicit):
-        yield from (Constant(number) for number in islice(dict.fromkeys(fill.data), _MOST_ITEMS))
-        for position, number in enumerate(fill.data[:_MOST_ITEMS]):
-            for simpler in _simpler_scalars(number):
-                if isinstance(simpler, int | float):
-                    yield Explicit((*fill.data[:position], simpler, *fill.data[position + 1 :]))
-    if isinstance(fill, Constant):
-        yield from (
-            Constant(number)
-            for number in _simpler_scalars(fill.value)
-            if isinstance(number, int | float)
-        )

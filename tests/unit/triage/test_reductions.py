@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from finding_examples import call
 from hypothesis import given
@@ -24,6 +25,7 @@ from ciguard.domain import (
     Value,
 )
 from ciguard.triage import reductions, simplicity
+from ciguard.triage.arrays import content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,18 +124,11 @@ def test_what_is_left_is_what_the_failure_needs(api_seed: int) -> None:
     )
 
     def fails(variant: ApiCall) -> bool:
-        tensor, sizes, *_ = (*variant.arguments, None, None)
-        return (
-            isinstance(tensor, TensorValue)
-            and len(tensor.shape) >= 2
-            and isinstance(sizes, ListValue)
-            and any(
-                isinstance(item, LiteralValue)
-                and isinstance(item.value, int)
-                and item.value <= -10_000
-                for item in sizes.items
-            )
-        )
+        tensors = [v for v in variant.arguments if isinstance(v, TensorValue)]
+        lists = [v for v in variant.arguments if isinstance(v, ListValue)]
+        numbers = [i.value for v in lists for i in v.items if isinstance(i, LiteralValue)]
+        is_large = any(isinstance(n, int) and n <= -10_000 for n in numbers)
+        return is_large and any(len(v.shape) >= 2 for v in tensors)
 
     assert minimal(case, fails) == call(
         TensorValue("float32", (1, 1), Constant(0)), ListValue((LiteralValue(-10_000),))
@@ -150,4 +145,39 @@ def test_an_empty_tensor_is_no_variant_of_one_with_elements() -> None:
         if isinstance(value, TensorValue)
     }
 
-    assert shapes == {(), (2,), (1, 2), (2, 1)}
+    assert shapes == {(), (2,), (1, 2), (2, 1), (1, 1)}
+
+
+def test_arrays_that_must_fit_each_other_get_smaller_together() -> None:
+    left = TensorValue("float32", (6, 4), Constant(0))
+    right = TensorValue("float32", (4, 5), Constant(0))
+
+    def fails(variant: ApiCall) -> bool:
+        shapes = [v.shape for v in variant.arguments if isinstance(v, TensorValue)]
+        return (
+            len(shapes) == 2
+            and len(shapes[0]) == 2 == len(shapes[1])
+            and shapes[0][1] == shapes[1][0]
+        )
+
+    least = TensorValue("float32", (1, 1), Constant(0))
+    assert minimal(call(left, right), fails) == call(least, least)
+
+
+def test_one_element_of_each_array_stands_for_all() -> None:
+    numbers = TensorValue("int32", (2, 3), Explicit((5, 6, 7, 8, -128, 9)))
+    divisors = TensorValue("int32", (3,), Explicit((1, -1, 2)))
+
+    def fails(variant: ApiCall) -> bool:
+        arrays = [v for v in variant.arguments if isinstance(v, TensorValue)]
+        if len(arrays) != 2 or any(a.dtype != "int32" for a in arrays):
+            return False
+        try:
+            pairs = np.broadcast(*(content(a) for a in arrays))
+        except ValueError:
+            return False
+        return (-128, -1) in [(int(a), int(b)) for a, b in pairs]
+
+    assert minimal(call(numbers, divisors), fails) == call(
+        TensorValue("int32", (), Constant(-128)), TensorValue("int32", (), Constant(-1))
+    )

@@ -1,0 +1,170 @@
+"""Simpler scalars, shapes and contents: what the reductions of a case are made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from ciguard.domain import (
+    ArrayValue,
+    Constant,
+    Explicit,
+    Fill,
+    Special,
+    TensorValue,
+    Uniform,
+)
+from ciguard.triage.arrays import MOST_SHOWN, content
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ciguard.domain import Scalar
+
+T = TypeVar("T")
+AnyArray: TypeAlias = TensorValue | ArrayValue
+
+MOST_ITEMS = 16
+"""Items of one list that are tried on their own; longer lists are halved first."""
+_PLAIN_DTYPE = "float32"
+
+
+def shorter(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
+    """Yield nothing of the items, each half, and all but one."""
+    if not items:
+        return
+    yield ()
+    middle = len(items) // 2
+    if middle:
+        yield items[:middle]
+        yield items[middle:]
+    for position in range(min(len(items), MOST_ITEMS)):
+        yield items[:position] + items[position + 1 :]
+
+
+def simpler_scalars(scalar: Scalar) -> Iterable[Scalar]:
+    """Return plainer scalars of the same type."""
+    match scalar:
+        case bool() | None:
+            return []
+        case int():
+            return [0, 1, -1, 2, *_rounder(scalar)]
+        case float():
+            whole = [math.trunc(scalar)] if math.isfinite(scalar) else []
+            return [0.0, 1.0, -1.0, *map(float, whole)]
+        case complex():
+            return [0j, 1j, complex(scalar.real)]
+        case _:
+            return [scalar[:0], scalar[:1], scalar[: len(scalar) // 2], scalar[:-1]]
+
+
+def _rounder(number: int) -> list[int]:
+    """Return shorter numbers: fewer digits, then one digit less, then about the same size."""
+    size = abs(number)
+    found = [10 ** (len(str(size)) - 1), size // 10, size // 10**9, size - size % 100]
+    return [-less if number < 0 else less for less in found]
+
+
+def simpler_arrays(value: AnyArray) -> Iterator[AnyArray]:
+    """Yield the array with a plainer dtype, plainer content, or a smaller shape."""
+    if value.dtype != _PLAIN_DTYPE:
+        yield replace(value, dtype=_PLAIN_DTYPE)
+    for fill in _simpler_fills(value.fill):
+        yield replace(value, fill=fill)
+    for shape in _simpler_shapes(value.shape):
+        yield _cut(value, shape)
+    explicit = _spelt_out(value)
+    if explicit != value:
+        yield explicit
+    if isinstance(explicit.fill, Explicit) and len(explicit.shape) == 1:
+        for data in shorter(explicit.fill.data):
+            if data:
+                yield replace(explicit, shape=(len(data),), fill=Explicit(data))
+
+
+def simpler_together(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray], AnyArray]]:
+    """Yield changes that make all arrays of a call simpler at once, so that they still fit.
+
+    A size that several of them have gets less everywhere; one element of each, at one place of
+    their common shape, stands for all.
+    """
+    for size in sorted({size for array in arrays for size in array.shape if size > 1}):
+        for less in sorted({1, size // 2}):
+            yield lambda array, size=size, less=less: _cut(  # type: ignore[misc]
+                array, tuple(less if n == size else n for n in array.shape)
+            )
+    yield from _single_elements(arrays)
+
+
+def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray], AnyArray]]:
+    try:
+        contents = {array: content(array) for array in arrays}
+        common = np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        return  # they do not fit as they are, or cannot be built
+    if any(elements.dtype.kind not in "biuf" for elements in contents.values()):
+        return
+    if not common or math.prod(common) > MOST_SHOWN:
+        return
+    spread = {array: np.broadcast_to(item, common).ravel() for array, item in contents.items()}
+    for place in range(math.prod(common)):
+        yield lambda array, place=place: replace(  # type: ignore[misc]
+            array, shape=(), fill=Constant(spread[array][place].item())
+        )
+
+
+def _simpler_shapes(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    yield from shorter(shape)
+    for axis, size in enumerate(shape):
+        for less in sorted({1, 2, size // 2, size - 1}):
+            # An empty tensor takes other paths than one with elements: it is left as it is.
+            if 0 < less < size:
+                yield (*shape[:axis], less, *shape[axis + 1 :])
+
+
+def _simpler_fills(fill: Fill) -> Iterator[Fill]:
+    yield Constant(0)
+    yield Constant(1)
+    if isinstance(fill, Explicit):
+        yield from (Constant(number) for number in islice(dict.fromkeys(fill.data), MOST_ITEMS))
+        for position, number in enumerate(fill.data[:MOST_ITEMS]):
+            for simpler in _simpler_numbers(number):
+                yield Explicit((*fill.data[:position], simpler, *fill.data[position + 1 :]))
+    if isinstance(fill, Constant):
+        yield from map(Constant, _simpler_numbers(fill.value))
+
+
+def _simpler_numbers(number: float) -> Iterator[float]:
+    for simpler in simpler_scalars(number):
+        if isinstance(simpler, int | float):
+            yield simpler
+
+
+def _cut(value: AnyArray, shape: tuple[int, ...]) -> AnyArray:
+    """Return the array with a smaller shape; of explicit elements those at the beginning stay."""
+    fill = value.fill
+    if not isinstance(fill, Explicit):
+        return replace(value, shape=shape)
+    elements = np.array(fill.data, dtype=object).reshape(value.shape)
+    kept: Any = elements.ravel()
+    if len(shape) == len(value.shape):
+        kept = elements[tuple(map(slice, shape))].ravel()
+    return replace(value, shape=shape, fill=Explicit(tuple(kept[: math.prod(shape)])))
+
+
+def _spelt_out(value: AnyArray) -> AnyArray:
+    """Return the array with its drawn elements written one by one, if they are few numbers."""
+    drawn = isinstance(value.fill, Uniform | Special) and math.prod(value.shape) <= MOST_SHOWN
+    if not drawn:
+        return value
+    try:
+        elements = content(value)
+    except ValueError:
+        return value
+    if elements.dtype.kind not in "biuf":
+        return value
+    return replace(value, fill=Explicit(tuple(elements.ravel().tolist())))
