@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.cli.main import main
+from ciguard.errors import ExitCode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KINDS: tuple[tuple[str, dict[str, list[str]]], ...] = (
+    ("Whether to {0} the input.", {"dtype": ["bool"], "ndim": ["0"]}),
+    ("A `Tensor` to {0}.", {"structure": ["D_STRUCTURE"]}),
+    ("Something to {0}.", {}),
+)
+STANDS_FOR = {"D_STRUCTURE": "tensor"}
+
+
+@pytest.fixture
+def sentences(tmp_path: Path) -> Path:
+    lines = [
+        json.dumps(
+            {
+                "library": "own-library",
+                "api": f"own.{verb}",
+                "parameter": "x",
+                "source": "description",
+                "sentence": text.format(verb),
+                "normalised": "",
+                "abstract": labels,
+                "concrete": {k: [STANDS_FOR.get(v, v) for v in vs] for k, vs in labels.items()},
+            }
+        )
+        for verb in ("sort", "keep", "fold", "join")
+        for text, labels in KINDS
+    ]
+    path = tmp_path / "sentences.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def documentation(folder: Path, **changes: object) -> Path:
+    record = {
+        "library": "tensorflow",
+        "api": "tf.f",
+        "parameter": "x",
+        "description": "Must have the same type as `y`.",
+        "doc_dtype": None,
+        "default": None,
+        "api_parameters": ["x", "y"],
+    }
+    path = folder / "docs.jsonl"
+    path.write_text(json.dumps({**record, **changes}) + "\n", encoding="utf-8")
+    return path
+
+
+def test_constraints_are_extracted_from_documentation_given_as_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "made" / "constraints.jsonl"
+
+    code = main(["extract", "--docs", str(documentation(tmp_path)), "--out", str(out)])
+
+    assert code == ExitCode.CLEAN
+    assert "1 parameters, 1 with a constraint" in capsys.readouterr().out
+    (line,) = out.read_text("utf-8").splitlines()
+    assert json.loads(line) == {
+        "library": "tensorflow",
+        "api": "tf.f",
+        "parameter": "x",
+        "dtype": ["&y"],
+        "structure": [],
+        "ndim": [],
+        "shape": [],
+        "range": [],
+        "enum": [],
+    }
+
+
+def test_rules_learned_from_own_sentences_are_used(
+    tmp_path: Path, sentences: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules, out = tmp_path / "rules", tmp_path / "constraints.jsonl"
+    docs = documentation(tmp_path, library="own-library", description="Whether to turn the input.")
+
+    learned = main(["learn", "--sentences", str(sentences), "--out", str(rules)])
+    code = main(["extract", "--docs", str(docs), "--rules", str(rules), "--out", str(out)])
+
+    assert (learned, code) == (ExitCode.CLEAN, ExitCode.CLEAN)
+    assert "from 12 labelled sentences" in capsys.readouterr().out
+    assert [path.name for path in rules.iterdir()] == ["own-library.jsonl"]
+    found = json.loads(out.read_text("utf-8"))
+    assert (found["dtype"], found["ndim"], found["structure"]) == (["bool"], ["0"], [])
+
+
+def test_learning_twice_writes_the_same_file(tmp_path: Path, sentences: Path) -> None:
+    written = []
+    for name in ("first", "second"):
+        main(["learn", "--sentences", str(sentences), "--out", str(tmp_path / name)])
+        written.append((tmp_path / name / "own-library.jsonl").read_bytes())
+
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "s.jsonl:1: not JSON"),
+        ('{"api": "a"}', "s.jsonl:1: 'library' is missing. Give 'library' a text"),
+        ("", "no labelled sentence in it"),
+        ("\udcff", "not UTF-8 text (byte 0)"),
+    ],
+)
+def test_learn_refuses_a_malformed_file_and_says_what_to_do(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    code = main(["learn", "--sentences", str(path), "--out", str(tmp_path / "rules")])
+
+    assert code == ExitCode.USAGE
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "rules").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"library": "theano"}, "has no rules for its documentation"),
+        ({"library": "../pytorch"}, "letters, digits, '-' and '_' are expected"),
+        ({"description": 7}, "docs.jsonl:1: description = 7. A text is expected"),
+    ],
+)
+def test_extract_refuses_what_it_cannot_read_and_writes_nothing(
+    changes: dict[str, object],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    docs, out = documentation(tmp_path, **changes), tmp_path / "out.jsonl"
+
+    code = main(["extract", "--docs", str(docs), "--out", str(out)])
+
+    assert code == ExitCode.USAGE
+    assert message in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_damaged_rule_file_is_named_with_its_line(
+    tmp_path: Path, sentences: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = tmp_path / "rules"
+    main(["learn", "--sentences", str(sentences), "--out", str(rules)])
+    damaged = rules / "own-library.jsonl"
+    damaged.write_text(damaged.read_text("utf-8") + "{}\n", "utf-8")
+    docs = documentation(tmp_path, library="own-library")
+
+    code = main(["extract", "--docs", str(docs), "--rules", str(rules), "--out", str(rules / "o")])
+
+    assert code == ExitCode.USAGE
+    message = capsys.readouterr().err
+    assert "own-library.jsonl: line" in message
+    assert "Write it again with `ciguard learn`" in message
+
+
+def test_an_output_that_cannot_be_written_is_an_error_of_the_user(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+    out = tmp_path / "file" / "constraints.jsonl"
+
+    code = main(["extract", "--docs", str(documentation(tmp_path)), "--out", str(out)])
+
+    assert code == ExitCode.USAGE
+    assert "cannot be written" in capsys.readouterr().err

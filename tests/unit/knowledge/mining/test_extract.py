@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.knowledge.mining import (
+    ParameterText,
+    TextSource,
+    dependencies,
+    extract,
+    generation_order,
+    prediction,
+    shipped_rules,
+)
+from ciguard.knowledge.mining.files import LEARNED, SERVED_BY, KnowledgeFileError
+
+BOOK = shipped_rules("tensorflow")
+
+
+def text(description: str = "", **changes: object) -> ParameterText:
+    fields: dict[str, object] = {
+        "library": "tensorflow",
+        "api": "tf.f",
+        "parameter": "x",
+        "description": description,
+        "parameters": ("x", "y", "data_format"),
+    }
+    return ParameterText(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def found(of: ParameterText) -> dict[str, list[str]]:
+    line = prediction(of, extract(of, BOOK))
+    return {key: value for key, value in line.items() if isinstance(value, list) and value}
+
+
+def test_constraints_of_all_sentences_are_united() -> None:
+    described = text(
+        "A `Tensor`. Must be one of the following types: `float32`, `float64`. "
+        "4-D with shape `[batch, height, width, channels]`."
+    )
+
+    assert found(described) == {
+        "dtype": ["float32", "float64"],
+        "structure": ["tensor"],
+        "ndim": ["4"],
+        "shape": ["[batch,height,width,channels]"],
+    }
+
+
+def test_each_constraint_names_its_sentence_and_rule() -> None:
+    described = text("Ignored. Must have the same type as `y`.")
+
+    one = next(one for one in extract(described, BOOK) if one.field == "dtype")
+
+    assert one.values == ("&y",)
+    assert one.source is TextSource.DESCRIPTION
+    assert one.sentence == "Must have the same type as `y`."
+    assert one.rule.support > 1
+
+
+def test_the_documented_type_and_the_default_speak_too() -> None:
+    assert "int" in found(text(default="3"))["dtype"]
+    declared = text(doc_type="int or tuple of ints, optional")
+    assert {one.field for one in extract(declared, shipped_rules("torch"))} >= {"structure"}
+
+
+@pytest.mark.parametrize("library", [*LEARNED, *SERVED_BY])
+def test_rules_come_with_ciguard_for_every_library(library: str) -> None:
+    assert shipped_rules(library).constraints(["TYPE", "D_TYPE"])
+
+
+def test_an_unknown_library_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(KnowledgeFileError, match="Did you mean 'tensorflow'"):
+        shipped_rules("tensorflwo")
+
+
+@pytest.mark.parametrize("library", ["../rules", "", "a/b", "."])
+def test_a_library_name_never_leaves_the_folder_of_rules(library: str) -> None:
+    with pytest.raises(KnowledgeFileError, match="letters, digits"):
+        shipped_rules(library)
+
+
+@given(st.text(max_size=400), st.text(max_size=80), st.none() | st.text(max_size=40))
+def test_any_documentation_can_be_read(
+    description: str, doc_type: str, default: str | None
+) -> None:
+    for one in extract(text(description, doc_type=doc_type, default=default), BOOK):
+        assert one.values
+
+
+@pytest.mark.parametrize("filler", ["A `Tensor`. ", "(", "x" * 50 + " ", "the size of ", "漢。"])
+def test_a_hundred_kilobytes_of_documentation_take_no_time(filler: str) -> None:
+    start = time.perf_counter()
+
+    extract(text(filler * (100_000 // len(filler))), BOOK)
+
+    assert time.perf_counter() - start < 5.0
+
+
+def test_dependencies_are_read_from_references_and_sizes() -> None:
+    described = {
+        "x": extract(text("A `Tensor`."), BOOK),
+        "y": extract(text("A `Tensor`. Must have the same type as `x`."), BOOK),
+    }
+
+    needs = dependencies(described)
+
+    assert needs == {"x": frozenset(), "y": frozenset({"x"})}
+    assert generation_order(needs) == ["x", "y"]
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.frozensets(st.sampled_from("abcdef"))))
+def test_the_order_is_complete_even_when_references_go_in_circles(
+    needs: dict[str, frozenset[str]],
+) -> None:
+    order = generation_order(needs)
+
+    assert sorted(order) == sorted(needs)
+    for name in order:
+        for other in needs[name] & set(needs):
+            follows = order.index(other) < order.index(name)
+            assert follows or other == name or _in_circle(name, other, needs)
+
+
+def _in_circle(start: str, end: str, needs: dict[str, frozenset[str]]) -> bool:
+    """Tell whether what stands before its needs does so because some circle had to be entered."""
+    reached, todo = {start}, [start]
+    while todo:
+        for other in needs.get(todo.pop(), frozenset()) & set(needs) - reached:
+            reached.add(other)
+            todo.append(other)
+    return any(start in needs[one] or one in needs[one] for one in reached) or end in reached

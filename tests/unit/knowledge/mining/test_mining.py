@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.knowledge.mining.annotations import Labels, Sample
+from ciguard.knowledge.mining.mine import frequent, rows_of
+from ciguard.knowledge.mining.structure import GappedSequences, Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BOOL: Labels = frozenset({("dtype", "bool")})
+NOTHING: Labels = frozenset()
+WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple)
+
+
+def sample(text: str, labels: Labels = NOTHING) -> Sample:
+    return Sample(tuple(text.split()), labels)
+
+
+def contains(pattern: Pattern, words: Sequence[str]) -> bool:
+    """Say it once more, by trying every choice of positions."""
+    items = [item for item in pattern if item not in {"^", "$"}]
+    return any(
+        [words[place] for place in places] == items
+        and (pattern[0] != "^" or places[0] == 0)
+        and (pattern[-1] != "$" or words[-1] == items[-1])
+        for places in itertools.combinations(range(len(words)), len(items))
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "matches"),
+    [
+        ("a c", "a b c", True),
+        ("c a", "a b c", False),
+        ("^ a", "a b", True),
+        ("^ b", "a b", False),
+        ("b $", "a b", True),
+        ("a $", "a b", False),
+        ("^ a $", "a", True),
+        ("^ a b $", "a x b", True),
+        ("a a", "a b", False),
+        ("a", "", False),
+        ("^ a", "", False),
+    ],
+)
+def test_a_gapped_sequence_matches_tokens_in_their_order(
+    pattern: str, text: str, *, matches: bool
+) -> None:
+    assert GappedSequences().matches(tuple(pattern.split()), text.split()) is matches
+
+
+@given(WORDS, WORDS)
+def test_matching_finds_a_place_whenever_there_is_one(pattern: Pattern, words: Pattern) -> None:
+    assert GappedSequences().matches(pattern, words) == contains(pattern, words)
+
+
+@given(st.lists(st.tuples(WORDS, st.booleans()), min_size=1, max_size=8), st.integers(1, 3))
+def test_every_pattern_found_matches_exactly_the_rows_it_says(
+    sentences: list[tuple[Pattern, bool]], min_support: int
+) -> None:
+    rows = rows_of(Sample(words, BOOL if is_bool else NOTHING) for words, is_bool in sentences)
+
+    for pattern, numbers in frequent(rows, min_support):
+        where = [n for n, row in enumerate(rows) if contains(pattern, row.words)]
+        if pattern[-1] == "$":
+            # The end is looked for from where the pattern first matches.
+            assert set(numbers) <= set(where)
+        else:
+            assert list(numbers) == where
+        assert sum(rows[n].count for n in numbers) >= min_support
+
+
+def test_of_patterns_that_match_the_same_sentences_the_smallest_is_kept() -> None:
+    rows = rows_of([sample("whether to x", BOOL), sample("whether to y", BOOL), sample("to z")])
+
+    patterns = {pattern for pattern, _ in frequent(rows, 2)}
+
+    assert ("whether",) in patterns
+    assert ("whether", "to") not in patterns
+
+
+def test_a_pattern_that_decides_everything_grows_no_longer() -> None:
+    rows = rows_of([sample("a b c", BOOL), sample("a b d", BOOL), sample("a e", BOOL)])
+
+    assert max(len(p) for p, _ in frequent(rows, 2) if p[0] != "^") == 1
+
+
+def test_sentences_of_one_form_are_one_row() -> None:
+    rows = rows_of([sample("a", BOOL), sample("a"), sample("a", BOOL)])
+
+    assert [(row.words, row.count) for row in rows] == [(("a",), 3)]
+    assert rows[0].labels == {BOOL: 2, NOTHING: 1}

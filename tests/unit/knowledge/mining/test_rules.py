@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciguard.knowledge.mining import Rule, RuleBook, RuleSet, Thresholds, learn
+from ciguard.knowledge.mining.abstract import with_margins
+from ciguard.knowledge.mining.annotations import Labels, Sample
+from ciguard.knowledge.mining.rule_lines import RuleSyntaxError, from_lines, to_lines
+
+BOOL: Labels = frozenset({("dtype", "bool"), ("ndim", "0")})
+STRING: Labels = frozenset({("dtype", "string")})
+NOTHING: Labels = frozenset()
+
+
+def samples(*texts: str, labels: Labels) -> list[Sample]:
+    return [Sample(tuple(text.split()), labels) for text in texts]
+
+
+SAMPLES = [
+    *samples("whether to sort", "whether to keep it", "whether it is sparse", labels=BOOL),
+    *samples("name of the op", "name of the layer", labels=STRING),
+    *samples("see whether it is", "the op to use", "see the layer", labels=NOTHING),
+]
+
+
+def rule_set(*rules: Rule, **margins: float) -> RuleSet:
+    thresholds = Thresholds(margins=margins)
+    return RuleSet(library="torch", sentences=9, thresholds=thresholds, rules=rules)
+
+
+def test_rules_state_what_most_sentences_with_their_pattern_have() -> None:
+    book = RuleBook(learn("torch", SAMPLES))
+
+    found = {rule.field: rule.values for rule in book.constraints(["whether", "to", "copy"])}
+
+    assert found == {"dtype": ("bool",), "ndim": ("0",)}
+    assert book.constraints(["something", "else"]) == ()
+
+
+def test_support_and_confidence_are_counted_in_labelled_sentences() -> None:
+    rules = learn("torch", SAMPLES, thresholds=Thresholds(breadth=9)).rules
+
+    whether = next(r for r in rules if r.pattern == ("whether",) and r.values == ("bool",))
+
+    assert (whether.support, whether.hits, whether.confidence) == (4, 3, 0.75)
+
+
+def test_thresholds_keep_rare_and_uncertain_rules_out() -> None:
+    rules = learn("torch", SAMPLES, thresholds=Thresholds(min_support=3, min_confidence=0.8)).rules
+
+    assert all(rule.support >= 3 for rule in rules)
+    assert all(rule.is_exception or rule.confidence >= 0.8 for rule in rules)
+
+
+def test_an_exception_that_is_surer_has_the_last_word() -> None:
+    states = Rule("dtype", ("whether",), ("bool",), 10, 8)
+    denies = Rule("dtype", ("see", "whether"), (), 10, 10)
+    book = RuleBook(rule_set(states, denies, dtype=0.1))
+
+    assert book.constraints(["whether"]) == (states,)
+    assert book.constraints(["see", "whether"]) == ()
+
+
+def test_within_its_margin_a_constraint_stands_against_an_exception() -> None:
+    states = Rule("range", ("size",), ("[0,inf)",), 10, 9)
+    denies = Rule("range", ("the",), (), 10, 10)
+    rules = rule_set(states, denies, range=0.0)
+
+    assert RuleBook(rules).constraints(["the", "size"]) == ()
+    assert RuleBook(with_margins(rules, {"range": 0.2})).constraints(["the", "size"]) == (states,)
+
+
+def test_two_of_two_do_not_outrank_ninety_nine_of_a_hundred() -> None:
+    often = Rule("dtype", ("a",), ("int",), 100, 99)
+    rarely = Rule("dtype", ("b",), ("float",), 2, 2)
+
+    assert RuleBook(rule_set(often, rarely)).constraints(["a", "b"]) == (often,)
+
+
+def test_learning_does_not_depend_on_the_order_of_the_sentences() -> None:
+    assert learn("torch", SAMPLES) == learn("torch", SAMPLES[::-1])
+
+
+def test_rules_come_back_from_their_lines_as_they_were() -> None:
+    rules = learn("torch", SAMPLES)
+
+    assert from_lines(to_lines(rules)) == rules
+
+
+def test_a_rule_is_one_line_that_shows_support_and_confidence() -> None:
+    lines = list(to_lines(rule_set(Rule("dtype", ("^", "whether"), ("bool",), 4, 3))))
+
+    assert lines[1] == (
+        '{"field": "dtype", "pattern": "^ whether", "values": ["bool"], '
+        '"support": 4, "hits": 3, "confidence": 0.75}'
+    )
+
+
+HEAD = next(iter(to_lines(rule_set())))
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "line 1: the schema is not"),
+        (["{"], "line 1: not JSON"),
+        (["[]"], "line 1: a JSON object is expected"),
+        (['{"schema": "ciguard.rules/9"}'], "line 1: the schema is not"),
+        (['{"schema": "ciguard.rules/1"}'], "line 1: not the description of a rule set"),
+        ([HEAD, "{}"], "line 2: not a rule"),
+        (
+            [HEAD, '{"field":"dtype","pattern":"^","values":[],"support":1,"hits":1}'],
+            "line 2: a rule needs a word",
+        ),
+        (
+            [HEAD, '{"field":"dtype","pattern":"a","values":[],"support":1,"hits":2}'],
+            "line 2: a rule needs a word",
+        ),
+        (
+            [HEAD, '{"field":"colour","pattern":"a","values":[],"support":1,"hits":1}'],
+            "unknown fields: colour",
+        ),
+    ],
+)
+def test_what_is_no_rule_is_refused_with_its_line(lines: list[str], message: str) -> None:
+    with pytest.raises(RuleSyntaxError, match=message):
+        from_lines(lines)
+
+
+def test_a_rule_is_quoted_in_one_line() -> None:
+    rule = Rule("dtype", ("^", "whether"), ("bool",), 4, 3)
+
+    assert str(rule) == "^ whether -> dtype bool (support 4, confidence 0.75)"
+    assert str(replace(rule, values=())).startswith("^ whether -> dtype nothing")
