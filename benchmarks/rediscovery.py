@@ -2,7 +2,8 @@
 
     python benchmarks/rediscovery.py [--target tensorflow-cpu==2.12.0] [--cases 100000] [--seed 0]
 
-Both generators call the same APIs in the same engine, the same number of cases in all. A crash
+All generators call the same APIs in the same engine, the same number of cases in all: plain random
+calls, calls by the documentation alone, and those that also learn from outcomes. A crash
 counts when it shows again in a fresh worker; crashes with one fingerprint are one bucket.
 DocTer: 94 bugs with constraints, 59 without, from the same number of inputs: 1.6 times as many.
 """
@@ -14,6 +15,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from documented import DocumentedLevel
 from one_target import OneTarget
 from unguided import UnguidedLevel
 
@@ -34,7 +36,11 @@ if TYPE_CHECKING:
     from ciguard.triage import Settled
 
 HARMFUL = frozenset({"files", "network", "process", "global-state", "blocking", "debug"})
-GENERATORS: dict[str, LevelFactory] = {"unguided": UnguidedLevel, "guided": ApiLevel}
+GENERATORS: dict[str, LevelFactory] = {
+    "unguided": UnguidedLevel,
+    "documented": DocumentedLevel,
+    "guided": ApiLevel,
+}
 GLOBS = {"tensorflow": ("tensorflow.raw_ops.*",)}
 CRASH = "crash"
 
@@ -120,14 +126,17 @@ def main() -> int:
     parser.add_argument("--api", action="append", default=[], help="glob; repeatable")
     parser.add_argument("--cases", type=int, default=100_000, help="per generator")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--generator", dest="generators", action="append", choices=GENERATORS)
     options = parser.parse_args()
     print(f"{options.target}, {options.cases:,} cases each, seed {options.seed}")
     print(f"{'':10}{'cases':>10}{'CPU s':>8}{'crash buckets':>15}{'crashing APIs':>15}")
     found = {}
-    for name in GENERATORS:
+    for name in options.generators or GENERATORS:
         one = found[name] = hunt(name, options)
         buckets, apis = len(one.buckets), len(one.apis)
         print(f"{name:10}{one.cases:>10,}{one.cpu_s:>8.0f}{buckets:>15}{apis:>15}", flush=True)
+    if not {"unguided", "guided"} <= set(found):
+        return 0
     unguided, guided = found["unguided"], found["guided"]
     print(
         f"guided finds {len(guided.buckets) / max(1, len(unguided.buckets)):.2f} times as many "

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import Passed, Rejected, Stage, Value, value_from_json, value_to_json
+from ciguard.domain import (
+    Explicit,
+    ListValue,
+    LiteralValue,
+    Passed,
+    Rejected,
+    Stage,
+    TensorValue,
+    TupleValue,
+    Value,
+    value_from_json,
+    value_to_json,
+)
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.knowledge.refine_messages import Presence, advice_in, mentioned
 from ciguard.knowledge.refine_refuted import is_refuted
@@ -24,8 +36,10 @@ _HEEDED = 2
 """What messages say is heeded when it was said as often: one may quote what no call will repeat."""
 _WELL_UNDERSTOOD = 0.9
 """Where this share of the calls passes, messages are about rare combinations."""
-_LONGEST_EXAMPLE = 4_000
-"""Characters of an example's JSON: longer ones would swell what is stored."""
+_LONGEST = 64
+"""Elements or characters that a value of an example may have."""
+_KEPT_OF = 4
+"""Of so many calls that pass, one replaces an example once there are enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +143,16 @@ class Experience:
         self.said.append(heard)
 
     def _keep(self, values: Mapping[str, Value]) -> None:
+        place = (self.passed + len(values)) % _MOST_EXAMPLES
+        if len(self.examples) == _MOST_EXAMPLES and self.passed % _KEPT_OF != 0:
+            return
         example = dict(values)
-        if example in self.examples or len(str(example)) > _LONGEST_EXAMPLE:
+        if example in self.examples or not all(map(_is_short, values.values())):
             return
         if len(self.examples) < _MOST_EXAMPLES:
             self.examples.append(example)
         else:
-            self.examples[(self.passed + len(example)) % _MOST_EXAMPLES] = example
+            self.examples[place] = example
 
     def absorb(self, other: Experience) -> None:
         """Add what other calls of the same API have taught."""
@@ -185,6 +202,19 @@ class Experience:
                 for example in self.examples
             ],
         }
+
+
+def _is_short(value: Value) -> bool:
+    """Tell whether a value is worth storing: long ones would swell what is kept."""
+    match value:
+        case TensorValue(fill=Explicit(data)):
+            return len(data) <= _LONGEST
+        case LiteralValue(str() | bytes() as text):
+            return len(text) <= _LONGEST
+        case ListValue(items) | TupleValue(items):
+            return len(items) <= _LONGEST and all(map(_is_short, items))
+        case _:
+            return True
 
 
 def experience_from_json(encoded: Json) -> Experience:

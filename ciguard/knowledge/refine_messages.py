@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain import LiteralValue, TensorValue, Value
@@ -89,6 +90,7 @@ _LIST_OF_INPUTS = re.compile(r"(?:must|should) be called on a list|expects? a li
 _PREFIXES = re.compile(r"^\w+:")
 
 
+@lru_cache(maxsize=2048)  # libraries repeat themselves, and one message is read more than once
 def bare(text: str) -> str:
     """Return a message without what the library wraps around it."""
     unwrapped = _WRAPPING.sub(" ", text)[:_LONGEST].strip()
@@ -134,6 +136,11 @@ def advice_in(
 
 def mentioned(message: str, names: Sequence[str]) -> frozenset[str]:
     """Return the parameters that a message names."""
+    return _mentioned(message, tuple(names))
+
+
+@lru_cache(maxsize=2048)
+def _mentioned(message: str, names: tuple[str, ...]) -> frozenset[str]:
     text = bare(message)
     words = set(_QUOTED_NAME.findall(text))
     words |= {word for match in _NAMED.finditer(text) for word in match.groups() if word}

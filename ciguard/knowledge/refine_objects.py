@@ -7,6 +7,7 @@ says which kind of object an argument must be; none is a plain tensor or number.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ciguard.domain import (
     CallValue,
@@ -123,6 +124,7 @@ OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
 )  # fmt: skip
 
 
+@lru_cache(maxsize=2048)
 def object_named(text: str) -> tuple[Value, ...]:
     """Return values of the kind of object that a message asks for; none if it asks for none."""
     return next((values for pattern, values in OBJECTS if pattern.search(text)), ())

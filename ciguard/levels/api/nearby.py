@@ -28,7 +28,12 @@ class Nearby:
 
     def __init__(self, slots: Sequence[Slot], examples: Sequence[Mapping[str, Value]]) -> None:
         self._slots = tuple(slots)
-        self._examples = tuple(examples)
+        known = {slot.name for slot in self._slots}
+        # What was learned of a parameter that is no longer given is left out.
+        self._examples = tuple(
+            {name: value for name, value in example.items() if name in known}
+            for example in examples
+        )
 
     def draw(self, rng: random.Random, focuses: Sequence[Slot]) -> Scope:
         """Return the arguments of a call near one that passed; those in focus are given."""
@@ -47,9 +52,6 @@ class Nearby:
             values[slot.name] = value
             if _has_moved(kept, value):
                 moved.add(slot.name)
-        known = {slot.name for slot in self._slots}
-        for name in [name for name in values if name not in known]:
-            del values[name]  # learned of a parameter that is no longer given
         return scope
 
 
