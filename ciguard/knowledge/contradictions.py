@@ -6,13 +6,13 @@ as long as one value could satisfy both.
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING
 
 from ciguard.knowledge import doc_types, type_hints, type_texts
 from ciguard.knowledge.clues import Structure as S  # noqa: N817 - a table of them follows
 from ciguard.knowledge.doc_types import ALIASES, KNOWN_DTYPES
+from ciguard.knowledge.expressions import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,8 +87,8 @@ def _of_defaults(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
         return
     claims = list(_DEFAULT.finditer(text))
     try:
-        actual = ast.literal_eval(parameter.default)
-    except (SyntaxError, ValueError):
+        actual = literal(parameter.default)
+    except ValueError:
         return
     # None mostly stands for "chosen below", and the description says what is chosen.
     if actual is None or isinstance(actual, tuple | list | dict):
@@ -102,7 +102,7 @@ def _of_defaults(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
 
 
 def _is_same(actual: object, claim: str) -> bool:
-    said = ast.literal_eval(claim[0].upper() + claim[1:] if claim[0].isalpha() else claim)
+    said = literal(claim[0].upper() + claim[1:] if claim[0].isalpha() else claim)
     return bool(actual == said) or str(actual) == str(said)
 
 

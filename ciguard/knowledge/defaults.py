@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain import LiteralValue
 from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.expressions import literal
 
 if TYPE_CHECKING:
     from ciguard.domain import ApiRecord, ParameterRecord
@@ -29,8 +29,8 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     if _DTYPE.match(text):
         return [Clue(source=Source.DEFAULT, evidence=text, structures=(Structure.DTYPE,))]
     try:
-        clue = _clue(ast.literal_eval(text), text)
-    except (SyntaxError, ValueError):
+        clue = _clue(literal(text), text)
+    except ValueError:
         return []
     return [clue] if clue else []
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import LiteralValue
 from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.expressions import expression
 from ciguard.knowledge.type_texts import LIST_OF
 
 if TYPE_CHECKING:
@@ -55,11 +56,8 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 def read_hint(text: str, source: Source) -> list[Clue]:
     """Read a type hint from any source."""
-    if not text.strip():
-        return []
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
+    tree = expression(text)
+    if tree is None:
         return []
     found = _Hint()
     found.visit(tree)
@@ -104,10 +102,9 @@ class _Hint:
                 pass
 
     def _quoted(self, text: str) -> None:
-        try:
-            self.visit(ast.parse(text, mode="eval").body)
-        except SyntaxError:
-            return
+        tree = expression(text)
+        if tree is not None:
+            self.visit(tree)
 
     def _named(self, name: str) -> None:
         sized = _SIZE.fullmatch(name)

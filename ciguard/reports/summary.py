@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import (
     Bucket,
     Comparison,
+    DocumentationCheck,
     DocumentationChecked,
     DocumentationFinding,
     Event,
@@ -41,6 +42,14 @@ LIMIT_BYTES = 1024 * 1024
 """A step summary that is larger is dropped whole by the workflow's runner."""
 DETAILED_BUCKETS = 20
 DETAILED_DOCUMENTATION = 10
+_GRAVEST_FIRST = (
+    DocumentationCheck.CONTRADICTION,
+    DocumentationCheck.STRANGER,
+    DocumentationCheck.DANGLING,
+    DocumentationCheck.FORMATTING,
+    DocumentationCheck.UNDESCRIBED,
+)
+"""What misleads comes before what is merely missing."""
 MAX_WARNINGS = 20
 _RESERVE_BYTES = 1_000
 """Room for the sentence that says what was left out."""
@@ -175,7 +184,8 @@ def _documentation(findings: list[DocumentationFinding]) -> Iterator[str]:
         f"Read, not run, and never decisive: {documentation_counts(findings)}. "
         f"`{DOCUMENTATION_FILE}` has them all.\n"
     )
-    for finding in findings[:DETAILED_DOCUMENTATION]:
+    gravest = sorted(findings, key=lambda finding: _GRAVEST_FIRST.index(finding.check))
+    for finding in gravest[:DETAILED_DOCUMENTATION]:
         yield f"- {markdown_code(finding.api)} {markdown_text(finding.message)}"
 
 

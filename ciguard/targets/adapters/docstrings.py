@@ -79,8 +79,8 @@ def parse_arguments(text: str) -> ast.arguments | None:
     """Return the arguments of a function whose parameter list is `text`; None if it is not one."""
     try:
         tree = ast.parse(f"def f({text}): pass")
-    except (SyntaxError, ValueError):
-        return None
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None  # MemoryError is what the parser says of brackets nested too deeply
     function = tree.body[0]
     return function.args if isinstance(function, ast.FunctionDef) else None
 

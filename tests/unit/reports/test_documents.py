@@ -10,6 +10,9 @@ import pytest
 
 from ciguard.domain import (
     Comparison,
+    DocumentationCheck,
+    DocumentationChecked,
+    DocumentationFinding,
     Event,
     Json,
     RunFinished,
@@ -192,3 +195,52 @@ def test_junit_shows_a_bucket_that_is_fixed_as_passed(
 
     suite = _junit(tmp_path).findall("testsuite")[1]
     assert [list(case) for case in suite.findall("testcase")] == [[]]
+
+
+DOCUMENTATION = DocumentationChecked(
+    library="lib",
+    findings=tuple(
+        DocumentationFinding(
+            check=check,
+            library="lib",
+            api=f"lib.f{number}",
+            parameter="x",
+            message="'x' is @everyone and <b>",
+            evidence="\ud800 \u2028",
+        )
+        for number in range(9)
+        for check in (DocumentationCheck.UNDESCRIBED, DocumentationCheck.CONTRADICTION)
+    ),
+)
+
+
+def test_findings_of_documentation_are_one_object_per_line(
+    events: list[Event], tmp_path: Path
+) -> None:
+    _write("documentation", [events[0], DOCUMENTATION, *events[1:]], tmp_path)
+
+    lines = (tmp_path / "documentation.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["api"] for line in lines[:3]] == ["lib.f0", "lib.f0", "lib.f1"]
+    assert {json.loads(line)["severity"] for line in lines} == {"low"}
+    assert len({json.loads(line)["fingerprint"] for line in lines}) == len(lines) == 18
+
+
+def test_the_summary_shows_what_misleads_before_what_is_missing(
+    events: list[Event], tmp_path: Path
+) -> None:
+    _write("summary", [events[0], DOCUMENTATION, *events[1:]], tmp_path)
+
+    text = (tmp_path / "summary.md").read_text("utf-8")
+    section = text.partition("## Documentation")[2]
+    assert "9 undescribed, 9 contradiction" in section
+    assert section.count("`lib.f") == 10
+    assert "<b>" not in section
+    assert "@everyone" not in section
+
+
+def test_a_run_without_such_findings_has_no_such_section(
+    events: list[Event], tmp_path: Path
+) -> None:
+    _write("summary", events, tmp_path)
+
+    assert "## Documentation" not in (tmp_path / "summary.md").read_text("utf-8")

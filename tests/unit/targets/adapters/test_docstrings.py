@@ -145,3 +145,49 @@ def test_no_docstring_breaks_the_reader(doc: str) -> None:
     assert all(isinstance(item.doc, str) for item in described.values())
     assert isinstance(docstrings.first_paragraph(doc), str)
     assert introspection.from_docstring(doc, "ab") is None or "ab" in doc
+
+
+MANUAL = """Split it.
+
+    Args:
+        x (jt.Var) \u2013 the array
+        other (Tensor)
+        sizes (int) or (list(int)): one or many
+        dim - which axis
+        count of the parts
+"""
+
+
+def test_items_of_other_manuals_are_read_too() -> None:
+    found = docstrings.parameters(MANUAL)
+
+    assert found["x"] == ("jt.Var", "the array")
+    assert found["sizes"] == ("int or list(int)", "one or many")
+    assert found["dim"].doc.startswith("which axis")
+    assert found["other"].doc_type == "Tensor"
+
+
+def test_a_line_that_begins_with_a_parameter_and_is_no_item_is_unread() -> None:
+    assert docstrings.unread(MANUAL, {"x", "sizes", "dim", "other", "count"}) == [
+        "count of the parts"
+    ]
+    assert docstrings.unread(MANUAL, {"x", "sizes"}) == []
+
+
+def test_names_that_only_the_section_knows_are_strangers() -> None:
+    # `alpha` stands in the signature that the docstring begins with.
+    assert docstrings.strangers(GOOGLE, {"input", "other", "out"}) == ["a", "b"]
+    assert docstrings.strangers(REST, {"data"}) == ["size"]
+
+
+def test_parameters_of_a_further_overload_are_no_strangers() -> None:
+    doc = (
+        "max(input) -> Tensor\n\nArgs:\n    input: x\n    dim: y\n\n.. function:: max(input, dim)\n"
+    )
+
+    assert docstrings.strangers(doc, {"input"}) == []
+
+
+def test_a_signature_of_brackets_without_end_is_none() -> None:
+    assert docstrings.parse_arguments("x=" + "(" * 5_000) is None
+    assert docstrings.parse_arguments("x=" + "[1," * 500 + "]" * 500) is None

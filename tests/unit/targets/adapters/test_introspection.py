@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ciguard.domain import record_from_json
 from ciguard.targets.adapters import introspection
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
 
 
 class Doubler:
@@ -86,3 +91,61 @@ def test_a_walk_visits_public_modules_once_and_only_where_it_may_enter() -> None
     found = list(introspection.walk(root, enter=lambda module, _: module is not foreign, lost=[]))
 
     assert found == [("root.f", positional), ("root.alias.g", len)]
+
+
+def test_what_cannot_be_described_is_skipped_with_its_reason() -> None:
+    def describe(api: str, thing: object) -> dict[str, Any]:
+        if thing is None:
+            msg = "planted"
+            raise RuntimeError(msg)
+        return {"api": api}
+
+    found = list(introspection.each([("lib.a", 1), ("lib.b", None), ("lib.c", 2)], describe))
+
+    assert found == [
+        {"api": "lib.a"},
+        {"skipped": "lib.b", "reason": "RuntimeError: planted"},
+        {"api": "lib.c"},
+    ]
+
+
+def test_an_object_keeps_its_other_names_as_aliases() -> None:
+    thing = object()
+    names = introspection.canonical(
+        [("lib.nn.functional.conv", thing), ("lib.conv", thing), ("lib.other", object())]
+    )
+
+    found = list(introspection.each(names, lambda api, _: {"api": api}))
+
+    assert found == [
+        {"api": "lib.conv", "aliases": ["lib.nn.functional.conv"]},
+        {"api": "lib.other"},
+    ]
+
+
+def test_a_module_that_this_version_lacks_is_no_loss_and_one_that_breaks_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "planted_breaks.py").write_text("import planted_no_such_thing\n", "utf-8")
+    (tmp_path / "planted_raises.py").write_text("raise OSError('no disk')\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    lost: list[dict[str, Any]] = []
+
+    names = ["json", "planted_absent", "planted_absent.part", "planted_breaks", "planted_raises"]
+    found = [name for name, _ in introspection.modules(names, lost=lost)]
+
+    assert found == ["json"]
+    assert [item["skipped"] for item in lost] == ["planted_breaks", "planted_raises"]
+    assert lost[1]["reason"] == "OSError: no disk"
+
+
+def test_a_part_that_raises_when_it_is_looked_at_is_lost() -> None:
+    root = types.ModuleType("lib")
+    root.__dict__["__all__"] = ["present", "absent"]
+    root.__dict__["present"] = 1
+    lost: list[dict[str, Any]] = []
+
+    found = list(introspection.walk(root, enter=lambda *_: True, lost=lost))
+
+    assert found == [("lib.present", 1)]
+    assert [item["skipped"] for item in lost] == ["lib.absent"]

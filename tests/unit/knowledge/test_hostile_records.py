@@ -1,0 +1,88 @@
+"""Whatever a library says of itself, understanding it never ends the guard."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ciguard.domain import ApiRecord, CallKind, ParameterKind, ParameterRecord
+from ciguard.knowledge import constraint_lines, known_of, read_constraints, understand
+
+from ciguard.knowledge import Provenance  # isort: skip
+from ciguard.oracles import documentation_findings
+from ciguard.values import in_words
+
+PIECES = st.sampled_from(
+    [*"()[]{}`'\"1-|*?\n\x00\ud800\u202e", "``", ":math:", ":attr:`x`", "\\frac{", "shape [",
+     "of type `int32`", "Default: ", "4-D", "tuple of ", "int", "Tensor", "list(", "Optional[",
+     "Literal['a'", ", ", ". ", "between 1 and 0", "[1, 0)", "same shape as `x`", "None", "...",
+     "one of 'a', 'b'", "0" * 30, "1e999"]
+)  # fmt: skip
+texts = st.lists(PIECES, max_size=12).map("".join)
+parameters = st.builds(
+    ParameterRecord,
+    name=st.sampled_from(["x", "axis", "größe", "", "kernel_size", "input:x", "\ud800"]),
+    kind=st.sampled_from(ParameterKind),
+    required=st.booleans(),
+    default=st.none() | texts,
+    annotation=texts,
+    schema_type=texts,
+    dtypes=st.lists(st.sampled_from(["float32", "qint8", "resource", "é"]), max_size=3).map(tuple),
+    same_dtype_as=st.sampled_from(["", "x", "absent"]),
+    allowed=st.lists(texts, max_size=2).map(tuple),
+    minimum=st.none() | st.integers(-3, 3),
+    length=st.none() | st.integers(0, 9),
+    doc_type=texts,
+    doc=texts,
+)
+records = st.builds(
+    ApiRecord,
+    api=st.sampled_from(["lib.f", "torch.nn.functional.conv2d", "tensorflow.raw_ops.É", ""]),
+    kind=st.sampled_from(CallKind),
+    parameters=st.lists(parameters, max_size=4).map(tuple),
+    inputs=st.lists(parameters, max_size=2).map(tuple),
+    source=st.sampled_from(["", "signature", "opdef", "schema"]),
+    strangers=st.lists(texts, max_size=2).map(tuple),
+)
+ORIGIN = Provenance(library="lib", version="1")
+
+
+@settings(deadline=None)
+@given(records)
+def test_any_record_is_understood_written_read_and_put_into_words(record: ApiRecord) -> None:
+    api = understand(record)
+    lines = list(constraint_lines(known_of([record], [], ORIGIN)))
+
+    back = read_constraints(lines, name="file").api(record.api)
+
+    assert back == api
+    assert all(in_words(p.constraint) for p in api.parameters)
+    assert isinstance(documentation_findings([record], "lib"), list)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 2_000, "[1, " * 500, "`" * 1_999, "a 4-D tensor, " * 140, "'a', " * 400, "{" * 2_000,
+     "Default: " * 200, "(x " * 600, "shape [" * 280, "$" * 2_000, "\\text{" * 300],
+    ids=lambda text: text[:6],
+)  # fmt: skip
+def test_a_long_text_takes_no_long_time(text: str) -> None:
+    record = ApiRecord(
+        api="lib.f",
+        kind=CallKind.FUNCTION,
+        source="signature",
+        parameters=(
+            ParameterRecord(
+                name="x", doc=text[:1999], doc_type=text, annotation=text, default=text
+            ),
+        ),
+    )
+    started_s = time.process_time()
+
+    understand(record)
+    documentation_findings([record], "lib")
+
+    assert time.process_time() - started_s < 1.0

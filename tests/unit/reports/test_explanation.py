@@ -1,0 +1,147 @@
+"""What is known of an API, as people read it at a terminal or in a pipe."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ApiRecord,
+    CallKind,
+    DocumentationCheck,
+    DocumentationFinding,
+    ParameterKind,
+    ParameterRecord,
+    Skipped,
+)
+from ciguard.knowledge import Provenance, known_of, understand
+from ciguard.reports import explain_in, extraction_lines
+
+if TYPE_CHECKING:
+    import pytest
+
+CONV = ApiRecord(
+    api="lib.conv",
+    kind=CallKind.FUNCTION,
+    operator="op::conv",
+    aliases=("lib.nn.conv",),
+    doc="Applies it.",
+    source="signature",
+    tags=frozenset({"random"}),
+    parameters=(
+        ParameterRecord(name="input", annotation="Tensor", doc="A 4-D tensor [b]of[/b] \x1b[2J"),
+        ParameterRecord(name="stride", required=False, default="1", schema_type="int[2]"),
+        ParameterRecord(name="hook", annotation="Callable", kind=ParameterKind.KEYWORD_ONLY),
+        ParameterRecord(name="more", kind=ParameterKind.VAR_KEYWORD, required=False),
+    ),
+)  # fmt: skip
+LAYER = ApiRecord(
+    api="lib.Linear",
+    kind=CallKind.LAYER,
+    source="signature",
+    parameters=(ParameterRecord(name="in_features", annotation="int"),),
+    inputs=(ParameterRecord(name="x", annotation="Tensor"),),
+)
+NOTHING = ApiRecord(api="lib.seed", kind=CallKind.FUNCTION, parameters=())
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def plain(record: ApiRecord) -> str:
+    stream = io.StringIO()
+    explain_in(stream, understand(record), origin="lib 1.0")
+    return stream.getvalue()
+
+
+def test_a_pipe_gets_plain_lines_that_can_be_searched() -> None:
+    text = plain(CONV)
+
+    assert text.startswith(
+        "lib.conv   function · op::conv · lib 1.0\nalso lib.nn.conv\nApplies it.\ntags: random\n"
+    )
+    assert "\x1b" not in text
+    assert not any(line.endswith(" ") for line in text.splitlines())
+
+
+def test_each_parameter_has_its_need_its_words_and_who_said_so() -> None:
+    lines = plain(CONV).splitlines()
+
+    assert "input  required" in lines
+    place = lines.index("stride  optional, default 1")
+    assert lines[place + 1] == "    list of 2 ints from 1 to 4; or int from 1 to 4"
+    assert lines[place + 2].split() == ["structures", "schema", "“int[2]”"]
+    assert "hook  required, by keyword only" in lines
+    assert "    never given: nothing here can make one" in lines
+    assert "**more  optional" in lines
+
+
+def test_the_rule_that_read_a_phrase_is_named() -> None:
+    (line,) = [line for line in plain(CONV).splitlines() if "doc phrase" in line]
+
+    assert line.split()[:2] == ["shape", "doc"]
+    assert "“4-D”  by rule " in line
+
+
+def test_text_of_the_library_cannot_command_the_terminal() -> None:
+    hostile = replace(CONV, doc="[red]x[/red] \x1b[31m \u202e")
+
+    assert "[red]x[/red] \\x1b[31m \\u202e" in plain(hostile)
+
+
+def test_a_terminal_gets_colour_and_wrapped_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    stream = _Terminal()
+
+    explain_in(stream, understand(CONV), origin="lib 1.0")
+
+    assert "\x1b[1;36minput" in stream.getvalue()
+
+
+def test_what_a_built_layer_is_called_with_is_shown() -> None:
+    text = plain(LAYER)
+
+    assert "the object that it makes is called with\n\nx  required\n    tensor of float32" in text
+
+
+def test_an_api_without_parameters_is_called_without_arguments() -> None:
+    assert "no parameters are known: it is called without arguments" in plain(NOTHING)
+
+
+# --- extraction -----------------------------------------------------------------------------------
+
+
+def test_an_extraction_says_how_much_is_known_and_what_was_skipped() -> None:
+    origin = Provenance(library="lib", version="1.0")
+    lost = [
+        Skipped(name=f"lib.part{number}", reason="ImportError: \x1b[2J") for number in range(22)
+    ]
+    finding = DocumentationFinding(
+        check=DocumentationCheck.STRANGER,
+        library="lib",
+        api="lib.conv",
+        parameter="y",
+        message="describes 'y', which is no parameter",
+        evidence="y",
+    )
+
+    lines = list(extraction_lines(known_of([CONV, LAYER, NOTHING], lost, origin), [finding]))
+
+    assert lines[0] == "lib 1.0"
+    assert lines[1].startswith("  3 APIs, 5 parameters, ")
+    assert "2 of 2 APIs that take arguments (100.0%)" in lines[2]
+    assert lines[3].startswith("  by source: ")
+    assert lines[4] == "  without a signature, called without arguments: 1: lib.seed"
+    assert lines[5] == "  skipped: lib.part0: ImportError: \\x1b[2J"
+    assert lines[-2:] == ["  skipped: 2 more", "  documentation: 1 stranger"]
+
+
+def test_a_library_without_an_api_is_no_error() -> None:
+    lines = list(extraction_lines(known_of([], [], Provenance(library="lib", version="1")), []))
+
+    assert lines[1] == "  0 APIs, 0 parameters, 0 constraints"
