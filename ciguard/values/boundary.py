@@ -54,7 +54,10 @@ _EDGE_FLOATS = (
     0.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 3.4e38, -3.4e38, 1e-45, 1.7e308,
 )  # fmt: skip
 _EDGE_TEXTS = ("", "\0", "a" * 300, "é", "%s%n", "-1")
-_EDGE_DTYPES = ("string", "bool", "complex128", "uint8", "float16", "bfloat16", "int8", "float64")
+_EDGE_DTYPES = (
+    "string", "bool", "complex128", "uint8", "float16", "bfloat16", "int8", "float64",
+    "float8_e4m3fn", "float8_e5m2",
+)  # fmt: skip
 _EXPLICIT_ELEMENTS = 64
 _EMPTY_SHARE = 0.3
 _LARGE_SHARE = 0.2

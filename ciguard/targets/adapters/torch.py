@@ -36,8 +36,15 @@ _DTYPES = (
     "complex32",
     "complex64",
     "complex128",
+    "float8_e4m3fn",
+    "float8_e5m2",
 )
-_WIDER = {"bfloat16": "float32", "complex32": "complex64"}
+_WIDER = {
+    "bfloat16": "float32",
+    "float8_e4m3fn": "float32",
+    "float8_e5m2": "float32",
+    "complex32": "complex64",
+}
 """What numpy lacks is read back in a type that holds every value exactly."""
 
 _SMALLEST = 5e-324
