@@ -17,7 +17,14 @@ from ciguard.baseline.comparison import (
     with_issues,
 )
 from ciguard.baseline.files import read_text, replace_file
-from ciguard.baseline.record import BaselineRecord, Decision, Exhibit, Sighting, State
+from ciguard.baseline.record import (
+    BaselineRecord,
+    Decision,
+    Exhibit,
+    Sighting,
+    State,
+    with_exhibit,
+)
 from ciguard.baseline.store import BaselineStore, FolderStore
 
 __all__ = [
@@ -40,5 +47,6 @@ __all__ = [
     "read_text",
     "replace_file",
     "update",
+    "with_exhibit",
     "with_issues",
 ]

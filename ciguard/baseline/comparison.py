@@ -12,10 +12,9 @@ from ciguard.baseline.record import (
     Sighting,
     State,
     bucket_of,
-    exhibit_of,
-    exhibit_order,
     merge_records,
     record_of,
+    with_exhibit,
 )
 from ciguard.domain import Bucket, Comparison, Confirmation
 
@@ -151,9 +150,8 @@ def _met(record: BaselineRecord | None, bucket: Bucket, sighting: Sighting) -> B
         state = record.state if record.state in kept else State.OPEN
         decision = Decision(changed=sighting.time, state=state, because=decision.because)
     return replace(
-        record,
+        with_exhibit(record, bucket),
         decision=decision,
-        exhibit=min(record.exhibit, exhibit_of(bucket), key=exhibit_order),
         targets=tuple(sorted({*record.targets, *bucket.finding.targets})),
         last_seen=max(record.last_seen, sighting),
     )

@@ -151,6 +151,11 @@ def exhibit_of(bucket: Bucket) -> Exhibit:
     )
 
 
+def with_exhibit(record: BaselineRecord, bucket: Bucket) -> BaselineRecord:
+    """Return the record shown by the better of its own case and the bucket's."""
+    return replace(record, exhibit=min(record.exhibit, exhibit_of(bucket), key=exhibit_order))
+
+
 def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
     """Return a bucket for a record that this run did not meet. It has no outcomes."""
     shown = record.exhibit

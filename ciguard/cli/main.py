@@ -16,6 +16,7 @@ from ciguard.cli.config import config
 from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
 from ciguard.cli.learn import learn
+from ciguard.cli.minimize import minimize
 from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
 from ciguard.cli.session import Session
@@ -59,7 +60,7 @@ def ciguard() -> None:
     """
 
 
-for _command in (run, show, reproduce, explain, extract, learn, targets, config, version):
+for _command in (run, show, reproduce, minimize, explain, extract, learn, targets, config, version):
     ciguard.add_command(_command)
 
 

@@ -111,7 +111,18 @@ def run_folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "run", "show", "reproduce", "explain", "extract", "targets", "config", "version"],
+    [
+        "",
+        "run",
+        "show",
+        "reproduce",
+        "minimize",
+        "explain",
+        "extract",
+        "targets",
+        "config",
+        "version",
+    ],
 )
 def test_help(command: str, ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard(*command.split(), "--help"))

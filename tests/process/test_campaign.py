@@ -7,12 +7,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ciguard.campaign import JOURNAL, run
+from ciguard.campaign import JOURNAL, minimise, run
 from ciguard.config import Config
 from ciguard.domain import (
     BatchFinished,
@@ -21,6 +22,7 @@ from ciguard.domain import (
     Comparison,
     Confirmation,
     Event,
+    LiteralValue,
     RunFinished,
     RunStarted,
     TargetReady,
@@ -88,6 +90,12 @@ def compared(events: list[Event]) -> set[Comparison]:
 def executed(events: list[Event]) -> list[tuple[str, str, dict[str, int]]]:
     batches = [e for e in events if isinstance(e, BatchFinished)]
     return [(e.target, e.api, dict(e.counts)) for e in batches]
+
+
+def numbers_of(bucket: Bucket) -> list[object]:
+    case = bucket.finding.case
+    values = [*case.arguments, *(value for _, value in case.keywords)]
+    return [value.value for value in values if isinstance(value, LiteralValue)]
 
 
 def shown(buckets: tuple[Bucket, ...]) -> set[tuple[str, object, object]]:
@@ -266,6 +274,34 @@ def test_a_campaign_ends_early_when_every_call_was_left_alone(campaign: Campaign
 
     assert met(events) == {("planted.divide", "crash")}
     assert time.monotonic() - began < 45
+
+
+def test_what_is_new_is_shown_by_a_case_that_leaves_nothing_out(campaign: Campaign) -> None:
+    events = campaign(targets=(ONE,), api=("planted.fragile", "planted.divide", "planted.leak"))
+
+    assert {b.finding.api: numbers_of(b) for b in end(events).buckets} == {
+        "planted.fragile": [-1],
+        "planted.divide": [0, 0],
+        "planted.leak": [0],
+    }
+    assert [b.reproduced for b in end(events).buckets] == [True, True, True]
+
+
+@pytest.mark.usefixtures("campaign")
+def test_a_bucket_is_minimised_on_request(campaign: Campaign) -> None:
+    (bucket,) = end(campaign(targets=(ONE,), api=("planted.fragile",))).buckets
+    case = replace(bucket.finding.case, arguments=(LiteralValue(-7000),))
+    large = replace(bucket, finding=replace(bucket.finding, case=case))
+    fixed = replace(
+        large, finding=replace(large.finding, case=replace(case, arguments=(LiteralValue(1),)))
+    )
+
+    found = minimise(large, Config(targets=(ONE,), budget_s=30.0))
+
+    assert found is not None
+    assert found.bucket.finding.case.arguments == (LiteralValue(-1),)
+    assert "planted.fragile(-1)" in found.script
+    assert minimise(fixed, Config(targets=(ONE,))) is None
 
 
 def test_a_hang_is_confirmed_and_blamed_on_its_case(campaign: Campaign) -> None:

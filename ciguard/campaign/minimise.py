@@ -1,0 +1,112 @@
+"""Minimising one bucket on request, with more time than a campaign has for each."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ciguard.campaign.group import groups_of, worker_spec
+from ciguard.campaign.scripts import text_of
+from ciguard.errors import WorkerStartError
+from ciguard.execution import Dispatcher, Job
+from ciguard.oracles import judge
+from ciguard.targets import parse_target, provision
+from ciguard.triage import Minimiser, encode, fingerprint, simplicity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ciguard.campaign.group import Group
+    from ciguard.config import Config
+    from ciguard.domain import Bucket, Finding, Outcome
+    from ciguard.oracles import Subject
+
+log = logging.getLogger(__name__)
+
+_WAIT_S = 1.0
+_FIRST = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Minimised:
+    """What became of a bucket."""
+
+    bucket: Bucket
+    """Shown by the simplest case that was found, with its outcomes."""
+    script: str
+    """Its reproducer."""
+
+
+def minimise(
+    bucket: Bucket, config: Config, *, on_step: Callable[[str], None] = log.info
+) -> Minimised | None:
+    """Look for the simplest case that shows a bucket's defect, for as long as the budget lasts.
+
+    Args:
+        bucket: from a run or from the baseline.
+        config: budget, limits and repetitions.
+        on_step: told what is happening, one line each, when something takes time.
+
+    Returns:
+        None if the case does not show the defect any more.
+
+    Raises:
+        TargetSyntaxError: if one of the bucket's targets cannot be read.
+        ProvisioningError: if one cannot be provided.
+        WorkerStartError: if the workers of one cannot run.
+    """
+    names = list(bucket.finding.outcomes or bucket.finding.targets)
+    environments = {
+        # Of two equal targets the second carries a number that is not part of the request.
+        name: provision(parse_target(name.partition(" #")[0]), on_step=on_step)
+        for name in names
+    }
+    group = groups_of(environments)[bucket.finding.library]
+    with Dispatcher() as dispatcher:
+        specs = [worker_spec(name, member, config) for name, member in environments.items()]
+        for started in dispatcher.start(specs).values():
+            if isinstance(started, WorkerStartError):
+                raise started
+        finding = _shown(bucket, names, dispatcher, group.subject(bucket.finding.api))
+        if finding is None:
+            return None
+        simplest = _simplest(finding, dispatcher, group, config)
+    found = replace(bucket, finding=simplest)
+    return Minimised(found, text_of(found, group.members))
+
+
+def _shown(
+    bucket: Bucket, names: Iterable[str], dispatcher: Dispatcher, subject: Subject
+) -> Finding | None:
+    """Run the bucket's case as it is, and return the finding that it still gives."""
+    outcomes: dict[str, Outcome] = {}
+    for name in names:
+        dispatcher.add(Job(name, _FIRST, (encode(bucket.finding.case),), fresh=True))
+    while not dispatcher.is_idle:
+        for result in dispatcher.wait(_WAIT_S):
+            outcomes[result.job.target] = result.outcomes[0]
+    for name in names:
+        if name not in outcomes:
+            raise WorkerStartError(dispatcher.failure(name))
+    in_order = {name: outcomes[name] for name in names}
+    findings = judge(bucket.finding.case, in_order, subject)
+    same = (found for found in findings if fingerprint(found).key == bucket.fingerprint)
+    return next(same, None)
+
+
+def _simplest(finding: Finding, dispatcher: Dispatcher, group: Group, config: Config) -> Finding:
+    minimiser = Minimiser(
+        dispatcher,
+        repetitions=config.confirmations,
+        subject_of=lambda met: group.subject(met.api),
+    )
+    minimiser.propose(fingerprint(finding).key, finding)
+    found = [finding]
+    deadline = time.monotonic() + config.budget_s
+    while not minimiser.is_idle and time.monotonic() < deadline:
+        minimiser.pump()
+        for result in dispatcher.wait(_WAIT_S):
+            found += minimiser.take(result)
+    return min(found, key=lambda met: simplicity(met.case))
