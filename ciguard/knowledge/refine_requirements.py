@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import prod
 from typing import Any, TypeAlias
 
 from ciguard.domain import LiteralValue
@@ -15,6 +16,9 @@ Fields: TypeAlias = dict[str, Any]
 
 _MOST_DIMENSIONS = 8
 _MOST_ALLOWED = 24
+_MOST_ELEMENTS = 512
+_MOST_DIGITS = 9
+_FARTHEST = 2.0**62
 _DTYPES = {
     "half": "float16", "float": "float32", "double": "float64", "byte": "uint8", "char": "int8",
     "short": "int16", "int": "int32", "long": "int64", "bool": "bool", "str": "string",
@@ -100,7 +104,12 @@ def requirement(text: str) -> Fields:
         decisive = read(text)
         if decisive:
             return decisive | (_sign(text) if decisive.get("ndim") == (0, 0) else {})
-    return _dtypes(text) or _structures(text) | _range(text)
+    return _dtypes(text) or _structures(text) | _near(_range(text))
+
+
+def _near(fields: Fields) -> Fields:
+    """Return the range, unless it ends where no argument lies."""
+    return fields if all(abs(end) < _FARTHEST for end in fields.values()) else {}
 
 
 def _count(text: str) -> int:
@@ -116,6 +125,8 @@ def _size(text: str) -> Fields:
     found = _SHAPE.search(text)
     if found:
         sizes = tuple(map(int, re.findall(r"\d+", found.group(1))))
+        if prod(sizes) > _MOST_ELEMENTS or len(sizes) > _MOST_DIMENSIONS:
+            return {}
         length = {"length": (sizes[0],) * 2} if len(sizes) == 1 else {}
         return {"shape": sizes, **length}
     found = _ELEMENTS.search(text)
@@ -202,7 +213,7 @@ def _sign(text: str) -> Fields:
 def _allowed(text: str) -> Fields:
     multiple = _MULTIPLE.search(text)
     if multiple:
-        step = int(multiple.group(1))
+        step = int(multiple.group(1)[:_MOST_DIGITS])
         return {"allowed": tuple(LiteralValue(step * times) for times in (1, 2, 3))}
     listed, only, spoken = _QUOTED_LIST.search(text), _OTHER_THAN.search(text), _ONE_OF.search(text)
     words: list[str] = []

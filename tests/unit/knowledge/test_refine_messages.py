@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import random
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import CallValue, ListValue, LiteralValue, TensorValue, Uniform, Value
+from ciguard.domain import (
+    CallValue,
+    ListValue,
+    LiteralValue,
+    Rejected,
+    TensorValue,
+    Uniform,
+    Value,
+    record_from_json,
+    value_to_json,
+)
+from ciguard.knowledge import Experience, refined, understand
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.knowledge.refine_messages import Advice, Presence, advice_in, mentioned
+from ciguard.values import Scope, compile_sampler
 
 _FILL = Uniform(0, 0.0, 1.0)
 
@@ -207,3 +221,37 @@ def test_whatever_a_message_says_the_advice_fits_a_clue(words: str, more: str) -
         for one in advice_in(message, values, tuple(values)):
             assert one.parameter in values
             Clue(source=Source.REJECTION, evidence=message, **one.fields)
+
+
+_DEMANDS = st.sampled_from(
+    ("x must be {}", "n must be at least {}", "n must be in [{}, {}]", "x must have shape [{}]",
+     "n must have {} elements", "n must be a multiple of {}", "expected x to be {}D", "n > {}",
+     "mode must be one of {}, {}", "x must be rank {} but is rank 2", "n must be < {}, got 3")
+)  # fmt: skip
+
+
+@given(_DEMANDS, st.one_of(st.integers(0), st.floats(), st.text()), st.integers())
+def test_whatever_a_message_demands_calls_can_be_drawn(
+    demand: str, number: object, other: int
+) -> None:
+    message = demand.format(number, other)
+    record = record_from_json(
+        {
+            "api": "lib.f",
+            "kind": "function",
+            "parameters": [
+                {"name": "x", "schema_type": "Tensor"},
+                {"name": "n", "schema_type": "int"},
+                {"name": "mode", "schema_type": "str"},
+            ],
+        }
+    )
+    values = {"x": tensor(2, 3), "n": LiteralValue(3), "mode": LiteralValue("x")}
+    known = Experience()
+    for _ in range(3):
+        known.note(values, tuple(values), Rejected("ValueError", message))
+
+    for parameter in refined(understand(record), known).parameters:
+        draw = compile_sampler(parameter.constraint)
+        value = draw(random.Random(0), Scope())  # noqa: S311 - repeatable
+        assert len(json.dumps(value_to_json(value))) < 20_000
