@@ -80,7 +80,7 @@ def _problems(record: ApiRecord, customary: _Custom) -> Iterator[_Problem]:
 
 def _of_the_section(record: ApiRecord, customary: _Custom) -> Iterator[_Problem]:
     strangers, undescribed = _strangers(record), _undescribed(record, customary)
-    if len(strangers) == len(undescribed) == 1 and _is_required(record, undescribed[0]):
+    if len(strangers) == len(undescribed) == 1 and _is_meant(record, strangers[0], undescribed[0]):
         described, real = strangers[0], undescribed[0]
         message = f"describes {described!r}; the parameter is called {real!r}"
         yield DocumentationCheck.STRANGER, described, message, described
@@ -93,8 +93,10 @@ def _of_the_section(record: ApiRecord, customary: _Custom) -> Iterator[_Problem]
         yield DocumentationCheck.UNDESCRIBED, name, message, ""
 
 
-def _is_required(record: ApiRecord, name: str) -> bool:
-    return any(p.required for p in record.parameters if p.name == name)
+def _is_meant(record: ApiRecord, described: str, real: str) -> bool:
+    """Whether the description of a stranger is surely that of this parameter."""
+    is_required = any(p.required for p in record.parameters if p.name == real)
+    return is_required or real.startswith(described) or described.startswith(real)
 
 
 def _strangers(record: ApiRecord) -> list[str]:

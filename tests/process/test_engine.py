@@ -294,10 +294,15 @@ def test_a_worker_cannot_signal_the_guard(dispatcher: Dispatcher) -> None:
 
 
 def test_the_catalogue_of_a_target_is_described(dispatcher: Dispatcher) -> None:
-    records = {record["api"]: record for record in dispatcher.describe("planted")}
+    lines = list(dispatcher.describe("planted"))
 
+    records = {line["api"]: line for line in lines if "api" in line}
     assert records["planted.Affine"]["kind"] == "layer"
     assert records["planted.remove"]["tags"] == ["files"]
+    assert {line["skipped"] for line in lines if "api" not in line} == {
+        "planted.absent",
+        "planted.odd.hostile",
+    }
 
 
 def test_a_script_that_dies_is_told_from_one_that_raises(dispatcher: Dispatcher) -> None:
