@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ciguard import __version__
+from ciguard.cli.accept import accept
 from ciguard.cli.config import config
 from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
@@ -60,7 +61,19 @@ def ciguard() -> None:
     """
 
 
-for _command in (run, show, reproduce, minimize, explain, extract, learn, targets, config, version):
+for _command in (
+    run,
+    show,
+    reproduce,
+    minimize,
+    accept,
+    explain,
+    extract,
+    learn,
+    targets,
+    config,
+    version,
+):
     ciguard.add_command(_command)
 
 

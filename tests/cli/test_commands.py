@@ -117,6 +117,7 @@ def run_folder(tmp_path: Path) -> Path:
         "show",
         "reproduce",
         "minimize",
+        "accept",
         "explain",
         "extract",
         "targets",

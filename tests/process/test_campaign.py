@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ciguard.campaign import JOURNAL, minimise, run
+from ciguard.cli import main
 from ciguard.config import Config
 from ciguard.domain import (
     BatchFinished,
@@ -302,6 +303,21 @@ def test_a_bucket_is_minimised_on_request(campaign: Campaign) -> None:
     assert found.bucket.finding.case.arguments == (LiteralValue(-1),)
     assert "planted.fragile(-1)" in found.script
     assert minimise(fixed, Config(targets=(ONE,))) is None
+
+
+def test_an_accepted_bucket_fails_no_run(
+    campaign: Campaign, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign(api=("planted.leak",))
+    (known,) = end(campaign(api=QUICK[:1])).buckets
+    places = ["--out", str(tmp_path / "run"), "--baseline", str(tmp_path / "baseline")]
+
+    refused = main(["accept", known.fingerprint, "--because", " ", *places])
+    done = main(["accept", known.fingerprint, "--because", "documented", *places])
+
+    assert (refused, done) == (2, 0)
+    assert "the reason is empty" in capsys.readouterr().err
+    assert compared(campaign(api=("planted.leak",))) == {Comparison.ACCEPTED}
 
 
 def test_a_hang_is_confirmed_and_blamed_on_its_case(campaign: Campaign) -> None:

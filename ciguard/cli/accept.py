@@ -1,0 +1,47 @@
+"""`ciguard accept`: let one known bucket be."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from ciguard.cli.lookup import bucket_of
+from ciguard.cli.options import takes_settings
+from ciguard.domain import visible
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from ciguard.config import Effective
+
+
+@click.command(short_help="Accept one known bucket, with a reason.")
+@click.argument("bucket")
+@click.option("--because", metavar="TEXT", required=True, help="Why it may stay as it is.")
+@takes_settings("out", "baseline")
+def accept(settings: Effective, bucket: str, because: str) -> None:
+    """Note in the baseline why BUCKET may stay: it is shown as accepted and fails no run.
+
+    A different defect of the same API has another fingerprint, and counts.
+    """
+    from ciguard.baseline import FolderStore, find_record  # noqa: PLC0415 - not for `--help`
+    from ciguard.baseline import accept as accepted  # noqa: PLC0415
+
+    config = settings.config
+    reason = visible(because).strip()
+    if not reason:
+        msg = "--because: the reason is empty. Write why the bucket may stay as it is."
+        raise ConfigurationError(msg)
+    found = bucket_of(config, bucket)
+    store = FolderStore(config.baseline)
+    records = store.load()
+    if find_record(records, found.fingerprint) is None:
+        msg = (
+            f"bucket {found.fingerprint}: not in the baseline {config.baseline}, which holds what "
+            "earlier runs have settled. Run `ciguard run` until it is confirmed."
+        )
+        raise ConfigurationError(msg)
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    store.save(accepted(records, found.fingerprint, because=reason, time=now))
+    click.echo(f"{found.fingerprint} {visible(found.finding.api)}: accepted.")
