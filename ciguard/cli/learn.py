@@ -21,10 +21,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option(
     "--min-support",
-    type=click.IntRange(min=1),
-    default=2,
+    type=click.FloatRange(min=1.0),
+    default=2.0,
     show_default=True,
-    help="Labelled sentences that a pattern must match.",
+    help="Labelled sentences that a pattern must match; one met n times counts as sqrt(n).",
 )
 @click.option(
     "--min-confidence",
@@ -34,7 +34,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Share of them that must have the constraint.",
 )
 def learn(
-    *, sentences: Path, docs: Path | None, out: Path, min_support: int, min_confidence: float
+    *, sentences: Path, docs: Path | None, out: Path, min_support: float, min_confidence: float
 ) -> None:
     """Learn rules that read constraints out of documentation, from labelled sentences.
 

@@ -27,8 +27,11 @@ class Source(IntEnum):
     FAMILY = 4
     """What all operators of a family (convolution, pooling, …) ask of their parameters."""
     DOC_PHRASE = 5
-    DEFAULT = 6
-    NAME = 7
+    """A phrase of the documentation that a hand-written rule knows."""
+    MINED_RULE = 6
+    """A sentence of the documentation that a mined rule knows."""
+    DEFAULT = 7
+    NAME = 8
     """The parameter's name alone."""
 
 

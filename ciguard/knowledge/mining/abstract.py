@@ -65,13 +65,13 @@ class RuleBook:
 
     def _stands(self, rule: Rule, exception: Rule) -> bool:
         margin = self._margins.get(rule.field, 0.0)
-        strength, _ = self._thresholds.rank(rule)
-        doubt, support = self._thresholds.rank(exception)
-        if margin == 0.0:
-            return (strength, rule.support) >= (doubt, support)
+        strength, support = self._thresholds.rank(rule)
+        doubt, against = self._thresholds.rank(exception)
+        if not margin:
+            return (strength, support) >= (doubt, against)
         return strength >= (1.0 - margin) * doubt
 
-    def _order(self, rule: Rule) -> tuple[tuple[float, int], int, Rule]:
+    def _order(self, rule: Rule) -> tuple[tuple[float, float], int, Rule]:
         return self._thresholds.rank(rule), -len(rule.pattern), rule
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ciguard.knowledge.mining.concrete import FIELDS
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.annotations import Sample
     from ciguard.knowledge.mining.mine import Row
     from ciguard.knowledge.mining.structure import Pattern, Structure
+
+_DIGITS = 3
+"""Of support and hits: what is written to a file is what counts."""
 
 
 def learn(
@@ -30,6 +33,7 @@ def learn(
     that says there is none: a rule that never comes first for any sentence decides nothing.
     """
     thresholds = thresholds or Thresholds()
+    samples = list(samples)
     rows = rows_of(samples)
     best = _Best(len(rows), thresholds)
     for pattern, numbers in frequent(rows, thresholds.min_support, structure=structure):
@@ -37,7 +41,7 @@ def learn(
             best.offer(rule, numbers)
     return RuleSet(
         library=library,
-        sentences=sum(row.count for row in rows),
+        sentences=len(samples),
         thresholds=thresholds,
         rules=tuple(sorted(best.rules())),
     )
@@ -45,16 +49,16 @@ def learn(
 
 def _rules(pattern: Pattern, rows: Sequence[Row]) -> Iterator[Rule]:
     """Yield one rule per field and distinct set of values in the matching sentences."""
-    support = sum(row.count for row in rows)
-    hits: dict[str, Counter[tuple[str, ...]]] = {name: Counter() for name in FIELDS}
+    support = round(sum(row.weight for row in rows), _DIGITS)
+    hits: dict[str, dict[tuple[str, ...], float]] = {name: defaultdict(float) for name in FIELDS}
     for row in rows:
-        for labels, count in row.labels.items():
+        for labels, weight in row.labels.items():
             for name in FIELDS:
                 values = tuple(sorted(value for of, value in labels if of == name))
-                hits[name][values] += count
-    for name, counted in hits.items():
-        for values, count in counted.items():
-            yield Rule(name, pattern, values, support, count)
+                hits[name][values] += weight
+    for name, weighed in hits.items():
+        for values, weight in weighed.items():
+            yield Rule(name, pattern, values, support, round(weight, _DIGITS))
 
 
 class _Best:
@@ -62,7 +66,7 @@ class _Best:
 
     def __init__(self, rows: int, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
-        self._kept: list[dict[tuple[str, bool], list[tuple[tuple[float, int, int], Rule]]]] = [
+        self._kept: list[dict[tuple[str, bool], list[tuple[tuple[float, float, int], Rule]]]] = [
             defaultdict(list) for _ in range(rows)
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.annotations import Labels, Sample
     from ciguard.knowledge.mining.structure import Pattern
 
+_ROUNDING = 1e-9
+"""Two halves are a whole, whatever their sum is in floating point."""
 Matches: TypeAlias = "dict[int, int]"
 """Number of a row to the position where the match ends in it."""
 
@@ -29,25 +32,34 @@ class Row:
     """All samples of one normal form: a sentence that many parameters share is looked at once."""
 
     words: tuple[str, ...]
-    labels: Mapping[Labels, int]
-    """How often which constraints were given; annotators do not always agree with themselves."""
+    labels: Mapping[Labels, float]
+    """Weight of each set of constraints; annotators do not always agree with themselves."""
 
     @property
-    def count(self) -> int:
-        """Samples of this form."""
+    def weight(self) -> float:
+        """What the row counts for."""
         return sum(self.labels.values())
 
 
 def rows_of(samples: Iterable[Sample]) -> list[Row]:
-    """Group samples by normal form, in a stable order."""
+    """Group samples by normal form, in a stable order.
+
+    A form of n samples weighs the square root of n: a sentence that a hundred parameters share is
+    stronger evidence than one that a single parameter has, but not a hundred times as strong.
+    """
     grouped: dict[tuple[str, ...], Counter[Labels]] = defaultdict(Counter)
     for sample in samples:
         grouped[sample.words][sample.labels] += 1
-    return [Row(words, grouped[words]) for words in sorted(grouped)]
+    return [_row(words, grouped[words]) for words in sorted(grouped)]
+
+
+def _row(words: tuple[str, ...], counts: Counter[Labels]) -> Row:
+    scale = 1 / math.sqrt(counts.total())
+    return Row(words, {labels: count * scale for labels, count in counts.items()})
 
 
 def frequent(
-    rows: Sequence[Row], min_support: int, *, structure: Structure | None = None
+    rows: Sequence[Row], min_support: float, *, structure: Structure | None = None
 ) -> list[tuple[Pattern, tuple[int, ...]]]:
     """Return the frequent patterns and the numbers of the rows that each matches.
 
@@ -57,7 +69,7 @@ def frequent(
 
     Args:
         rows: the labelled sentences.
-        min_support: samples that a pattern must match.
+        min_support: weight of the sentences that a pattern must match.
         structure: what patterns are; gapped sequences when not given.
     """
     miner = _Miner(rows, min_support, structure or GappedSequences())
@@ -65,9 +77,9 @@ def frequent(
 
 
 class _Miner:
-    def __init__(self, rows: Sequence[Row], min_support: int, structure: Structure) -> None:
+    def __init__(self, rows: Sequence[Row], min_support: float, structure: Structure) -> None:
         self._rows = rows
-        self._counts = [row.count for row in rows]
+        self._weights = [row.weight for row in rows]
         self._min_support = min_support
         self._structure = structure
         self._sizes: dict[Pattern, int] = {}
@@ -109,8 +121,8 @@ class _Miner:
             if self._is_minimal(longer, len(narrower)):
                 yield longer, narrower
 
-    def _support(self, matches: Matches) -> int:
-        return sum(self._counts[number] for number in matches)
+    def _support(self, matches: Matches) -> float:
+        return sum(self._weights[number] for number in matches) + _ROUNDING
 
     def _is_pure(self, matches: Matches) -> bool:
         labels = {label for number in matches for label in self._rows[number].labels}

@@ -58,7 +58,7 @@ def from_lines(lines: Iterable[str]) -> RuleSet:
     try:
         head = records[0][1]
         thresholds = Thresholds(
-            min_support=int(head["min_support"]),
+            min_support=float(head["min_support"]),
             min_confidence=float(head["min_confidence"]),
             caution=float(head["caution"]),
             breadth=int(head["breadth"]),
@@ -97,8 +97,8 @@ def _rule(number: int, record: dict[str, Any]) -> Rule:
             field=str(record["field"]),
             pattern=tuple(str(record["pattern"]).split()),
             values=tuple(map(str, record["values"])),
-            support=int(record["support"]),
-            hits=int(record["hits"]),
+            support=float(record["support"]),
+            hits=float(record["hits"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         msg = f"line {number}: not a rule: {error!r}"

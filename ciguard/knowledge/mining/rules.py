@@ -22,9 +22,9 @@ class Rule:
     pattern: Pattern
     values: tuple[str, ...]
     """Abstract values. None at all makes the rule an exception: sentences like this say nothing."""
-    support: int
-    """Labelled sentences that the pattern matches."""
-    hits: int
+    support: float
+    """Labelled sentences that the pattern matches; one met n times counts as sqrt(n)."""
+    hits: float
     """Those among them that have exactly these values."""
 
     @property
@@ -42,14 +42,14 @@ class Rule:
         values = ", ".join(self.values) or "nothing"
         return (
             f"{' '.join(self.pattern)} -> {self.field} {values} "
-            f"(support {self.support}, confidence {self.confidence:.2f})"
+            f"(support {self.support:.3g}, confidence {self.confidence:.2f})"
         )
 
 
 def usual_margins() -> dict[str, float]:
     """Return the margins chosen by cross-validation, see `benchmarks/extraction.py`."""
     return {
-        "dtype": 0.0, "structure": 0.05, "ndim": 0.05, "shape": 0.05, "range": 0.1, "enum": 0.1,
+        "dtype": 0.02, "structure": 0.05, "ndim": 0.05, "shape": 0.05, "range": 0.1, "enum": 0.1,
     }  # fmt: skip
 
 
@@ -57,18 +57,18 @@ def usual_margins() -> dict[str, float]:
 class Thresholds:
     """Which patterns become rules, and which rule has the last word."""
 
-    min_support: int = 2
+    min_support: float = 2.0
     """Labelled sentences that a pattern must match."""
     min_confidence: float = 0.5
     """Of a rule that states a constraint; an exception needs none."""
-    caution: float = 0.5
+    caution: float = 0.3
     """Added to the support when rules are ranked, so that two of two do not outrank 99 of 100."""
     breadth: int = 1
     """Rules kept for each labelled sentence: the best so many, and as many exceptions."""
     margins: Mapping[str, float] = field(default_factory=usual_margins)
     """By field: a constraint stands unless an exception outranks it by more than this share."""
 
-    def rank(self, rule: Rule) -> tuple[float, int]:
+    def rank(self, rule: Rule) -> tuple[float, float]:
         """Return by what rules are ordered: the confidence, less when there is little support."""
         return rule.hits / (rule.support + self.caution), rule.support
 

@@ -74,7 +74,7 @@ def test_every_pattern_found_matches_exactly_the_rows_it_says(
             assert set(numbers) <= set(where)
         else:
             assert list(numbers) == where
-        assert sum(rows[n].count for n in numbers) >= min_support
+        assert sum(rows[n].weight for n in numbers) >= min_support - 1e-6
 
 
 def test_of_patterns_that_match_the_same_sentences_the_smallest_is_kept() -> None:
@@ -92,8 +92,8 @@ def test_a_pattern_that_decides_everything_grows_no_longer() -> None:
     assert max(len(p) for p, _ in frequent(rows, 2) if p[0] != "^") == 1
 
 
-def test_sentences_of_one_form_are_one_row() -> None:
-    rows = rows_of([sample("a", BOOL), sample("a"), sample("a", BOOL)])
+def test_a_sentence_met_four_times_weighs_twice_as_much_as_one_met_once() -> None:
+    rows = rows_of([sample("a", BOOL), sample("a"), *[sample("a", BOOL)] * 2, sample("b")])
 
-    assert [(row.words, row.count) for row in rows] == [(("a",), 3)]
-    assert rows[0].labels == {BOOL: 2, NOTHING: 1}
+    assert [(row.words, row.weight) for row in rows] == [(("a",), 2.0), (("b",), 1.0)]
+    assert rows[0].labels == {BOOL: 1.5, NOTHING: 0.5}
