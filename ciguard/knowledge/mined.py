@@ -15,6 +15,7 @@ from ciguard.domain import dtypes as element_types
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.knowledge.mining import Extracted, ParameterText, extract, shipped_rules
 from ciguard.knowledge.mining.concrete import is_form
+from ciguard.knowledge.mining.files import LEARNED, SERVED_BY
 from ciguard.knowledge.shape_texts import shapes_in, without_markup
 from ciguard.knowledge.type_texts import LIST_OF
 
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 _Fields: TypeAlias = dict[str, Any]
 _Values: TypeAlias = dict[str, tuple[str, ...]]
 
+HAVE_RULES = frozenset((*LEARNED, *SERVED_BY))
+"""Names of the packages whose documentation can be read."""
 _MOST_REMEMBERED = 50_000
-_MOST_QUOTED = 100
+_MOST_QUOTED = 120
 _FORMULA = re.compile(r":math:`([^`]{0,300})`")
 _INTERVAL = re.compile(r"([\[(])(-?[\d.]+|-inf),(-?[\d.]+|inf)([\])])")
 _NOT_NEGATIVE = "[0,inf)"
@@ -57,6 +60,8 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     if not parameter.doc and not parameter.doc_type:
         return []
     library = record.api.partition(".")[0]
+    if library not in HAVE_RULES:
+        return []
     texts = parameter.doc + parameter.doc_type
     named = tuple(p.name for p in record.parameters if p.name in texts)
     return list(_clues(library, parameter.doc, parameter.doc_type, named))
@@ -94,17 +99,15 @@ def _clues_of(extracted: Sequence[Extracted]) -> list[Clue]:
     if ranked := by_field.get("ndim"):
         said.append((ranked, _ranks(values, ranked.rule)))
     return [
-        Clue(source=Source.MINED_RULE, evidence=_quoted(one), **fields)
+        Clue(source=Source.MINED_RULE, evidence=_quoted(one.sentence), rule=str(one.rule), **fields)
         for one, fields in said
         if one and fields and one.rule.confidence >= _SURE
     ]
 
 
-def _quoted(one: Extracted) -> str:
-    sentence = " ".join(one.sentence.split())
-    if len(sentence) > _MOST_QUOTED:
-        sentence = sentence[: _MOST_QUOTED - 1] + "…"
-    return f"{sentence!r} by the rule {one.rule}"
+def _quoted(sentence: str) -> str:
+    sentence = " ".join(sentence.split())
+    return sentence if len(sentence) <= _MOST_QUOTED else sentence[: _MOST_QUOTED - 1] + "…"
 
 
 def _structures(values: _Values) -> _Fields:
