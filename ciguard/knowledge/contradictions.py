@@ -38,7 +38,7 @@ _DEFAULT = re.compile(
 )
 _OF_TYPE = re.compile(r"(?:of type|of the following types:) ((?:`\w+`(?:, or |, | or )?)+)")
 _RANK = re.compile(r"\b(\d)-?D\b")
-_SHAPE = re.compile(r"\bshape\b[^.\[(`]{0,12}`?\[((?:\w+(?:, ?)?)*)\]")
+_SHAPE = re.compile(r"\bshape\b[^.\[(`]{0,12}`?\[(\w[\w, ]*|)\]")
 
 
 def contradictions(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tuple[str, str]]:

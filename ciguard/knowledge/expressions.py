@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 
 _LIMIT = 1_000
 """Characters of an expression worth reading: the longest hint that was met has 419."""
@@ -14,7 +15,10 @@ def expression(text: str) -> ast.expr | None:
     if not stripped or len(stripped) > _LIMIT:
         return None
     try:
-        return ast.parse(stripped, mode="eval").body
+        with warnings.catch_warnings():
+            # `1or 2` is worth a warning to Python, and none to whoever runs a campaign.
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return ast.parse(stripped, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None  # MemoryError is what the parser says of brackets nested too deeply
 
