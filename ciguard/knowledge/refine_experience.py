@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from ciguard.domain import (
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.knowledge.refine_messages import Presence, advice_in, mentioned
 from ciguard.knowledge.refine_refuted import is_refuted
+from ciguard.knowledge.refine_requirements import dtype_named
 from ciguard.knowledge.refine_traits import traits_of
 
 if TYPE_CHECKING:
@@ -111,13 +113,23 @@ class Experience:
     def _refused(
         self, values: Mapping[str, Value], names: Sequence[str], outcome: Rejected
     ) -> None:
-        blamed = mentioned(outcome.message, names) if outcome.stage is Stage.CALL else frozenset()
-        self._count(values, names, 1, blamed or names)
-        if outcome.stage is Stage.CALL:
-            for advice in advice_in(outcome.message, values, names):
-                message = " ".join(outcome.message.split())[:_MOST_QUOTED]
-                said = Said(advice.parameter, advice.fields, advice.presence, message, 1)
-                self._hear(said)
+        if outcome.stage is Stage.BUILD:
+            self._unbuilt(values, names, outcome.message)
+            return
+        self._count(values, names, 1, mentioned(outcome.message, names) or names)
+        for advice in advice_in(outcome.message, values, names):
+            message = " ".join(outcome.message.split())[:_MOST_QUOTED]
+            self._hear(Said(advice.parameter, advice.fields, advice.presence, message, 1))
+
+    def _unbuilt(self, values: Mapping[str, Value], names: Sequence[str], message: str) -> None:
+        """Blame the dtype that the target lacks, and nothing else: the API was not called."""
+        named = [dtype for dtype in map(dtype_named, re.findall(r"\w+", message)) if dtype]
+        if not named:
+            return
+        trait = f"dtype:{named[-1]}"  # "jax makes float32 of float64"
+        for name, traits in traits_of(values, names).items():
+            if trait in traits:
+                self.counts.setdefault(name, {}).setdefault(trait, [0, 0])[1] += 1
 
     def _count(
         self,

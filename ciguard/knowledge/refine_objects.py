@@ -72,7 +72,7 @@ OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
             ),
         ),
         (
-            (r"no attribute '(?:_?forward_pre_hooks|training|named_\w+|modules|parameters|"
+            (r"no attribute '(?:_?forward_pre_hooks|training|named_\w+|children|modules|parameters|"
             r"_modules|_parameters|_buffers|state_dict|register_\w+)'|"
             r"not an? (?:\w+\.)*Module\b|Module '.*' has no parameter"),
             (
@@ -90,7 +90,8 @@ OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
             ),
         ),
         (
-            (r"backends: \[[^\]]*\bSparseCPU|[Ss]parse (?:COO )?tensors?\b|sparse_coo|"
+            (r"backends: \[[^\]]*\bSparseCPU|[Ss]parse (?:COO |coordinate )?tensors?\b|"
+            r"to have sparse layout|sparse_coo|"
             r"[Ss]parse COO|tensor layout Sparse\b"),
             tuple(_of("torch.Tensor.to_sparse", one) for one in (_SQUARE, _MATRIX, _CUBE)),
         ),

@@ -77,7 +77,7 @@ _LESS = re.compile(rf"(?:<|less than|smaller than) ?{_NUMBER}", re.IGNORECASE)
 _QUOTE = r"['\"`]{1,2}[\w\-]+['\"`]{1,2}"
 _QUOTED_LIST = re.compile(rf"{_QUOTE}(?:(?:,? (?:or|and) |, ?| ?\| ?){_QUOTE})+", re.IGNORECASE)
 _ONE_OF = re.compile(
-    r"(?:one of|allowed values:?|valid (?:options|values|modes) (?:are|include):?|"
+    r"(?:one of|be either|allowed values:?|valid (?:options|values|modes) (?:are|include):?|"
     r"supported (?:modes|values):?|choose (?:from|between)|in the set) ?:?"
     r"[\[({]?([\w, |/\-]+)[\])}]?", re.IGNORECASE,
 )  # fmt: skip

@@ -13,6 +13,7 @@ from ciguard.domain import (
     ParameterKind,
     Passed,
     Rejected,
+    Stage,
     TensorValue,
     Uniform,
     Value,
@@ -71,6 +72,15 @@ def test_what_is_always_refused_is_no_longer_drawn() -> None:
     assert "bool" in dtypes(Experience())
     assert "bool" not in dtypes(experience(*[good, bad] * 16))
     assert "float32" in dtypes(experience(*[good, bad] * 16))
+
+
+def test_an_argument_that_the_target_cannot_build_says_nothing_but_of_its_dtype() -> None:
+    unbuilt = Rejected("TypeError", "jax makes float32 of float64", Stage.BUILD)
+
+    known = experience(({"x": tensor(2, dtype="float64"), "y": tensor(2)}, unbuilt))
+
+    assert known.counts == {"x": {"dtype:float64": [0, 1]}}
+    assert not known.said
 
 
 def test_a_choice_that_crashes_stays_as_likely_as_one_that_passes() -> None:

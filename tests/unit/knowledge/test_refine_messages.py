@@ -76,6 +76,7 @@ def test_a_parameter_that_is_named_is_the_one_that_is_meant() -> None:
     [
         ("Expected reduce to be one of prod, mean, amax or amin but got x.",
          ("prod", "mean", "amax", "amin")),
+        ("mode argument must be either sum, mean or amax, got x", ("sum", "mean", "amax")),
         ("mode must be 'linear' or 'cubic', got x", ("linear", "cubic")),
         ("`mode` values other  than 'NHWC' are not supported. Received: mode=x", ("NHWC",)),
     ],
