@@ -32,10 +32,13 @@ USUAL_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "ui
 _WEIGHTS = {Structure.TENSOR: 6.0, Structure.TENSORS: 3.0, Structure.INTS: 2.0}
 _LEAST_INT, _MOST_INT = -1, 4
 _MOST_SIZE = 4
+_FARTHEST = 2**64
+"""No integer type reaches farther."""
 
 
 def constraint_of(known: Clue) -> Constraint:
     """Return the constraint that says what `known` says."""
+    known = _bounded(known)
     structures = tuple(s for s in known.structures if s is not Structure.OPAQUE)
     options: list[tuple[float, Constraint]] = []
     if known.allowed and not _are_texts(known.allowed):
@@ -48,6 +51,15 @@ def constraint_of(known: Clue) -> Constraint:
         options = _anything(known)
     constraint = options[0][1] if len(options) == 1 else AnyOf(tuple(options))
     return _perhaps_none(constraint, known)
+
+
+def _bounded(known: Clue) -> Clue:
+    """Return the clue without limits that limit nothing: infinities, and what is no number."""
+    return replace(known, low=_limit(known.low), high=_limit(known.high))
+
+
+def _limit(at: float | None) -> float | None:
+    return at if at is not None and abs(at) <= _FARTHEST else None
 
 
 def _perhaps_none(constraint: Constraint, known: Clue) -> Constraint:

@@ -63,10 +63,25 @@ def test_any_record_is_understood_written_read_and_put_into_words(record: ApiRec
     assert isinstance(documentation_findings([record], "lib"), list)
 
 
+@pytest.mark.parametrize("default", ["1e999", "-1e999", "[1e999]", "10" * 400])
+@pytest.mark.parametrize("kind", ["int", "float", "int[]", "Scalar", "Tensor"])
+def test_an_endless_default_limits_nothing(default: str, kind: str) -> None:
+    record = ApiRecord(
+        api="lib.f",
+        kind=CallKind.FUNCTION,
+        parameters=(ParameterRecord(name="x", default=default, schema_type=kind),),
+    )
+
+    (parameter,) = understand(record).parameters
+
+    assert "inf" not in in_words(parameter.constraint)
+
+
 @pytest.mark.parametrize(
     "text",
     ["(" * 2_000, "[1, " * 500, "`" * 1_999, "a 4-D tensor, " * 140, "'a', " * 400, "{" * 2_000,
-     "Default: " * 200, "(x " * 600, "shape [" * 280, "shape [" + "0" * 1_900, "$" * 2_000, "\\text{" * 300],
+     "Default: " * 200, "(x " * 600, "shape [" * 280, "shape [" + "0" * 1_900, "$" * 2_000,
+     "\\text{" * 300],
     ids=lambda text: text[:6],
 )  # fmt: skip
 def test_a_long_text_takes_no_long_time(text: str) -> None:
