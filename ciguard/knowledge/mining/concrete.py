@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.knowledge.mining.keywords import structure_name
 from ciguard.knowledge.mining.normalise import (
+    CHOICE,
     DTYPE,
     ENUM,
     FLOAT,
@@ -65,9 +66,9 @@ def is_form(abstract: str) -> bool:
     )
 
 
-def _all(placeholder: str) -> Callable[[Sequence[Token]], list[str]]:
+def _all(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
     def raws(tokens: Sequence[Token]) -> list[str]:
-        return [raw for token in tokens if token.text == placeholder for raw in token.raws]
+        return [raw for token in tokens if token.text in placeholders for raw in token.raws]
 
     return raws
 
@@ -124,9 +125,9 @@ def _least_lengths(tokens: Sequence[Token]) -> list[str]:
     return [f"[{raw.replace(' ', '')}]" for raw in _all(RELATION)(tokens)][:1]
 
 
-def _named_sizes(placeholder: str) -> Callable[[Sequence[Token]], list[str]]:
+def _named_sizes(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
     def sizes(tokens: Sequence[Token]) -> list[str]:
-        return [f"[{raw}]" for raw in _all(placeholder)(tokens)][:1]
+        return [f"[{raw}]" for raw in _all(*placeholders)(tokens)][:1]
 
     return sizes
 
@@ -145,7 +146,7 @@ def _references(tokens: Sequence[Token]) -> list[str]:
 
 
 def _named_references(tokens: Sequence[Token]) -> list[str]:
-    return [f"&{raw}" for raw in _all(ENUM)(tokens) if _NAME.fullmatch(raw)][:1]
+    return [f"&{raw}" for raw in _all(ENUM, CHOICE)(tokens) if _NAME.fullmatch(raw)][:1]
 
 
 def _shape_references(tokens: Sequence[Token]) -> list[str]:
@@ -213,13 +214,13 @@ _MAKERS: dict[tuple[str, str], Callable[[Sequence[Token]], list[str]]] = {
     ("shape", SHAPE): _bracket,
     ("shape", "[CONSTANT_NUM]"): _lengths,
     ("shape", "[REXPR]"): _least_lengths,
-    ("shape", "[ENUM]"): _named_sizes(ENUM),
+    ("shape", "[ENUM]"): _named_sizes(ENUM, CHOICE),
     ("shape", "[PARAM]"): _named_sizes(PARAMETER),
     ("shape", "&PARAM"): _shape_references,
     ("range", RELATION): _relations,
     ("range", NUMBER): _between,
     ("range", SHAPE): _intervals,
-    ("enum", ENUM): _all(ENUM),
+    ("enum", ENUM): _all(ENUM, CHOICE),
     ("enum", NUMBER): _all(NUMBER),
 }
 """How each abstract value is made concrete."""

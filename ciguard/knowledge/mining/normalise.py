@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 DTYPE, STRUCTURE = "D_TYPE", "D_STRUCTURE"
 NUMBER, FLOAT, BOOL = "CONSTANT_NUM", "CONSTANT_FLOAT", "CONSTANT_BOOL"
 RELATION, PARAMETER, ENUM, SHAPE = "REXPR", "PARAM", "ENUM", "SHAPE"
+CHOICE = "ENUMS"
+"""A run of several `ENUM`: one quoted word is often only a name, several are a choice."""
 PLACEHOLDERS = frozenset(
-    (DTYPE, STRUCTURE, NUMBER, FLOAT, BOOL, RELATION, PARAMETER, ENUM, SHAPE),
+    (DTYPE, STRUCTURE, NUMBER, FLOAT, BOOL, RELATION, PARAMETER, ENUM, SHAPE, CHOICE),
 )
 
 
@@ -91,7 +93,12 @@ def _joined(tokens: list[Token]) -> tuple[Token, ...]:
                 joined[-1] = Token(token.text, (*before.raws, *token.raws))
                 continue
         joined.append(token)
-    return tuple(joined)
+    return tuple(map(_as_choice, joined))
+
+
+def _as_choice(token: Token) -> Token:
+    is_choice = token.text == ENUM and len(token.raws) > 1
+    return Token(CHOICE, token.raws) if is_choice else token
 
 
 class _Reader:

@@ -35,7 +35,8 @@ def raws(text: str, placeholder: str) -> list[str]:
         ("Float between 0 and 1.", "D_TYPE between CONSTANT_NUM"),
         ("a float >= 0", "a D_TYPE REXPR"),
         ("values with 0 <= p < 1", "values with REXPR"),
-        ("one of `same` or 'valid'", "one of ENUM"),
+        ("the `kernel` matrix", "the ENUM matrix"),
+        ("one of `same` or 'valid'", "one of ENUMS"),
         ("`True` by default", "CONSTANT_BOOL by default"),
         ("if `None`, nothing", "if none nothing"),
         ("a name (optional)", "a name ( optional )"),
@@ -55,7 +56,7 @@ def test_normal_forms(text: str, form: str) -> None:
 
 
 def test_a_run_of_one_placeholder_keeps_the_text_of_all() -> None:
-    assert raws("one of `a`, 'b' or \"c\"", "ENUM") == ["a", "b", "c"]
+    assert raws("one of `a`, 'b' or \"c\"", "ENUMS") == ["a", "b", "c"]
     assert raws("int, float or str", "D_TYPE") == ["int", "float", "string"]
 
 
@@ -64,7 +65,7 @@ def test_the_set_of_a_type_is_its_options_without_none() -> None:
 
     assert normalise_type(text)[:3] == (
         Token("TYPE"),
-        Token("ENUM", ("float16", "csr")),
+        Token("ENUMS", ("float16", "csr")),
         Token("optional"),
     )
 
