@@ -1,7 +1,8 @@
 """Phrases in a parameter's description that state a constraint outright.
 
-The one door for rules about sentences: `read` gets a record and a parameter and returns clues with
-the phrase quoted. Each rule is a pattern and a function from its match to the fields of a clue.
+Hand-written rules for what the mined ones (`mined`) cannot reach: lengths, order, scalars, shapes
+in prose, choices in quotes. `read` gets a record and a parameter and returns clues with the phrase
+quoted. Each rule is a pattern and a function from its match to the fields of a clue.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.domain import LiteralValue
 from ciguard.knowledge.clues import Clue, Source
-from ciguard.knowledge.doc_types import ALIASES, KNOWN_DTYPES, leading_type
+from ciguard.knowledge.doc_types import KNOWN_DTYPES, leading_type
 from ciguard.knowledge.shape_texts import shapes_in, without_markup
 
 if TYPE_CHECKING:
@@ -54,12 +55,6 @@ def _range(match: re.Match[str]) -> _Fields:
     return {"low": low, "high": high}
 
 
-def _dtypes(match: re.Match[str]) -> _Fields:
-    names = [ALIASES.get(name, name) for name in re.findall(r"`(\w+)`", match.group())]
-    known = tuple(name for name in names if name in KNOWN_DTYPES)
-    return {"dtypes": known} if known else {}
-
-
 def _allowed(match: re.Match[str]) -> _Fields:
     texts = re.findall(_QUOTED, match.group())
     if any(text in _NOT_TEXTS or text in KNOWN_DTYPES for text in texts):
@@ -79,10 +74,6 @@ _RULES: tuple[_Rule, ...] = (
     _rule(r"^\W*(?:(?:an?|the|should be an?|must be an?)\s+)?vector\b", {"ndim": (1, 1)}),
     _rule(r"\b(?:the )?same (?:shape|size|dimensions|shape and type|type and shape)"
           r" (?:as|to) (?:the )?`+(\w+)`+", lambda m: {"shape_of": m.group(1)}),
-    _rule(r"\bsame (?:d?type|shape and type|type and shape) (?:as|to) (?:the )?`+(\w+)`+",
-          lambda m: {"dtype_of": m.group(1)}),
-    _rule(r"\bone of the following types: [^.]*\.", _dtypes),
-    _rule(r"`Tensor`s? (?:objects )?(?:of type|with type) `(?:\w+)`", _dtypes),
     _rule(r"\b(?:strictly positive|must be positive|positive integers?|> 0\b|at least 1\b|>= 1\b)",
           {"low": 1}),
     _rule(r"\b(?:non-?negative|nonnegative|>= 0\b)", {"low": 0}),

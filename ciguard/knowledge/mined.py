@@ -49,7 +49,6 @@ _SCALARS = {
 _TENSOR_DTYPES = {
     "int": ("int32", "int64"),
     "float": ("float32", "float64"),
-    "complex": ("complex64", "complex128"),
 }
 _KNOWN_DTYPES = frozenset((*element_types.NUMERIC, *element_types.BOOLEAN, "string"))
 _NOT_TEXTS = {"True", "False", "None"}

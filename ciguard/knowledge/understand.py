@@ -12,6 +12,7 @@ from ciguard.knowledge import (
     doc_types,
     families,
     layers,
+    mined,
     names,
     type_hints,
     type_texts,
@@ -33,6 +34,7 @@ READERS: tuple[Reader, ...] = (
     doc_types.read,
     families.read,
     doc_phrases.read,
+    mined.read,
     defaults.read,
     names.read,
 )

@@ -37,12 +37,17 @@ def said(field: str, doc: str, **more: str) -> object:
         ("structures", "A list of `ints`.", (Structure.INTS,)),
         ("structures", "An optional `bool`.", (Structure.BOOL,)),
         ("dtypes", "Must be one of the following types: `int32`, `int64`.", ("int32", "int64")),
+        (
+            "dtypes",
+            "Must be one of the following types: `half`, `float32`, `int64`.",
+            ("float16", "float32", "int64"),
+        ),
         ("dtypes", "A `Tensor` of type `string`.", ("string",)),
         ("dtype_of", "Must have the same type as `values`.", "values"),
         ("shape", "4-D with shape `[batch, height, width, channels]`.", SHAPE),
         ("ndim", "A 2-D `Tensor`.", (2, 2)),
         ("ndim", "1-D or higher.", (1, 4)),
-        ("allowed", "One of 'same' or 'valid' (default).", OPTIONS),
+        ("allowed", "Supported modes are `same` and `valid`.", OPTIONS),
     ],
 )
 def test_a_mined_rule_becomes_a_clue(field: str, doc: str, value: object) -> None:

@@ -167,13 +167,6 @@ def test_a_long_tensor_has_the_dtype_that_its_name_says() -> None:
         ("a value in the range [0, 1]", "high", 1.0),
         ("an index in [0, 10)", "high", 9.0),
         ("must have the same shape as `x`", "shape_of", "x"),
-        ("Must have the same type as `value`.", "dtype_of", "value"),
-        ("A `Tensor` of type `int32`.", "dtypes", ("int32",)),
-        (
-            "Must be one of the following types: `half`, `float32`, `int64`.",
-            "dtypes",
-            ("float16", "float32", "int64"),
-        ),
         (
             'A `string` from: `"SAME", "VALID"`.',
             "allowed",
