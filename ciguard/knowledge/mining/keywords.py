@@ -50,7 +50,7 @@ DTYPE_OBJECTS = frozenset(
 )
 """Names of the type of dtype objects: the argument is a dtype itself."""
 
-_LIBRARY = re.compile(r"^(?:~?tf|torch|np|numpy|mx|mxnet)\.(?:dtypes\.|nd\.|ndarray\.)?")
+_LIBRARY = re.compile(r"^(?:~?tf|torch|np|numpy|mx|mxnet)\.(?:dtypes\.|n(?:d|darray)\.)?")
 
 
 def dtype_name(word: str) -> str:
