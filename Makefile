@@ -21,8 +21,8 @@ guard: $(VENV)/.installed
 	$(BIN)/ciguard run --budget $(BUDGET)
 
 test: check
-	$(BIN)/pytest -n $(JOBS) -m "not slow" tests/unit tests/process tests/cli
-	$(BIN)/pytest -n $(JOBS) -m "not slow" tests/e2e
+	$(BIN)/pytest -n $(JOBS) tests/unit tests/process tests/cli
+	$(BIN)/pytest -n $(JOBS) tests/e2e
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest -n $(JOBS) -m slow
@@ -45,7 +45,7 @@ constraints: $(VENV)/.installed
 		do $(CURDIR)/$(BIN)/ciguard extract --target "$$target" || exit 1; done
 
 release-check: $(VENV)/.installed-dev
-	RELEASE=1 $(BIN)/pytest tests/unit/campaign/test_shipped.py
+	$(BIN)/pytest -m release
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -157,7 +156,7 @@ def test_a_shipped_file_is_whole_and_in_order(path: Path) -> None:
     assert known.api(next(iter(known.records))).record in known.records.values()
 
 
-@pytest.mark.skipif("RELEASE" not in os.environ, reason="asked for by `make release-check`")
+@pytest.mark.release
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_released_file_is_what_would_be_extracted_today(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
