@@ -147,10 +147,10 @@ def print_library(target: OneTarget, options: argparse.Namespace) -> None:
     )
     print_measure("ciguard", guided)
     if not options.guided_only:
-        level = DocumentedLevel(apis, options.seed, cases_per_batch=PER_BATCH)
-        print_measure("documented", measured(target, level, apis, options.cases))
-        level = UnguidedLevel(apis, options.seed, cases_per_batch=PER_BATCH)
-        print_measure("unguided", measured(target, level, apis, options.cases))
+        documented = DocumentedLevel(apis, options.seed, cases_per_batch=PER_BATCH)
+        print_measure("documented", measured(target, documented, apis, options.cases))
+        unguided = UnguidedLevel(apis, options.seed, cases_per_batch=PER_BATCH)
+        print_measure("unguided", measured(target, unguided, apis, options.cases))
     if options.failures:
         print_failures(guided, options.failures)
     if options.out:

@@ -57,7 +57,7 @@ class CallGenerator:
         generated = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
         known = {slot.name: slot for slot in plain.slots} if plain else {}
-        self.slots = slots_of([*generated, *inputs], known)
+        self.slots: tuple[Slot, ...] = slots_of([*generated, *inputs], known)
         self._breakable = tuple(slot for slot in self.slots if slot.violate)
         self._layout = Layout(
             _as_declared(api, generated), keywords_only=api.record.source == "opdef"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given
@@ -51,7 +52,10 @@ def tensor(*shape: int, dtype: str = "float32") -> TensorValue:
     return TensorValue(dtype, shape, Uniform(0, 0.0, 1.0))
 
 
-def experience(*calls: tuple[dict[str, Value], Outcome]) -> Experience:
+Met: TypeAlias = tuple[dict[str, Value], Outcome]
+
+
+def experience(*calls: Met) -> Experience:
     known = Experience()
     for values, outcome in calls:
         known.note(values, NAMES, outcome)
@@ -66,8 +70,8 @@ def dtypes(known: Experience, name: str = "x") -> set[str]:
 
 
 def test_what_is_always_refused_is_no_longer_drawn() -> None:
-    good = ({"x": tensor(2), "y": tensor(2)}, PASSED)
-    bad = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, REFUSED)
+    good: Met = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    bad: Met = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, REFUSED)
 
     assert "bool" in dtypes(Experience())
     assert "bool" not in dtypes(experience(*[good, bad] * 16))
@@ -84,9 +88,9 @@ def test_an_argument_that_the_target_cannot_build_says_nothing_but_of_its_dtype(
 
 
 def test_a_choice_that_crashes_stays_as_likely_as_one_that_passes() -> None:
-    good = ({"x": tensor(2), "y": tensor(2)}, PASSED)
-    bad = ({"x": tensor(2, dtype="int64"), "y": tensor(2)}, REFUSED)
-    fatal = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, Crashed("SIGSEGV"))
+    good: Met = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    bad: Met = ({"x": tensor(2, dtype="int64"), "y": tensor(2)}, REFUSED)
+    fatal: Met = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, Crashed("SIGSEGV"))
 
     drawn = dtypes(experience(*[good, bad, fatal] * 32))
 
@@ -95,8 +99,8 @@ def test_a_choice_that_crashes_stays_as_likely_as_one_that_passes() -> None:
 
 
 def test_a_shape_that_passes_only_when_it_is_the_lead_s_becomes_the_lead_s() -> None:
-    same = ({"x": tensor(2, 3), "y": tensor(2, 3)}, PASSED)
-    other = ({"x": tensor(2, 3), "y": tensor(3)}, REFUSED)
+    same: Met = ({"x": tensor(2, 3), "y": tensor(2, 3)}, PASSED)
+    other: Met = ({"x": tensor(2, 3), "y": tensor(3)}, REFUSED)
 
     api = refined(API, experience(*[same, other] * 8))
 
@@ -106,8 +110,8 @@ def test_a_shape_that_passes_only_when_it_is_the_lead_s_becomes_the_lead_s() -> 
 
 
 def test_an_optional_parameter_that_spoils_calls_is_given_less_often() -> None:
-    without = ({"x": tensor(2), "y": tensor(2)}, PASSED)
-    with_mode = ({"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}, REFUSED)
+    without: Met = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    with_mode: Met = ({"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}, REFUSED)
 
     api = refined(API, experience(*[without, with_mode] * 8))
 
@@ -116,7 +120,7 @@ def test_an_optional_parameter_that_spoils_calls_is_given_less_often() -> None:
 
 def test_what_messages_say_twice_becomes_a_constraint_with_the_message_as_evidence() -> None:
     message = "mode must be 'mean' or 'sum', got 'a'"
-    call = {"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}
+    call: dict[str, Value] = {"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}
 
     once = refined(API, experience((call, Rejected("ValueError", message))))
     twice = refined(API, experience(*[(call, Rejected("ValueError", message))] * 2))
@@ -149,8 +153,8 @@ def test_a_parameter_that_only_messages_tell_of_is_given_by_name() -> None:
 
 
 def test_refinements_say_what_was_learned_and_why() -> None:
-    good = ({"x": tensor(2), "y": tensor(2)}, PASSED)
-    bad = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, Rejected("TypeError", "x must be 2D"))
+    good: Met = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    bad: Met = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, Rejected("TypeError", "x must be 2D"))
 
     found = refinements(RECORD, experience(*[good, bad] * 10, *[bad] * 10))
 

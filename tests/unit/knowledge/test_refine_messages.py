@@ -124,7 +124,7 @@ def test_a_dtype_that_is_expected_goes_to_the_last_argument_that_has_the_one_tha
     None
 ):
     message = "expected scalar type Long but found Int"
-    values = {"x": tensor(), "i": tensor(dtype="int32"), "j": tensor(dtype="int32")}
+    values: dict[str, Value] = {"x": tensor(), "i": tensor(dtype="int32"), "j": tensor(dtype="int32")}
 
     assert heard(message, **values) == {"j": {"dtypes": ("int64",)}}
 
@@ -216,7 +216,7 @@ def test_a_layer_s_input_is_meant_by_its_own_name() -> None:
 
 @given(st.text(), st.text())
 def test_whatever_a_message_says_the_advice_fits_a_clue(words: str, more: str) -> None:
-    values = {"x": tensor(2, 3), "n": LiteralValue(3), "mode": LiteralValue("x")}
+    values: dict[str, Value] = {"x": tensor(2, 3), "n": LiteralValue(3), "mode": LiteralValue("x")}
 
     for message in (f"x must be {words}", f"{words} expected one of {more}, got 3", words):
         for one in advice_in(message, values, tuple(values)):
@@ -247,7 +247,7 @@ def test_whatever_a_message_demands_calls_can_be_drawn(
             ],
         }
     )
-    values = {"x": tensor(2, 3), "n": LiteralValue(3), "mode": LiteralValue("x")}
+    values: dict[str, Value] = {"x": tensor(2, 3), "n": LiteralValue(3), "mode": LiteralValue("x")}
     known = Experience()
     for _ in range(3):
         known.note(values, tuple(values), Rejected("ValueError", message))
