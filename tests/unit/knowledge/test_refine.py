@@ -154,7 +154,10 @@ def test_a_parameter_that_only_messages_tell_of_is_given_by_name() -> None:
 
 def test_refinements_say_what_was_learned_and_why() -> None:
     good: Met = ({"x": tensor(2), "y": tensor(2)}, PASSED)
-    bad: Met = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, Rejected("TypeError", "x must be 2D"))
+    bad: Met = (
+        {"x": tensor(2, dtype="bool"), "y": tensor(2)},
+        Rejected("TypeError", "x must be 2D"),
+    )
 
     found = refinements(RECORD, experience(*[good, bad] * 10, *[bad] * 10))
 

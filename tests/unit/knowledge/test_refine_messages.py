@@ -124,7 +124,11 @@ def test_a_dtype_that_is_expected_goes_to_the_last_argument_that_has_the_one_tha
     None
 ):
     message = "expected scalar type Long but found Int"
-    values: dict[str, Value] = {"x": tensor(), "i": tensor(dtype="int32"), "j": tensor(dtype="int32")}
+    values: dict[str, Value] = {
+        "x": tensor(),
+        "i": tensor(dtype="int32"),
+        "j": tensor(dtype="int32"),
+    }
 
     assert heard(message, **values) == {"j": {"dtypes": ("int64",)}}
 
