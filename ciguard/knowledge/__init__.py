@@ -17,9 +17,9 @@ from ciguard.knowledge.constraints_file import (
 )
 from ciguard.knowledge.contradictions import contradictions
 from ciguard.knowledge.mining import Thresholds, extract_from_file, learn_from_files
-from ciguard.knowledge.refine import Refinement, refined, refinements
-from ciguard.knowledge.refine_experience import Experience, experience_from_json
-from ciguard.knowledge.refine_store import experience_lines, read_experience
+from ciguard.knowledge.refinement.experience import Experience, experience_from_json
+from ciguard.knowledge.refinement.files import experience_lines, read_experience
+from ciguard.knowledge.refinement.refine import Refinement, refined, refinements
 from ciguard.knowledge.understand import READERS, understand
 from ciguard.knowledge.version import knowledge_version
 

@@ -20,16 +20,16 @@ from ciguard.domain import (
     value_to_json,
 )
 from ciguard.knowledge.clues import Clue, Source, Structure
-from ciguard.knowledge.refine_messages import Presence, advice_in, mentioned
-from ciguard.knowledge.refine_refuted import is_refuted
-from ciguard.knowledge.refine_requirements import dtype_named
-from ciguard.knowledge.refine_traits import traits_of
+from ciguard.knowledge.refinement.messages import Presence, advice_in, mentioned
+from ciguard.knowledge.refinement.refuted import is_refuted
+from ciguard.knowledge.refinement.requirements import dtype_named
+from ciguard.knowledge.refinement.traits import traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.domain import Json, Outcome
-    from ciguard.knowledge.refine_requirements import Fields
+    from ciguard.knowledge.refinement.requirements import Fields
 
 _MOST_SAID = 16
 _MOST_EXAMPLES = 8

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import LiteralValue, TensorValue, Value
 from ciguard.knowledge.clues import Structure
-from ciguard.knowledge.refine_dtypes import about_dtypes
-from ciguard.knowledge.refine_objects import object_named
-from ciguard.knowledge.refine_python import structures_missing
-from ciguard.knowledge.refine_requirements import Fields, dtype_named, requirement
-from ciguard.knowledge.refine_traits import kind_of
+from ciguard.knowledge.refinement.dtypes import about_dtypes
+from ciguard.knowledge.refinement.interpreter import structures_missing
+from ciguard.knowledge.refinement.objects import object_named
+from ciguard.knowledge.refinement.requirements import Fields, dtype_named, requirement
+from ciguard.knowledge.refinement.traits import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.knowledge.clues import Structure
-from ciguard.knowledge.refine_traits import kind_of
+from ciguard.knowledge.refinement.traits import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.domain import Value
-    from ciguard.knowledge.refine_requirements import Fields
+    from ciguard.knowledge.refinement.requirements import Fields
 
 _LACKS = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
 _IS_NOT = re.compile(r"'([\w.]+)' object (?:is not (\w+)|cannot be interpreted as an? (\w+))")

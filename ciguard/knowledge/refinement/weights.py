@@ -11,7 +11,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from ciguard.domain import DtypeValue, LiteralValue, Value
-from ciguard.knowledge.refine_traits import choice_of, kind_of
+from ciguard.knowledge.refinement.traits import choice_of, kind_of
 from ciguard.values import (
     AnyOf,
     Array,

@@ -18,9 +18,9 @@ from ciguard.knowledge.api import Parameter
 from ciguard.knowledge.clues import Structure
 from ciguard.knowledge.compose import constraint_of
 from ciguard.knowledge.merge import merge
-from ciguard.knowledge.refine_constraints import Odds, weighted
-from ciguard.knowledge.refine_messages import Presence
-from ciguard.knowledge.refine_traits import GIVEN, OMITTED
+from ciguard.knowledge.refinement.messages import Presence
+from ciguard.knowledge.refinement.traits import GIVEN, OMITTED
+from ciguard.knowledge.refinement.weights import Odds, weighted
 from ciguard.knowledge.understand import understand
 from ciguard.values import List, OneOf, Tensor
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ciguard.domain import ApiRecord
     from ciguard.knowledge.api import Api
     from ciguard.knowledge.clues import Clue
-    from ciguard.knowledge.refine_experience import Experience, Said
+    from ciguard.knowledge.refinement.experience import Experience, Said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

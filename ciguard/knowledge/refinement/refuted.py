@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.knowledge.refine_traits import choice_of
+from ciguard.knowledge.refinement.traits import choice_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.knowledge.refine_requirements import Fields
+    from ciguard.knowledge.refinement.requirements import Fields
 
 _PROOF = 2
 """Calls that passed all the same: one may have passed by another road."""

@@ -23,7 +23,7 @@ from ciguard.domain import (
 )
 from ciguard.knowledge import Experience, refined, understand
 from ciguard.knowledge.clues import Clue, Source, Structure
-from ciguard.knowledge.refine_messages import Advice, Presence, advice_in, mentioned
+from ciguard.knowledge.refinement.messages import Advice, Presence, advice_in, mentioned
 from ciguard.values import Scope, compile_sampler
 
 _FILL = Uniform(0, 0.0, 1.0)

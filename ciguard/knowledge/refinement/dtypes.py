@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import DtypeValue, ListValue, LiteralValue, TensorValue, TupleValue, Value
 from ciguard.knowledge.clues import Structure
-from ciguard.knowledge.refine_requirements import Fields, dtype_named
+from ciguard.knowledge.refinement.requirements import Fields, dtype_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ConstraintsFileError
-from ciguard.knowledge.refine_experience import Experience, experience_from_json
+from ciguard.knowledge.refinement.experience import Experience, experience_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
