@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -167,5 +168,6 @@ def _keep(path: Path, known: KnownApis) -> None:
             file.writelines(constraint_lines(known, records_only=True))
         part.replace(path)  # two runs that describe at once write the same
     except OSError as error:  # a cache that is mounted read-only or full serves as well
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         log.warning("%s: what the library says of itself is not kept: %s", path, error)

@@ -16,6 +16,7 @@ from ciguard.baseline import (
     establish,
     update,
 )
+from ciguard.campaign.experience import keep_explored
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.scripts import try_scripts, write_scripts
 from ciguard.domain import Bucket, Comparison, Confirmation, StageFinished, Verdict
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord, Records
     from ciguard.campaign.budget import Budget
+    from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.group import Member
     from ciguard.config import Config
     from ciguard.domain import Event
@@ -85,6 +87,8 @@ class Conclusion:
     """Stream → batches done."""
     explored_in_s: float
     """The budget that is enough to get that far: all of it, unless the cases ran out."""
+    used: Mapping[str, Snapshot]
+    """What was known from outcomes when the run began, by library."""
     interrupted: bool
 
 
@@ -171,6 +175,8 @@ def _remember(run: Conclusion, buckets: list[Bucket]) -> None:
         run.memory.store.save(establish(settled, sighting))
     else:
         run.memory.store.save(update(run.memory.records, settled, sighting))
+    for library, snapshot in run.used.items():
+        keep_explored(run.config.baseline, library, snapshot)
     for name, batches in run.explored.items():
         run.memory.frontier.extend(name, batches, run.explored_in_s)
     run.memory.frontier.save()

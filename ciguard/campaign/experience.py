@@ -1,11 +1,12 @@
 """What campaigns have learned from outcomes, kept beside a target's constraints and used again.
 
     <environment>/experience-<library>-<digest>.jsonl     one snapshot per state of knowledge
+    <baseline>/experience-<library>-<digest>.jsonl        those that the baseline's runs began with
     <out>/experience-<library>.jsonl                      the snapshot that a run began with
 
 A snapshot is named by its content, and a run names the one it used: the same snapshot, seed and
 targets give the same cases. So that a run that repeats the one that made the baseline meets the
-same cases, it begins with the same snapshot, however much was learned since.
+same cases, it begins with the same snapshot, however much was learned since, on any machine.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.errors import ConstraintsFileError, OutputError
+from ciguard.errors import BaselineError, ConstraintsFileError, OutputError
 from ciguard.knowledge import experience_lines, read_experience
 
 if TYPE_CHECKING:
@@ -43,9 +45,11 @@ class Snapshot:
 class ExperienceStore:
     """The snapshots of one library in one environment; none where the library may change."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, *, baseline: Path | None = None) -> None:
+        """Find the snapshots in an environment and, if given, in the folder of a baseline."""
         self._library = environment.library.name
         self._folder = None if environment.target.is_current else environment.root
+        self._baseline = baseline
 
     def choose(self, is_explored: Callable[[str], bool]) -> Snapshot:
         """Return the snapshot to begin with.
@@ -54,11 +58,11 @@ class ExperienceStore:
             is_explored: tells for a digest, or for nothing at all, whether the baseline was made
                 by a run that began with it.
         """
-        digests = [path.stem.rpartition("-")[2] for path in self._paths()]
-        for digest in (*digests, ""):
-            if is_explored(digest):
-                return self._read(digest)
-        return self._read(digests[0] if digests else "")
+        own = _paths(self._folder, self._library)
+        for path in (*_paths(self._baseline, self._library), *own):
+            if is_explored(_digest_of(path)):
+                return _read(path)
+        return Snapshot() if is_explored("") or not own else _read(own[0])
 
     def save(self, learned: Mapping[str, Experience]) -> str:
         """Keep what is known now, and return its digest; nothing is kept of nothing."""
@@ -66,36 +70,71 @@ class ExperienceStore:
             return ""
         text = "".join(experience_lines(self._library, learned))
         digest = _digest(text)
-        path = self._folder / f"experience-{self._library}-{digest}.jsonl"
-        part = path.with_suffix(f".{os.getpid()}.part")
         try:
-            if path.exists():
-                path.touch()  # the newest again
-            else:
-                part.write_text(text, "ascii")
-                part.replace(path)
-            for old in self._paths()[_MOST_KEPT:]:
-                old.unlink(missing_ok=True)
+            _write(self._folder, self._library, text)
         except OSError as error:  # a cache that is mounted read-only or full serves as well
-            log.warning("%s: what was learned is not kept: %s", path, error)
+            log.warning("%s: what was learned is not kept: %s", self._folder, error)
         return digest
 
-    def _paths(self) -> list[Path]:
-        """Return the files of snapshots, the newest first."""
-        if self._folder is None:
-            return []
-        found = list(self._folder.glob(f"experience-{self._library}-*.jsonl"))
-        return sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.name))
 
-    def _read(self, digest: str) -> Snapshot:
-        if not digest or self._folder is None:
-            return Snapshot()
-        path = self._folder / f"experience-{self._library}-{digest}.jsonl"
+def keep_explored(baseline: Path, library: str, used: Snapshot) -> None:
+    """Keep with a baseline what one of its runs began with.
+
+    Raises:
+        BaselineError: if it cannot be written.
+    """
+    if not used.digest:
+        return
+    try:
+        baseline.mkdir(parents=True, exist_ok=True)
+        _write(baseline, library, "".join(experience_lines(library, used.learned)))
+    except OSError as error:
+        msg = f"{baseline}: cannot be written: {error.strerror}. Free space or correct its rights."
+        raise BaselineError(msg) from error
+
+
+def _write(folder: Path, library: str, text: str) -> None:
+    """Write a snapshot whole, or make the one that is there the newest again; drop old ones."""
+    path = folder / f"experience-{library}-{_digest(text)}.jsonl"
+    if path.exists():
+        path.touch()
+    else:
+        part = path.with_suffix(f".{os.getpid()}.part")
         try:
-            return read_snapshot(path)
-        except ConstraintsFileError as error:
-            log.warning("%s", error)
-            return Snapshot()
+            part.write_text(text, "ascii")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    for old in _paths(folder, library)[_MOST_KEPT:]:
+        old.unlink(missing_ok=True)
+
+
+def _paths(folder: Path | None, library: str) -> list[Path]:
+    """Return the files of snapshots in a folder, the newest first."""
+    if folder is None:
+        return []
+    found = []
+    for path in folder.glob(f"experience-{library}-*.jsonl"):
+        with suppress(FileNotFoundError):  # another run has just removed it
+            found.append((-path.stat().st_mtime_ns, path.name, path))
+    return [path for *_, path in sorted(found)]
+
+
+def _digest_of(path: Path) -> str:
+    return path.stem.rpartition("-")[2]
+
+
+def _read(path: Path) -> Snapshot:
+    """Read a snapshot that may be damaged: then it is learned anew."""
+    try:
+        found = read_snapshot(path)
+    except ConstraintsFileError as error:
+        log.warning("%s", error)
+        return Snapshot()
+    if found.digest != _digest_of(path):
+        log.warning("%s: not what its name says. Remove it; it is learned anew.", path)
+        return Snapshot()
+    return found
 
 
 def read_snapshot(path: Path) -> Snapshot:

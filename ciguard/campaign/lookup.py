@@ -6,17 +6,20 @@ import difflib
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.catalogue import read_file
+from ciguard.campaign.experience import ExperienceStore
 from ciguard.campaign.extract import extract
 from ciguard.campaign.shipped import shipped_file, shipped_files
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
-from ciguard.targets import LIBRARIES, libraries_of, parse_target
+from ciguard.knowledge import refinements
+from ciguard.targets import LIBRARIES, libraries_of, parse_target, provision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ciguard.knowledge import KnownApis
+    from ciguard.domain import ApiRecord
+    from ciguard.knowledge import KnownApis, Refinement
 
 _SUGGESTIONS = 3
 
@@ -47,6 +50,20 @@ def knowledge_for(
         origin = f"{known.provenance.library} {visible(known.provenance.version)}"
         raise ConfigurationError(_no_such_api(api, known, origin))
     return known, listed
+
+
+def learned_of(
+    record: ApiRecord, target: str, *, on_step: Callable[[str], None]
+) -> tuple[Refinement, ...]:
+    """Return what campaigns on a target have learned of an API from its answers.
+
+    Raises:
+        CiguardError: if the target cannot be provided.
+    """
+    environment = provision(parse_target(target), on_step=on_step)
+    newest = ExperienceStore(environment).choose(lambda _: False)
+    experience = newest.learned.get(record.api)
+    return () if experience is None else refinements(record, experience)
 
 
 def _whole(path: Path) -> KnownApis:

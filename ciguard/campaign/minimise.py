@@ -109,4 +109,7 @@ def _simplest(finding: Finding, dispatcher: Dispatcher, group: Group, config: Co
         minimiser.pump()
         for result in dispatcher.wait(_WAIT_S):
             found += minimiser.take(result)
+        for name in finding.outcomes:
+            if dispatcher.failure(name):
+                raise WorkerStartError(dispatcher.failure(name))
     return min(found, key=lambda met: simplicity(met.case))

@@ -177,7 +177,8 @@ class _Campaign:
             digest = self._past.parameters.get(EXPERIENCE, {}).get(group.library, "")
             used = recall_used(self._config.out, group.library, digest)
         else:
-            store = ExperienceStore(next(iter(group.running)).environment)
+            environment = next(iter(group.running)).environment
+            store = ExperienceStore(environment, baseline=self._config.baseline)
             used = store.choose(lambda digest: self._memory.frontier.knows(name(digest)))
             note_used(self._config.out, group.library, used)
         self._used[group.library] = used
@@ -283,6 +284,7 @@ class _Campaign:
             replayed=self._replayed,
             explored={stream.name: stream.done for stream in self._streams.values()},
             explored_in_s=self._explored_in_s,
+            used=self._used,
             interrupted=interrupted,
         )
         finished = yield from conclude(conclusion, self._intake.buckets())
@@ -365,6 +367,7 @@ class _Campaign:
                     continue
                 # Every time: batches that had run before are judged later, and bring candidates.
                 yield from self._intake.settle(self._confirmer.abandon(member.name))
+                self._minimiser.abandon(member.name)
                 if not member.not_run:
                     member.not_run = reason
                     self._give_up_replays(member.name)

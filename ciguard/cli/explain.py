@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ciguard.domain import visible
+from ciguard.errors import ConfigurationError
 
 
 @click.command(short_help="Show what an API accepts, and who said so.")
@@ -23,16 +24,27 @@ from ciguard.domain import visible
     metavar="FILE",
     help="File of constraints to look into, as `ciguard extract` writes it.",
 )
-def explain(api: str, target: str | None, file: Path | None) -> None:
+@click.option(
+    "--learned",
+    is_flag=True,
+    help="Show too what campaigns on the target have learned from its answers.",
+)
+def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -> None:
     """Show the parameters of API, what each accepts, and where that comes from.
 
     Nothing is installed where the constraints of the library's version come with ciguard.
     """
-    from ciguard.campaign import knowledge_for  # noqa: PLC0415 - not for `--help`
+    from ciguard.campaign import knowledge_for, learned_of  # noqa: PLC0415 - not for `--help`
     from ciguard.reports import explain_in  # noqa: PLC0415
 
-    known, listed = knowledge_for(
-        api, target=target, file=file, on_step=lambda step: click.echo(visible(step), err=True)
-    )
+    def say(step: str) -> None:
+        click.echo(visible(step), err=True)
+
+    if learned and target is None:
+        msg = "--learned: name the target whose campaigns are meant, e.g. --target torch==2.13.0."
+        raise ConfigurationError(msg)
+    known, listed = knowledge_for(api, target=target, file=file, on_step=say)
     origin = f"{known.provenance.library} {visible(known.provenance.version)}"
-    explain_in(sys.stdout, known.api(listed), origin=origin)
+    found = known.api(listed)
+    taught = learned_of(found.record, target, on_step=say) if learned and target else None
+    explain_in(sys.stdout, found, origin=origin, learned=taught)

@@ -9,6 +9,8 @@ FLOATING = ("float16", "bfloat16", "float32", "float64")
 COMPLEX = ("complex64", "complex128")
 INTEGERS = SIGNED + UNSIGNED
 NUMERIC = INTEGERS + FLOATING + COMPLEX
+EVERY = (*BOOLEAN, *NUMERIC, "string")
+"""All that a worker can make from numpy; a library may lack some."""
 COMMON = ("float32", "float64", "int32", "int64", "bool")
 """What nearly every API of every library accepts somewhere; drawn most often."""
 

@@ -76,6 +76,8 @@ class ApiRecord:
     """Further public names of the same object."""
     strangers: tuple[str, ...] = ()
     """Names that the docstring's parameter section describes and the signature lacks."""
+    lacks: tuple[str, ...] = ()
+    """Element types, by common name, that the target can make no tensor of."""
     unread: tuple[str, ...] = ()
     """Lines of that section that begin with a parameter's name and are no item: no colon."""
 
@@ -125,6 +127,7 @@ def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
             operator=str(encoded.get("operator", "")),
             aliases=tuple(map(str, encoded.get("aliases", ()))),
             strangers=tuple(map(str, encoded.get("strangers", ()))),
+            lacks=tuple(map(str, encoded.get("lacks", ()))),
             unread=tuple(map(str, encoded.get("unread", ()))),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -25,7 +25,7 @@ from ciguard.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 USUAL_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8")
 """For a tensor of which nothing is said."""
@@ -36,8 +36,16 @@ _FARTHEST = 2**64
 """No integer type reaches farther."""
 
 
-def constraint_of(known: Clue) -> Constraint:
-    """Return the constraint that says what `known` says."""
+def constraint_of(known: Clue, *, lacks: Collection[str] = ()) -> Constraint:
+    """Return the constraint that says what `known` says.
+
+    Args:
+        known: everything that is known of a parameter.
+        lacks: element types that the target cannot make; what says nothing else is left with them.
+    """
+    if lacks:
+        said = known.dtypes or USUAL_DTYPES
+        known = replace(known, dtypes=tuple(d for d in said if d not in lacks) or known.dtypes)
     known = _bounded(known)
     structures = tuple(s for s in known.structures if s is not Structure.OPAQUE)
     options: list[tuple[float, Constraint]] = []
@@ -80,7 +88,7 @@ def _anything(known: Clue) -> list[tuple[float, Constraint]]:
     ]
 
 
-BUILDABLE = frozenset((*element_types.NUMERIC, *element_types.BOOLEAN, "string"))
+BUILDABLE = frozenset(element_types.EVERY)
 """Element types that every worker can make from numpy."""
 QUANTISED = {
     "qint8": "int8",

@@ -167,10 +167,10 @@ def _ranks(values: _Values, rule: Rule) -> _Fields:
     if _shape(values) or not any(is_form(value) for value in rule.values):
         return {}
     texts = values["ndim"]
-    ranks = [int(value) for value in texts if value.isdigit() and int(value) <= _MOST_RANK]
+    ranks = [int(value) for value in texts if value.isdecimal() and int(value) <= _MOST_RANK]
     if ranks:
         return {"ndim": (min(ranks), max(ranks))}
-    least = [int(v[2:]) for v in texts if v.startswith(">=") and v[2:].isdigit()]
+    least = [int(v[2:]) for v in texts if v.startswith(">=") and v[2:].isdecimal()]
     if least and least[0] <= _USUAL_RANK:
         return {"ndim": (least[0], max(least[0] + 1, _USUAL_RANK))}
     return {}

@@ -47,7 +47,7 @@ def shapes_in(text: str) -> Iterable[tuple[Dim, ...] | int]:
 
 
 def _dim(text: str) -> Dim | None:
-    if text.isdigit():
+    if text.isdecimal():
         return int(text)
     if not text or len(text) > 40 or len(text.split()) > 3:  # noqa: PLR2004 - prose, not a size
         return None

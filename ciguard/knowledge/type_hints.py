@@ -110,7 +110,7 @@ class _Hint:
         sized = _SIZE.fullmatch(name)
         if sized:
             self.structures += [Structure.INTS, Structure.INT]
-            if sized.group(1).isdigit():
+            if sized.group(1).isdecimal():
                 self.length = (int(sized.group(1)),) * 2
             self.nullable |= "opt" in name
         elif name in _NAMES:

@@ -58,7 +58,12 @@ def understand(record: ApiRecord, learned: Mapping[str, Sequence[Clue]] | None =
     known = {name: clue for name, (clue, _) in merged.items()}
     lead = _lead(record, known)
     parameters = tuple(
-        _parameter(parameter, _resolved(parameter.name, known, lead), merged[parameter.name][1])
+        _parameter(
+            parameter,
+            _resolved(parameter.name, known, lead),
+            merged[parameter.name][1],
+            lacks=record.lacks,
+        )
         for parameter in record.parameters
     )
     return Api(record=record, parameters=parameters, inputs=layers.inputs(record))
@@ -107,12 +112,18 @@ def _resolved_shape(shape: tuple[Dim, ...] | None, lead: str) -> tuple[Dim, ...]
     return tuple(RankOf(lead) if dim == at_lead else dim for dim in shape)
 
 
-def _parameter(parameter: ParameterRecord, clue: Clue, evidence: tuple[Evidence, ...]) -> Parameter:
+def _parameter(
+    parameter: ParameterRecord,
+    clue: Clue,
+    evidence: tuple[Evidence, ...],
+    *,
+    lacks: tuple[str, ...],
+) -> Parameter:
     opaque = clue.structures == (Structure.OPAQUE,)
     variadic = parameter.kind is ParameterKind.VAR_KEYWORD
     return Parameter(
         name=parameter.name,
-        constraint=constraint_of(clue),
+        constraint=constraint_of(clue, lacks=lacks),
         kind=parameter.kind,
         required=parameter.required,
         is_generated=not opaque and not variadic,

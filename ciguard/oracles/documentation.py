@@ -61,7 +61,7 @@ def documentation_findings(
 
 def _problems(record: ApiRecord, customary: _Custom) -> Iterator[_Problem]:
     for line in record.unread:
-        name = re.findall(r"\w+", line)[0]
+        name = next(iter(re.findall(r"\w+", line)), line)
         yield DocumentationCheck.FORMATTING, name, f"the item of {name!r} lacks its colon", line
     yield from _of_the_section(record, customary)
     names = {p.name for p in (*record.parameters, *record.inputs)}
@@ -114,7 +114,7 @@ def _undescribed(record: ApiRecord, customary: _Custom = frozenset()) -> list[st
         return []
     if not any(p.doc or p.doc_type for p in record.parameters):
         return []
-    unread = {re.findall(r"\w+", line)[0] for line in record.unread}
+    unread = {word for line in record.unread for word in re.findall(r"\w+", line)[:1]}
     silent = [p for p in record.parameters if not (p.doc or p.doc_type or p.kind in _VARIADIC)]
     ignored = unread | _SELDOM_DESCRIBED
     return [

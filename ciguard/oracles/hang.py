@@ -93,7 +93,7 @@ def _is_large(fill: Fill) -> bool:
         case Constant(number):
             return abs(number) >= _MUCH
         case Uniform(_, low, high):
-            return max(abs(low), abs(high)) >= _MUCH
+            return abs(low) >= _MUCH or abs(high) >= _MUCH
         case Explicit(data):
             return any(abs(number) >= _MUCH for number in data)
         case Special():

@@ -13,12 +13,12 @@ from ciguard.domain import ParameterKind, visible
 from ciguard.values import in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
     from ciguard.domain import ParameterRecord
-    from ciguard.knowledge import Api, Evidence, Parameter
+    from ciguard.knowledge import Api, Evidence, Parameter, Refinement
 
 _TEXT_LIMIT = 160
 _DOC_LIMIT = 400
@@ -27,20 +27,23 @@ _UNKNOWN_WIDTH = 10_000
 """Of what is no terminal: nothing is wrapped, so that lines can be searched."""
 
 
-def explain_in(stream: TextIO, api: Api, *, origin: str) -> None:
+def explain_in(
+    stream: TextIO, api: Api, *, origin: str, learned: Sequence[Refinement] | None = None
+) -> None:
     """Write what is known of an API: in colour and wrapped on a terminal, else in plain lines.
 
     Args:
         stream: where to.
         api: what to explain.
         origin: where the knowledge comes from, for the first line.
+        learned: what campaigns have learned of it; None where that was not asked for.
     """
     console = Console(file=stream, highlight=False, emoji=False, markup=False)
     if not console.is_terminal:
         console = Console(
             file=stream, highlight=False, emoji=False, markup=False, width=_UNKNOWN_WIDTH
         )
-    for block in _blocks(api, origin):
+    for block in (*_blocks(api, origin), *_learned(learned)):
         # Trailing blanks fill a table's cells; a pipe gets lines without.
         if console.is_terminal:
             console.print(block)
@@ -72,6 +75,18 @@ def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
         yield Text("\nthe object that it makes is called with", style="bold")
         for given in api.inputs:
             yield from _parameter(given, None)
+
+
+def _learned(learned: Sequence[Refinement] | None) -> Iterator[RenderableType]:
+    if learned is None:
+        return
+    yield Text(
+        "\nlearned from its answers" if learned else "\nnothing was learned from its answers"
+    )
+    for one in learned:
+        name = visible(one.parameter.removeprefix("input:"))
+        yield Text(f"  {name}: {visible(one.change, limit=_TEXT_LIMIT)}", style="cyan")
+        yield Text(f"    {one.aspect}: {visible(one.evidence, limit=_TEXT_LIMIT)}", style="dim")
 
 
 def _parameter(parameter: Parameter, record: ParameterRecord | None) -> Iterator[RenderableType]:

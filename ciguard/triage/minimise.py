@@ -94,8 +94,13 @@ class Minimiser:
         """
         key = result.job.key[1]  # type: ignore[index]
         if not isinstance(key, str):
-            settled = self._confirmer.take(result)
-            return [s.finding for s in settled if s.confirmation is Confirmation.CONFIRMED]
+            return [
+                settled.finding
+                for settled in self._confirmer.take(result)
+                if settled.confirmation is Confirmation.CONFIRMED
+                # In between another defect of the same kind may have shown itself more often.
+                and fingerprint(settled.finding).key == settled.key
+            ]
         search = self._searches.get(key)
         if search is None:
             return []  # given up meanwhile
@@ -122,8 +127,16 @@ class Minimiser:
             search.best = min(shown, key=lambda finding: simplicity(finding.case))
             search.is_simpler = True
 
-    def abandon(self) -> None:
-        """Give up what is not settled."""
-        self._queue.clear()
-        self._searches.clear()
-        self._confirmer.abandon()
+    def abandon(self, target: str = "") -> None:
+        """Give up what is not settled.
+
+        Args:
+            target: give up only what needs this target; empty for everything.
+        """
+        self._queue = deque(s for s in self._queue if target and target not in s.best.outcomes)
+        self._searches = {
+            key: search
+            for key, search in self._searches.items()
+            if target and target not in search.best.outcomes
+        }
+        self._confirmer.abandon(target)

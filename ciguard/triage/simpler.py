@@ -102,18 +102,23 @@ def simpler_together(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray]
 
 def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray], AnyArray]]:
     try:
-        contents = {array: content(array) for array in arrays}
         common = np.broadcast_shapes(*(array.shape for array in arrays))
+        if not common or math.prod(common) > MOST_SHOWN:
+            return
+        with np.errstate(invalid="ignore", over="ignore"):  # numbers that a small type lacks
+            contents = [content(array) for array in arrays]
     except ValueError:
         return  # they do not fit as they are, or cannot be built
-    if any(elements.dtype.kind not in "biuf" for elements in contents.values()):
+    if any(elements.dtype.kind not in "biuf" for elements in contents):
         return
-    if not common or math.prod(common) > MOST_SHOWN:
-        return
-    spread = {array: np.broadcast_to(item, common).ravel() for array, item in contents.items()}
+    # By identity: 0.0 equals -0.0, and NaN not even itself.
+    spread = {
+        id(array): np.broadcast_to(elements, common).ravel()
+        for array, elements in zip(arrays, contents, strict=True)
+    }
     for place in range(math.prod(common)):
         yield lambda array, place=place: replace(  # type: ignore[misc]
-            array, shape=(), fill=Constant(spread[array][place].item())
+            array, shape=(), fill=Constant(spread[id(array)][place].item())
         )
 
 
@@ -147,7 +152,7 @@ def _simpler_numbers(number: float) -> Iterator[float]:
 def _cut(value: AnyArray, shape: tuple[int, ...]) -> AnyArray:
     """Return the array with a smaller shape; of explicit elements those at the beginning stay."""
     fill = value.fill
-    if not isinstance(fill, Explicit):
+    if not isinstance(fill, Explicit) or shape == value.shape:
         return replace(value, shape=shape)
     elements = np.array(fill.data, dtype=object).reshape(value.shape)
     kept: Any = elements.ravel()

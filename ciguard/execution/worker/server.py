@@ -29,8 +29,10 @@ import traceback
 import warnings
 from typing import Any, Callable, Sequence  # noqa: UP035 - Python 3.9 in the target
 
+from ciguard.domain.dtypes import EVERY as DTYPES
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker import confine, huge_pages
+from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.loop import Executor, Worker, redirect_streams
 
 MOST_MESSAGE = 65536
@@ -180,7 +182,10 @@ class Server:
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
         with os.fdopen(output, "w", encoding="utf-8") as stream:
+            lacks = lacking_dtypes(self._adapter)
             for record in self._adapter.describe():
+                if lacks and "api" in record:
+                    record["lacks"] = lacks
                 stream.write(json.dumps(record) + "\n")
 
     def _run_script(self, given: Sequence[int]) -> None:
@@ -215,6 +220,17 @@ class Server:
         os.close(watch)
         del self._children[pid]
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
+
+
+def lacking_dtypes(adapter: Any) -> list[str]:
+    """Return the common names of the element types that the target can make no tensor of."""
+    lacking = []
+    for name in DTYPES:
+        try:
+            adapter.tensor(elements(["k", 0], name, [1]), name)
+        except Exception:  # noqa: BLE001 - whatever the library raises, a case would meet it too
+            lacking.append(name)
+    return lacking
 
 
 def rehearse(executor: Executor, cases: Sequence[list[Any]]) -> None:

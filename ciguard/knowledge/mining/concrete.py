@@ -91,11 +91,11 @@ def _where(
 
 def _ranks(tokens: Sequence[Token]) -> list[str]:
     found = _where(tokens, NUMBER, lambda _, after: after in _RANK_AFTER)
-    return [raw for token in found for raw in token.raws if raw.isdigit()]
+    return [raw for token in found for raw in token.raws if raw.isdecimal()]
 
 
 def _least_ranks(tokens: Sequence[Token]) -> list[str]:
-    ranks = _ranks(tokens) or [raw for raw in _all(NUMBER)(tokens) if raw.isdigit()]
+    ranks = _ranks(tokens) or [raw for raw in _all(NUMBER)(tokens) if raw.isdecimal()]
     return [f">={rank}" for rank in ranks[:1]]
 
 

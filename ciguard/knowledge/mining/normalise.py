@@ -240,7 +240,7 @@ def _word_form(word: str) -> str:
 
 def constant(text: str) -> Token:
     """Return the placeholder of a number, whole or not."""
-    is_whole = text.lstrip("+-").isdigit()
+    is_whole = text.lstrip("+-").isdecimal()
     return Token(NUMBER if is_whole else FLOAT, (text.lstrip("+"),))
 
 

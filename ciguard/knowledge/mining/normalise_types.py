@@ -54,7 +54,7 @@ def _numbers(text: str) -> tuple[Token, ...]:
     numbers = tuple(NUMERAL.findall(text[:LONGEST_BRACKET]))
     if not numbers:
         return ()
-    are_whole = all(number.lstrip("+-").isdigit() for number in numbers)
+    are_whole = all(number.lstrip("+-").isdecimal() for number in numbers)
     return (Token(NUMBER if are_whole else FLOAT, numbers),)
 
 

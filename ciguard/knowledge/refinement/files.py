@@ -1,6 +1,6 @@
 """Files of experience: JSON Lines, one API per line in the order of names.
 
-{"schema": 1, "library": "torch", "version": "2.13.0", "apis": 1915}
+{"schema": 1, "library": "torch", "apis": 1915}
 {"api": "torch.abs", "noted": 64, "judged": 20, "passed": 11, "counts": {…}, "said": […], …}
 """
 
@@ -22,7 +22,7 @@ def experience_lines(library: str, learned: Mapping[str, Experience]) -> Iterato
     """Yield the lines of a file, line ends included; ASCII only."""
     header = {"schema": EXPERIENCE_SCHEMA, "library": library, "apis": len(learned)}
     for entry in (header, *({"api": api, **learned[api].to_json()} for api in sorted(learned))):
-        yield json.dumps(entry, separators=(",", ":"), sort_keys=True) + "\n"
+        yield json.dumps(entry, separators=(",", ":")) + "\n"
 
 
 def read_experience(lines: Iterable[str], *, name: str) -> dict[str, Experience]:

@@ -85,7 +85,7 @@ def _unheard(
             merged, evidence = merge(clues.get(said.parameter, ()))
             yield Parameter(
                 name=said.parameter,
-                constraint=constraint_of(merged),
+                constraint=constraint_of(merged, lacks=record.lacks),
                 kind=ParameterKind.KEYWORD_ONLY,
                 evidence=evidence,
             )

@@ -37,7 +37,7 @@ def _contradicts(trait: str, fields: Fields) -> bool:
         case "is" if fields.get("allowed"):
             contradicts = trait not in set(map(choice_of, fields["allowed"]))
         case "is" if "low" in fields or "high" in fields:
-            is_number = choice.lstrip("-").isdigit()
+            is_number = choice.lstrip("-").isdecimal()
             contradicts = is_number and not _is_within(int(choice), fields)
         case "shape!":
             contradicts = "shape_of" in fields

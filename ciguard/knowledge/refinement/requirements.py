@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import re
-from math import prod
 from typing import Any, TypeAlias
 
 from ciguard.domain import LiteralValue
@@ -65,9 +65,12 @@ _ELEMENTS = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_RANKS = re.compile(r"\drank|\brank|dimension|\b\d-?d\b|-dim", re.IGNORECASE)
-_NUMBER = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
+_ANY_NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?![\w^]|\.\d)"
+"""A number and the end of it: the 2 of `2^31` is not what is meant."""
+_NUMBER = _ANY_NUMBER + r"(?!,\d)"
+"""The 1 of `1,000` is not what is meant either; in `[0,1]` the comma separates."""
 _RANGE = re.compile(
-    rf"(?:in|range|interval|between)(?: (?:the )?(?:range|interval))?(?: of)? ?[\[(]?{_NUMBER}"
+    rf"(?:in|range|interval|between)(?: (?:the )?(?:range|interval))?(?: of)? ?[\[(]?{_ANY_NUMBER}"
     rf"(?:, ?| and | to )(?:<=? ?)?{_NUMBER}([\])]?)", re.IGNORECASE,
 )  # fmt: skip
 _LEAST = re.compile(rf"(?:>=|at least|not less than|no less than) ?{_NUMBER}", re.IGNORECASE)
@@ -112,8 +115,14 @@ def _near(fields: Fields) -> Fields:
     return fields if all(abs(end) < _FARTHEST for end in fields.values()) else {}
 
 
+def _below(end: float, *, than: float = -math.inf) -> float:
+    """Return the greatest argument to draw that is less than `end` and, if possible, not `than`."""
+    is_count = abs(end) < _FARTHEST and end == int(end) and end - than > 1
+    return end - 1 if is_count else end - _NEXT
+
+
 def _count(text: str) -> int:
-    return int(text) if text.isdigit() else _NUMBERS[text.lower()]
+    return int(text) if text.isdecimal() else _NUMBERS[text.lower()]
 
 
 def _first(match: re.Match[str]) -> int:
@@ -125,7 +134,7 @@ def _size(text: str) -> Fields:
     found = _SHAPE.search(text)
     if found:
         sizes = tuple(map(int, re.findall(r"\d+", found.group(1))))
-        if prod(sizes) > _MOST_ELEMENTS or len(sizes) > _MOST_DIMENSIONS:
+        if math.prod(sizes) > _MOST_ELEMENTS or len(sizes) > _MOST_DIMENSIONS:
             return {}
         length = {"length": (sizes[0],) * 2} if len(sizes) == 1 else {}
         return {"shape": sizes, **length}
@@ -182,8 +191,8 @@ def _range(text: str) -> Fields:
     found = _RANGE.search(text)
     if found:
         low, high = float(found.group(1)), float(found.group(2))
-        if found.group(3) == ")" and high == int(high) and high - low > 1:
-            high -= 1
+        if found.group(3) == ")":
+            high = _below(high, than=low)
         return {"low": low, "high": high} if low <= high else {}
     fields: Fields = {}
     least, more = _LEAST.search(text), _MORE.search(text)
@@ -191,12 +200,12 @@ def _range(text: str) -> Fields:
         fields["low"] = float(least.group(1))
     elif more:
         low = float(more.group(1))
-        fields["low"] = low + 1 if low == int(low) else low + _NEXT
+        fields["low"] = -_below(-low)
     most, less = _MOST.search(text), _LESS.search(text)
     if most:
         fields["high"] = float(most.group(1))
     elif less and not more:
-        fields["high"] = float(less.group(1)) - 1
+        fields["high"] = _below(float(less.group(1)), than=fields.get("low", -math.inf))
     if fields:
         return fields if fields.get("low", -1e9) <= fields.get("high", 1e9) else {}
     return _sign(text)
@@ -230,4 +239,4 @@ def _allowed(text: str) -> Fields:
 
 
 def _is_no_text(word: str) -> bool:
-    return bool(dtype_named(word)) or word in {"True", "False", "None"} or word.isdigit()
+    return bool(dtype_named(word)) or word in {"True", "False", "None"} or word.isdecimal()

@@ -57,6 +57,7 @@ def conclusion(tmp_path: Path, dispatcher: Dispatcher) -> Any:
             replayed={},
             explored={},
             explored_in_s=10.0,
+            used={},
             interrupted=interrupted,
         )
 

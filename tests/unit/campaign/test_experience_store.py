@@ -10,6 +10,7 @@ from campaign_examples import member
 from ciguard.campaign.experience import (
     ExperienceStore,
     Snapshot,
+    keep_explored,
     note_used,
     recall_used,
     used_file,
@@ -114,3 +115,28 @@ def test_a_run_whose_beginning_is_gone_is_not_resumed(tmp_path: Path) -> None:
     assert not used_file(tmp_path, "lib").exists()
     with pytest.raises(OutputError, match="without --resume"):
         recall_used(tmp_path, "lib", "another")
+
+
+def test_a_baseline_keeps_what_its_runs_began_with(tmp_path: Path) -> None:
+    here, there, baseline = (tmp_path / name for name in ("here", "there", "baseline"))
+    for folder in (here, there):
+        folder.mkdir()
+    used = Snapshot(ExperienceStore(environment(here)).save(MUCH), MUCH)
+    keep_explored(baseline, environment(here).library.name, used)
+
+    elsewhere = ExperienceStore(environment(there), baseline=baseline)
+
+    assert elsewhere.choose(lambda digest: digest == used.digest) == used
+    assert elsewhere.choose(never) == Snapshot()
+
+
+def test_a_snapshot_that_was_edited_is_not_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = ExperienceStore(environment(tmp_path))
+    store.save(MUCH)
+    (path,) = tmp_path.iterdir()
+    path.write_text(path.read_text("ascii").replace('"noted":3', '"noted":4'), "ascii")
+
+    assert store.choose(never) == Snapshot()
+    assert "not what its name says" in caplog.text

@@ -8,12 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.domain import ApiRecord, CallKind, ParameterKind, ParameterRecord
-from ciguard.knowledge import constraint_lines, known_of, read_constraints, understand
-
-from ciguard.knowledge import Provenance  # isort: skip
+from ciguard.domain import (
+    ApiRecord,
+    CallKind,
+    ParameterKind,
+    ParameterRecord,
+    record_from_json,
+)
+from ciguard.knowledge import (
+    Provenance,
+    constraint_lines,
+    known_of,
+    read_constraints,
+    understand,
+)
 from ciguard.oracles import documentation_findings
-from ciguard.values import in_words
+from ciguard.values import Tensor, in_words
 
 PIECES = st.sampled_from(
     [*"()[]{}`'\"1-|*?\n\x00\ud800\u202e", "``", ":math:", ":attr:`x`", "\\frac{", "shape [",
@@ -101,3 +111,28 @@ def test_a_long_text_takes_no_long_time(text: str) -> None:
     documentation_findings([record], "lib")
 
     assert time.process_time() - started_s < 1.0
+
+
+def test_a_digit_that_is_no_number_ends_nothing() -> None:
+    record = record_from_json(
+        {
+            "api": "torch.f",
+            "kind": "function",
+            "parameters": [{"name": "x", "doc": "Tensor of shape [²], ²-D, length ²."}],
+        }
+    )
+
+    assert understand(record).parameters[0].name == "x"
+
+
+def test_what_the_target_cannot_make_is_not_asked_for() -> None:
+    said = {"name": "x", "doc_type": "Tensor"}
+    record = record_from_json(
+        {"api": "jax.f", "kind": "function", "parameters": [said], "lacks": ["float64", "int64"]}
+    )
+
+    (parameter,) = understand(record).parameters
+
+    assert isinstance(parameter.constraint, Tensor)
+    assert {"float64", "int64"}.isdisjoint(parameter.constraint.dtypes)
+    assert "float32" in parameter.constraint.dtypes

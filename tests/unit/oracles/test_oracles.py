@@ -195,6 +195,7 @@ SMALL = TensorValue("int32", (2,), Constant(1))
         TensorValue("int64", (2,), Constant(HUGE)),
         TensorValue("int64", (2,), Explicit((1, HUGE))),
         TensorValue("float32", (2,), Uniform(0, 0.0, 1e6)),
+        TensorValue("float32", (2,), Uniform(0, float("nan"), 1e30)),
         TensorValue("int32", (2,), Special(0)),
         TensorValue("float32", (1000, 1000), Constant(1.0)),
     ],

@@ -181,3 +181,39 @@ def test_one_element_of_each_array_stands_for_all() -> None:
     assert minimal(call(numbers, divisors), fails) == call(
         TensorValue("int32", (), Constant(-128)), TensorValue("int32", (), Constant(-1))
     )
+
+
+@given(CASES)
+def test_variants_of_variants_can_be_made(case: ApiCall) -> None:
+    for variant in reductions(case)[-8:]:
+        reductions(variant)
+
+
+def test_a_scalar_beside_a_vector_is_no_obstacle() -> None:
+    case = call(
+        TensorValue("int64", (), Explicit((3,))), TensorValue("float32", (4,), Uniform(0, 0.0, 1.0))
+    )
+
+    assert call(
+        TensorValue("int64", (), Explicit((3,))), TensorValue("float32", (), Constant(0))
+    ) in [v for one in reductions(case) for v in reductions(one)]
+
+
+def test_a_large_array_is_not_built_to_be_simplified() -> None:
+    case = call(TensorValue("float32", (2**40,), Uniform(0, 0.0, 1.0)))
+
+    assert call(TensorValue("float32", (1,), Constant(0))) in [
+        v for one in reductions(case) for v in reductions(one)
+    ]
+
+
+def test_a_negative_zero_is_told_from_zero() -> None:
+    case = call(
+        TensorValue("float32", (2,), Explicit((0.0, 1.0))),
+        TensorValue("float32", (2,), Explicit((-0.0, 1.0))),
+    )
+
+    alone = call(
+        TensorValue("float32", (), Constant(0.0)), TensorValue("float32", (), Constant(-0.0))
+    )
+    assert repr(alone) in map(repr, reductions(case))

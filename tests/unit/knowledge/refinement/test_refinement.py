@@ -247,3 +247,26 @@ def test_a_file_of_experience_is_read_as_it_was_written() -> None:
 def test_a_damaged_file_is_named_with_what_to_do(lines: list[str]) -> None:
     with pytest.raises(ConstraintsFileError, match=r"kept\.jsonl.*Remove the file"):
         read_experience(lines, name="kept.jsonl")
+
+
+def test_what_is_read_back_refines_as_before() -> None:
+    record = record_from_json(
+        {
+            "api": "lib.mse",
+            "kind": "function",
+            "parameters": [
+                {"name": "y_true", "schema_type": "Tensor"},
+                {"name": "y_pred", "schema_type": "Tensor"},
+            ],
+        }
+    )
+    known = Experience()
+    for size in (2, 3, 4, 5) * 8:
+        known.note({"y_true": tensor(size), "y_pred": tensor(size)}, ("y_true", "y_pred"), PASSED)
+    api = understand(record)
+
+    lines = list(experience_lines("lib", {"lib.mse": known}))
+    again = read_experience(lines, name="a file")["lib.mse"]
+
+    assert again.lead == known.lead == "y_true"
+    assert refined(api, again) == refined(api, known)

@@ -24,6 +24,7 @@ from ciguard.domain import (
 from ciguard.knowledge import Experience, refined, understand
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.knowledge.refinement.messages import Advice, Presence, advice_in, mentioned
+from ciguard.knowledge.refinement.requirements import requirement
 from ciguard.values import Scope, compile_sampler
 
 _FILL = Uniform(0, 0.0, 1.0)
@@ -96,7 +97,7 @@ def test_a_multiple_is_read_for_a_name_that_is_spoken_in_two_words() -> None:
 @pytest.mark.parametrize(
     ("message", "fields"),
     [
-        ("geometric_ expects p to be in (0, 1), but got p=7", {"low": 0.0, "high": 1.0}),
+        ("geometric_ expects p to be in (0, 1), but got p=7", {"low": 0.0, "high": 0.999}),
         ("`p` must be at least 0. Received: -3.", {"low": 0.0}),
         ("p must be > 0, got 0", {"low": 1.0}),
         ("p must be non-negative", {"low": 0.0}),
@@ -260,3 +261,22 @@ def test_whatever_a_message_demands_calls_can_be_drawn(
         draw = compile_sampler(parameter.constraint)
         value = draw(random.Random(0), Scope())  # noqa: S311 - repeatable
         assert len(json.dumps(value_to_json(value))) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("message", "fields"),
+    [
+        ("n must be <= 3.5e+3", {"high": 3500.0}),
+        ("n must be less than 5", {"high": 4.0}),
+        ("n must be >= 0 and < 1", {"low": 0.0, "high": 0.999}),
+        ("n must be in the range [0,255]", {"low": 0.0, "high": 255.0}),
+        ("n must be greater than 0", {"low": 1.0}),
+        ("n must be >= 1,000", {}),
+        ("n must be less than 2^31", {}),
+        ("n must be greater than 1e999", {}),
+        ("n must be > " + "9" * 400, {}),
+        ("n must be in [0, 1e999)", {}),
+    ],
+)
+def test_numbers_in_messages_mean_what_they_say(message: str, fields: dict[str, float]) -> None:
+    assert requirement(message) == fields
