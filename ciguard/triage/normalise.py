@@ -66,6 +66,7 @@ _BARE_DTYPE = (
 _TORCH_TYPE = (
     r"(?:Complex)?(?:BFloat16|Half|Float|Double)|Long|Int|Short|Char|Byte|Bool|QU?Int\d+(?:x\d)?"
 )
+_TENSORFLOW_TYPE = r"(?:<dtype>|float|bool|string|resource|variant|INVALID)(?:_ref)?"
 _PYTHON_TYPE = r"(?:int|float|bool|str|bytes|complex|list|tuple|dict|NoneType|None|True|False|type)"
 
 _NUMBER = (
@@ -116,6 +117,16 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             rf"\b(?:torch\.)?(?:cuda\.)?(?:{_TORCH_TYPE})(?:Tensor|Type)?\b(?![(.])",
             "<dtype>",
         ),
+        # TensorFlow's own names of types; the values of a call decide which of them are met.
+        (
+            rf"(?<![\w<]){_TENSORFLOW_TYPE} expected, got {_TENSORFLOW_TYPE}",
+            "<dtype> expected, got <dtype>",
+        ),
+        (
+            rf"\bexpected to be an? {_TENSORFLOW_TYPE} tensor but is an? {_TENSORFLOW_TYPE} tensor",
+            "expected to be a <dtype> tensor but is a <dtype> tensor",
+        ),
+        (r"(\[Op:\w+\]) name\b.*$", r"\1"),  # said by some versions only, and the case's own
         (_PYTHON_VALUE, r"\1\2 <value>"),
         (r"\bgot \((?:[\w.=<>]+(?:, )?)*\)", "got <value>"),
         (r"(?<![\w.<])[-+]?(?:nan|inf)\b", "<n>"),

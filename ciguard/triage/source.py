@@ -98,6 +98,14 @@ class Source:
         self.assignments.append(f"{name} = {text}")
         return name
 
+    def _held(self, owner: CallValue) -> str:
+        """Give an object a name: a part of it, such as a variable's handle, may not outlive it."""
+        text = self.expression(owner)
+        name = f"held{sum(known.startswith('held') for known in self.names)}"
+        self.names.add(name)
+        self.assignments.append(f"{name} = {text}")
+        return name
+
     def _is_import(self, name: str) -> bool:
         return any(line.split()[-1] == name for line in self.writer.imports)
 
@@ -110,6 +118,10 @@ class Source:
                 text = f"({', '.join(map(self.expression, items))}{',' * (len(items) == 1)})"
             case DictValue(pairs):
                 text = f"{{{', '.join(self._pairs(pairs))}}}"
+            case CallValue(
+                "builtins.getattr", (CallValue() as owner, LiteralValue(str() as part))
+            ) if is_name(part):
+                text = f"{self._held(owner)}.{part}"
             case CallValue(function, arguments, keywords):
                 parts = [self.expression(item) for item in arguments]
                 parts += self._keywords(keywords) if keywords else []

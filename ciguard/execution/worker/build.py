@@ -15,6 +15,7 @@ class Builder:
         self._dtype = adapter.dtype
         self._resolve = adapter.resolve
         self._resolved: dict[str, Any] = {}
+        self._kept: list[Any] = []
         self._makers: dict[str, Callable[[list[Any]], Any]] = {
             "t": lambda e: self._tensor(elements(e[3], e[1], e[2]), e[1]),
             "a": lambda e: elements(e[3], e[1], e[2]),
@@ -52,4 +53,10 @@ class Builder:
 
     def _call(self, encoded: list[Any]) -> Any:
         _, function, arguments, keywords = encoded
-        return self.member(function)(*self.values(arguments), **self.keywords(keywords))
+        made = self.member(function)(*self.values(arguments), **self.keywords(keywords))
+        self._kept.append(made)  # a part of it, such as a variable's handle, may not outlive it
+        return made
+
+    def forget(self) -> None:
+        """Let go of the objects that were made for a case."""
+        self._kept.clear()

@@ -66,11 +66,17 @@ class Executor:
         self._summariser = Summariser(adapter)
 
     def execute(self, case: list[Any]) -> tuple[int, bytes]:
-        """Run one case.
+        """Run one case, the end of the objects that were made for it included.
 
         Returns:
             Status and payload of its record, see `cell`.
         """
+        try:
+            return self._execute(case)
+        finally:
+            self._builder.forget()
+
+    def _execute(self, case: list[Any]) -> tuple[int, bytes]:
         api, kind, arguments, keywords, inputs, seed = case[:6]
         builder = self._builder
         try:

@@ -7,7 +7,18 @@ from hypothesis import strategies as st
 from ciguard.triage import normalise
 
 CHECK = "Check failed: d >= 0 (<n> vs. <n>)"
+CHECKED_TYPE = "tensor.cc:770] Check failed: dtype() == expected_dtype"
+EXPECTED = "tensor.cc Check failed: dtype() == expected_dtype (<n> vs. <n>) <dtype> expected, got "
 LINES = [
+    (
+        f"{CHECKED_TYPE} (2 vs. 1) float expected, got double",
+        f"{EXPECTED}<dtype>",
+    ),
+    (
+        f"{CHECKED_TYPE} (1 vs. 9) int64 expected, got float",
+        f"{EXPECTED}<dtype>",
+    ),
+    ("Invalid variable reference. [Op:Assign] name: x", "Invalid variable reference. [Op:Assign]"),
     ("Check failed: d >= 0 (-1 vs. 0)", CHECK),
     (
         (

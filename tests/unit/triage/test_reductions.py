@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from finding_examples import call
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ciguard.domain import (
@@ -183,7 +183,9 @@ def test_one_element_of_each_array_stands_for_all() -> None:
     )
 
 
+@settings(max_examples=30, deadline=None)
 @given(CASES)
+@example(call(TensorValue("float32", (0, 3), Explicit(()))))
 def test_variants_of_variants_can_be_made(case: ApiCall) -> None:
     for variant in reductions(case)[-8:]:
         reductions(variant)
