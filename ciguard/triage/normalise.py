@@ -42,6 +42,10 @@ def _name_or_mark(match: re.Match[str]) -> str:
     return f"'{text}'" if _NAME.fullmatch(text) and len(text) <= _LONGEST_NAME else "<text>"
 
 
+def _in_order(match: re.Match[str]) -> str:
+    return f"{{{', '.join(sorted(match[0][1:-1].split(', ')))}}}"
+
+
 def _number_or_source(match: re.Match[str]) -> str:
     """A number in the source text of a check is part of its name; elsewhere it is a value."""
     checked = _CHECKED.search(match.string)
@@ -137,6 +141,8 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"(?<!\w)b?'(?P<text>(?:[^'\\]|\\.)*)'(?!\w)", _name_or_mark),
         (r"(?<!\w)b?\"(?P<text>(?:[^\"\\]|\\.)*)\"", _name_or_mark),
         (r"`(?P<text>[^`]*)`", _name_or_mark),
+        # Python prints a set in the order of its hashes, which changes from process to process.
+        (r"\{(?:'\w*'|None|<\w+>)(?:, (?:'\w*'|None|<\w+>))+\}", _in_order),
         # Lists of little things, from the inside outwards.
         (rf"\[ ?(?:{_LITTLE}(?:[, ]+{_LITTLE})*,?)? ?\]", "<shape>"),
         (_TUPLE, "<shape>"),

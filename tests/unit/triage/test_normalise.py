@@ -18,6 +18,8 @@ LINES = [
         f"{CHECKED_TYPE} (1 vs. 9) int64 expected, got float",
         f"{EXPECTED}<dtype>",
     ),
+    ("one of {'sum', 'mean', None}", "one of {'mean', 'sum', None}"),
+    ("one of {None, 'mean', 'sum'}", "one of {'mean', 'sum', None}"),
     ("Invalid variable reference. [Op:Assign] name: x", "Invalid variable reference. [Op:Assign]"),
     ("Check failed: d >= 0 (-1 vs. 0)", CHECK),
     (
