@@ -339,6 +339,10 @@ def limit_memory(memory_mib: int) -> None:
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_PERTURB = -1, -3, -6
 _MIB = 1024 * 1024
+_BLOCK_SIZES = (*range(16, 1040, 16), *range(1040, 8192, 256))
+_BLOCKS = 24
+_LIBC.malloc.argtypes, _LIBC.malloc.restype = (ctypes.c_size_t,), ctypes.c_void_p
+_LIBC.free.argtypes, _LIBC.free.restype = (ctypes.c_void_p,), None
 
 
 def keep_freed_memory() -> None:
@@ -357,6 +361,10 @@ def perturb_memory(byte: int) -> None:
     Source: mallopt(3), M_PERTURB.
     """
     _LIBC.mallopt(_M_PERTURB, byte)
+    # What is free already still holds what was there: a read past the end of an array meets that.
+    blocks = [_LIBC.malloc(size) for size in _BLOCK_SIZES for _ in range(_BLOCKS)]
+    for block in blocks:
+        _LIBC.free(block)
 
 
 def _data_size() -> int:
