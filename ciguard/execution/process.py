@@ -62,7 +62,7 @@ class ServerProcess:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
-                [spec.python, "-I", _BOOTSTRAP, json.dumps(self._settings()), str(theirs.fileno())],
+                [spec.python, "-s", _BOOTSTRAP, json.dumps(self._settings()), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -89,7 +89,9 @@ class ServerProcess:
 
     def _environment(self) -> dict[str, str]:
         folder = str(self._folder)
-        return {**self.spec.variables, "HOME": folder, "TMPDIR": folder}
+        # Sets are printed and walked in the order of hashes: the same one in every process.
+        fixed = {"PYTHONHASHSEED": "0"}
+        return {**fixed, **self.spec.variables, "HOME": folder, "TMPDIR": folder}
 
     @property
     def process_id(self) -> int:

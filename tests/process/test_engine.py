@@ -402,3 +402,21 @@ def test_what_a_killed_guard_left_behind_is_swept(tmp_path: Path) -> None:
 
     assert not abandoned.exists()
     assert in_use.exists()
+
+
+def test_every_process_walks_a_set_in_the_same_order() -> None:
+    seen = []
+    for _ in range(2):
+        with Dispatcher() as running:
+            running.start([spec()])
+            seen += outcomes_of(
+                running,
+                ApiCall(
+                    api="builtins.hash", kind=CallKind.FUNCTION, arguments=(LiteralValue("a"),)
+                ),
+            )
+
+    first, second = seen
+    assert isinstance(first, Passed)
+    assert isinstance(second, Passed)
+    assert first.encoded == second.encoded

@@ -1,4 +1,4 @@
-"""Entry of a target's process: `python -I bootstrap.py SETTINGS CONTROL-FD`.
+"""Entry of a target's process: `python -s bootstrap.py SETTINGS CONTROL-FD`.
 
 Makes `ciguard.execution.worker` and `ciguard.targets.adapters` importable without running any
 package's door, because the doors import what a target does not have.
@@ -26,6 +26,9 @@ def open_packages(root: str) -> None:
 def main() -> None:
     """Run the fork server."""
     settings = json.loads(sys.argv[1])
+    # Python puts a script's folder first, and modules here have names that others have as well.
+    own = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != own]
     open_packages(os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__)))))
     from ciguard.execution.worker import confine  # noqa: PLC0415 - needs the packages opened above
     from ciguard.execution.worker.server import Server  # noqa: PLC0415 - likewise

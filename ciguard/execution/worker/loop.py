@@ -103,7 +103,7 @@ class Executor:
         name = type(error).__name__
         try:
             message = str(error)[:_MOST_MESSAGE]
-        except Exception:  # noqa: BLE001 - a library's __str__ may fail; its class still says enough
+        except Exception:  # noqa: BLE001 - a library's __str__ may fail; the class says enough
             message = "<message cannot be shown>"
         if verdict == "exhausted":
             return cells.EXHAUSTED, _text([name, message])
