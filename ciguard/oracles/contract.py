@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
@@ -59,6 +60,15 @@ def registered(name: str, oracle: AnyOracle) -> AnyOracle:
     """Register an instance of an oracle class and return the class."""
     ORACLES.register(name, oracle())
     return oracle
+
+
+def headline(message: str) -> str:
+    """Return what a library's message says first, for people: no node of TensorFlow's graph."""
+    return _NODE.sub("", message).strip().partition("\n")[0][:_MOST_HEADLINE]
+
+
+_NODE = re.compile(r"\{\{[^{}]*\}\} ?")
+_MOST_HEADLINE = 160
 
 
 def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list[Finding]:

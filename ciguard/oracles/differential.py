@@ -35,7 +35,7 @@ from ciguard.oracles.comparison import (
     compare_outputs,
     inputs_of,
 )
-from ciguard.oracles.contract import registered
+from ciguard.oracles.contract import headline, registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -102,10 +102,10 @@ def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> D
         case Passed(mine), Passed(theirs):
             return _compare_encoded(mine, theirs, inputs)
         case Passed(), Rejected(exception, message, Stage.CALL):
-            text = f"refused with {exception}: {_line(message)}"
+            text = f"refused with {exception}: {headline(message)}"
             return Difference("refused", text, exception)
         case Rejected(exception, message, Stage.CALL), Passed():
-            text = f"was refused with {exception}: {_line(message)}"
+            text = f"was refused with {exception}: {headline(message)}"
             return Difference("accepted", text, exception)
         case Rejected(mine_class, _, Stage.CALL), Rejected(their_class, _, Stage.CALL):
             if mine_class == their_class:
@@ -114,10 +114,6 @@ def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> D
             return Difference("exception", text, text)
         case _:
             return None
-
-
-def _line(message: str) -> str:
-    return message.strip().partition("\n")[0][:120]
 
 
 def _compare_encoded(mine: bytes, theirs: bytes, inputs: Inputs) -> Difference | None:

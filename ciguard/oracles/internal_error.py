@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Errored, Finding, Severity
-from ciguard.oracles.contract import registered
+from ciguard.oracles.contract import headline, registered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.domain import Case, Outcome
     from ciguard.oracles.contract import Subject
-
-_MOST_MESSAGE = 160
 
 
 class InternalErrorOracle:
@@ -27,7 +25,7 @@ class InternalErrorOracle:
         if not leaky:
             return []
         first = next(iter(leaky.values()))
-        line = first.message.strip().partition("\n")[0][:_MOST_MESSAGE]
+        line = headline(first.message)
         return [
             Finding(
                 oracle="internal-error",
