@@ -47,9 +47,9 @@ def replace_file(path: Path, text: str, *, durable: bool = False) -> None:
             stream.flush()
             if durable:
                 os.fsync(stream.fileno())
-        temporary.chmod(0o644)
+        temporary.chmod(0o644)  # mkstemp's is for the owner only
         temporary.replace(path)
-    except BaseException:
+    except BaseException:  # an interruption too leaves no half of a file behind
         temporary.unlink(missing_ok=True)
         raise
     if durable:

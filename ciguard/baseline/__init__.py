@@ -16,7 +16,6 @@ from ciguard.baseline.comparison import (
     update,
     with_issues,
 )
-from ciguard.baseline.files import read_text, replace_file
 from ciguard.baseline.record import (
     BaselineRecord,
     Decision,
@@ -44,8 +43,6 @@ __all__ = [
     "find_record",
     "is_regression",
     "merge",
-    "read_text",
-    "replace_file",
     "update",
     "with_exhibit",
     "with_issues",

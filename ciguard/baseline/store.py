@@ -16,10 +16,10 @@ from ciguard.baseline.encoding import (
     record_from_json,
     record_to_line,
 )
-from ciguard.baseline.files import read_text, replace_file
 from ciguard.baseline.record import BaselineRecord, merge_records
 from ciguard.domain import case_to_json, visible
 from ciguard.errors import BaselineError
+from ciguard.files import read_text, replace_file
 from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:

@@ -7,8 +7,6 @@ version, the file kept in the target's environment, a description by the target 
 from __future__ import annotations
 
 import logging
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -23,6 +21,7 @@ from ciguard.campaign.shipped import (
 )
 from ciguard.domain import Skipped, record_from_json
 from ciguard.errors import ConstraintsFileError
+from ciguard.files import replace_file
 from ciguard.knowledge import (
     KnownApis,
     Provenance,
@@ -162,12 +161,8 @@ def _is_kept(provenance: Provenance, environment: Environment) -> bool:
 
 
 def _keep(path: Path, known: KnownApis) -> None:
-    part = path.with_suffix(f".{os.getpid()}.part")
     try:
-        with part.open("w", encoding="utf-8") as file:
-            file.writelines(constraint_lines(known, records_only=True))
-        part.replace(path)  # two runs that describe at once write the same
+        # Two runs that describe at once write the same.
+        replace_file(path, "".join(constraint_lines(known, records_only=True)))
     except OSError as error:  # a cache that is mounted read-only or full serves as well
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
         log.warning("%s: what the library says of itself is not kept: %s", path, error)

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.errors import BaselineError, ConstraintsFileError, OutputError
+from ciguard.files import replace_file
 from ciguard.knowledge import experience_lines, read_experience
 
 if TYPE_CHECKING:
@@ -99,12 +99,7 @@ def _write(folder: Path, library: str, text: str) -> None:
     if path.exists():
         path.touch()
     else:
-        part = path.with_suffix(f".{os.getpid()}.part")
-        try:
-            part.write_text(text, "ascii")
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        replace_file(path, text)
     for old in _paths(folder, library)[_MOST_KEPT:]:
         old.unlink(missing_ok=True)
 

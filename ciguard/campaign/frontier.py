@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from typing import TYPE_CHECKING
 
 from ciguard.errors import BaselineError
+from ciguard.files import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,11 +85,9 @@ class Frontier:
             BaselineError: if it cannot be written.
         """
         stored = {"schema": FRONTIER_SCHEMA, "explored": dict(sorted(self._explored.items()))}
-        part = self._path.with_suffix(f".{os.getpid()}.part")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
-            part.replace(self._path)
+            replace_file(self._path, json.dumps(stored, indent=1) + "\n")
         except OSError as error:
             msg = f"{self._path}: cannot be written: {error.strerror}"
             raise BaselineError(msg) from error

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from ciguard.baseline import read_text, replace_file
 from ciguard.domain import markdown_code, markdown_text
 from ciguard.errors import OutputError
+from ciguard.files import read_text, replace_file
 from ciguard.trackers.contract import TRACKERS, Issue, Report, marker
 from ciguard.triage import is_fingerprint
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections import defaultdict
 from functools import cache
 from importlib import resources
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.errors import CiguardError, suggestion
+from ciguard.files import replace_file
 from ciguard.knowledge.mining.abstract import RuleBook
 from ciguard.knowledge.mining.extract import extract, prediction
 from ciguard.knowledge.mining.learn import learn
@@ -151,15 +150,7 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write a file so that nobody ever sees a part of it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(f"{line}\n" for line in lines)
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        replace_file(path, "".join(f"{line}\n" for line in lines))
     except OSError as error:
         msg = f"{path}: cannot be written: {error.strerror}"
         raise KnowledgeFileError(msg) from error
