@@ -1,10 +1,12 @@
 """Throughput: cases per CPU second against the bare calls, a fork and a process per case.
 
-    python benchmarks/throughput.py [--seconds 20] [--memory]
+    python benchmarks/throughput.py [--seconds 20] [--core 0] [--memory]
 
 One run on one machine prints, for a fixed mix of 40 torch and of 40 TensorFlow calls: the raw loop,
 ciguard with generation, isolation and oracles, the same with one crash per 1,000 cases, a fork per
 case and a process per case. CPU seconds of all processes count, so the figures are per core.
+`--core` keeps everything on one: in a virtual machine, waking another core costs as much as the
+work that is sent there, for ciguard and for a fork alike.
 `--memory` runs 1,000,000 cases more and prints the orchestrator's memory at ten points.
 """
 
@@ -213,9 +215,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=15.0, help="per measurement")
     parser.add_argument("--library", choices=list(TARGETS), action="append")
+    parser.add_argument("--core", type=int, help="keep all processes on this core")
     parser.add_argument("--memory", action="store_true", help="run 1,000,000 cases more")
     parser.add_argument("--cases", type=int, default=1_000_000, help="for --memory")
     options = parser.parse_args()
+    if options.core is not None:
+        os.sched_setaffinity(0, {options.core})
     for library in options.library or TARGETS:
         measure(library, options.seconds)
     if options.memory:

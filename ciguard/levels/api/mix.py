@@ -33,16 +33,16 @@ class Mix:
 
     def bends(self, pick: float) -> Bend:
         """Return the kind of call for a number drawn from [0, 1)."""
-        for bend, share in (
-            (Bend.VIOLATE, self.violating),
-            (Bend.ONE, self.boundary),
-            (Bend.TWO, self.two_boundaries),
-            (Bend.MANY, self.many_boundaries),
-        ):
-            if pick < share:
-                return bend
-            pick -= share
-        return Bend.NONE
+        pick -= self.violating
+        if pick < 0:
+            return Bend.VIOLATE
+        pick -= self.boundary
+        if pick < 0:
+            return Bend.ONE
+        pick -= self.two_boundaries
+        if pick < 0:
+            return Bend.TWO
+        return Bend.MANY if pick < self.many_boundaries else Bend.NONE
 
 
 FIRST_ROUND = Mix(violating=0.0, boundary=0.25, two_boundaries=0.2, many_boundaries=0.35)

@@ -30,9 +30,9 @@ _RARELY = 0.1
 _MOSTLY = 4.5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """One parameter, compiled."""
+    """One parameter, compiled. Compared by identity: two are never made alike."""
 
     name: str
     constraint: Constraint
