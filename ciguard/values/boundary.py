@@ -160,14 +160,15 @@ def _filled(
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     number = constants[int(rng.random() * len(constants))]
-    return replace(current, fill=Constant(number))
+    return type(current)(current.dtype, current.shape, Constant(number))
 
 
 def _filled_with_edge(rng: random.Random, scope: Scope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
-    return replace(current, fill=Constant(_edge_int(rng, current.dtype, prod(current.shape))))
+    edge = _edge_int(rng, current.dtype, prod(current.shape))
+    return type(current)(current.dtype, current.shape, Constant(edge))
 
 
 def _edge_int(rng: random.Random, dtype: str, alike: int) -> int:
@@ -189,7 +190,7 @@ def _special_fill(rng: random.Random, scope: Scope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
-    return replace(current, fill=Special(int(rng.random() * 65536)))
+    return type(current)(current.dtype, current.shape, Special(int(rng.random() * 65536)))
 
 
 def _one_element(rng: random.Random, scope: Scope, current: Value) -> Value:
@@ -206,7 +207,8 @@ def _other_dtype(rng: random.Random, scope: Scope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
-    return replace(current, dtype=_EDGE_DTYPES[int(rng.random() * len(_EDGE_DTYPES))])
+    dtype = _EDGE_DTYPES[int(rng.random() * len(_EDGE_DTYPES))]
+    return type(current)(dtype, current.shape, current.fill)
 
 
 def _first_argument(rng: random.Random, scope: Scope, current: Value) -> Value:

@@ -6,7 +6,6 @@ of it, so that whatever is bent next meets the code behind the checks.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Explicit, TensorValue, Value
@@ -75,7 +74,7 @@ def _refilled(kept: TensorValue, drawn: Value) -> Value:
         return kept
     if isinstance(drawn.fill, Explicit) and drawn.shape != kept.shape:
         return kept
-    return replace(kept, fill=drawn.fill)
+    return TensorValue(kept.dtype, kept.shape, drawn.fill)
 
 
 def _has_moved(kept: Value, value: Value) -> bool:
