@@ -101,6 +101,7 @@ def simpler_values(value: Value) -> Iterator[Value]:
             yield from map(DictValue, shorter(pairs))
             yield from map(DictValue, _simpler_pairs(pairs))
         case CallValue(_, arguments, keywords):
+            yield from (one for one in arguments[:1] if isinstance(one, TensorValue))
             yield from (replace(value, arguments=a) for a in _simpler_items(arguments))
             yield from (replace(value, keywords=k) for k in shorter(keywords))
             yield from (replace(value, keywords=k) for k in _simpler_pairs(keywords))

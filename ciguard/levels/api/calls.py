@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiCall, Intent, Value
+from ciguard.knowledge import reforming
 from ciguard.levels.api.layout import Layout
 from ciguard.levels.api.mix import Bend, Mix
 from ciguard.levels.api.nearby import Nearby
@@ -57,7 +58,9 @@ class CallGenerator:
         generated = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
         known = {slot.name: slot for slot in plain.slots} if plain else {}
-        self.slots: tuple[Slot, ...] = slots_of([*generated, *inputs], known)
+        self.slots: tuple[Slot, ...] = slots_of(
+            [*generated, *inputs], known, reform=reforming(api.record.api.partition(".")[0])
+        )
         self._breakable = tuple(slot for slot in self.slots if slot.violate)
         self._layout = Layout(
             _as_declared(api, generated), keywords_only=api.record.source == "opdef"

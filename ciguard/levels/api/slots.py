@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import ParameterKind
 from ciguard.values import (
+    Array,
     Mutation,
     Mutator,
+    Optional,
     Sampler,
+    Tensor,
     boundaries,
     compile_sampler,
     has_symbols,
@@ -48,7 +51,10 @@ class Slot:
 
 
 def slots_of(
-    parameters: Sequence[Parameter], plain: Mapping[str, Slot] | None = None
+    parameters: Sequence[Parameter],
+    plain: Mapping[str, Slot] | None = None,
+    *,
+    reform: Mutator | None = None,
 ) -> tuple[Slot, ...]:
     """Compile parameters, each after those that it refers to.
 
@@ -56,9 +62,11 @@ def slots_of(
         parameters: what is known of them.
         plain: slots of the same parameters by their documentation alone. What breaks or stretches
             that is kept: it is the same knowledge, and takes longest to compile.
+        reform: gives a tensor another form, where the library has more than one.
     """
     known = plain or {}
-    return tuple(_slot(p, known.get(p.name)) for p in _in_order_of_reference(parameters))
+    ordered = _in_order_of_reference(parameters)
+    return tuple(_slot(p, known.get(p.name), reform) for p in ordered)
 
 
 def is_drawn(parameter: Parameter) -> bool:
@@ -68,7 +76,7 @@ def is_drawn(parameter: Parameter) -> bool:
     return parameter.is_generated or parameter.required
 
 
-def _slot(parameter: Parameter, plain: Slot | None) -> Slot:
+def _slot(parameter: Parameter, plain: Slot | None, reform: Mutator | None) -> Slot:
     constraint = parameter.constraint
     share = 0.0 if parameter.required else 1.0
     if parameter.kind is ParameterKind.VAR_POSITIONAL:
@@ -84,10 +92,17 @@ def _slot(parameter: Parameter, plain: Slot | None) -> Slot:
         sample=compile_sampler(constraint),
         share=share,
         violate=plain.violate if plain else _weighted(violations(constraint)),
-        bound=plain.bound if plain else _weighted(boundaries(constraint)),
+        bound=plain.bound if plain else _bound(constraint, reform),
         follows=references(constraint),
         is_sized=has_symbols(constraint),
     )
+
+
+def _bound(constraint: Constraint, reform: Mutator | None) -> tuple[Mutator, ...]:
+    inner = constraint.inner if isinstance(constraint, Optional) else constraint
+    takes_forms = reform is not None and isinstance(inner, Tensor) and not isinstance(inner, Array)
+    forms = (Mutation("form", reform),) if takes_forms and reform else ()
+    return _weighted((*boundaries(constraint), *forms))
 
 
 def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:

@@ -1,0 +1,68 @@
+"""Forms: the same tensor, kept another way."""
+
+from __future__ import annotations
+
+import random
+from math import prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import CallValue, Explicit, ListValue, LiteralValue, TensorValue, Uniform
+from ciguard.knowledge import forms_of, reforming
+from ciguard.values import Scope
+
+LIBRARIES = ("torch", "tensorflow", "jax")
+SHAPES = st.lists(st.integers(0, 4), min_size=1, max_size=5).map(tuple)
+
+
+def tensor(shape: tuple[int, ...], dtype: str = "float32") -> TensorValue:
+    return TensorValue(dtype, shape, Uniform(1, 0.0, 1.0))
+
+
+def numbers(value: object) -> list[int]:
+    assert isinstance(value, ListValue)
+    return [item.value for item in value.items if isinstance(item, LiteralValue)]  # type: ignore[misc]
+
+
+@given(SHAPES)
+def test_a_stepped_tensor_stays_within_its_memory_and_has_the_shape(shape: tuple[int, ...]) -> None:
+    form = next(form for form in forms_of("torch") if form.name == "stepped")
+    made = form.make(tensor(shape))
+    assert isinstance(made, CallValue)
+    whole, sizes, steps = made.arguments
+    assert isinstance(whole, TensorValue)
+    assert tuple(numbers(sizes)) == shape
+    last = sum((size - 1) * step for size, step in zip(shape, numbers(steps), strict=True))
+    assert prod(shape) == 0 or last < prod(whole.shape)
+    assert numbers(steps)[-1] == 2
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_form_is_drawn_for_some_tensor(library: str) -> None:
+    reform = reforming(library)
+    assert reform is not None
+    rng = random.Random(0)  # noqa: S311 - repeatable
+    dtypes = ("float32", "complex64", "int8", "uint8", "int16", "int32")
+    drawn = {
+        made.function
+        for _ in range(2000)
+        if isinstance(made := reform(rng, Scope(), tensor((3, 3), rng.choice(dtypes))), CallValue)
+    }
+    made_by = {
+        form.make(tensor((3, 3))).function  # type: ignore[union-attr]
+        for form in forms_of(library)
+    }
+    assert drawn == made_by
+
+
+def test_explicit_elements_stay_where_they_are() -> None:
+    reform = reforming("torch")
+    assert reform is not None
+    value = TensorValue("float32", (2,), Explicit((1.0, 2.0)))
+    assert reform(random.Random(0), Scope(), value) is value  # noqa: S311 - repeatable
+
+
+def test_a_library_with_one_way_of_keeping_tensors_has_no_other_form() -> None:
+    assert reforming("jittor") is None
