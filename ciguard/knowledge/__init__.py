@@ -16,7 +16,6 @@ from ciguard.knowledge.constraints_file import (
     read_provenance,
 )
 from ciguard.knowledge.contradictions import contradictions
-from ciguard.knowledge.forms import Form, forms_of, reforming
 from ciguard.knowledge.mining import Thresholds, extract_from_file, learn_from_files
 from ciguard.knowledge.refinement.experience import Experience, experience_from_json
 from ciguard.knowledge.refinement.files import experience_lines, read_experience
@@ -31,7 +30,6 @@ __all__ = [
     "Clue",
     "Evidence",
     "Experience",
-    "Form",
     "KnownApis",
     "Parameter",
     "Provenance",
@@ -45,7 +43,6 @@ __all__ = [
     "experience_from_json",
     "experience_lines",
     "extract_from_file",
-    "forms_of",
     "knowledge_version",
     "known_of",
     "learn_from_files",
@@ -54,6 +51,5 @@ __all__ = [
     "read_provenance",
     "refined",
     "refinements",
-    "reforming",
     "understand",
 ]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiCall, Intent, Value
-from ciguard.knowledge import reforming
+from ciguard.levels.api.forms import reforming
 from ciguard.levels.api.layout import Layout
 from ciguard.levels.api.mix import Bend, Mix
 from ciguard.levels.api.nearby import Nearby

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain import CallValue, Explicit, ListValue, LiteralValue, TensorValue, Uniform
-from ciguard.knowledge import forms_of, reforming
+from ciguard.levels.api.forms import forms_of, reforming
 from ciguard.values import Scope
 
 LIBRARIES = ("torch", "tensorflow", "jax")
