@@ -28,8 +28,8 @@ from ciguard.config import Config
 from ciguard.domain import Crashed
 from ciguard.execution import Dispatcher, Job, ServerProcess
 from ciguard.levels import LEFT_OUT, ApiLevel, select
+from ciguard.oracles import encode
 from ciguard.targets import parse_target, provision
-from ciguard.triage import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

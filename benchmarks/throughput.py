@@ -32,9 +32,8 @@ from ciguard.config import Config
 from ciguard.domain import ApiCall, CallKind, LiteralValue
 from ciguard.execution import Dispatcher, Job, ServerProcess
 from ciguard.levels import ApiLevel
-from ciguard.oracles import Identity, Subject, judge
+from ciguard.oracles import Identity, Subject, encode, judge
 from ciguard.targets import parse_target, provision
-from ciguard.triage import encode
 
 if TYPE_CHECKING:
     from ciguard.domain import Outcome

@@ -91,7 +91,8 @@ class Group:
 
     def note(self, finding: Finding) -> None:
         """Remember that an API disagrees with itself, when a flaky finding shows that."""
-        if finding.oracle == "differential" and finding.kind in {"values", "nan"}:
+        defect = {"differential": finding.kind, "metamorphic": finding.detail}
+        if defect.get(finding.oracle) in {"values", "nan"}:
             self.unstable.add(finding.api)
 
 

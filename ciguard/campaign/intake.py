@@ -67,7 +67,7 @@ class Intake:
         names = list(executed.outcomes)
         columns = zip(*executed.outcomes.values(), strict=True)
         for case, row in zip(executed.cases, columns, strict=True):
-            if len(row) == 1 and isinstance(row[0], (Passed, Rejected)):
+            if len(row) == 1 and isinstance(row[0], (Passed, Rejected)) and not case.relation:
                 continue
             for finding in judge(case, dict(zip(names, row, strict=True)), subject):
                 yield from self.propose(finding)

@@ -11,9 +11,9 @@ from ciguard.campaign.group import groups_of, worker_spec
 from ciguard.campaign.scripts import text_of
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher, Job
-from ciguard.oracles import judge
+from ciguard.oracles import encode, judge
 from ciguard.targets import parse_target, provision
-from ciguard.triage import Minimiser, encode, fingerprint, simplicity
+from ciguard.triage import Minimiser, fingerprint, simplicity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

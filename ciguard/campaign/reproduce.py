@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.group import worker_spec
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher, Job
+from ciguard.oracles import encode
 from ciguard.targets import parse_target, provision
-from ciguard.triage import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,7 +28,8 @@ from ciguard.domain import (
 )
 from ciguard.errors import OutputError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
-from ciguard.triage import Confirmer, Minimiser, encode
+from ciguard.oracles import encode
+from ciguard.triage import Confirmer, Minimiser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -136,7 +136,7 @@ def try_scripts(
 def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     """Tell whether a script's end is that of the finding."""
     finding = bucket.finding
-    if finding.oracle == "differential":
+    if finding.oracle in {"differential", "metamorphic"}:
         return result.exit_code == 1 and _SHOWS_DIFFERENCE in result.log
     seen = finding.outcomes[finding.targets[-1]]
     return _matches(seen, result)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.lessons import Lessons
+from ciguard.campaign.relating import Relating
 from ciguard.domain import Crashed, Exhausted, Hung, Outcome
 from ciguard.execution import Job
-from ciguard.triage import encode
+from ciguard.oracles import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,6 +68,7 @@ class Stream:
         self.name = name
         self.group = group
         self._level = level
+        self._relating = Relating(group)
         self._window = _WINDOW_PER_LANE * lanes
         self.lessons = Lessons(level, window=self._window)
         self._next = 0
@@ -132,7 +134,7 @@ class Stream:
 
     def _propose(self, index: int, dispatcher: Dispatcher) -> None:
         self.lessons.put_to_use(index)
-        batch = self._level.cases(index)
+        batch = self._relating.related(self._level.cases(index), index)
         targets = self.group.targets_with(batch.api)
         if not batch.cases or self._is_retired(batch.api, index):
             targets = []

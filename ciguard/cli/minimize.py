@@ -26,7 +26,8 @@ def minimize(settings: Effective, bucket: str) -> int:
     does not show any more.
     """
     from ciguard.campaign import minimise  # noqa: PLC0415 - not for `--help`
-    from ciguard.triage import encode, simplicity  # noqa: PLC0415
+    from ciguard.oracles import encode  # noqa: PLC0415
+    from ciguard.triage import simplicity  # noqa: PLC0415
 
     config = settings.config
     before = bucket_of(config, bucket)

@@ -52,6 +52,8 @@ class ApiCall:
     intent: Intent = Intent.CONFORMING
     focus: str = ""
     """The parameter that violates or sits on the boundary."""
+    relation: str = ""
+    """Name of the metamorphic relation that the call is tried with; empty for a call alone."""
 
     @property
     def level(self) -> str:
@@ -64,7 +66,7 @@ Case: TypeAlias = ApiCall
 
 def case_to_json(case: Case) -> Json:
     """Return the JSON form of a case: a list, since it travels once per execution."""
-    return [
+    encoded = [
         case.api,
         case.kind.value,
         [value_to_json(value) for value in case.arguments],
@@ -74,6 +76,9 @@ def case_to_json(case: Case) -> Json:
         case.intent.value,
         case.focus,
     ]
+    if case.relation:
+        encoded.append(case.relation)
+    return encoded
 
 
 def case_from_json(encoded: Json) -> Case:
@@ -83,7 +88,8 @@ def case_from_json(encoded: Json) -> Case:
         ValueError: if `encoded` is not the JSON form of a case.
     """
     try:
-        api, kind, arguments, keywords, inputs, seed, intent, focus = encoded
+        api, kind, arguments, keywords, inputs, seed, intent, focus, *relation = encoded
+        (name,) = relation or ("",)
         return ApiCall(
             api=str(api),
             kind=CallKind(kind),
@@ -93,6 +99,7 @@ def case_from_json(encoded: Json) -> Case:
             seed=int(seed),
             intent=Intent(intent),
             focus=str(focus),
+            relation=str(name),
         )
     except (TypeError, ValueError) as error:
         msg = f"not an encoded case: {error}"

@@ -5,24 +5,38 @@ One module per oracle. Pure: no I/O, no clock, no randomness. Confirmation is tr
 
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
 from ciguard.oracles.crash import CrashOracle
-from ciguard.oracles.differential import DifferentialOracle, differs, pair_kind
+from ciguard.oracles.differential import (
+    DifferentialOracle,
+    differs,
+    has_special_elements,
+    pair_kind,
+)
 from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HangOracle
 from ciguard.oracles.internal_error import InternalErrorOracle
+from ciguard.oracles.metamorphic import MetamorphicOracle
+from ciguard.oracles.relations import RELATIONS, Observes, Relation, encode, relations_of
 
 __all__ = [
     "ORACLES",
+    "RELATIONS",
     "CrashOracle",
     "DifferentialOracle",
     "ExhaustionOracle",
     "HangOracle",
     "Identity",
     "InternalErrorOracle",
+    "MetamorphicOracle",
+    "Observes",
     "Oracle",
+    "Relation",
     "Subject",
     "differs",
     "documentation_findings",
+    "encode",
+    "has_special_elements",
     "judge",
     "pair_kind",
+    "relations_of",
 ]

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from ciguard.domain import Case, Finding, Outcome
 
 
+UNSTABLE_TAGS = frozenset({"random", "time", "unstable"})
+"""APIs whose values may differ from call to call: their values are not compared."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """In what one target can differ from another."""
@@ -76,7 +80,7 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
 
     Most cases end alike everywhere in an orderly way; they are told apart here at little cost.
     """
-    if _is_uneventful(outcomes):
+    if not case.relation and _is_uneventful(outcomes):
         return []
     return [
         finding

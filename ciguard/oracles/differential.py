@@ -35,16 +35,13 @@ from ciguard.oracles.comparison import (
     compare_outputs,
     inputs_of,
 )
-from ciguard.oracles.contract import headline, registered
+from ciguard.oracles.contract import UNSTABLE_TAGS, headline, registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain import Case, Fill, Outcome, Value
     from ciguard.oracles.contract import Identity, Subject
-
-UNSTABLE_TAGS = frozenset({"random", "time", "unstable"})
-"""APIs whose values may differ from call to call: their values are not compared."""
 
 _SEVERITIES = {
     "values": Severity.HIGH,
@@ -66,8 +63,10 @@ class DifferentialOracle:
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding per target that deviates from the reference."""
+        if case.relation:
+            return []  # its outputs hold the twin's too: each target is held against itself
         present = [name for name in subject.targets if name in outcomes]
-        inputs = _inputs(case)
+        inputs = inputs_in(case)
         findings = []
         for name in present[1:]:
             reference = present[0]
@@ -132,7 +131,12 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
         return False
     # What NaN, infinities and the ends of a type's range turn into is left open by most
     # definitions (a cast to an integer, the order of a sort), and does change between builds.
-    return case.intent is Intent.CONFORMING and not any(map(_has_special_elements, _leaves(case)))
+    return case.intent is Intent.CONFORMING and not has_special_elements(case)
+
+
+def has_special_elements(case: ApiCall) -> bool:
+    """Tell whether NaN, infinities or the ends of a type's range are among the arguments."""
+    return any(map(_is_special_value, _leaves(case)))
 
 
 def _leaves(case: ApiCall) -> Iterator[Value]:
@@ -151,7 +155,7 @@ def _leaves(case: ApiCall) -> Iterator[Value]:
                 yield value
 
 
-def _has_special_elements(value: Value) -> bool:
+def _is_special_value(value: Value) -> bool:
     match value:
         case ArrayValue() | TensorValue():
             return _is_special(value.fill)
@@ -161,7 +165,8 @@ def _has_special_elements(value: Value) -> bool:
             return False
 
 
-def _inputs(case: ApiCall) -> Inputs:
+def inputs_in(case: ApiCall) -> Inputs:
+    """Return how exact the results of a call can be, from its arguments."""
     return inputs_of(
         (leaf.dtype, *_range(leaf.fill))
         for leaf in _leaves(case)

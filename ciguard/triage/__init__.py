@@ -4,7 +4,7 @@
 """
 
 from ciguard.triage.buckets import Buckets, Simplicity, simplicity
-from ciguard.triage.confirm import Confirmer, Settled, encode
+from ciguard.triage.confirm import Confirmer, Settled
 from ciguard.triage.fingerprint import Fingerprint, fingerprint, is_fingerprint
 from ciguard.triage.minimise import Minimiser
 from ciguard.triage.normalise import normalise
@@ -22,7 +22,6 @@ __all__ = [
     "Settled",
     "Simplicity",
     "Symptom",
-    "encode",
     "fingerprint",
     "is_fingerprint",
     "normalise",

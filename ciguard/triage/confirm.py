@@ -12,14 +12,13 @@ from uninitialised memory or drawn at random disagrees.
 from __future__ import annotations
 
 import heapq
-import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import Confirmation, Finding, PairKind, case_to_json
+from ciguard.domain import Confirmation, Finding, PairKind
 from ciguard.execution import Job
-from ciguard.oracles import differs, judge
+from ciguard.oracles import differs, encode, judge
 from ciguard.triage.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -29,16 +28,12 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, Result
     from ciguard.oracles import Subject
 
-_COMPACT = json.JSONEncoder(separators=(",", ":"))
 _FILLS = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
 _DEADLY = frozenset({"crash", "hang", "exhaustion"})
+_COMPARED = frozenset({"differential", "metamorphic"})
+"""Oracles that hold results against each other: what disagrees with itself proves nothing."""
 _MOST_TOGETHER = 16
 _MOST_UNDER_WAY = 3
-
-
-def encode(case: Case) -> bytes:
-    """Return a case as the worker reads it."""
-    return _COMPACT.encode(case_to_json(case)).encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +145,8 @@ class Confirmer:
         trial = self._trials[number]
         trial.outcomes = {}
         cases = tuple(encode(_varied(c.finding, trial.repetition)) for c in trial.candidates)
-        is_differential = any(c.finding.oracle == "differential" for c in trial.candidates)
-        perturb = _FILLS[trial.repetition % len(_FILLS)] if is_differential else 0
+        is_compared = any(c.finding.oracle in _COMPARED for c in trial.candidates)
+        perturb = _FILLS[trial.repetition % len(_FILLS)] if is_compared else 0
         for target in trial.targets:
             job = Job(target, (self._key, number), cases, fresh=True, perturb=perturb)
             self._dispatcher.add(job, urgent=True)
@@ -187,7 +182,7 @@ class Confirmer:
 
     def _shows_again(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
         proposed = candidate.finding
-        if proposed.oracle == "differential" and not _agree(candidate.seen, outcomes):
+        if proposed.oracle in _COMPARED and not _agree(candidate.seen, outcomes):
             return False
         candidate.seen.append(outcomes)
         for finding in judge(proposed.case, outcomes, self._subject_of(proposed)):
@@ -225,7 +220,7 @@ def _varied(finding: Finding, repetition: int) -> Case:
     versions with different generators would otherwise pass off as a difference.
     """
     case = finding.case
-    if finding.oracle != "differential":
+    if finding.oracle not in _COMPARED:
         return case
     return replace(case, seed=case.seed + repetition)
 

@@ -96,18 +96,26 @@ def comparison(reference: Outcome, *, name: str, writer: Writer) -> tuple[str, s
             return _unexpected(name, telling_line(reference))
 
 
-def _helpers(output: Output, *, writer: Writer) -> str:
+def tolerances() -> dict[str, float]:
+    """Return the allowed error by element type, relative to the largest element."""
+    found = {kind: min(_ROUNDINGS * eps, _LARGEST_RTOL) for kind, eps in dtypes.EPSILON.items()}
+    return found | {"float": found["float32"], "complex": found["float32"]}
+
+
+def functions(writer: Writer) -> str:
+    """Return the functions `leaves` and `difference` that read results and compare them."""
     dtype, elements = writer.read
+    return _LEAVES.strip("\n").format(is_tensor=writer.is_tensor, dtype=dtype, elements=elements)
+
+
+def _helpers(output: Output, *, writer: Writer) -> str:
     recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output))
-    rtols = {kind: min(_ROUNDINGS * eps, _LARGEST_RTOL) for kind, eps in dtypes.EPSILON.items()}
-    rtols |= {"float": rtols["float32"], "complex": rtols["float32"]}
-    used = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
+    used = {kind: rtol for kind, rtol in tolerances().items() if f"('{kind}'" in recorded}
     parts = (
         f"RTOL = {used!r}  # allowed error, relative to the largest element",
         f"EXPECTED = [  # what the reference target returned\n{recorded},\n]",
-        _LEAVES.strip("\n").format(is_tensor=writer.is_tensor, dtype=dtype, elements=elements),
     )
-    return "\n".join(parts[:2]) + "\n\n\n" + parts[2]
+    return "\n".join(parts) + "\n\n\n" + functions(writer)
 
 
 def _leaves(output: Output) -> Iterator[str]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Confirmation, case_id
 from ciguard.execution import Job
-from ciguard.oracles import judge
+from ciguard.oracles import encode, judge
 from ciguard.triage.buckets import simplicity
-from ciguard.triage.confirm import Confirmer, encode
+from ciguard.triage.confirm import Confirmer
 from ciguard.triage.fingerprint import fingerprint
 from ciguard.triage.reductions import reductions
 

@@ -16,11 +16,13 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
+from ciguard.oracles import RELATIONS
 from ciguard.triage import arrays
 from ciguard.triage.expectation import comparison
 from ciguard.triage.literals import is_name, scalar
 from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
+from ciguard.triage.twin_check import twin_check
 from ciguard.triage.wording import without_local_paths
 from ciguard.triage.writers import writer_of
 
@@ -58,9 +60,7 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     """
     writer = writer_of(finding.library, module=_module(finding, environment_hint))
     source = Source(writer)
-    calls = [*source.call(finding.case), *filter(None, [writer.finish])]
-    before, after_error, after = _around_call(finding, source)
-    statements = [*_indented_try(calls, after_error), after]
+    before, statements = _body(finding, source)
     definitions = [part for part in (before, source.needs_unit and arrays.UNIT_FUNCTION) if part]
     parts = (
         f"{_header(finding, environment_hint)}\n\n{_imports(source, environment_hint)}",
@@ -70,6 +70,16 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
         + "\n".join(statements),
     )
     return ("\n\n\n" if definitions else "\n\n").join(parts) + "\n"
+
+
+def _body(finding: Finding, source: Source) -> tuple[str, list[str]]:
+    """Return the definitions before the call, and the call with what follows."""
+    if finding.oracle == "metamorphic":
+        calls, before, after = twin_check(finding.case, source)
+        return before, [*calls, *filter(None, [source.writer.finish]), after]
+    calls = [*source.call(finding.case), *filter(None, [source.writer.finish])]
+    before, after_error, after = _around_call(finding, source)
+    return before, [*_indented_try(calls, after_error), after]
 
 
 def _module(finding: Finding, hint: EnvironmentHint) -> str:
@@ -141,8 +151,8 @@ def _header(finding: Finding, hint: EnvironmentHint) -> str:
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
-    if finding.pair is not PairKind.NONE:
-        return f"two targets answer differently ({finding.kind})."
+    if finding.pair is not PairKind.NONE or finding.oracle == "metamorphic":
+        return _disagreement(finding)
     match outcome:
         case Crashed():
             return "the process dies. Expected: a result or a Python exception."
@@ -156,6 +166,12 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
             return f"{finding.oracle}: {finding.kind}."
         case _:
             assert_never(outcome)
+
+
+def _disagreement(finding: Finding) -> str:
+    if finding.oracle == "metamorphic":
+        return f"the law “{finding.kind}” is broken. Expected: {RELATIONS.get(finding.kind).law}"
+    return f"two targets answer differently ({finding.kind})."
 
 
 def _observed(outcome: Outcome | None) -> str:

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 WIDTH = 92
 _INLINE = 44
 """An argument longer than this gets a line and a name of its own."""
-_TAKEN = frozenset({"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"})
+_TAKEN = frozenset(
+    {"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"}
+    | {"twin", "kept", "arguments", "keywords", "inputs", "found"}
+)
 
 
 @dataclass(slots=True)
@@ -60,6 +63,23 @@ class Source:
             inputs = self._arguments(case.inputs, (), stem="input")
             return [_bound("layer", function, arguments), _bound("result", "layer", inputs)]
         return [_bound("result", function, arguments)]
+
+    def kept_call(self, case: Case) -> list[str]:
+        """Return the statements that make the call and bind `kept` to its arguments after it."""
+        values = ", ".join(map(self.expression, case.arguments))
+        keywords = ", ".join(f"{k!a}: {self.expression(v)}" for k, v in case.keywords)
+        inputs = ", ".join(map(self.expression, case.inputs))
+        self.assignments += [f"arguments = [{values}]", f"keywords = {{{keywords}}}"]
+        kept = "[*arguments, *keywords.values()]"
+        if case.kind is CallKind.METHOD:
+            name = case.api.rpartition(".")[2]
+            call = f"getattr(arguments[0], {name!a})(*arguments[1:], **keywords)"
+        else:
+            call = f"{self.name_of(case.api)}(*arguments, **keywords)"
+        if case.kind is CallKind.LAYER and case.inputs:
+            self.assignments.append(f"inputs = [{inputs}]")
+            call, kept = f"{call}(*inputs)", "[*arguments, *keywords.values(), *inputs]"
+        return [f"result = {call}", f"kept = {kept}"]
 
     def _method(self, api: str, arguments: list[str]) -> list[str]:
         if not arguments:
@@ -122,6 +142,9 @@ class Source:
                 "builtins.getattr", (CallValue() as owner, LiteralValue(str() as part))
             ) if is_name(part):
                 text = f"{self._held(owner)}.{part}"
+            case CallValue("builtins.next", (CallValue("builtins.map", (called, *lists)),)):
+                inner = [one.items[0] for one in lists if isinstance(one, ListValue)]
+                text = f"{self.expression(called)}({', '.join(map(self.expression, inner))})"
             case CallValue(function, arguments, keywords):
                 parts = [self.expression(item) for item in arguments]
                 parts += self._keywords(keywords) if keywords else []

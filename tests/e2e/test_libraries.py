@@ -22,8 +22,8 @@ from ciguard.domain import (
     TensorValue,
 )
 from ciguard.execution import Dispatcher, Job, ServerProcess
+from ciguard.oracles import encode
 from ciguard.targets import Environment
-from ciguard.triage import encode
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,8 +19,8 @@ from ciguard.domain import (
     Value,
 )
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
-from ciguard.oracles import Identity, Subject, judge
-from ciguard.triage import Minimiser, encode, fingerprint, simplicity
+from ciguard.oracles import Identity, Subject, encode, judge
+from ciguard.triage import Minimiser, fingerprint, simplicity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

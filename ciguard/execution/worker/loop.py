@@ -24,6 +24,9 @@ DONE, FULL, STARTED = b"D", b"F", b"S"
 GO_ON = b"A"
 LENGTH = struct.Struct("<I")
 
+OBSERVED, TWIN = 9, 10
+"""Places in a case that is tried with a relation: what is looked at, and the other computation."""
+
 _MOST_MESSAGE = 2000
 _MOST_FRAMES = 12
 _OWN_FILES = os.path.dirname(os.path.abspath(__file__))
@@ -84,27 +87,42 @@ class Executor:
             built = builder.values(arguments)
             named = builder.keywords(keywords) if keywords else {}
             fed = builder.values(inputs) if inputs else ()
-            if kind == "method":
-                function = getattr(built.pop(0), api.rpartition(".")[2])
-            else:
-                function = builder.member(api)
+            received = [built.pop(0)] if kind == "method" else []
+            name = api.rpartition(".")[2]
+            function = getattr(received[0], name) if received else builder.member(api)
         except Exception as error:  # noqa: BLE001 - whatever a library raises while an argument is made
             return self._raised(error, unbuilt=True)
         try:
             output = function(*built, **named)
             if kind == "layer" and (fed or inputs):
                 output = output(*fed)
+            if len(case) > TWIN:
+                if case[OBSERVED] == "arguments":
+                    output = [*received, *built, *named.values(), *fed]
+                twin = self._twin(case[TWIN], seed)
+                return cells.PASSED, self._summariser.encode_pair(output, twin)
             return cells.PASSED, self._summariser.encode(output)
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             return self._raised(error, unbuilt=False)
 
+    def _twin(self, encoded: Any, seed: int) -> list[Any]:
+        """Return what the case's other computation comes to: ["returned", value] or how it ends."""
+        self._adapter.reset(seed)
+        try:
+            return ["returned", self._builder.value(encoded)]
+        except Exception as error:  # noqa: BLE001 - whatever the library raises is the answer
+            return ["raised", type(error).__name__, self._message(error)]
+
+    def _message(self, error: BaseException) -> str:
+        try:
+            return str(error)[:_MOST_MESSAGE]
+        except Exception:  # noqa: BLE001 - a library's __str__ may fail; the class says enough
+            return "<message cannot be shown>"
+
     def _raised(self, error: BaseException, *, unbuilt: bool) -> tuple[int, bytes]:
         verdict = self._adapter.classify(error)
         name = type(error).__name__
-        try:
-            message = str(error)[:_MOST_MESSAGE]
-        except Exception:  # noqa: BLE001 - a library's __str__ may fail; the class says enough
-            message = "<message cannot be shown>"
+        message = self._message(error)
         if verdict == "exhausted":
             return cells.EXHAUSTED, _text([name, message])
         if unbuilt:

@@ -59,6 +59,11 @@ class Summariser:
             return _tensor_text(read["dtype"], read["array"]).encode("ascii")
         return COMPACT.encode(self.tree(output, 0)).encode("ascii")
 
+    def encode_pair(self, output: Any, twin: list[Any]) -> bytes:
+        """Return the JSON text of an output and of what its twin came to."""
+        ended = ["L", "list", [self.tree(item, 0) for item in twin], len(twin)]
+        return COMPACT.encode(["L", "list", [self.tree(output, 0), ended], 2]).encode("ascii")
+
     def tree(self, output: Any, depth: int) -> Any:
         """Return the JSON tree of an output."""
         scalar = self._scalars.get(type(output))

@@ -1,0 +1,169 @@
+"""What a metamorphic relation is, and the registry of all.
+
+A relation names another computation, the twin, that must come to the same as the call: the same
+call in twice the precision, by another entry point, on memory laid out differently. Both run in
+one worker, one after the other, so a relation needs no second target.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.domain import ApiCall, ApiRecord, Severity, Value, case_to_json, value_to_json
+from ciguard.execution import Container, Output, Scalar
+from ciguard.oracles.comparison import Difference, Inputs, compare_outputs
+from ciguard.registry import Registry
+
+if TYPE_CHECKING:
+    from ciguard.domain import Json
+
+
+class Observes(StrEnum):
+    """What of the call is held against the twin."""
+
+    RESULT = "result"
+    ARGUMENTS = "arguments"
+    """The arguments as they are after the call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """A call and its twin, as one worker saw them."""
+
+    first: Output
+    """The result of the call, or its arguments, as the relation says."""
+    twin: Output | None
+    """What the twin came to; None if it raised."""
+    raised: str = ""
+    """Class of the exception that the twin raised."""
+    message: str = ""
+    inputs: Inputs
+    """How exact the result can be."""
+
+
+Applies: TypeAlias = Callable[[ApiRecord, Collection[str]], bool]
+"""Whether the relation holds for an API, given the names of all APIs of the library."""
+Twin: TypeAlias = Callable[[ApiCall], Value | None]
+"""The other computation, from the call alone; None where the relation says nothing of it."""
+Broken: TypeAlias = Callable[[Observed], Difference | None]
+
+
+def same(observed: Observed) -> Difference | None:
+    """Return how result and twin differ; a twin that raised says nothing."""
+    if observed.twin is None:
+        return None
+    return compare_outputs(observed.first, observed.twin, observed.inputs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """One law about a library's calls."""
+
+    name: str
+    law: str
+    """A sentence that a maintainer agrees with."""
+    source: str
+    """Where the law comes from: documentation, or a paper."""
+    applies: Applies
+    twin: Twin
+    observes: Observes = Observes.RESULT
+    broken: Broken = same
+    forbidden: frozenset[str] = frozenset()
+    """Classes of exceptions whose raising by the twin breaks the law."""
+    compares_types: bool = True
+    """Whether element types must be equal too."""
+    compares_result: bool = True
+    """False where the twin is a check of its own, which raises when it fails."""
+    part: int | None = None
+    """The item of the twin that the result equals; the others say how exact it can be."""
+    severity: Severity = Severity.HIGH
+
+
+RELATIONS: Registry[Relation] = Registry(
+    "relation", group="ciguard.relations", accepts=lambda item: isinstance(item, Relation)
+)
+
+
+def relate(relation: Relation) -> Relation:
+    """Register a relation and return it."""
+    return RELATIONS.register(relation.name, relation)
+
+
+@dataclass(frozen=True, slots=True)
+class Exemption:
+    """An API of which a relation does not hold, for a documented reason."""
+
+    api: str
+    """Glob of qualified names."""
+    relation: str
+    """Glob of relation names."""
+    reason: str
+
+
+@cache
+def exemptions() -> tuple[Exemption, ...]:
+    """Return the exemptions that come with ciguard."""
+    text = (files(__package__) / "exemptions.toml").read_text("utf-8")
+    return tuple(Exemption(**entry) for entry in tomllib.loads(text)["exemption"])
+
+
+def exemption_of(api: str, relation: str) -> Exemption | None:
+    """Return the exemption of an API from a relation, if there is one."""
+    return next(
+        (
+            one
+            for one in exemptions()
+            if fnmatchcase(api, one.api) and fnmatchcase(relation, one.relation)
+        ),
+        None,
+    )
+
+
+def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, ...]:
+    """Return the relations that hold for an API, by name.
+
+    Args:
+        record: what the library says of the API.
+        names: every API of the library.
+    """
+    return tuple(
+        relation
+        for name, relation in sorted(RELATIONS.items().items())
+        if exemption_of(record.api, name) is None and relation.applies(record, names)
+    )
+
+
+def encode(case: ApiCall) -> bytes:
+    """Return a case as the worker reads it: with its twin, if it is tried with a relation."""
+    encoded: list[Json] = case_to_json(case)
+    if case.relation:
+        relation = RELATIONS.get(case.relation)
+        twin = relation.twin(case)
+        if twin is not None:
+            encoded += [relation.observes.value, value_to_json(twin)]
+    return _COMPACT.encode(encoded).encode("ascii")
+
+
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+
+
+def observed_in(output: Output, inputs: Inputs) -> Observed | None:
+    """Return call and twin from the output of a case; None if the case ran without its twin."""
+    match output:
+        case Container(items=(first, Container(items=(Scalar("s", "returned"), twin)))):
+            return Observed(first=first, twin=twin, inputs=inputs)
+        case Container(
+            items=(first, Container(items=(Scalar("s", "raised"), Scalar("s", name), said)))
+        ):
+            message = said.text if isinstance(said, Scalar) else ""
+            return Observed(first=first, twin=None, raised=name, message=message, inputs=inputs)
+        case _:
+            return None

@@ -1,0 +1,16 @@
+"""The same call twice gives the same result."""
+
+from __future__ import annotations
+
+from ciguard.oracles.relations.contract import Relation, relate
+from ciguard.oracles.relations.expressions import expression
+
+REPETITION = relate(
+    Relation(
+        name="same call twice",
+        law="A call that draws no random numbers gives the same result for the same arguments.",
+        source="Segura et al., A Survey on Metamorphic Testing (2016): identity relation",
+        applies=lambda record, names: True,  # noqa: ARG005 - one form for all
+        twin=expression,
+    )
+)

@@ -1,0 +1,42 @@
+"""How a tensor's elements lie in memory does not change what is computed from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ApiCall, CallValue, ListValue, LiteralValue, TensorValue, Value
+from ciguard.oracles.relations.contract import Relation, relate
+from ciguard.oracles.relations.expressions import expression, library_of, tensors, with_tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ciguard.domain import ApiRecord
+
+_LAST = LiteralValue(-1)
+
+
+def _applies(record: ApiRecord, names: Collection[str]) -> bool:
+    del names
+    return library_of(record.api) == "torch" and not record.api.endswith("_")
+
+
+def _spread(tensor: TensorValue) -> Value:
+    """Return the same elements with every other place in memory left out."""
+    doubled = CallValue("torch.stack", (ListValue((tensor, tensor)), _LAST))
+    return CallValue("torch.select", (doubled, _LAST, LiteralValue(0)))
+
+
+def _twin(case: ApiCall) -> Value | None:
+    return expression(with_tensors(case, _spread)) if tensors(case) else None
+
+
+STRIDED_MEMORY = relate(
+    Relation(
+        name="strided memory",
+        law="A tensor whose elements do not lie side by side gives the same result as its copy.",
+        source="torch.Tensor.stride: strides are a matter of storage, not of values",
+        applies=_applies,
+        twin=_twin,
+    )
+)
