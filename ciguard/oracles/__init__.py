@@ -16,7 +16,14 @@ from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HangOracle
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.metamorphic import MetamorphicOracle
-from ciguard.oracles.relations import RELATIONS, Observes, Relation, encode, relations_of
+from ciguard.oracles.relations import (
+    RELATIONS,
+    Observes,
+    Relation,
+    encode,
+    relations_of,
+    tensors_of,
+)
 
 __all__ = [
     "ORACLES",
@@ -39,4 +46,5 @@ __all__ = [
     "judge",
     "pair_kind",
     "relations_of",
+    "tensors_of",
 ]

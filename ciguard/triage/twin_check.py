@@ -5,8 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ciguard.oracles import RELATIONS, Observes
-from ciguard.oracles.relations.expressions import tensors
+from ciguard.oracles import RELATIONS, Observes, tensors_of
 from ciguard.triage.expectation import functions, tolerances
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
         statements[1:] = ["try:", textwrap.indent(statements[1], "    ") + _RAISED.rstrip()]
     against = "twin" if relation.part is None else f"twin[{relation.part}]"
     rtols = tolerances()
-    met = {"float32", "float64", "float", *(tensor.dtype for tensor in tensors(case))}
+    met = {"float32", "float64", "float", *(tensor.dtype for tensor in tensors_of(case))}
     shown = {kind: rtol for kind, rtol in rtols.items() if kind in met}
     if not relation.compares_types:
         shown = {_ANY_TYPE: rtols["float32"]}

@@ -16,6 +16,7 @@ from ciguard.oracles.relations.contract import (
     relate,
     relations_of,
 )
+from ciguard.oracles.relations.expressions import tensors_of
 from ciguard.oracles.relations.kept_arguments import KEPT_ARGUMENTS
 from ciguard.oracles.relations.repetition import REPETITION
 from ciguard.oracles.relations.strided_memory import STRIDED_MEMORY
@@ -35,4 +36,5 @@ __all__ = [
     "observed_in",
     "relate",
     "relations_of",
+    "tensors_of",
 ]

@@ -44,7 +44,7 @@ def expression(case: ApiCall) -> Value:
     return applied(made, *case.inputs) if case.kind is CallKind.LAYER and case.inputs else made
 
 
-def tensors(case: ApiCall) -> list[TensorValue]:
+def tensors_of(case: ApiCall) -> list[TensorValue]:
     """Return the tensors among the arguments, those in lists included, in order."""
     values = [*case.arguments, *(value for _, value in case.keywords), *case.inputs]
     return [tensor for value in values for tensor in _tensors_in(value)]

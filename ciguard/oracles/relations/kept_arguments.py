@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiCall, CallValue, TupleValue, Value
 from ciguard.oracles.relations.contract import Observes, Relation, relate
-from ciguard.oracles.relations.expressions import has_keyword, tensors
+from ciguard.oracles.relations.expressions import has_keyword, tensors_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,7 +27,7 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 def _twin(case: ApiCall) -> Value | None:
     values = (*case.arguments, *(value for _, value in case.keywords), *case.inputs)
-    if has_keyword(case, "out", "inplace") or not tensors(case):
+    if has_keyword(case, "out", "inplace") or not tensors_of(case):
         return None
     return None if any(isinstance(value, CallValue) for value in values) else TupleValue(values)
 

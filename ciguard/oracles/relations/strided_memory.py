@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiCall, CallValue, ListValue, LiteralValue, TensorValue, Value
 from ciguard.oracles.relations.contract import Relation, relate
-from ciguard.oracles.relations.expressions import expression, library_of, tensors, with_tensors
+from ciguard.oracles.relations.expressions import expression, library_of, tensors_of, with_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -28,7 +28,7 @@ def _spread(tensor: TensorValue) -> Value:
 
 
 def _twin(case: ApiCall) -> Value | None:
-    return expression(with_tensors(case, _spread)) if tensors(case) else None
+    return expression(with_tensors(case, _spread)) if tensors_of(case) else None
 
 
 STRIDED_MEMORY = relate(
