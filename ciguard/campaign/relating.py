@@ -51,6 +51,8 @@ def _with_one(case: ApiCall, known: tuple[Relation, ...], number: int) -> ApiCal
         return case
     for turn in range(len(known)):
         relation = known[(number + turn) % len(known)]
+        if (number // len(known)) % relation.every:
+            continue  # not its turn: it costs more than others
         if relation.twin(case) is not None:
             return replace(case, relation=relation.name)
     return case

@@ -18,6 +18,7 @@ from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.metamorphic import MetamorphicOracle
 from ciguard.oracles.relations import (
     RELATIONS,
+    Compares,
     Observes,
     Relation,
     encode,
@@ -28,6 +29,7 @@ from ciguard.oracles.relations import (
 __all__ = [
     "ORACLES",
     "RELATIONS",
+    "Compares",
     "CrashOracle",
     "DifferentialOracle",
     "ExhaustionOracle",

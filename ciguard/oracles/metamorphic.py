@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Finding, Passed
 from ciguard.execution import decode_outputs
-from ciguard.oracles.comparison import Difference
-from ciguard.oracles.contract import UNSTABLE_TAGS, headline, registered
+from ciguard.oracles.contract import UNSTABLE_TAGS, registered
 from ciguard.oracles.differential import inputs_in
-from ciguard.oracles.relations import RELATIONS, Observed, Relation, observed_in
+from ciguard.oracles.relations import RELATIONS, observed_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.domain import Case, Outcome
+    from ciguard.oracles.comparison import Difference
     from ciguard.oracles.contract import Subject
 
 
@@ -33,7 +33,7 @@ class MetamorphicOracle:
         for name, outcome in outcomes.items():
             output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
             observed = observed_in(output, inputs) if output is not None else None
-            difference = observed and broken(relation, observed)
+            difference = observed and relation.broken(observed)
             if difference:
                 shown[name] = difference
         if not shown:
@@ -54,13 +54,6 @@ class MetamorphicOracle:
                 message=f"{subject.api} breaks “{relation.name}”: {first.kind}: {first.text}",
             )
         ]
-
-
-def broken(relation: Relation, observed: Observed) -> Difference | None:
-    """Return how a relation is broken; None where it holds or nothing can be said."""
-    if observed.raised in relation.forbidden:
-        return Difference("raised", f"{observed.raised}: {headline(observed.message)}")
-    return relation.broken(observed)
 
 
 registered("metamorphic", MetamorphicOracle)

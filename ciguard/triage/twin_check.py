@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ciguard.oracles import RELATIONS, Observes, tensors_of
+from ciguard.oracles import RELATIONS, Compares, Observes, tensors_of
 from ciguard.triage.expectation import functions, tolerances
 
 if TYPE_CHECKING:
@@ -49,27 +49,39 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
         call, result = source.kept_call(case), "kept"
     else:
         call, result = source.call(case), "result"
-    statements = [f"# {relation.law}", f"twin = {source.expression(twin)}"]
-    if relation.forbidden:
-        statements[1:] = ["try:", textwrap.indent(statements[1], "    ") + _RAISED.rstrip()]
     against = "twin" if relation.part is None else f"twin[{relation.part}]"
+    if relation.compares is Compares.EMPTY_SHAPES:
+        result, against = against, result
+    statements = [f"# {relation.law}", f"twin = {source.expression(twin)}"]
+    if relation.compares is Compares.NOTHING:
+        statements[1:] = ["try:", textwrap.indent(statements[1], "    ") + _RAISED.rstrip()]
     rtols = tolerances()
     met = {"float32", "float64", "float", *(tensor.dtype for tensor in tensors_of(case))}
     shown = {kind: rtol for kind, rtol in rtols.items() if kind in met}
-    if not relation.compares_types:
+    if relation.compares is Compares.NUMBERS:
         shown = {_ANY_TYPE: rtols["float32"]}
+    parts = _PARTS[relation.compares]
     compare = _COMPARE.strip().format(
         result=result,
         twin=against,
-        found=_leaves(result, typed=relation.compares_types),
-        expected=_leaves(against, typed=relation.compares_types),
+        found=parts[0].format(value=result),
+        expected=parts[1].format(value=against),
     )
     before = f"RTOL = {shown!r}  # allowed error, relative to the largest element\n\n\n"
-    after = compare if relation.compares_result else 'print("No difference.")'
+    is_compared = relation.compares is not Compares.NOTHING
+    after = compare if is_compared else 'print("No difference.")'
     return call, before + functions(source.writer), "\n".join([*statements, after])
 
 
-def _leaves(name: str, *, typed: bool) -> str:
-    if typed:
-        return f"list(leaves({name}))"
-    return f'[("{_ANY_TYPE}", *rest) for _, *rest in leaves({name})]'
+_ALL = "list(leaves({value}))"
+_ANY = f'[("{_ANY_TYPE}", *rest) for _, *rest in leaves({{value}})]'
+_PARTS = {
+    Compares.VALUES: (_ALL, _ALL),
+    Compares.NUMBERS: (_ANY, _ANY),
+    Compares.EMPTY_SHAPES: (
+        "[(kind, shape, None) for kind, shape, _ in leaves({value})]",
+        "[(kind, (0, *shape[1:]), None) for kind, shape, _ in leaves({value})]",
+    ),
+    Compares.NOTHING: ("", ""),
+}
+"""Expressions for what is compared of the result and of the twin."""

@@ -3,8 +3,11 @@
 One small module per relation: the law, where it applies, its source, and the twin as a value.
 """
 
+from ciguard.oracles.relations.batches import EMPTY_BATCH, REVERSED_BATCH, SPLIT_BATCH
+from ciguard.oracles.relations.broadcasting import BROADCASTING
 from ciguard.oracles.relations.contract import (
     RELATIONS,
+    Compares,
     Exemption,
     Observed,
     Observes,
@@ -16,16 +19,48 @@ from ciguard.oracles.relations.contract import (
     relate,
     relations_of,
 )
+from ciguard.oracles.relations.devices import DEVICE_ROUND_TRIP
+from ciguard.oracles.relations.entry_points import IN_PLACE, LAYER, METHOD, OUT
 from ciguard.oracles.relations.expressions import tensors_of
+from ciguard.oracles.relations.gradients import FORWARD_MODE, REVERSE_MODE, SECOND_ORDER
 from ciguard.oracles.relations.kept_arguments import KEPT_ARGUMENTS
+from ciguard.oracles.relations.modes import JAX_JIT, TF_FUNCTION, TF_XLA, TORCH_COMPILE, TORCH_TRACE
+from ciguard.oracles.relations.precision import PRECISION
+from ciguard.oracles.relations.promotion import PROMOTION
 from ciguard.oracles.relations.repetition import REPETITION
+from ciguard.oracles.relations.scalars import SCALARS
+from ciguard.oracles.relations.serialisation import SERIALISATION
 from ciguard.oracles.relations.strided_memory import STRIDED_MEMORY
+from ciguard.oracles.relations.vectorised import VECTORISED
 
 __all__ = [
+    "BROADCASTING",
+    "DEVICE_ROUND_TRIP",
+    "EMPTY_BATCH",
+    "FORWARD_MODE",
+    "IN_PLACE",
+    "JAX_JIT",
     "KEPT_ARGUMENTS",
+    "LAYER",
+    "METHOD",
+    "OUT",
+    "PRECISION",
+    "PROMOTION",
     "RELATIONS",
     "REPETITION",
+    "REVERSED_BATCH",
+    "REVERSE_MODE",
+    "SCALARS",
+    "SECOND_ORDER",
+    "SERIALISATION",
+    "SPLIT_BATCH",
     "STRIDED_MEMORY",
+    "TF_FUNCTION",
+    "TF_XLA",
+    "TORCH_COMPILE",
+    "TORCH_TRACE",
+    "VECTORISED",
+    "Compares",
     "Exemption",
     "Observed",
     "Observes",

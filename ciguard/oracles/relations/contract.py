@@ -17,8 +17,10 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from ciguard.domain import ApiCall, ApiRecord, Severity, Value, case_to_json, value_to_json
-from ciguard.execution import Container, Output, Scalar
+from ciguard.execution import Container, Output, Scalar, Tensor, TensorDigest
 from ciguard.oracles.comparison import Difference, Inputs, compare_outputs
 from ciguard.registry import Registry
 
@@ -32,6 +34,19 @@ class Observes(StrEnum):
     RESULT = "result"
     ARGUMENTS = "arguments"
     """The arguments as they are after the call."""
+
+
+class Compares(StrEnum):
+    """What must be equal between the two, for the script that shows the defect."""
+
+    VALUES = "values"
+    """Types, shapes and elements."""
+    NUMBERS = "numbers"
+    """Shapes and elements, whatever their type."""
+    EMPTY_SHAPES = "empty shapes"
+    """Types, and shapes but for the first dimension, which is 0 in the twin."""
+    NOTHING = "nothing"
+    """The twin is a check of its own: it raises when it fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +78,19 @@ def same(observed: Observed) -> Difference | None:
     return compare_outputs(observed.first, observed.twin, observed.inputs)
 
 
+def is_finite(output: Output) -> bool:
+    """Whether no element that was read is NaN or infinite."""
+    match output:
+        case Tensor(elements=elements) if elements.dtype.kind in "fc":
+            return bool(np.isfinite(elements).all())
+        case TensorDigest(nan=nan, inf=inf):
+            return not nan and not inf
+        case Container(items=items):
+            return all(map(is_finite, items))
+        case _:
+            return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """One law about a library's calls."""
@@ -76,14 +104,11 @@ class Relation:
     twin: Twin
     observes: Observes = Observes.RESULT
     broken: Broken = same
-    forbidden: frozenset[str] = frozenset()
-    """Classes of exceptions whose raising by the twin breaks the law."""
-    compares_types: bool = True
-    """Whether element types must be equal too."""
-    compares_result: bool = True
-    """False where the twin is a check of its own, which raises when it fails."""
+    compares: Compares = Compares.VALUES
     part: int | None = None
     """The item of the twin that the result equals; the others say how exact it can be."""
+    every: int = 1
+    """Tried in one of so many turns: twins that compile cost a thousand ordinary calls."""
     severity: Severity = Severity.HIGH
 
 

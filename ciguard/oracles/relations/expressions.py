@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import (
@@ -13,13 +14,14 @@ from ciguard.domain import (
     DictValue,
     ListValue,
     LiteralValue,
+    MemberValue,
     TensorValue,
     TupleValue,
     Value,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 Change: TypeAlias = Callable[[TensorValue], Value]
 
@@ -87,6 +89,29 @@ def with_tensors(case: ApiCall, change: Change) -> ApiCall:
         keywords=tuple((name, changed(value, change)) for name, value in case.keywords),
         inputs=tuple(changed(value, change) for value in case.inputs),
     )
+
+
+def first_tensors(case: ApiCall) -> tuple[TensorValue, ...]:
+    """Return the tensors that the positional arguments begin with."""
+    return tuple(
+        value
+        for value in takewhile(lambda v: isinstance(v, TensorValue), case.arguments)
+        if isinstance(value, TensorValue)
+    )
+
+
+def function_of(case: ApiCall) -> Value:
+    """Return the function, its keyword arguments bound."""
+    function = MemberValue(case.api)
+    if not case.keywords:
+        return function
+    return CallValue("functools.partial", (function,), case.keywords)
+
+
+def consists_of(case: ApiCall, dtypes: Collection[str]) -> bool:
+    """Whether there are tensors among the arguments, and every dtype is one of these."""
+    found = tensors_of(case)
+    return bool(found) and all(tensor.dtype in dtypes for tensor in found)
 
 
 def has_keyword(case: ApiCall, *names: str) -> bool:

@@ -1,0 +1,52 @@
+"""Broadcasting by the library gives what broadcasting by hand gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ciguard.domain import CallValue, ListValue, LiteralValue, Value
+from ciguard.oracles.relations.binary_functions import is_binary_of, operands
+from ciguard.oracles.relations.contract import Relation, relate
+from ciguard.oracles.relations.expressions import expression, library_of
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiCall, TensorValue
+
+_BROADCAST = {
+    "torch": "torch.broadcast_to",
+    "tensorflow": "tensorflow.broadcast_to",
+    "jax": "jax.numpy.broadcast_to",
+    "keras": "keras.ops.broadcast_to",
+}
+
+
+def _twin(case: ApiCall) -> Value | None:
+    found = operands(case)
+    if found is None or found[0].shape == found[1].shape:
+        return None
+    try:
+        shape = np.broadcast_shapes(found[0].shape, found[1].shape)
+    except ValueError:
+        return None  # they do not broadcast, and yet the call passed: not this law's business
+    sizes = ListValue(tuple(map(LiteralValue, shape)))
+    function = _BROADCAST[library_of(case.api)]
+
+    def spread(tensor: TensorValue) -> Value:
+        return tensor if tensor.shape == shape else CallValue(function, (tensor, sizes))
+
+    rest = case.arguments[2:]
+    return expression(replace(case, arguments=(spread(found[0]), spread(found[1]), *rest)))
+
+
+BROADCASTING = relate(
+    Relation(
+        name="broadcasting by hand",
+        law="Operands of different shapes give what they give after being broadcast to one shape.",
+        source="PyTorch, Broadcasting semantics; NumPy, General broadcasting rules",
+        applies=is_binary_of(*_BROADCAST),
+        twin=_twin,
+    )
+)

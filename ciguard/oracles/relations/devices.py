@@ -1,0 +1,41 @@
+"""A tensor is the same after a journey to the CPU and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ApiCall, CallValue, LiteralValue, TensorValue, Value
+from ciguard.oracles.relations.contract import Relation, relate
+from ciguard.oracles.relations.expressions import expression, library_of, tensors_of, with_tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ciguard.domain import ApiRecord
+
+
+def _applies(record: ApiRecord, names: Collection[str]) -> bool:
+    del names
+    return library_of(record.api) == "torch" and not record.api.endswith("_")
+
+
+def _there_and_back(tensor: TensorValue) -> Value:
+    own = CallValue("builtins.getattr", (tensor, LiteralValue("device")))
+    on_cpu = CallValue("torch.Tensor.cpu", (tensor,))
+    return CallValue("torch.Tensor.to", (on_cpu, own))
+
+
+def _twin(case: ApiCall) -> Value | None:
+    return expression(with_tensors(case, _there_and_back)) if tensors_of(case) else None
+
+
+DEVICE_ROUND_TRIP = relate(
+    Relation(
+        name="device round trip",
+        law="Tensors that were moved to the CPU and back give the same result.",
+        source="torch.Tensor.to: “a tensor with the same data”",
+        applies=_applies,
+        twin=_twin,
+        every=6,
+    )
+)

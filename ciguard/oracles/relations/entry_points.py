@@ -1,0 +1,187 @@
+"""The same computation by another entry point: method, layer, `out`, in place."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ApiCall, CallKind, CallValue, TensorValue, Value
+from ciguard.execution import Tensor, TensorDigest
+from ciguard.oracles.comparison import Difference, compare_outputs
+from ciguard.oracles.relations.contract import Observed, Relation, relate
+from ciguard.oracles.relations.expressions import applied, expression, first_tensors, has_keyword
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ciguard.domain import ApiRecord
+
+_FUNCTION = re.compile(r"torch\.(\w+)")
+_FUNCTIONAL = "torch.nn.functional."
+
+
+def _method_of(api: str) -> str:
+    match = _FUNCTION.fullmatch(api)
+    return f"torch.Tensor.{match[1]}" if match else ""
+
+
+def _has_method(record: ApiRecord, names: Collection[str]) -> bool:
+    return _method_of(record.api) in names
+
+
+def _by_method(case: ApiCall) -> Value | None:
+    if not first_tensors(case) or has_keyword(case, "out"):
+        return None
+    return CallValue(_method_of(case.api), case.arguments, case.keywords)
+
+
+METHOD = relate(
+    Relation(
+        name="function and method",
+        law="A function of torch gives what the tensor's method of that name gives.",
+        source="torch.Tensor: “See torch.…” of each method",
+        applies=_has_method,
+        twin=_by_method,
+    )
+)
+
+
+def _in_place_of(api: str) -> str:
+    name = api if api.startswith("torch.Tensor.") else _method_of(api)
+    return f"{name}_" if name else ""
+
+
+def _has_in_place(record: ApiRecord, names: Collection[str]) -> bool:
+    return _in_place_of(record.api) in names
+
+
+def _in_place(case: ApiCall) -> Value | None:
+    if not first_tensors(case) or has_keyword(case, "out"):
+        return None
+    return CallValue(_in_place_of(case.api), case.arguments, case.keywords)
+
+
+def _same_unless_cast(observed: Observed) -> Difference | None:
+    """Return how the results differ; in place, the tensor's own type is kept, so types may."""
+    match observed.first, observed.twin:
+        case (Tensor() | TensorDigest()) as first, (Tensor() | TensorDigest()) as twin:
+            if (first.dtype, first.shape) != (twin.dtype, twin.shape):
+                return None
+            return compare_outputs(first, twin, observed.inputs)
+        case _:
+            return None
+
+
+IN_PLACE = relate(
+    Relation(
+        name="in place",
+        law="A function gives what its variant gives that changes the tensor in place.",
+        source="torch.Tensor: “In-place version of …” of each method with an underscore",
+        applies=_has_in_place,
+        twin=_in_place,
+        broken=_same_unless_cast,
+    )
+)
+
+
+def _takes_out(record: ApiRecord, names: Collection[str]) -> bool:
+    del names
+    is_function = record.kind is CallKind.FUNCTION and record.api.startswith("torch.")
+    return is_function and any(parameter.name == "out" for parameter in record.parameters)
+
+
+def _into(case: ApiCall) -> Value | None:
+    if has_keyword(case, "out"):
+        return None
+    given = tuple((key, value) for key, value in case.keywords if key != "out")
+    place = CallValue("torch.empty_like", (expression(case),))
+    return CallValue(case.api, case.arguments, (*given, ("out", place)))
+
+
+OUT = relate(
+    Relation(
+        name="into out",
+        law="A call returns what it writes into `out`.",
+        source="PyTorch: “out (Tensor, optional): the output tensor” of each function",
+        applies=_takes_out,
+        twin=_into,
+    )
+)
+
+
+_LAYERS = {
+    "relu": "ReLU",
+    "relu6": "ReLU6",
+    "leaky_relu": "LeakyReLU",
+    "elu": "ELU",
+    "selu": "SELU",
+    "celu": "CELU",
+    "gelu": "GELU",
+    "silu": "SiLU",
+    "mish": "Mish",
+    "hardtanh": "Hardtanh",
+    "hardswish": "Hardswish",
+    "hardsigmoid": "Hardsigmoid",
+    "hardshrink": "Hardshrink",
+    "softshrink": "Softshrink",
+    "tanhshrink": "Tanhshrink",
+    "softplus": "Softplus",
+    "softsign": "Softsign",
+    "logsigmoid": "LogSigmoid",
+    "glu": "GLU",
+    "threshold": "Threshold",
+    "avg_pool1d": "AvgPool1d",
+    "avg_pool2d": "AvgPool2d",
+    "avg_pool3d": "AvgPool3d",
+    "max_pool1d": "MaxPool1d",
+    "max_pool2d": "MaxPool2d",
+    "max_pool3d": "MaxPool3d",
+    "lp_pool1d": "LPPool1d",
+    "lp_pool2d": "LPPool2d",
+    "adaptive_avg_pool1d": "AdaptiveAvgPool1d",
+    "adaptive_avg_pool2d": "AdaptiveAvgPool2d",
+    "adaptive_avg_pool3d": "AdaptiveAvgPool3d",
+    "adaptive_max_pool1d": "AdaptiveMaxPool1d",
+    "adaptive_max_pool2d": "AdaptiveMaxPool2d",
+    "pixel_shuffle": "PixelShuffle",
+    "pixel_unshuffle": "PixelUnshuffle",
+    "channel_shuffle": "ChannelShuffle",
+    "mse_loss": "MSELoss",
+    "l1_loss": "L1Loss",
+    "smooth_l1_loss": "SmoothL1Loss",
+    "huber_loss": "HuberLoss",
+    "kl_div": "KLDivLoss",
+    "soft_margin_loss": "SoftMarginLoss",
+    "binary_cross_entropy": "BCELoss",
+    "cosine_similarity": "CosineSimilarity",
+    "pairwise_distance": "PairwiseDistance",
+    "unfold": "Unfold",
+    "fold": "Fold",
+}
+"""Functions of torch.nn.functional and the layer without weights that documents itself by them."""
+
+
+def _has_layer(record: ApiRecord, names: Collection[str]) -> bool:
+    layer = _LAYERS.get(record.api.removeprefix(_FUNCTIONAL), "")
+    return f"torch.nn.{layer}" in names
+
+
+def _by_layer(case: ApiCall) -> Value | None:
+    given = first_tensors(case)
+    settings = case.arguments[len(given) :]
+    keywords = tuple((key, value) for key, value in case.keywords if key != "inplace")
+    if not given or any(isinstance(value, TensorValue) for _, value in keywords):
+        return None
+    layer = f"torch.nn.{_LAYERS[case.api.removeprefix(_FUNCTIONAL)]}"
+    return applied(CallValue(layer, settings, keywords), *given)
+
+
+LAYER = relate(
+    Relation(
+        name="function and layer",
+        law="A function of torch.nn.functional gives what the layer of that name gives.",
+        source="torch.nn.functional: “See … for details” of each function",
+        applies=_has_layer,
+        twin=_by_layer,
+    )
+)

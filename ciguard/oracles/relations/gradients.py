@@ -1,0 +1,115 @@
+"""Analytic derivatives agree with numeric ones: reverse mode, forward mode, second order."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ApiCall,
+    CallKind,
+    CallValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Uniform,
+    Value,
+)
+from ciguard.oracles.comparison import Difference
+from ciguard.oracles.relations.contract import Compares, Observed, Relation, is_finite, relate
+from ciguard.oracles.relations.expressions import first_tensors, function_of, tensors_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ciguard.domain import ApiRecord
+    from ciguard.oracles.relations.contract import Twin
+
+_REAL = frozenset({"float32", "float64"})
+_MOST_ELEMENTS = 48
+"""Numeric derivatives cost two calls per element, and lose digits with many."""
+_YES = LiteralValue(value=True)
+_NO = LiteralValue(value=False)
+_SOURCE = "torch.autograd.gradcheck; Griewank and Walther, Evaluating Derivatives (2008)"
+_EVERY = 2
+_MOST_MESSAGE = 160
+
+
+def _applies(record: ApiRecord, names: Collection[str]) -> bool:
+    del names
+    is_torch = record.api.startswith("torch.") and record.kind is CallKind.FUNCTION
+    return is_torch and not record.api.endswith("_")
+
+
+def _tracked(tensor: TensorValue) -> Value:
+    wide = CallValue("torch.Tensor.double", (tensor,))
+    return CallValue("torch.Tensor.requires_grad_", (wide,))
+
+
+def _checked(function: str, **settings: bool) -> Twin:
+    keywords = tuple((key, _YES if on else _NO) for key, on in settings.items())
+
+    def twin(case: ApiCall) -> Value | None:
+        given = first_tensors(case)
+        found = tensors_of(case)
+        # Elsewhere than at random places functions have kinks: what is exact there is a choice.
+        is_smooth = all(isinstance(t.fill, Uniform) and t.dtype in _REAL for t in found)
+        elements = sum(prod(tensor.shape) for tensor in found)
+        if not given or len(given) != len(found) or not is_smooth:
+            return None
+        if not 0 < elements <= _MOST_ELEMENTS:
+            return None
+        arguments = (*map(_tracked, given), *case.arguments[len(given) :])
+        return CallValue(function, (function_of(case), TupleValue(arguments)), keywords)
+
+    return twin
+
+
+def _broken(observed: Observed) -> Difference | None:
+    """Take the failure of the check for what it is, where the function itself is defined.
+
+    A function that no derivative was written for has none: that is no wrong derivative.
+    """
+    is_missing = "expected to be zero" in observed.message
+    if observed.raised != "GradcheckError" or is_missing or not is_finite(observed.first):
+        return None
+    return Difference("raised", observed.message.strip().partition("\n")[0][:_MOST_MESSAGE])
+
+
+def _gradient(name: str, law: str, twin: Twin) -> Relation:
+    return relate(
+        Relation(
+            name=name,
+            law=law,
+            source=_SOURCE,
+            applies=_applies,
+            twin=twin,
+            broken=_broken,
+            compares=Compares.NOTHING,
+            every=_EVERY,
+        )
+    )
+
+
+REVERSE_MODE = _gradient(
+    "numeric gradient",
+    "The gradient is the limit of difference quotients.",
+    _checked("torch.autograd.gradcheck", fast_mode=True),
+)
+FORWARD_MODE = _gradient(
+    "forward-mode gradient",
+    "The derivative in forward mode is the limit of difference quotients.",
+    _checked(
+        "torch.autograd.gradcheck",
+        fast_mode=True,
+        check_forward_ad=True,
+        check_backward_ad=False,
+        check_undefined_grad=False,
+        check_batched_grad=False,
+    ),
+)
+SECOND_ORDER = _gradient(
+    "second-order gradient",
+    "The gradient of the gradient is the limit of its difference quotients.",
+    _checked("torch.autograd.gradgradcheck", fast_mode=True),
+)

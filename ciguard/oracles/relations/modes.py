@@ -1,0 +1,105 @@
+"""Compiled, traced and eager: the mode of execution does not change the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ApiCall,
+    CallKind,
+    CallValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
+from ciguard.oracles.relations.contract import Applies, Relation, relate
+from ciguard.oracles.relations.expressions import (
+    applied,
+    first_tensors,
+    function_of,
+    library_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ciguard.domain import ApiRecord
+    from ciguard.oracles.relations.contract import Twin
+
+_COMPILES = 12
+_TRACES = 6
+
+
+def _functions_of(*libraries: str) -> Applies:
+    def applies(record: ApiRecord, names: Collection[str]) -> bool:
+        del names
+        is_function = record.kind is CallKind.FUNCTION and not record.api.endswith("_")
+        return is_function and library_of(record.api) in libraries
+
+    return applies
+
+
+def _wrapped(wrapper: str, **settings: str | bool) -> Twin:
+    """Return the twin that wraps the function and then calls it."""
+    keywords = tuple((key, LiteralValue(setting)) for key, setting in settings.items())
+
+    def twin(case: ApiCall) -> Value | None:
+        if not first_tensors(case):
+            return None
+        function = CallValue(wrapper, (function_of(case),), keywords)
+        return applied(function, *case.arguments)
+
+    return twin
+
+
+def _traced(case: ApiCall) -> Value | None:
+    given = first_tensors(case)
+    if not given or len(given) != len(case.arguments):
+        return None
+    example = TupleValue(given)
+    settings = (("check_trace", LiteralValue(value=False)),)
+    trace = CallValue("torch.jit.trace", (function_of(case), example), settings)
+    return applied(trace, *given)
+
+
+def _jitted(case: ApiCall) -> Value | None:
+    """Tell jax which arguments are no arrays: they are part of what is compiled."""
+    if not first_tensors(case):
+        return None
+    fixed = [n for n, value in enumerate(case.arguments) if not isinstance(value, TensorValue)]
+    places = TupleValue(tuple(map(LiteralValue, fixed)))
+    function = CallValue("jax.jit", (function_of(case),), (("static_argnums", places),))
+    return applied(function, *case.arguments)
+
+
+def _mode(name: str, applies: Applies, twin: Twin, *, every: int) -> Relation:
+    return relate(
+        Relation(
+            name=name,
+            law="A call gives the same result however it is executed.",
+            source="Deng et al., NablaFuzz (2023); the documentation of the compiling function",
+            applies=applies,
+            twin=twin,
+            every=every,
+        )
+    )
+
+
+TORCH_COMPILE = _mode(
+    "torch.compile",
+    _functions_of("torch"),
+    _wrapped("torch.compile", backend="aot_eager"),
+    every=_COMPILES,
+)
+TORCH_TRACE = _mode("torch.jit.trace", _functions_of("torch"), _traced, every=_TRACES)
+TF_FUNCTION = _mode(
+    "tf.function", _functions_of("tensorflow"), _wrapped("tensorflow.function"), every=_TRACES
+)
+TF_XLA = _mode(
+    "tf.function with XLA",
+    _functions_of("tensorflow"),
+    _wrapped("tensorflow.function", jit_compile=True),
+    every=_COMPILES,
+)
+JAX_JIT = _mode("jax.jit", _functions_of("jax"), _jitted, every=_TRACES)

@@ -1,0 +1,34 @@
+"""Promotion by the library gives what casting to the promoted type by hand gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import CallValue, Value
+from ciguard.oracles.relations.binary_functions import is_binary_of, operands
+from ciguard.oracles.relations.contract import Relation, relate
+from ciguard.oracles.relations.expressions import expression, has_keyword
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiCall
+
+
+def _twin(case: ApiCall) -> Value | None:
+    found = operands(case)
+    if found is None or found[0].dtype == found[1].dtype or has_keyword(case, "out", "dtype"):
+        return None
+    promoted = CallValue("torch.result_type", found)
+    cast = tuple(CallValue("torch.Tensor.to", (tensor, promoted)) for tensor in found)
+    return expression(replace(case, arguments=(*cast, *case.arguments[2:])))
+
+
+PROMOTION = relate(
+    Relation(
+        name="promotion by hand",
+        law="Operands of different types give what they give after a cast to their common type.",
+        source="PyTorch, torch.result_type and type promotion in Tensor Attributes",
+        applies=is_binary_of("torch"),
+        twin=_twin,
+    )
+)

@@ -1,0 +1,41 @@
+"""A number gives what a tensor without dimensions that holds it gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Constant, LiteralValue, TensorValue, Value
+from ciguard.domain import dtypes as element_types
+from ciguard.oracles.relations.binary_functions import is_binary_of
+from ciguard.oracles.relations.contract import Relation, relate
+from ciguard.oracles.relations.expressions import expression
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiCall
+
+
+def _twin(case: ApiCall) -> Value | None:
+    match case.arguments:
+        case (TensorValue(dtype, (_, *_)) as left, LiteralValue(number), *rest) if (
+            dtype in element_types.FLOATING
+            and isinstance(number, int | float)
+            and not isinstance(number, bool)
+        ):
+            # Of a lower or equal kind, so that a tensor without dimensions promotes nothing.
+            kind = "float64" if isinstance(number, float) else "int64"
+            held = TensorValue(kind, (), Constant(number))
+            return expression(replace(case, arguments=(left, held, *rest)))
+        case _:
+            return None
+
+
+SCALARS = relate(
+    Relation(
+        name="number as tensor",
+        law="A Python number gives what a tensor without dimensions that holds it gives.",
+        source="PyTorch, torch.result_type: zero-dim tensors promote as numbers do",
+        applies=is_binary_of("torch"),
+        twin=_twin,
+    )
+)

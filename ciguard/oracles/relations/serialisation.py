@@ -1,0 +1,44 @@
+"""What is written and read back is what it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ApiCall, CallKind, CallValue, Value
+from ciguard.oracles.relations.contract import Relation, relate
+from ciguard.oracles.relations.expressions import applied, expression, library_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ciguard.domain import ApiRecord
+
+_LIBRARIES = frozenset({"torch", "tensorflow", "jax"})
+
+
+def _applies(record: ApiRecord, names: Collection[str]) -> bool:
+    del names
+    is_keras = record.api.startswith("tensorflow.keras.")
+    return library_of(record.api) in _LIBRARIES and not is_keras
+
+
+def _twin(case: ApiCall) -> Value:
+    if case.kind is CallKind.LAYER and case.inputs:
+        return applied(_through(CallValue(case.api, case.arguments, case.keywords)), *case.inputs)
+    return _through(expression(case))
+
+
+def _through(value: Value) -> Value:
+    return CallValue("pickle.loads", (CallValue("pickle.dumps", (value,)),))
+
+
+SERIALISATION = relate(
+    Relation(
+        name="written and read back",
+        law="A result, or the layer that computes it, is the same after it was pickled.",
+        source="Python, pickle; torch, Serialization semantics",
+        applies=_applies,
+        twin=_twin,
+        every=3,
+    )
+)

@@ -1,0 +1,63 @@
+"""A vectorised function gives for each item what the function gives for it alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ApiCall, CallKind, CallValue, ListValue, LiteralValue, TupleValue, Value
+from ciguard.execution import Container
+from ciguard.oracles.relations.contract import Observed, Relation, relate, same
+from ciguard.oracles.relations.expressions import (
+    applied,
+    first_tensors,
+    function_of,
+    library_of,
+    tensors_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ciguard.domain import ApiRecord
+    from ciguard.oracles.comparison import Difference
+
+_VMAP = {"torch": ("torch.vmap", "torch.stack"), "jax": ("jax.vmap", "jax.numpy.stack")}
+_FIRST = LiteralValue(0)
+_NONE = LiteralValue(None)
+
+
+def _applies(record: ApiRecord, names: Collection[str]) -> bool:
+    del names
+    is_function = record.kind is CallKind.FUNCTION and not record.api.endswith("_")
+    return is_function and library_of(record.api) in _VMAP
+
+
+def _twin(case: ApiCall) -> Value | None:
+    given = first_tensors(case)
+    if not given or len(given) != len(tensors_of(case)):
+        return None
+    vmap, stack = _VMAP[library_of(case.api)]
+    rest = case.arguments[len(given) :]
+    places = TupleValue((*(_FIRST for _ in given), *(_NONE for _ in rest)))
+    function = CallValue(vmap, (function_of(case), places))
+    pairs = [CallValue(stack, (ListValue((tensor, tensor)),)) for tensor in given]
+    both = applied(function, *pairs, *rest)
+    return CallValue("operator.getitem", (both, _FIRST))
+
+
+def _broken(observed: Observed) -> Difference | None:
+    """Compare single results: of several, the first item is the first result, not its first."""
+    return None if isinstance(observed.first, Container) else same(observed)
+
+
+VECTORISED = relate(
+    Relation(
+        name="vmap and call",
+        law="A vectorised function gives for each item what the function gives for it alone.",
+        source="torch.vmap and jax.vmap: “a function that maps over dimensions of its inputs”",
+        applies=_applies,
+        twin=_twin,
+        broken=_broken,
+        every=2,
+    )
+)
