@@ -100,12 +100,17 @@ def mean(numbers: Iterable[float]) -> float:
     return sum(every) / len(every) if every else 0.0
 
 
-def measured(target: OneTarget, level: Level, apis: Sequence[ApiRecord], cases: int) -> Validity:
-    """Run a level for about so many cases per API."""
+def measured(
+    target: OneTarget, level: Level, apis: Sequence[ApiRecord], options: argparse.Namespace
+) -> Validity:
+    """Run a level for about so many cases per API, or until the time is over."""
     by_api = {record.api: Record() for record in apis}
     began = time.monotonic()
-    for executed in target.run(level, cases // PER_BATCH * len(apis), apis=len(apis)):
+    until = began + 60 * options.minutes if options.minutes else float("inf")
+    for executed in target.run(level, options.cases // PER_BATCH * len(apis), apis=len(apis)):
         _count(by_api[executed.api], executed, target.name)
+        if time.monotonic() > until:
+            break
     return Validity(by_api, time.monotonic() - began)
 
 
@@ -143,14 +148,14 @@ def print_library(target: OneTarget, options: argparse.Namespace) -> None:
     print(f"    from more than parameter names {by_more:>7.1%}")
     print(f"  measured                         {len(apis):>7,}  APIs", flush=True)
     guided = measured(
-        target, ApiLevel(apis, options.seed, cases_per_batch=PER_BATCH), apis, options.cases
+        target, ApiLevel(apis, options.seed, cases_per_batch=PER_BATCH), apis, options
     )
     print_measure("ciguard", guided)
     if not options.guided_only:
         documented = DocumentedLevel(apis, options.seed, cases_per_batch=PER_BATCH)
-        print_measure("documented", measured(target, documented, apis, options.cases))
+        print_measure("documented", measured(target, documented, apis, options))
         unguided = UnguidedLevel(apis, options.seed, cases_per_batch=PER_BATCH)
-        print_measure("unguided", measured(target, unguided, apis, options.cases))
+        print_measure("unguided", measured(target, unguided, apis, options))
     if options.failures:
         print_failures(guided, options.failures)
     if options.out:
@@ -215,6 +220,7 @@ def main() -> int:
     parser.add_argument("--target", dest="targets", action="append", default=[])
     parser.add_argument("--api", action="append", default=[], help="glob; repeatable")
     parser.add_argument("--cases", type=int, default=200, help="per API")
+    parser.add_argument("--minutes", type=float, default=0, help="most time per generator")
     parser.add_argument("--sample", type=int, default=0, help="so many APIs, drawn at random")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--guided-only", action="store_true")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Intent
 from ciguard.oracles import has_special_elements, relations_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ciguard.campaign.group import Group
     from ciguard.domain import ApiCall
     from ciguard.levels import Batch
@@ -22,8 +25,10 @@ targets."""
 class Relating:
     """Gives relations to the calls of a batch, each of an API's in turn."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: Group, globs: Sequence[str] = ("*",)) -> None:
+        """Choose among the relations whose names match one of these globs."""
         self._group = group
+        self._globs = tuple(globs)
         self._names = frozenset(record.api for record in group.records())
         self._of: dict[str, tuple[Relation, ...]] = {}
 
@@ -40,7 +45,8 @@ class Relating:
         found = self._of.get(api)
         if found is None:
             record = self._group.record(api)
-            found = () if record is None else relations_of(record, self._names)
+            every = () if record is None else relations_of(record, self._names)
+            found = tuple(r for r in every if any(fnmatchcase(r.name, g) for g in self._globs))
             self._of[api] = found
         return found
 

@@ -11,6 +11,7 @@ from ciguard.campaign.catalogue import catalogue
 from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.group import Group, groups_of, worker_spec
+from ciguard.campaign.relating import Relating
 from ciguard.campaign.stream import Stream
 from ciguard.domain import (
     DocumentationChecked,
@@ -142,7 +143,10 @@ def streams_of(
             if choose is not None and isinstance(made, LearningLevel):
                 used = choose(group, named)
                 made.recall(used.learned)
-            streams.append(Stream(named(used.digest), made, group, lanes=lanes, apis=len(chosen)))
+            stream = Stream(named(used.digest), made, group, lanes=lanes, apis=len(chosen))
+            if config.relations:
+                stream.relating = Relating(group, config.relations)
+            streams.append(stream)
     if not streams and any(group.running for group in groups.values()):
         globs = ", ".join(config.api)
         msg = (
@@ -157,7 +161,9 @@ def streams_of(
 def _stream_name(level: str, config: Config, group: Group, chosen: str, learned: str) -> str:
     """Return the name of a stream by all that decides its cases."""
     requests = (member.identity.request for member in group.members.values())
-    return stream_key(level, config.seed, *requests, chosen, *([learned] if learned else []))
+    return stream_key(
+        level, config.seed, *requests, *config.relations, chosen, *([learned] if learned else [])
+    )
 
 
 def _divide_cases(streams: list[Stream], max_cases: int) -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.lessons import Lessons
-from ciguard.campaign.relating import Relating
 from ciguard.domain import Crashed, Exhausted, Hung, Outcome
 from ciguard.execution import Job
 from ciguard.oracles import encode
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.lessons import Lesson
+    from ciguard.campaign.relating import Relating
     from ciguard.domain import Case
     from ciguard.execution import Dispatcher, Result
     from ciguard.levels import Batch, Level
@@ -68,7 +68,8 @@ class Stream:
         self.name = name
         self.group = group
         self._level = level
-        self._relating = Relating(group)
+        self.relating: Relating | None = None
+        """Gives calls the metamorphic relations that they are tried with."""
         self._window = _WINDOW_PER_LANE * lanes
         self.lessons = Lessons(level, window=self._window)
         self._next = 0
@@ -134,7 +135,9 @@ class Stream:
 
     def _propose(self, index: int, dispatcher: Dispatcher) -> None:
         self.lessons.put_to_use(index)
-        batch = self._relating.related(self._level.cases(index), index)
+        batch = self._level.cases(index)
+        if self.relating is not None:
+            batch = self.relating.related(batch, index)
         targets = self.group.targets_with(batch.api)
         if not batch.cases or self._is_retired(batch.api, index):
             targets = []

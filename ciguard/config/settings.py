@@ -95,6 +95,15 @@ class Config:
             f"Call APIs with this tag too, which are left out otherwise: {', '.join(TAGS)}.",
         ),
     )
+    relations: tuple[str, ...] = field(
+        default=("*",),
+        metadata=_described(
+            texts("GLOB"),
+            "Glob over names of metamorphic relations that calls are tried with; "
+            "an empty list turns them off.",
+            flag="--relation",
+        ),
+    )
     seed: int = field(default=0, metadata=_described(whole(0, 2**63 - 1), "Same seed, same cases."))
     budget_s: float = field(
         default=180.0,

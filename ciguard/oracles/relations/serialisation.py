@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from ciguard.domain import ApiRecord
 
-_LIBRARIES = frozenset({"torch", "tensorflow", "jax"})
+_LIBRARIES = frozenset({"torch", "jax"})
+"""TensorFlow pickles a tensor by way of numpy, which lacks some of its types."""
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     del names
-    is_keras = record.api.startswith("tensorflow.keras.")
-    return library_of(record.api) in _LIBRARIES and not is_keras
+    return library_of(record.api) in _LIBRARIES
 
 
 def _twin(case: ApiCall) -> Value:
