@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a script, not a module
-"""Write into README.md what it quotes from the program: `make readme`. A test fails on drift."""
+"""Write into pages what they quote from the program: `make readme`. A test fails on drift."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from click.testing import CliRunner
 
 from ciguard.cli.main import ciguard
 from ciguard.config import SETTINGS
+from ciguard.oracles import RELATIONS
 
 README = Path(__file__).parent.parent / "README.md"
+RELATIONS_PAGE = Path(__file__).parent / "relations.md"
+PAGES = (README, RELATIONS_PAGE)
 COMMANDS: tuple[list[str], ...] = ([], ["run"])
 
 
@@ -43,9 +46,22 @@ def settings_section() -> str:
     return "\n".join(rows)
 
 
+def relations_section() -> str:
+    """Return the table of all metamorphic relations."""
+    rows = ["| relation | law | source | tried |", "| --- | --- | --- | --- |"]
+    for name, relation in sorted(RELATIONS.items().items()):
+        turns = "every turn" if relation.every == 1 else f"every {relation.every} turns"
+        rows.append(f"| {name} | {relation.law} | {relation.source} | {turns} |")
+    return "\n".join(rows)
+
+
 def with_sections(text: str) -> str:
     """Return `text` with every generated section as it should be."""
-    for name, section in (("help", help_section()), ("settings", settings_section())):
+    sections = {"help": help_section, "settings": settings_section, "relations": relations_section}
+    for name, section_of in sections.items():
+        if f"<!-- generated: {name} -->" not in text:
+            continue
+        section = section_of()
         pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end -->)"
         text = re.sub(
             pattern,
@@ -57,4 +73,5 @@ def with_sections(text: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(with_sections(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(with_sections(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -32,14 +32,12 @@ class Relating:
         self._names = frozenset(record.api for record in group.records())
         self._of: dict[str, tuple[Relation, ...]] = {}
 
-    def related(self, batch: Batch, index: int) -> Batch:
-        """Return the batch of that index with relations: the same for the same index."""
+    def related(self, batch: Batch) -> Batch:
+        """Return the batch with relations: the same for the same batch."""
         known = self._relations(batch.api)
         if not known:
             return batch
-        start = index * len(batch.cases)
-        cases = tuple(_with_one(case, known, start + n) for n, case in enumerate(batch.cases))
-        return replace(batch, cases=cases)
+        return replace(batch, cases=tuple([_with_one(case, known) for case in batch.cases]))
 
     def _relations(self, api: str) -> tuple[Relation, ...]:
         found = self._of.get(api)
@@ -51,14 +49,13 @@ class Relating:
         return found
 
 
-def _with_one(case: ApiCall, known: tuple[Relation, ...], number: int) -> ApiCall:
-    is_due = case.seed % _ONE_IN == 0
-    if not is_due or case.intent is not Intent.CONFORMING or has_special_elements(case):
+def _with_one(case: ApiCall, known: tuple[Relation, ...]) -> ApiCall:
+    """Return the call with a relation, or alone. The call's own seed is the dice."""
+    dice, is_not_due = divmod(case.seed, _ONE_IN)
+    if is_not_due or case.intent is not Intent.CONFORMING or has_special_elements(case):
         return case
-    for turn in range(len(known)):
-        relation = known[(number + turn) % len(known)]
-        if (number // len(known)) % relation.every:
-            continue  # not its turn: it costs more than others
-        if relation.twin(case) is not None:
+    turn, first = divmod(dice, len(known))
+    for relation in (*known[first:], *known[:first]):
+        if turn % relation.every == 0 and relation.twin(case) is not None:
             return replace(case, relation=relation.name)
     return case

@@ -137,7 +137,7 @@ class Stream:
         self.lessons.put_to_use(index)
         batch = self._level.cases(index)
         if self.relating is not None:
-            batch = self.relating.related(batch, index)
+            batch = self.relating.related(batch)
         targets = self.group.targets_with(batch.api)
         if not batch.cases or self._is_retired(batch.api, index):
             targets = []

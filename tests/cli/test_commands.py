@@ -264,11 +264,12 @@ def test_help_answers_at_once_and_imports_no_library_under_test(ciguard: Command
     assert spent_s < 0.5
 
 
-def test_readme_quotes_help_and_settings_as_they_are() -> None:
-    with_sections = runpy.run_path(str(ROOT / "docs" / "generate.py"))["with_sections"]
-    text = (ROOT / "README.md").read_text("utf-8")
+def test_pages_quote_the_program_as_it_is() -> None:
+    generator = runpy.run_path(str(ROOT / "docs" / "generate.py"))
 
-    assert with_sections(text) == text, "README.md has drifted: run `make readme`"
+    for page in generator["PAGES"]:
+        text = page.read_text("utf-8")
+        assert generator["with_sections"](text) == text, f"{page.name} has drifted: `make readme`"
 
 
 def test_readme_names_no_setting_that_does_not_exist() -> None:

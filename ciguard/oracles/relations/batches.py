@@ -121,7 +121,7 @@ def _is_empty_alike(observed: Observed) -> Difference | None:
             return None
 
 
-_SOURCE = "the shapes (N, …) in the documentation; Xie et al. (2011): additive relations"
+_SOURCE = "the shapes (N, …) in the documentation of each function"
 
 SPLIT_BATCH = relate(
     Relation(

@@ -85,7 +85,7 @@ def _mode(name: str, applies: Applies, twin: Twin, *, every: int) -> Relation:
         Relation(
             name=name,
             law="A call gives the same result however it is executed.",
-            source="Deng et al., NablaFuzz (2023); the documentation of the compiling function",
+            source="the documentation of torch.compile, torch.jit.trace, tf.function and jax.jit",
             applies=applies,
             twin=twin,
             broken=_broken,

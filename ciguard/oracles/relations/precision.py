@@ -42,7 +42,8 @@ _NUDGE = 2.0**-20
 _ROUNDINGS = 1024.0
 _NUDGES = 64.0
 """How far a result may be off, in what a nudge of the inputs does to it."""
-_OVERFLOWS = 1e37
+_OVERFLOWS, _UNDERFLOWS = 1e37, 1e-37
+"""Near what single precision can hold at all."""
 _CASTS: Mapping[str, tuple[str, tuple[Value, ...]]] = {
     "torch": ("torch.Tensor.double", ()),
     "tensorflow": ("tensorflow.cast", (MemberValue("tensorflow.float64"),)),
@@ -121,6 +122,7 @@ def _beyond(
     spread = float(np.abs(exact - near).max())
     largest = max(float(np.abs(exact).max()), scale)
     allowed = _ROUNDINGS * element_types.EPSILON[_NARROW] * largest + _NUDGES * spread
+    allowed = max(allowed, _UNDERFLOWS)
     error = np.abs(first - exact)
     worst = int(error.argmax())
     if not error.flat[worst] > allowed:

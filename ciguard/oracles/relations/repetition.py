@@ -9,7 +9,7 @@ REPETITION = relate(
     Relation(
         name="same call twice",
         law="A call that draws no random numbers gives the same result for the same arguments.",
-        source="Segura et al., A Survey on Metamorphic Testing (2016): identity relation",
+        source="what a function is; randomness and state are documented where there are any",
         applies=lambda record, names: True,  # noqa: ARG005 - one form for all
         twin=expression,
     )

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from campaign_examples import ONE, call, group, member
+
+from ciguard.campaign.relating import Relating
+from ciguard.domain import CallKind, Intent, Special, TensorValue, Uniform
+from ciguard.levels import Batch
+
+API = "planted.double"
+COUNT = 40
+
+
+def batch(**changes: object) -> Batch:
+    value = TensorValue("float32", (2,), Uniform(1, 0.0, 1.0))
+    settings: dict[str, Any] = {"arguments": (value,), **changes}
+    cases = [replace(call("double", n), **{**settings, "seed": n}) for n in range(COUNT)]
+    return Batch(api=API, kind=CallKind.FUNCTION, cases=tuple(cases))
+
+
+def relating(*globs: str) -> Relating:
+    return Relating(group(member(ONE, API)), globs or ("*",))
+
+
+def test_half_of_the_conforming_calls_are_tried_with_a_relation() -> None:
+    related = relating().related(batch())
+
+    tried = [case for case in related.cases if case.relation]
+    assert len(tried) == COUNT // 2
+    assert {replace(case, relation="") for case in related.cases} == set(batch().cases)
+
+
+def test_each_relation_of_an_api_has_its_turn() -> None:
+    related = relating().related(batch())
+
+    assert {case.relation for case in related.cases} == {
+        "",
+        "same call twice",
+        "arguments stay as they are",
+    }
+
+
+def test_the_same_batch_gets_the_same_relations() -> None:
+    assert relating().related(batch(), 5) == relating().related(batch())
+
+
+def test_calls_that_were_bent_are_left_alone() -> None:
+    assert relating().related(batch(intent=Intent.BOUNDARY)) == batch(intent=Intent.BOUNDARY)
+
+
+def test_calls_with_special_elements_are_left_alone() -> None:
+    special = TensorValue("float32", (2,), Special(1))
+
+    assert relating().related(batch(arguments=(special,))) == batch(arguments=(special,))
+
+
+def test_globs_choose_the_relations() -> None:
+    related = relating("same*").related(batch())
+
+    assert {case.relation for case in related.cases} == {"", "same call twice"}
+
+
+def test_an_api_that_no_target_describes_is_left_alone() -> None:
+    unknown = replace(batch(), api="planted.unheard_of")
+
+    assert relating().related(unknown) == unknown

@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from outcome_examples import NEW, OLD, subject
+
+from ciguard.domain import (
+    ApiCall,
+    ApiRecord,
+    CallKind,
+    CallValue,
+    Constant,
+    LiteralValue,
+    ParameterRecord,
+    Passed,
+    Special,
+    TensorValue,
+    TupleValue,
+    Uniform,
+    Value,
+    case_from_json,
+    case_to_json,
+    value_from_json,
+)
+from ciguard.execution import Container, Tensor
+from ciguard.oracles import RELATIONS, MetamorphicOracle, encode, relations_of
+from ciguard.oracles.comparison import NO_INPUTS
+from ciguard.oracles.relations import Observed, exemptions
+
+
+def tensor(*shape: int, dtype: str = "float32") -> TensorValue:
+    return TensorValue(dtype, shape, Uniform(5, 0.5, 3.0))
+
+
+def call(
+    api: str,
+    *arguments: Value,
+    relation: str = "",
+    kind: CallKind = CallKind.FUNCTION,
+    keywords: tuple[tuple[str, Value], ...] = (),
+) -> ApiCall:
+    return ApiCall(
+        api=api, kind=kind, arguments=arguments, keywords=keywords, seed=7, relation=relation
+    )
+
+
+def record(api: str, *parameters: str, kind: CallKind = CallKind.FUNCTION) -> ApiRecord:
+    made = tuple(ParameterRecord(name=name) for name in parameters)
+    return ApiRecord(api=api, kind=kind, parameters=made)
+
+
+def twin_of(case: ApiCall, relation: str) -> Value | None:
+    return RELATIONS.get(relation).twin(case)
+
+
+def array(*elements: float, dtype: str = "float32") -> Tensor:
+    return Tensor(dtype, (len(elements),), np.array(elements, dtype=dtype))
+
+
+def written(*elements: float) -> list[Any]:
+    data = base64.b64encode(np.array(elements, dtype="float32").tobytes()).decode()
+    return ["T", "float32", [len(elements)], data]
+
+
+def seen(first: list[Any], *twin: Any) -> Passed:
+    """Return the outcome of a call and its twin, as a worker writes it."""
+    words = [["s", "returned"], twin[0]] if len(twin) == 1 else [["s", word] for word in twin]
+    ended = ["L", "list", words, len(words)]
+    return Passed(json.dumps(["L", "list", [first, ended], 2]).encode(), 0.1)
+
+
+SAME = call("torch.fold", tensor(2), relation="same call twice")
+
+
+def test_a_case_travels_with_its_twin_only_where_it_is_tried_with_a_relation() -> None:
+    alone = json.loads(encode(replace(SAME, relation="")))
+    related = json.loads(encode(SAME))
+
+    assert alone == case_to_json(replace(SAME, relation=""))
+    assert related[:9] == case_to_json(SAME)
+    assert related[9] == "result"
+    assert value_from_json(related[10]) == CallValue("torch.fold", (tensor(2),))
+
+
+def test_a_case_keeps_its_relation_in_json() -> None:
+    assert case_from_json(case_to_json(SAME)) == SAME
+
+
+def test_a_relation_that_says_nothing_of_the_arguments_leaves_the_call_alone() -> None:
+    without = call("torch.fold", LiteralValue(1), relation="strided memory")
+
+    assert len(json.loads(encode(without))) == 9
+
+
+def test_every_relation_says_what_it_holds_and_where_that_comes_from() -> None:
+    for relation in RELATIONS.items().values():
+        assert relation.law.endswith(".")
+        assert relation.source
+        assert relation.every >= 1
+
+
+def test_an_exempted_api_is_not_tried() -> None:
+    names = {relation.name for relation in relations_of(record("torch.empty_like"), ())}
+
+    assert names == set()
+    assert "same call twice" in {r.name for r in relations_of(record("torch.relu"), ())}
+
+
+def test_every_exemption_has_a_reason_and_names_relations_that_exist() -> None:
+    for exemption in exemptions():
+        assert len(exemption.reason) > 20
+        assert any(fnmatchcase(name, exemption.relation) for name in RELATIONS.items())
+
+
+@pytest.mark.parametrize(
+    ("api", "relation"),
+    [
+        ("torch.add_", "strided memory"),
+        ("torch.nn.init.zeros_", "arguments stay as they are"),
+        ("tensorflow.nn.relu", "strided memory"),
+        ("torch.matmul", "broadcasting by hand"),
+        ("jax.numpy.sin", "numeric gradient"),
+    ],
+)
+def test_a_relation_is_not_tried_where_it_promises_nothing(api: str, relation: str) -> None:
+    assert relation not in {found.name for found in relations_of(record(api), ())}
+
+
+def test_a_function_is_held_against_variants_that_the_library_has() -> None:
+    names = ("torch.exp", "torch.Tensor.exp", "torch.Tensor.exp_")
+
+    found = {relation.name for relation in relations_of(record("torch.exp", "input", "out"), names)}
+    fewer = {relation.name for relation in relations_of(record("torch.exp", "input"), ())}
+
+    assert {"function and method", "in place", "into out"} <= found
+    assert not {"function and method", "in place", "into out"} & fewer
+
+
+def test_a_batch_is_cut_in_two_parts_that_are_joined() -> None:
+    twin = twin_of(call("torch.relu", tensor(3, 2)), "batch in parts")
+
+    assert isinstance(twin, CallValue)
+    assert twin.function == "torch.cat"
+    (parts, _) = twin.arguments
+    counts = [part.arguments[0].arguments[-1] for part in parts.items]  # type: ignore[union-attr]
+    assert counts == [LiteralValue(1), LiteralValue(2)]
+
+
+def test_an_unbatched_image_is_no_batch() -> None:
+    image = call("torch.conv2d", tensor(3, 5, 5), tensor(4, 3, 2, 2))
+
+    assert twin_of(image, "batch in parts") is None
+
+
+def test_operands_of_one_shape_need_no_broadcasting() -> None:
+    assert twin_of(call("torch.add", tensor(2), tensor(2)), "broadcasting by hand") is None
+    assert twin_of(call("torch.add", tensor(2, 1), tensor(3)), "broadcasting by hand") is not None
+
+
+def test_arguments_that_an_out_overwrites_are_not_expected_to_stay() -> None:
+    given = call("torch.exp", tensor(2), keywords=(("out", tensor(2)),))
+
+    assert twin_of(given, "arguments stay as they are") is None
+    assert twin_of(call("torch.exp", tensor(2)), "arguments stay as they are") == TupleValue(
+        (tensor(2),)
+    )
+
+
+def test_gradients_are_not_asked_at_places_where_functions_have_kinks() -> None:
+    kink = TensorValue("float32", (2,), Constant(0.0))
+
+    assert twin_of(call("torch.relu", kink), "numeric gradient") is None
+    assert twin_of(call("torch.relu", tensor(2)), "numeric gradient") is not None
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=6))
+def test_a_rounded_result_is_near_enough_to_the_exact_one(numbers: list[float]) -> None:
+    exact = array(*numbers, dtype="float64")
+    rounded = array(*numbers, dtype="float32")
+    twin = Container("tuple", (), (exact, exact), 2)
+
+    observed = Observed(first=rounded, twin=twin, inputs=NO_INPUTS)
+
+    assert RELATIONS.get("double precision").broken(observed) is None
+
+
+def test_a_result_that_is_off_by_more_than_roundings_is_told() -> None:
+    exact = array(1.0, 2.0, dtype="float64")
+    twin = Container("tuple", (), (exact, exact), 2)
+
+    observed = Observed(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
+
+    difference = RELATIONS.get("double precision").broken(observed)
+    assert difference is not None
+    assert difference.kind == "values"
+
+
+def test_a_result_that_a_nudge_of_the_inputs_changes_as_much_proves_nothing() -> None:
+    twin = Container(
+        "tuple", (), (array(1.0, 2.0, dtype="float64"), array(1.0, 2.001, dtype="float64")), 2
+    )
+
+    observed = Observed(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
+
+    assert RELATIONS.get("double precision").broken(observed) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind"), [((0, 3), None), ((1, 3), "shape"), ((0, 4), "shape"), ((0,), "shape")]
+)
+def test_an_empty_batch_keeps_the_other_sizes(shape: tuple[int, ...], kind: str | None) -> None:
+    first = Tensor("float32", (2, 3), np.zeros(6, "float32"))
+    twin = Tensor("float32", shape, np.zeros(int(np.prod(shape)), "float32"))
+
+    difference = RELATIONS.get("empty batch").broken(
+        Observed(first=first, twin=twin, inputs=NO_INPUTS)
+    )
+
+    assert (difference and difference.kind) == kind
+
+
+@pytest.mark.parametrize(
+    ("raised", "message", "is_told"),
+    [
+        ("GradcheckError", "Jacobian mismatch for output 0", True),
+        ("GradcheckError", "Numerical gradient for function expected to be zero", False),
+        ("NotImplementedError", "no forward mode", False),
+    ],
+)
+def test_only_a_wrong_derivative_is_told_not_a_missing_one(
+    raised: str, message: str, *, is_told: bool
+) -> None:
+    observed = Observed(
+        first=array(1.0), twin=None, raised=raised, message=message, inputs=NO_INPUTS
+    )
+
+    assert (RELATIONS.get("numeric gradient").broken(observed) is not None) == is_told
+
+
+def test_what_differs_on_two_targets_in_the_same_way_is_one_finding() -> None:
+    different = seen(written(1.0), written(2.0))
+
+    (finding,) = MetamorphicOracle().judge(SAME, {OLD: different, NEW: different}, subject())
+
+    assert finding.targets == (OLD, NEW)
+    assert (finding.oracle, finding.kind, finding.detail) == (
+        "metamorphic",
+        "same call twice",
+        "values",
+    )
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        seen(written(1.0), written(1.0)),
+        seen(written(1.0), "raised", "ValueError", "no"),
+        Passed(b'["i","3"]', 0.1),
+        Passed(b"not written by a healthy worker", 0.1),
+    ],
+)
+def test_what_is_equal_or_refused_or_unreadable_is_no_finding(outcome: Passed) -> None:
+    assert MetamorphicOracle().judge(SAME, {OLD: outcome}, subject()) == []
+
+
+def test_an_api_that_disagrees_with_itself_proves_nothing() -> None:
+    different = seen(written(1.0), written(2.0))
+
+    assert MetamorphicOracle().judge(SAME, {OLD: different}, subject("unstable")) == []
+
+
+@given(st.sampled_from(sorted(RELATIONS.items())), st.booleans())
+def test_a_twin_follows_from_the_call_alone(name: str, is_method: bool) -> None:  # noqa: FBT001 - drawn
+    api = "torch.Tensor.add" if is_method else "torch.add"
+    special = TensorValue("float32", (2,), Special(3))
+    for arguments in ((tensor(2, 2), tensor(2)), (tensor(3), LiteralValue(2.0)), (special,), ()):
+        case = call(api, *arguments, relation=name)
+        relation = RELATIONS.get(name)
+        if relation.applies(record(api, "input", "other", "out"), (api,)):
+            assert relation.twin(case) == relation.twin(case)
