@@ -43,7 +43,7 @@ def test_each_relation_of_an_api_has_its_turn() -> None:
 
 
 def test_the_same_batch_gets_the_same_relations() -> None:
-    assert relating().related(batch(), 5) == relating().related(batch())
+    assert relating().related(batch()) == relating().related(batch())
 
 
 def test_calls_that_were_bent_are_left_alone() -> None:
