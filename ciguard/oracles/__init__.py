@@ -22,6 +22,7 @@ from ciguard.oracles.relations import (
     Observes,
     Relation,
     encode,
+    law_of,
     relations_of,
     tensors_of,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "encode",
     "has_special_elements",
     "judge",
+    "law_of",
     "pair_kind",
     "relations_of",
     "tensors_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,7 @@ def _compare_scalars(reference: Scalar, other: Scalar, inputs: Inputs) -> Differ
         return _structure(reference, other)
     if reference.kind in "fz":
         # A Python float may hold a float32's value: its digits beyond that mean nothing.
-        return _compare_values(_number(reference), _number(other), _rtol("float32"), inputs)
+        return _compare_values(_number(reference), _number(other), "float32", inputs)
     if reference.kind in "sb":
         return None  # wording, names of objects and the like: not a numeric result
     return Difference("values", f"{reference.text[:60]} vs {other.text[:60]}")
@@ -159,8 +160,7 @@ def _compare_arrays(
         return None
     match reference, other:
         case Tensor(), Tensor():
-            rtol = _rtol(reference.dtype)
-            return _compare_values(reference.elements, other.elements, rtol, inputs)
+            return _compare_values(reference.elements, other.elements, reference.dtype, inputs)
         case TensorDigest(), TensorDigest():
             return _compare_digests(reference, other, inputs)
         case _:
@@ -179,7 +179,7 @@ def _compare_digests(
 ) -> Difference | None:
     if reference.sha256 and reference.sha256 == other.sha256:
         return None
-    difference = _compare_values(reference.sample, other.sample, _rtol(reference.dtype), inputs)
+    difference = _compare_values(reference.sample, other.sample, reference.dtype, inputs)
     if difference is not None:
         return difference
     if (reference.nan, reference.inf) != (other.nan, other.inf):
@@ -196,7 +196,7 @@ def _rtol(dtype: str) -> float:
 
 
 def _compare_values(
-    mine: NDArray[Any], theirs: NDArray[Any], rtol: float, inputs: Inputs
+    mine: NDArray[Any], theirs: NDArray[Any], dtype: str, inputs: Inputs
 ) -> Difference | None:
     if mine.shape != theirs.shape:
         return None  # no healthy worker writes fewer elements than the shape says
@@ -214,11 +214,26 @@ def _compare_values(
     with np.errstate(over="ignore"):
         error = np.abs(x - y)
         largest = max(float(np.abs(x).max()), float(np.abs(y).max()), inputs.scale)
-        allowed = max(rtol, inputs.rtol) * largest
+        allowed = max(_rtol(dtype), inputs.rtol) * largest
     if not (error > allowed).any():
         return None
     worst = int(error.argmax())
-    return Difference("values", f"{x[worst]:.9g} vs {y[worst]:.9g} (allowed {allowed:.2g})")
+    apart = _apart(float(error[worst]), float(max(abs(x[worst]), abs(y[worst]))), dtype)
+    return Difference(
+        "values", f"{x[worst]:.9g} vs {y[worst]:.9g}: {apart} (allowed {allowed:.2g})"
+    )
+
+
+def _apart(error: float, magnitude: float, dtype: str) -> str:
+    """Say how far two numbers are apart: relative to the larger, and in its last places."""
+    epsilon = dtypes.EPSILON.get(dtype, 0.0)
+    if not magnitude or not math.isfinite(error):
+        return "infinitely far apart"
+    relative = error / magnitude
+    # The spacing of numbers of this type near the larger of the two.
+    spacing = epsilon * 2.0 ** math.floor(math.log2(magnitude))
+    places = f", {error / spacing:.2g} ULP" if spacing else ""
+    return f"relative error {relative:.2g}{places}"
 
 
 def _first_unequal(mine: NDArray[Any], theirs: NDArray[Any], kind: str = "values") -> Difference:

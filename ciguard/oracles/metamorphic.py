@@ -25,9 +25,9 @@ class MetamorphicOracle:
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding for all targets on which the relation is broken in the same way."""
-        if not case.relation or subject.tags & UNSTABLE_TAGS:
+        relation = RELATIONS.items().get(case.relation)
+        if relation is None or subject.tags & UNSTABLE_TAGS:
             return []
-        relation = RELATIONS.get(case.relation)
         inputs = inputs_in(case)
         shown: dict[str, Difference] = {}
         for name, outcome in outcomes.items():

@@ -18,6 +18,7 @@ from ciguard.domain import (
     markdown_code,
     visible,
 )
+from ciguard.oracles import law_of
 from ciguard.trackers.contract import Report, marker
 from ciguard.triage import telling_line, without_local_paths
 
@@ -85,7 +86,8 @@ def title(finding: Finding) -> str:
 def _headline(finding: Finding) -> str:
     if finding.pair is PairKind.NONE:
         outcome = _shown_outcome(finding)
-        return _LOCATION.sub("", telling_line(outcome)) if outcome else finding.kind
+        line = _LOCATION.sub("", telling_line(outcome)) if outcome else finding.kind
+        return line or finding.message.removeprefix(finding.api).strip()
     reference, deviating = (*finding.targets, "", "")[:2]
     match finding.kind:
         case "refused":
@@ -170,7 +172,9 @@ def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
         case Exhausted():
             return f"One call of {api} with small arguments uses up all memory."
         case Passed() | Rejected() | None:
-            return f"{api}: {markdown_code(without_local_paths(finding.message))}"
+            law = law_of(finding)
+            expected = f"\n\nExpected: {law}" if law else ""
+            return f"{api}: {markdown_code(without_local_paths(finding.message))}{expected}"
         case _:
             assert_never(outcome)
 

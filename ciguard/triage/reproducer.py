@@ -16,7 +16,7 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
-from ciguard.oracles import RELATIONS
+from ciguard.oracles import law_of
 from ciguard.triage import arrays
 from ciguard.triage.expectation import comparison
 from ciguard.triage.literals import is_name, scalar
@@ -170,7 +170,7 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
 
 def _disagreement(finding: Finding) -> str:
     if finding.oracle == "metamorphic":
-        return f"the law “{finding.kind}” is broken. Expected: {RELATIONS.get(finding.kind).law}"
+        return f"the law “{finding.kind}” is broken. Expected: {law_of(finding)}"
     return f"two targets answer differently ({finding.kind})."
 
 

@@ -25,7 +25,7 @@ from ciguard.oracles.comparison import Difference, Inputs, compare_outputs
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json
+    from ciguard.domain import Finding, Json
 
 
 class Observes(StrEnum):
@@ -166,14 +166,22 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
     )
 
 
+def law_of(finding: Finding) -> str:
+    """Return the law that a finding breaks, and its source; empty where no known relation is."""
+    relation = RELATIONS.items().get(finding.case.relation)
+    return f"{relation.law} ({relation.source})" if relation else ""
+
+
 def encode(case: ApiCall) -> bytes:
-    """Return a case as the worker reads it: with its twin, if it is tried with a relation."""
+    """Return a case as the worker reads it: with its twin, if it is tried with a relation.
+
+    A stored case may name a relation of a package that is not installed: the call runs alone then.
+    """
     encoded: list[Json] = case_to_json(case)
-    if case.relation:
-        relation = RELATIONS.get(case.relation)
-        twin = relation.twin(case)
-        if twin is not None:
-            encoded += [relation.observes.value, value_to_json(twin)]
+    relation = RELATIONS.items().get(case.relation) if case.relation else None
+    twin = relation.twin(case) if relation is not None else None
+    if relation is not None and twin is not None:
+        encoded += [relation.observes.value, value_to_json(twin)]
     return _COMPACT.encode(encoded).encode("ascii")
 
 
