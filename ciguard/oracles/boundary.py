@@ -27,6 +27,8 @@ _WHERE = {
     Source.ANNOTATION: "the signature",
 }
 _MOST_SHOWN = 3
+_REPLACED = {"reduction": frozenset({"size_average", "reduce"})}
+"""Arguments that others, given too, take the place of: torch's older names of one choice."""
 
 
 class BoundaryOracle:
@@ -74,8 +76,10 @@ def _broken(law: Law, case: Case) -> str:
 
 
 def _argument(case: Case, law: Law) -> Value | None:
-    """Return what a call gives a parameter; None if it leaves it out."""
+    """Return what a call gives a parameter; None if it leaves it out or replaces it."""
     named = dict(case.keywords)
+    if not _REPLACED.get(law.parameter, frozenset()).isdisjoint(named):
+        return None
     if law.parameter in named:
         return named[law.parameter]
     if law.position is None or law.position >= len(case.arguments):
@@ -135,9 +139,19 @@ def _shown(output: Tensor | TensorDigest | Scalar) -> str:
         case Scalar(_, text):
             return text[:40]
         case Tensor(dtype, shape, elements) | TensorDigest(dtype, shape, elements):
-            first = ", ".join(f"{element!s:.20}" for element in elements[:_MOST_SHOWN].tolist())
+            first = ", ".join(map(_element, elements[:_MOST_SHOWN].tolist()))
             more = ", …" if math.prod(shape) > _MOST_SHOWN else ""
             return f"{dtype}{list(shape)} ({first}{more})"
+
+
+def _element(element: object) -> str:
+    match element:
+        case bool() | int() | str() | bytes():
+            return f"{element!r:.20}"
+        case float() | complex():
+            return f"{element:.6g}"
+        case _:
+            return "…"
 
 
 registered("boundary", BoundaryOracle)

@@ -57,7 +57,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A string is one of these."""
+    """A string is one of these. An empty one breaks nothing: it often stands for none given."""
 
     texts: tuple[str, ...]
 
@@ -124,7 +124,7 @@ def breach(value: Value, demand: Demand) -> str:
         case Interval(), _:
             return _out_of_range(value, demand)
         case Choice(texts), LiteralValue(str() as text):
-            return "" if text in texts else repr(text)
+            return "" if text in texts or not text else repr(text)
         case Ranks(), TensorValue() | ArrayValue():
             rank = len(value.shape)
             return "" if demand.holds(rank) else f"a tensor of {rank} dimension{'s' * (rank != 1)}"

@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 _MOST_QUOTED = 200
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _EXACT_TYPES = {
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "BoolTensor": "bool",
-    "ByteTensor": "uint8",
+    "LongTensor": ("int64",),
+    "IntTensor": ("int32",),
+    "BoolTensor": ("bool", "uint8"),
+    "ByteTensor": ("uint8",),
 }
-"""Types that documentation means to the letter; `FloatTensor` is any of real numbers there."""
+"""Types that documentation means to the letter; `FloatTensor` is any of real numbers there, and a
+mask of bytes is taken with a warning."""
 _TENSOR_TYPE = re.compile(r"(?:torch\.)?(\w+Tensor)(?: or (?:torch\.)?(\w+Tensor))?(?:, optional)?")
 _WITHOUT_EFFECT = re.compile(
     r"\b(?:ignored|only used|only relevant|unused|not used|deprecated|no effect|has no meaning"
@@ -118,8 +119,12 @@ def _of_hint(parameter: ParameterRecord) -> Iterator[tuple[Source, Demand, str]]
 def _of_words(parameter: ParameterRecord) -> Iterator[tuple[Source, Demand, str]]:
     typed = _TENSOR_TYPE.fullmatch(parameter.doc_type)
     if typed and all(name in _EXACT_TYPES for name in typed.groups() if name):
-        names = tuple(_EXACT_TYPES[name] for name in typed.groups() if name)
-        yield Source.DOC_TYPE, ElementTypes(names), f"{parameter.name} ({parameter.doc_type})"
+        names = [name for given in typed.groups() if given for name in _EXACT_TYPES[given]]
+        yield (
+            Source.DOC_TYPE,
+            ElementTypes(tuple(names)),
+            f"{parameter.name} ({parameter.doc_type})",
+        )
     for sentence in sentences(parameter.doc):
         for demand in demands_in(sentence, parameter.name):
             yield Source.DOC_PHRASE, demand, sentence

@@ -61,7 +61,7 @@ _LEADING = re.compile(
 )
 """A positive integer …"""
 _OF_KIND = re.compile(
-    r"^(?:an? |the )?(?:[\w-]+ ){0,3}?(?:int|integer|float|double|scalar|number|value)s?,? "
+    r"^(?:an? |the )?(?:[\w-]+ ){0,3}?(?:(?:int|integer|float|double|scalar|number)s?|value),? "
     r"(?:values? |tensor )?(?:that is |which is |with values? )?"
     r"((?:[<>]|in\b|within\b|between\b|range\b).*)",
     re.IGNORECASE,
@@ -121,7 +121,9 @@ def _range_in(clause: str) -> Interval | None:
     if match := re.match(_NOT_NEGATIVE, clause, re.IGNORECASE):
         return _with_further(Interval(low=0.0), clause[match.end() :])
     if match := re.match(_POSITIVE, clause, re.IGNORECASE):
-        return _with_further(Interval(low=0.0, excludes_low=True), clause[match.end() :])
+        # Of a real number the word is often used loosely: 0 is not worth a dispute.
+        is_loose = re.match(r" (?:python )?(?:float|number|scalar)\b", clause[match.end() :])
+        return _with_further(Interval(low=0.0, excludes_low=not is_loose), clause[match.end() :])
     within = re.match(
         r"(?:a (?:number|value|float|scalar) )?(?:with)?in (?:the )?(?:closed |open |half-open )?"
         r"(?:range|interval)?(?: of| in)? ?|range in ?|the (?:range|interval) ?",
@@ -222,7 +224,7 @@ def _ranks(sentence: str, parameter: str) -> Iterator[Demand]:
 
 _TYPED = re.compile(
     r"(?:must (?:be|have)(?: one of)?(?: the)?(?: following)?(?: d?types?)?"
-    r"|(?:should|must) have dtype(?: either)?|^A Tensor of type|tensors? of type):? "
+    r"|(?:should|must) have dtype(?: either)?):? "
     r"((?:torch\.|tf\.)?\w+(?:(?:, or |, | or )(?:torch\.|tf\.)?\w+){0,30})$",
     re.IGNORECASE,
 )
