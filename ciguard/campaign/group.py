@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiRecord, Tally
 from ciguard.execution import Limits, WorkerSpec
-from ciguard.oracles import Identity, Subject
+from ciguard.oracles import Identity, Law, Subject, laws_of
 from ciguard.targets import ForkPolicy
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class Group:
     members: dict[str, Member]
     unstable: set[str] = field(default_factory=set)
     """APIs that were seen to disagree with themselves."""
+    _laws: dict[str, Mapping[str, tuple[Law, ...]]] = field(default_factory=dict)
+    """What was read of each API so far."""
 
     @property
     def running(self) -> list[Member]:
@@ -87,7 +89,15 @@ class Group:
             api=api,
             tags=tags | {"unstable"} if api in self.unstable else tags,
             targets={name: member.identity for name, member in self.members.items()},
+            laws=self._laws_of(record),
         )
+
+    def _laws_of(self, record: ApiRecord | None) -> Mapping[str, tuple[Law, ...]]:
+        if record is None:
+            return {}
+        if record.api not in self._laws:
+            self._laws[record.api] = laws_of(record)
+        return self._laws[record.api]
 
     def note(self, finding: Finding) -> None:
         """Remember that an API disagrees with itself, when a flaky finding shows that."""

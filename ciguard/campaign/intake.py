@@ -67,7 +67,8 @@ class Intake:
         names = list(executed.outcomes)
         columns = zip(*executed.outcomes.values(), strict=True)
         for case, row in zip(executed.cases, columns, strict=True):
-            if len(row) == 1 and isinstance(row[0], (Passed, Rejected)) and not case.relation:
+            is_plain = not case.relation and case.focus not in subject.laws
+            if is_plain and len(row) == 1 and isinstance(row[0], (Passed, Rejected)):
                 continue
             for finding in judge(case, dict(zip(names, row, strict=True)), subject):
                 yield from self.propose(finding)

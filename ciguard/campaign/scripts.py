@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SHOWS_DIFFERENCE = "DIFFERENT"
+_SHOWS_ACCEPTANCE = "ACCEPTED"
 _PATIENCE = 3.0
 """A script loads nothing anew, but prints and compares: it gets more time than the case had."""
 
@@ -138,6 +139,8 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     finding = bucket.finding
     if finding.oracle in {"differential", "metamorphic"}:
         return result.exit_code == 1 and _SHOWS_DIFFERENCE in result.log
+    if finding.oracle == "boundary":
+        return result.exit_code == 1 and _SHOWS_ACCEPTANCE in result.log
     seen = finding.outcomes[finding.targets[-1]]
     return _matches(seen, result)
 

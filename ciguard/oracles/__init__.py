@@ -3,6 +3,7 @@
 One module per oracle. Pure: no I/O, no clock, no randomness. Confirmation is triage's job.
 """
 
+from ciguard.oracles.boundary import BoundaryOracle
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
 from ciguard.oracles.crash import CrashOracle
 from ciguard.oracles.differential import (
@@ -15,14 +16,15 @@ from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HangOracle
 from ciguard.oracles.internal_error import InternalErrorOracle
+from ciguard.oracles.laws import Law, laws_of
 from ciguard.oracles.metamorphic import MetamorphicOracle
 from ciguard.oracles.relations import (
     RELATIONS,
     Compares,
     Observes,
     Relation,
+    broken_law,
     encode,
-    law_of,
     relations_of,
     tensors_of,
 )
@@ -30,6 +32,7 @@ from ciguard.oracles.relations import (
 __all__ = [
     "ORACLES",
     "RELATIONS",
+    "BoundaryOracle",
     "Compares",
     "CrashOracle",
     "DifferentialOracle",
@@ -37,17 +40,19 @@ __all__ = [
     "HangOracle",
     "Identity",
     "InternalErrorOracle",
+    "Law",
     "MetamorphicOracle",
     "Observes",
     "Oracle",
     "Relation",
     "Subject",
+    "broken_law",
     "differs",
     "documentation_findings",
     "encode",
     "has_special_elements",
     "judge",
-    "law_of",
+    "laws_of",
     "pair_kind",
     "relations_of",
     "tensors_of",

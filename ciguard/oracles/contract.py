@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from ciguard.domain import Passed, Rejected
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.domain import Case, Finding, Outcome
+    from ciguard.oracles.laws import Law
 
 
 UNSTABLE_TAGS = frozenset({"random", "time", "unstable"})
@@ -41,6 +42,8 @@ class Subject:
     """The catalogue's, plus `unstable` once the campaign has seen the API disagree with itself."""
     targets: Mapping[str, Identity]
     """Every target of the library, in the order given: the first is the reference."""
+    laws: Mapping[str, Sequence[Law]] = field(default_factory=dict)
+    """What the API's own words forbid, by parameter."""
 
 
 @runtime_checkable
@@ -80,7 +83,7 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
 
     Most cases end alike everywhere in an orderly way; they are told apart here at little cost.
     """
-    if not case.relation and _is_uneventful(outcomes):
+    if not case.relation and case.focus not in subject.laws and _is_uneventful(outcomes):
         return []
     return [
         finding

@@ -136,10 +136,10 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
 
 def has_special_elements(case: ApiCall) -> bool:
     """Tell whether NaN, infinities or the ends of a type's range are among the arguments."""
-    return any(map(_is_special_value, _leaves(case)))
+    return any(map(_is_special_value, leaves(case)))
 
 
-def _leaves(case: ApiCall) -> Iterator[Value]:
+def leaves(case: ApiCall) -> Iterator[Value]:
     """Yield every part of the arguments that has no parts of its own."""
     parts = [*case.arguments, *(value for _, value in case.keywords), *case.inputs]
     while parts:
@@ -169,7 +169,7 @@ def inputs_in(case: ApiCall) -> Inputs:
     """Return how exact the results of a call can be, from its arguments."""
     return inputs_of(
         (leaf.dtype, *_range(leaf.fill))
-        for leaf in _leaves(case)
+        for leaf in leaves(case)
         if isinstance(leaf, (ArrayValue, TensorValue))
     )
 

@@ -18,7 +18,7 @@ from ciguard.domain import (
     markdown_code,
     visible,
 )
-from ciguard.oracles import law_of
+from ciguard.oracles import broken_law
 from ciguard.trackers.contract import Report, marker
 from ciguard.triage import telling_line, without_local_paths
 
@@ -172,7 +172,7 @@ def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
         case Exhausted():
             return f"One call of {api} with small arguments uses up all memory."
         case Passed() | Rejected() | None:
-            law = law_of(finding)
+            law = broken_law(finding)
             expected = f"\n\nExpected: {law}" if law else ""
             return f"{api}: {markdown_code(without_local_paths(finding.message))}{expected}"
         case _:

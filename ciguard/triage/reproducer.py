@@ -16,7 +16,7 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
-from ciguard.oracles import law_of
+from ciguard.oracles import broken_law
 from ciguard.triage import arrays
 from ciguard.triage.expectation import comparison
 from ciguard.triage.literals import is_name, scalar
@@ -53,7 +53,8 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
 
     A crash ends the interpreter the same way, an internal error is the uncaught exception, a hang
     does not return. A difference between targets exits with 1 and a line that begins with
-    `DIFFERENT`; where it does not show the script exits with 0.
+    `DIFFERENT`; where it does not show the script exits with 0. An argument that should be refused
+    and is not exits with 1 and a line that begins with `ACCEPTED`.
 
     Raises:
         ValueError: if a name in the case is not a Python name.
@@ -91,10 +92,17 @@ def _module(finding: Finding, hint: EnvironmentHint) -> str:
 
 
 def _around_call(finding: Finding, source: Source) -> tuple[str, str, str]:
+    if finding.oracle == "boundary":
+        return "", "", _accepted(finding)
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if finding.pair is PairKind.NONE or reference is None:
         return "", "", 'print("returned:", result)\nprint("The defect did not show.")'
     return comparison(reference, name=finding.targets[0], writer=source.writer)
+
+
+def _accepted(finding: Finding) -> str:
+    says = f"ACCEPTED: against what is documented of {finding.detail}"
+    return f'print("returned:", result)\nraise SystemExit({scalar(says)})'
 
 
 def _indented_try(calls: list[str], after_error: str) -> list[str]:
@@ -151,8 +159,8 @@ def _header(finding: Finding, hint: EnvironmentHint) -> str:
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
-    if finding.pair is not PairKind.NONE or finding.oracle == "metamorphic":
-        return _disagreement(finding)
+    if finding.pair is not PairKind.NONE or finding.oracle in {"metamorphic", "boundary"}:
+        return _of_oracle(finding)
     match outcome:
         case Crashed():
             return "the process dies. Expected: a result or a Python exception."
@@ -168,9 +176,11 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
             assert_never(outcome)
 
 
-def _disagreement(finding: Finding) -> str:
+def _of_oracle(finding: Finding) -> str:
+    if finding.oracle == "boundary":
+        return f"a forbidden argument is accepted ({finding.detail}). Expected: an error."
     if finding.oracle == "metamorphic":
-        return f"the law “{finding.kind}” is broken. Expected: {law_of(finding)}"
+        return f"the law “{finding.kind}” is broken. Expected: {broken_law(finding)}"
     return f"two targets answer differently ({finding.kind})."
 
 

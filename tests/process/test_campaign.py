@@ -356,3 +356,21 @@ def test_no_bucket_is_opened_twice(campaign: Campaign) -> None:
 
     opened = [e.bucket.fingerprint for e in events if isinstance(e, BucketOpened)]
     assert len(opened) == len(set(opened))
+
+
+def test_a_documented_choice_that_nothing_checks_is_reported_and_fails_nothing(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    settings = {"targets": (ONE,), "api": ("planted.total",), "allow": ("debug",)}
+
+    campaign(**{**settings, "api": ("planted.double",)})
+    events = campaign(**settings, out=tmp_path / "second")
+
+    (bucket,) = (b for b in end(events).buckets if b.finding.oracle == "boundary")
+    assert bucket.confirmation is Confirmation.CONFIRMED
+    assert bucket.finding.detail == "how: member"
+    assert "the signature says one of 'sum', 'mean'" in bucket.finding.message
+    assert bucket.reproduced
+    assert end(events).exit_code == 0
+    script = (tmp_path / "second" / bucket.reproducer).read_text("utf-8")
+    assert "ACCEPTED: against what is documented of how: member" in script

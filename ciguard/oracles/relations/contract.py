@@ -166,7 +166,7 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
     )
 
 
-def law_of(finding: Finding) -> str:
+def broken_law(finding: Finding) -> str:
     """Return the law that a finding breaks, and its source; empty where no known relation is."""
     relation = RELATIONS.items().get(finding.case.relation)
     return f"{relation.law} ({relation.source})" if relation else ""

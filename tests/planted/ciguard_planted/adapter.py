@@ -21,6 +21,7 @@ _TAGS = {
     "close_everything": ["process"],
     "noise": ["random"],
     "worker_pid": ["debug"],
+    "total": ["debug"],
 }
 
 

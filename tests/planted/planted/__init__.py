@@ -12,7 +12,7 @@ import random
 import signal
 import sys
 import time
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -142,6 +142,11 @@ _ENDS: dict[str, Any] = {
     "systemexit": lambda: sys.exit(4),
     "fine": lambda: "fine",
 }
+
+
+def total(n: int, how: Literal["sum", "mean"] = "sum") -> float:
+    """Take any word for `how`: what is not `mean` counts as `sum`."""
+    return n / 2 if how == "mean" else float(n)
 
 
 def remove(path: str) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -10,12 +10,18 @@ from ciguard.campaign.intake import Intake
 from ciguard.campaign.journal import Journal, read_journal
 from ciguard.campaign.stream import Executed
 from ciguard.domain import (
+    ApiCall,
+    ApiRecord,
     BucketFlaky,
     BucketOpened,
+    CallKind,
     Confirmation,
     Crashed,
     Event,
     Finding,
+    Intent,
+    LiteralValue,
+    ParameterRecord,
     Passed,
     Rejected,
 )
@@ -249,3 +255,30 @@ def test_counts_of_an_earlier_part_follow_the_bucket_that_was_confirmed(bench: B
     bench.intake.recall_counts({provisional: 3, confirmed.fingerprint: 4})
 
     assert bench.intake.counts == {confirmed.fingerprint: 7}
+
+
+def test_a_passed_call_is_judged_by_what_the_documentation_forbids_its_focus(
+    bench: Bench,
+) -> None:
+    how = ParameterRecord(name="n", annotation="Literal['sum', 'mean']")
+    described = ApiRecord(api="planted.total", kind=CallKind.FUNCTION, parameters=(how,))
+    only = member(ONE)
+    only.catalogue = {"planted.total": described}
+    tested = group(only)
+    focused = ApiCall(
+        api="planted.total",
+        kind=CallKind.FUNCTION,
+        arguments=(LiteralValue("median"),),
+        intent=Intent.VIOLATING,
+        focus="n",
+    )
+    executed = Executed(
+        "planted.total",
+        (focused, replace(focused, focus="")),
+        {ONE: (Passed(b'["i","1"]', 0.1),) * 2},
+    )
+
+    list(bench.intake.take(executed, tested))
+
+    proposed = [finding for _, finding in bench.proposals.proposed]
+    assert [(f.oracle, f.detail) for f in proposed] == [("boundary", "n: member")]

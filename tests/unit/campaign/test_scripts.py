@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from ciguard.domain import (
     Exhausted,
     Hung,
     Outcome,
+    Passed,
     Rejected,
     Resource,
 )
@@ -113,3 +115,20 @@ def test_a_target_is_explained_by_what_to_install() -> None:
     assert hint_of(member(ONE), ONE).install == ("ciguard-planted==1.0",)
     assert hint_of(member(TWO), TWO).variables == (("PLANTED_VERSION", "2.0"),)
     assert hint_of(None, "torch==2.13.0").install == ("torch==2.13.0",)
+
+
+@pytest.mark.parametrize(
+    ("result", "alike"),
+    [
+        (ScriptResult(1, None, "returned: 3\nACCEPTED: against …"), True),
+        (ScriptResult(1, None, "ValueError: how"), False),
+        (ENDED, False),
+    ],
+)
+def test_a_script_that_is_refused_does_not_show_that_an_argument_is_accepted(
+    result: ScriptResult, *, alike: bool
+) -> None:
+    accepted = finding(Passed(b'["i","3"]', 0.1))
+    taken = replace(accepted, oracle="boundary", kind="accepted-illegal", detail="how: member")
+
+    assert fails_alike(bucket(taken), result) is alike

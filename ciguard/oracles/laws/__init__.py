@@ -1,0 +1,31 @@
+"""Laws: what a library's own words and operator definitions forbid an argument to be.
+
+`laws_of` reads them from an API's record, strictly: constraints for generation may be guessed, an
+accusation may not. Pure: no I/O, no library.
+"""
+
+from ciguard.oracles.laws.demands import (
+    Choice,
+    Demand,
+    ElementTypes,
+    Interval,
+    Ranks,
+    aspect_of,
+    breach,
+)
+from ciguard.oracles.laws.reading import Law, laws_of
+from ciguard.oracles.laws.sentences import demands_in, sentences
+
+__all__ = [
+    "Choice",
+    "Demand",
+    "ElementTypes",
+    "Interval",
+    "Law",
+    "Ranks",
+    "aspect_of",
+    "breach",
+    "demands_in",
+    "laws_of",
+    "sentences",
+]

@@ -1,0 +1,259 @@
+"""Demands read from documentation, only where a sentence leaves no other reading.
+
+A sentence that says on what it depends (`if`, `unless`, `usually`, …) demands nothing here. What a
+range, a choice, a rank or a type is said of must be the parameter itself: `must be positive` counts
+at the beginning of a clause or after `it`, `values`, the parameter's name, and not after `height`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from ciguard.oracles.laws.demands import Choice, Demand, ElementTypes, Interval, Ranks
+
+_Reader: TypeAlias = Callable[[str, str], Iterator[Demand]]
+"""Reads a sentence about the parameter of that name."""
+
+_LONGEST = 4000
+_END = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!etc)[.;](?=\s)|\n\s*\n|\n\s*[-*]\s")
+_ROLE = re.compile(r":[a-z]+:(?=`)")
+_HARMLESS = re.compile(
+    r"^\(?optional\)?[.:,]?\s+|\b[Ii]f (?:given|set|specified|provided|present|passed|not None),? ",
+    re.IGNORECASE,
+)
+_HEDGES = re.compile(
+    r"\b(?:if|when|whenever|unless|except|otherwise|else|usually|typically|normally|generally|often"
+    r"|recommended|suggested|ideally|preferably|expected|assumed|assumes|e\.g|i\.e|such as"
+    r"|for example|for instance|like|may|might|in case|in the case|case|only|for|where|before"
+    r"|after|unlike|rather|then|depending|currently)\b",
+    re.IGNORECASE,
+)
+_NUMBER = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?|zero|one)(?![\w.]*[\w*/+])(?!\s*[*/+-]\s*\w)"
+_MUST = (
+    r"(?:must|should|has to|have to|needs? to|shall)(?: (?:also|all|always|each|both))? (?:be|vary)"
+)
+_SUBJECT = (
+    r"(?:^|[,(:] ?(?:and |but |which |it |this |that )?"
+    r"|\b(?:(?:this|its|the|all|each) (?:values?|elements?|entr(?:y|ies)|items?|parameter|number)"
+    r"|it|this|values?|elements?|NAME),? (?:and |which |that )?)"
+)
+_WORDS = {"zero": 0.0, "one": 1.0}
+_COMPARED = (
+    (re.compile(rf"(?:>=|≥|at least|no less than|not less than|greater than or equal to"
+                rf"|larger than or equal to) ?{_NUMBER}"), "low", False),
+    (re.compile(rf"(?:>|(?:strictly )?(?:greater|larger|bigger|more|higher) than) ?(?!or\b)"
+                rf"{_NUMBER}"), "low", True),
+    (re.compile(rf"(?:<=|≤|at most|no more than|no greater than|not exceed"
+                rf"|(?:less|smaller|lower) than or equal to) ?{_NUMBER}"), "high", False),
+    (re.compile(rf"(?:<|(?:strictly )?(?:less|smaller|lower) than) ?(?!or\b){_NUMBER}"),
+     "high", True),
+)  # fmt: skip
+_BRACKETS = re.compile(rf"([\[(]) ?{_NUMBER}, ?{_NUMBER} ?([\])])")
+_BETWEEN = re.compile(rf"\bbetween {_NUMBER} and {_NUMBER}")
+_POSITIVE = r"(?:a |an )?(?:strictly )?positive(?![- ](?:semi|definite|or|and|infinity|examples?))"
+_NOT_NEGATIVE = r"(?:a |an )?(?:weakly positive|non-?negative|not negative|positive or zero)"
+_LEADING = re.compile(
+    rf"^(?:an? |the )?(?:optional )?((?:{_POSITIVE}|{_NOT_NEGATIVE}) (?:python )?"
+    r"(?:int|integer|float|number|scalar)\b.*)",
+    re.IGNORECASE,
+)
+"""A positive integer …"""
+_OF_KIND = re.compile(
+    r"^(?:an? |the )?(?:[\w-]+ ){0,3}?(?:(?:int|integer|float|double|scalar|number)s?|value),? "
+    r"(?:values? |tensor )?(?:that is |which is |with values? )?"
+    r"((?:[<>]|in\b|within\b|between\b|range\b).*)",
+    re.IGNORECASE,
+)
+"""Float in [0, 1] …"""
+_OF_VALUES = re.compile(
+    r"(?:\bwith values?|\b(?:of|quantile) values|^(?:valid )?range|\bvalues? (?:is|are)) "
+    r"((?:in|between|within)\b.*)",
+    re.IGNORECASE,
+)
+"""… with values between 0 and 1"""
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a description, markup of roles and backquotes removed."""
+    bare = _ROLE.sub("", text[:_LONGEST]).replace("`", "").replace("**", "")
+    parts = (" ".join(part.split()) for part in _END.split(bare))
+    return [part.strip(" -.") for part in parts if part.strip(" -.")]
+
+
+def demands_in(sentence: str, parameter: str) -> list[Demand]:
+    """Return what a sentence of a parameter's description demands of the parameter."""
+    said = _HARMLESS.sub("", sentence)
+    return [demand for read in _READERS for demand in read(said, parameter)]
+
+
+def is_hedged(sentence: str) -> bool:
+    """Whether a sentence says of itself that it does not always hold."""
+    return bool(_HEDGES.search(sentence))
+
+
+# --- ranges --------------------------------------------------------------------------------------
+
+
+def _intervals(sentence: str, parameter: str) -> Iterator[Demand]:
+    if is_hedged(sentence):
+        return
+    found = _stated_range(sentence, parameter)
+    if found is not None and (found.low, found.high) != (Interval().low, Interval().high):
+        yield found
+
+
+def _stated_range(sentence: str, parameter: str) -> Interval | None:
+    subject = _SUBJECT.replace("NAME", re.escape(parameter))
+    clause = re.search(rf"{subject}{_MUST} (.*)", sentence, re.IGNORECASE)
+    if clause:
+        return _range_in(clause.group(1))
+    for pattern in (_LEADING, _OF_KIND, _OF_VALUES):
+        match = pattern.search(sentence)
+        if match:
+            return _range_in(match.group(1))
+    return None
+
+
+def _range_in(clause: str) -> Interval | None:
+    """Return the range that a clause begins with."""
+    if match := re.match(_NOT_NEGATIVE, clause, re.IGNORECASE):
+        return _with_further(Interval(low=0.0), clause[match.end() :])
+    if match := re.match(_POSITIVE, clause, re.IGNORECASE):
+        # Of a real number the word is often used loosely: 0 is not worth a dispute.
+        is_loose = re.match(r" (?:python )?(?:float|number|scalar)\b", clause[match.end() :])
+        return _with_further(Interval(low=0.0, excludes_low=not is_loose), clause[match.end() :])
+    within = re.match(
+        r"(?:a (?:number|value|float|scalar) )?(?:with)?in (?:the )?(?:closed |open |half-open )?"
+        r"(?:range|interval)?(?: of| in)? ?|range in ?|the (?:range|interval) ?",
+        clause, re.IGNORECASE)  # fmt: skip
+    if within and (match := _BRACKETS.match(clause, within.end())):
+        opening, low, high, closing = match.groups()
+        return Interval(
+            low=_value(low),
+            high=_value(high),
+            excludes_low=opening == "(",
+            excludes_high=closing == ")",
+        )
+    if match := _BETWEEN.match(clause):
+        return Interval(low=_value(match.group(1)), high=_value(match.group(2)))
+    return _with_further(None, clause)
+
+
+def _with_further(known: Interval | None, clause: str) -> Interval | None:
+    """Add the comparisons that a clause goes on with: `>= 0 and <= 1`."""
+    rest = re.sub(r"^[ ,]*(?:and )?", "", clause)
+    for pattern, end, is_open in _COMPARED:
+        match = pattern.match(rest)
+        if match:
+            found = known or Interval()
+            ends = {
+                "low": found.low,
+                "high": found.high,
+                "excludes_low": found.excludes_low,
+                "excludes_high": found.excludes_high,
+            }
+            ends |= {end: _value(match.group(1)), f"excludes_{end}": is_open}
+            return _with_further(Interval(**ends), rest[match.end() :])  # type: ignore[arg-type]
+    return known
+
+
+def _value(text: str) -> float:
+    return _WORDS[text.lower()] if text.lower() in _WORDS else float(text)
+
+
+# --- choices -------------------------------------------------------------------------------------
+
+_QUOTED = r"['\"]([\w\-+ ]{1,40})['\"](?: \([^()]{0,40}\))?"
+_CHOICE = re.compile(
+    rf"(?:\bone of|\beither|\bfrom:|\bmust be|\bshould be|\bcan (?:only )?be(?: either| one of)?"
+    rf"|^|: ?|\()(?:[: ({{\[]|the |strings? |values? |following |of ){{0,6}}{_QUOTED}"
+    rf"(?:(?:,|,? or|,? and| ?\||/) ?{_QUOTED}){{1,30}}"
+)
+_VAGUE = re.compile(
+    r"\b(?:e\.g|i\.e|such as|for example|examples?|for instance|like|if|when|unless|character)\b",
+    re.IGNORECASE,
+)
+
+
+def _choices(sentence: str, parameter: str) -> Iterator[Demand]:
+    del parameter
+    match = _CHOICE.search(sentence)
+    if match and not _VAGUE.search(sentence[: match.end()]):
+        yield Choice(tuple(dict.fromkeys(re.findall(r"['\"]([\w\-+ ]{1,40})['\"]", match.group()))))
+
+
+# --- ranks ---------------------------------------------------------------------------------------
+
+_ONE_RANK = r"(\d)-?[dD](?:imensional)?\b"
+_ADJECTIVES = (
+    r"(?:input |float(?:32|64)? |int(?:32|64)? |integer |bool(?:ean)? |string |numeric |dense "
+    r"|non-empty |real |complex |floating point ){0,3}"
+)
+_RANKED = re.compile(
+    rf"(?:^(?:an? |the |optional ){{0,2}}|\b(?:must|should) be(?: an?)? (?P<least>at least )?)"
+    rf"{_ONE_RANK}(?:(?:,|,? or|,? and|/) ?{_ONE_RANK})*(?:,? or {_ONE_RANK})?"
+    rf"(?P<more>[ ,]*(?:or|and) (?:higher|more|greater|above)| or larger)?"
+    rf" ?{_ADJECTIVES}(?P<thing>tensors?\b|array\b|$|[.,]|with shape|of shape|of size|of length)",
+    re.IGNORECASE,
+)
+_SCALAR_TENSOR = re.compile(
+    rf"(?:^(?:an? |the |optional ){{0,2}}(?:0-?D )?{_ADJECTIVES}scalar {_ADJECTIVES}tensor\b"
+    rf"|^must be a scalar(?: tensor)?$)(?! or| of shape)",
+    re.IGNORECASE,
+)
+_LISTS = re.compile(
+    r"\b(?:list|sequence|tuple|every)s?\b|tensors\b|, or a\b|\bor an? \b", re.IGNORECASE
+)
+
+
+def _ranks(sentence: str, parameter: str) -> Iterator[Demand]:
+    del parameter
+    if is_hedged(sentence) or _LISTS.search(sentence):
+        return
+    if _SCALAR_TENSOR.search(sentence):
+        yield Ranks(0, 0)
+    elif match := _RANKED.search(sentence):
+        ranks = [int(digit) for digit in re.findall(r"(\d)-?[dD]", match.group())]
+        is_open = bool(match["least"] or match["more"])
+        yield Ranks(min(ranks), None if is_open else max(ranks))
+
+
+# --- element types -------------------------------------------------------------------------------
+
+_TYPED = re.compile(
+    r"(?:must (?:be|have)(?: one of)?(?: the)?(?: following)?(?: d?types?)?"
+    r"|(?:should|must) have dtype(?: either)?):? "
+    r"((?:torch\.|tf\.)?\w+(?:(?:, or |, | or )(?:torch\.|tf\.)?\w+){0,30})$",
+    re.IGNORECASE,
+)
+_NAMES = {
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "int": "int32",
+    "long": "int64",
+} | {
+    name: name
+    for name in (
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+        "float16", "bfloat16", "float32", "float64", "complex64", "complex128", "string",
+        "qint8", "quint8", "qint16", "quint16", "qint32", "float8_e4m3fn", "float8_e5m2",
+        "int4", "uint4", "resource", "variant",
+    )
+}  # fmt: skip
+
+
+def _element_types(sentence: str, parameter: str) -> Iterator[Demand]:
+    del parameter
+    match = _TYPED.search(sentence)
+    if match is None or is_hedged(sentence):
+        return
+    words = re.split(r", or |, | or ", match.group(1).replace("torch.", "").replace("tf.", ""))
+    names = [_NAMES.get(word.strip()) for word in words if word.strip()]
+    if names and None not in names:
+        yield ElementTypes(tuple(dict.fromkeys(name for name in names if name)))
+
+
+_READERS: tuple[_Reader, ...] = (_intervals, _choices, _ranks, _element_types)

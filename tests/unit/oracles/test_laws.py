@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    ApiRecord,
+    CallKind,
+    Constant,
+    DtypeValue,
+    Explicit,
+    ListValue,
+    LiteralValue,
+    ParameterKind,
+    ParameterRecord,
+    TensorValue,
+    Uniform,
+    Value,
+)
+from ciguard.knowledge import Source
+from ciguard.oracles.laws import (
+    Choice,
+    Demand,
+    ElementTypes,
+    Interval,
+    Ranks,
+    breach,
+    demands_in,
+    laws_of,
+    sentences,
+)
+
+UNIT = Interval(low=0.0, high=1.0)
+
+
+def record(*parameters: ParameterRecord, source: str = "signature") -> ApiRecord:
+    return ApiRecord(
+        api="planted.total", kind=CallKind.FUNCTION, parameters=parameters, source=source
+    )
+
+
+def demands(parameter: ParameterRecord) -> list[Demand]:
+    laws = laws_of(record(parameter)).get(parameter.name, ())
+    return [law.demand for law in laws]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "demand"),
+    [
+        ("Must be non-negative", Interval(low=0.0)),
+        ("The value must be positive", Interval(low=0.0, excludes_low=True)),
+        ("This value must be at least 2", Interval(low=2.0)),
+        ("the width, must be >= 0 and <= kernel_size / 2", Interval(low=0.0)),
+        ("It must be >= 0 and < 5", Interval(low=0.0, high=5.0, excludes_high=True)),
+        ("An int that is >= 2", Interval(low=2.0)),
+        ("Float between 0 and 1", UNIT),
+        ("Float in [0.0, 1.0]", UNIT),
+        ("a scalar or 1D tensor of values in the range [0, 1]", UNIT),
+        ("Range in (0,1]", Interval(low=0.0, high=1.0, excludes_low=True)),
+        ("Must be in the range [-4, 4)", Interval(low=-4.0, high=4.0, excludes_high=True)),
+        ("A positive integer specifying the groups", Interval(low=0.0, excludes_low=True)),
+        ("A positive float, the scale", Interval(low=0.0)),
+        ("one of 'reduced', 'complete', 'r'", Choice(("reduced", "complete", "r"))),
+        ("the reduction: 'none' | 'mean' | 'sum'", Choice(("none", "mean", "sum"))),
+        ('It can be either "bilinear" or "nearest"', Choice(("bilinear", "nearest"))),
+        ("A 4-D tensor of shape [batch, h, w, d]", Ranks(4, 4)),
+        ("1-D or higher numeric Tensor", Ranks(1, None)),
+        ("Must be at least 2-dimensional", Ranks(2, None)),
+        ("A scalar integer tensor", Ranks(0, 0)),
+        ("Must be one of the following types: half, int32", ElementTypes(("float16", "int32"))),
+    ],
+)
+def test_a_plain_sentence_demands_what_it_says(sentence: str, demand: Demand) -> None:
+    assert demand in demands_in(sentence, "width")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Usually between 0 and 1",
+        "Must be positive unless padding is given",
+        "If True, must be >= 1",
+        "the image height must be positive",
+        "Must be less than K",
+        "must be <= kernel_size",
+        "Must be smaller than 2 * width",
+        "a positive definite matrix",
+        "A mode such as 'mean' or 'sum'",
+        "Examples: 'utf-8', 'utf-16'",
+        "A 4-D or a list of 3-D tensors",
+        "Must have the same type as x",
+        "A tensor of type T",
+        "Number of nodes",
+        "Values between 0 and 1 result in interpolation",
+    ],
+)
+def test_a_sentence_that_leaves_another_reading_demands_nothing(sentence: str) -> None:
+    assert demands_in(sentence, "width") == []
+
+
+def test_a_description_is_cut_into_sentences_without_markup() -> None:
+    text = "Size of :attr:`x`, e.g. 2. Must be\n``>= 0``; see below.\n\nDefault: 1.5."
+
+    assert sentences(text) == ["Size of x, e.g. 2", "Must be >= 0", "see below", "Default: 1.5"]
+
+
+@given(st.text(alphabet="a 'D|,.;:-0123[]()`\n", max_size=300))
+def test_any_description_can_be_read(text: str) -> None:
+    for sentence in sentences(text):
+        demands_in(sentence, "x")
+
+
+@pytest.mark.parametrize(
+    "piece", ["int32, ", "'a' | ", "a ", "1-D, ", "must be ", "(", "positive ", "float ", "[0, "]
+)
+def test_a_long_description_is_read_in_little_time(piece: str) -> None:
+    began = time.perf_counter()
+
+    for sentence in sentences(piece * 20_000):
+        demands_in(sentence, "x")
+
+    assert time.perf_counter() - began < 1.0
+
+
+def test_the_operator_definition_comes_before_the_documentation() -> None:
+    parameter = ParameterRecord(
+        name="n", schema_type="int", minimum=2, allowed=("A", "B"), doc="Must be >= 5."
+    )
+
+    laws = laws_of(record(parameter, source="opdef"))["n"]
+
+    assert [(law.source, law.demand) for law in laws] == [
+        (Source.OPDEF, Interval(low=2)),
+        (Source.OPDEF, Choice(("A", "B"))),
+    ]
+
+
+def test_the_enumeration_of_a_type_hint_is_a_law_unless_any_string_goes() -> None:
+    strict = ParameterRecord(name="how", annotation="Literal['sum', 'mean'] | None")
+    loose = ParameterRecord(name="how", annotation="str | Literal['sum', 'mean']")
+
+    assert demands(strict) == [Choice(("sum", "mean"))]
+    assert demands(loose) == []
+
+
+def test_a_law_quotes_its_sentence_and_knows_the_place_of_the_parameter() -> None:
+    first = ParameterRecord(name="x")
+    second = ParameterRecord(name="p", doc="The share. Float in `[0, 1]`. Default: 0.5.")
+    third = ParameterRecord(name="q", kind=ParameterKind.KEYWORD_ONLY, doc="Must be >= 1.")
+
+    laws = laws_of(record(first, second, third))
+
+    assert (laws["p"][0].sentence, laws["p"][0].position) == ("Float in [0, 1]", 1)
+    assert laws["q"][0].position is None
+    assert "x" not in laws
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        ParameterRecord(name="n", default="-1", doc="Must be >= 0."),
+        ParameterRecord(name="n", doc="Must be >= 0. Can be -1 to switch it off."),
+        ParameterRecord(name="n", doc="Must be >= 0. Ignored in the new engine."),
+        ParameterRecord(name="n", default="'auto'", doc="One of 'a', 'b'."),
+        ParameterRecord(name="n", doc="One of 'a', 'b'. With 'c' it is chosen."),
+        ParameterRecord(name="n", doc="4-D Tensor of shape [n] or 3-D Tensor of shape [m]."),
+        ParameterRecord(name="n", doc_type="Tensor", doc="the input."),
+        ParameterRecord(name="n", doc_type="FloatTensor", doc="the input."),
+    ],
+)
+def test_what_the_rest_of_a_description_contradicts_is_no_law(parameter: ParameterRecord) -> None:
+    assert demands(parameter) == []
+
+
+def test_a_default_within_the_law_leaves_it_standing() -> None:
+    assert demands(ParameterRecord(name="n", default="3", doc="Must be >= 0.")) == [
+        Interval(low=0.0)
+    ]
+
+
+def tensor(element: float, dtype: str = "float32", shape: tuple[int, ...] = (2,)) -> TensorValue:
+    return TensorValue(dtype, shape, Constant(element))
+
+
+@pytest.mark.parametrize(
+    ("value", "demand", "said"),
+    [
+        (LiteralValue(2), UNIT, "2"),
+        (LiteralValue(math.inf), UNIT, "inf"),
+        (ListValue((LiteralValue(0.5), LiteralValue(-1.0))), UNIT, "[0.5, -1.0]"),
+        (tensor(7.0), UNIT, "a tensor with the element 7.0"),
+        (TensorValue("int32", (2,), Explicit((0, -3))), UNIT, "a tensor with the element -3"),
+        (LiteralValue("median"), Choice(("mean", "sum")), "'median'"),
+        (tensor(1), Ranks(2, 3), "a tensor of 1 dimension"),
+        (tensor(1, shape=()), Ranks(1, None), "a tensor of 0 dimensions"),
+        (tensor(1, "int32"), ElementTypes(("int64",)), "a tensor of type int32"),
+        (DtypeValue("bool"), ElementTypes(("int64",)), "the type bool"),
+    ],
+)
+def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Demand, said: str) -> None:
+    assert breach(value, demand) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "demand"),
+    [
+        (LiteralValue(1), UNIT),
+        (LiteralValue(True), Interval(low=5.0)),  # noqa: FBT003 - a value, not a switch
+        (LiteralValue(None), UNIT),
+        (LiteralValue("2"), UNIT),
+        (LiteralValue(math.nan), UNIT),
+        (ListValue((LiteralValue(5), LiteralValue("x"))), UNIT),
+        (TensorValue("float32", (2,), Uniform(1, 5.0, 9.0)), UNIT),
+        (tensor(9.0, shape=(0,)), UNIT),
+        (tensor(-1, "uint8"), UNIT),
+        (tensor(-0.5, "int32"), UNIT),
+        (tensor(math.nan), UNIT),
+        (LiteralValue("mean"), Choice(("mean", "sum"))),
+        (LiteralValue(""), Choice(("mean", "sum"))),
+        (LiteralValue(3), Choice(("mean", "sum"))),
+        (LiteralValue(3), Ranks(1, 1)),
+        (LiteralValue(3), ElementTypes(("float32",))),
+        (tensor(1, shape=(1, 1)), Ranks(1, None)),
+    ],
+)
+def test_conversions_and_what_cannot_be_known_break_nothing(value: Value, demand: Demand) -> None:
+    assert breach(value, demand) == ""
+
+
+def test_an_open_end_does_not_belong_to_an_interval() -> None:
+    half = Interval(low=0.0, high=1.0, excludes_low=True)
+
+    assert (half.holds(0.0), half.holds(1.0), str(half)) == (False, True, "in (0, 1]")
+    assert str(Interval(high=3.0)) == "at most 3"
