@@ -16,6 +16,15 @@ from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HangOracle
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.metamorphic import MetamorphicOracle
+from ciguard.oracles.performance import (
+    KINDS,
+    PERFORMANCE,
+    PerformanceOracle,
+    amount,
+    growth,
+    is_comparable,
+    rounds_for,
+)
 from ciguard.oracles.relations import (
     RELATIONS,
     Compares,
@@ -28,7 +37,9 @@ from ciguard.oracles.relations import (
 )
 
 __all__ = [
+    "KINDS",
     "ORACLES",
+    "PERFORMANCE",
     "RELATIONS",
     "Compares",
     "CrashOracle",
@@ -40,15 +51,20 @@ __all__ = [
     "MetamorphicOracle",
     "Observes",
     "Oracle",
+    "PerformanceOracle",
     "Relation",
     "Subject",
+    "amount",
     "differs",
     "documentation_findings",
     "encode",
+    "growth",
     "has_special_elements",
+    "is_comparable",
     "judge",
     "law_of",
     "pair_kind",
     "relations_of",
+    "rounds_for",
     "tensors_of",
 ]
