@@ -14,6 +14,7 @@ from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
+from ciguard.campaign.suspects import comparable
 from ciguard.campaign.turns import Turns
 from ciguard.domain import (
     Event,
@@ -24,6 +25,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import OutputError, WorkerStartError
 from ciguard.execution import Dispatcher
+from ciguard.oracles import PERFORMANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Workers need temporary files, so a full disk may show itself anywhere."""
+_MOST_WAITING = 0.3
+"""Of the time for measuring: until everything else has ended."""
 EXPERIENCE = "experience"
 """Key of the parameters: which snapshots of what was learned the run began with."""
 
@@ -118,6 +122,7 @@ class _Campaign:
             yield from self._prepare(environments)
             yield from self._replay()
             yield from self._explore()
+            yield from self._measure()
             yield from self._confirm()
             yield from self._minimise()
         except KeyboardInterrupt:
@@ -130,6 +135,7 @@ class _Campaign:
     def _prepare(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
         groups = yield from start_groups(environments, self._config, self._dispatcher)
         self._turns.groups.update(groups)
+        self._budget.measures = any(comparable(group.names, group) for group in groups.values())
         failures = [m.not_run for g in groups.values() for m in g.members.values() if m.not_run]
         if failures:
             raise WorkerStartError("\n".join(failures))
@@ -193,7 +199,9 @@ class _Campaign:
 
     def _replay(self) -> Iterator[Event]:
         """Run the corpus first: what is known must be seen again, or be fixed."""
-        self._turns.replays.start(self._memory.corpus())
+        # What takes more time or memory passes: that is met by measuring, in a stage of its own.
+        corpus = (r for r in self._memory.corpus() if r.exhibit.oracle != PERFORMANCE)
+        self._turns.replays.start(corpus)
         while not self._turns.replays.is_done and time.monotonic() < self._budget.explore_until:
             yield from self._turns.take()
         yield self._finish_stage("replay")
@@ -213,6 +221,22 @@ class _Campaign:
             yield from self._turns.take(is_patient=True)
         yield self._finish_stage("explore")
 
+    def _measure(self) -> Iterator[Event]:
+        """Measure the calls of several targets against each other, while nothing else runs."""
+        if not self._budget.measures:
+            return
+        measurer, until = self._turns.measurer, self._budget.measure_until
+        self._dispatcher.clear_queue()
+        # A hang that is being confirmed may take long: then it has to be measured beside it.
+        patience_until = until - (until - time.monotonic()) * (1 - _MOST_WAITING)
+        measurer.propose(self._memory.corpus(), self._turns.suspects.ranked())
+        while not measurer.is_idle and time.monotonic() < until:
+            if self._dispatcher.is_idle or time.monotonic() > patience_until:
+                measurer.pump()
+            yield from self._turns.take_quietly()
+        yield from self._turns.intake.settle(measurer.abandon())
+        yield self._finish_stage("measure")
+
     def _confirm(self) -> Iterator[Event]:
         """Settle what waits; batches still under way are taken if they come in time."""
         self._dispatcher.clear_queue()
@@ -226,6 +250,7 @@ class _Campaign:
             bucket
             for bucket in self._turns.intake.confirmed.sorted()
             if bucket.fingerprint not in self._memory.fingerprints
+            and bucket.finding.oracle != PERFORMANCE  # a simpler call takes less of everything
         ]
         for bucket in sorted(new, key=lambda b: b.finding.oracle == "hang"):
             self._turns.minimiser.propose(bucket.fingerprint, bucket.finding)
@@ -247,7 +272,7 @@ class _Campaign:
             dispatcher=self._dispatcher,
             budget=self._budget,
             members=members,
-            replayed=self._turns.replays.replayed,
+            replayed=self._turns.replays.replayed | self._turns.measurer.measured,
             explored={stream.name: stream.done for stream in self._turns.streams.values()},
             explored_in_s=self._explored_in_s,
             used=self._used,

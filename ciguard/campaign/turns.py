@@ -7,8 +7,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.intake import Intake
+from ciguard.campaign.measuring import Measurer
 from ciguard.campaign.replay import Replays
 from ciguard.campaign.stream import Executed, Stream
+from ciguard.campaign.suspects import Suspects
 from ciguard.domain import BatchFinished, Event, TargetUnavailable
 from ciguard.triage import Confirmer, Minimiser
 
@@ -60,6 +62,8 @@ class Turns:
         self.confirmer = Confirmer(
             dispatcher, repetitions=config.confirmations, subject_of=self._subject_of
         )
+        self.suspects = Suspects()
+        self.measurer = Measurer(dispatcher, self.groups, known=known)
         self.minimiser = Minimiser(
             dispatcher, repetitions=config.confirmations, subject_of=self._subject_of
         )
@@ -78,6 +82,10 @@ class Turns:
     def take(self, *, is_patient: bool = False) -> Iterator[Event]:
         """Take one turn: start what waits for confirmation, and route the results that came in."""
         self.confirmer.pump(is_patient=is_patient)
+        yield from self.take_quietly()
+
+    def take_quietly(self) -> Iterator[Event]:
+        """Route the results that came in, and start nothing but what follows from them."""
         for result in self._dispatcher.wait(_WAIT_S):
             yield from self._route(result)
         yield from self._notice_failures()
@@ -87,6 +95,8 @@ class Turns:
         match result.job.key:
             case (Confirmer.KEY, _):
                 yield from self.intake.settle(self.confirmer.take(result))
+            case (Measurer.KEY, _):
+                yield from self.intake.settle(self.measurer.take(result))
             case (Minimiser.KEY, _):
                 for finding in self.minimiser.take(result):
                     self.intake.simplify(finding)
@@ -111,6 +121,7 @@ class Turns:
         """Judge a batch, then say what came of it: an interruption comes between two batches."""
         judged = list(self.intake.take(executed, stream.group))
         counted = list(self._count(stream.group, executed))
+        self.suspects.note(executed, stream.group)
         stream.mark_judged()
         yield from (*counted, *judged)
 
@@ -133,6 +144,7 @@ class Turns:
                 continue
             # Every time: batches that had run before are judged later, and bring candidates.
             yield from self.intake.settle(self.confirmer.abandon(name))
+            yield from self.intake.settle(self.measurer.abandon(name))
             self.minimiser.abandon(name)
             if not member.not_run:
                 member.not_run = reason

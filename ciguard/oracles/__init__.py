@@ -18,6 +18,8 @@ from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.metamorphic import MetamorphicOracle
 from ciguard.oracles.performance import (
     KINDS,
+    LEAST_GROWTH,
+    LEAST_RATIO,
     PERFORMANCE,
     PerformanceOracle,
     amount,
@@ -38,6 +40,8 @@ from ciguard.oracles.relations import (
 
 __all__ = [
     "KINDS",
+    "LEAST_GROWTH",
+    "LEAST_RATIO",
     "ORACLES",
     "PERFORMANCE",
     "RELATIONS",

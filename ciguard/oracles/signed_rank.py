@@ -29,7 +29,7 @@ def signed_rank_p(differences: Sequence[float]) -> float:
     for rank, _ in ranks:
         for total in range(len(ways) - 1, rank - 1, -1):
             ways[total] += ways[total - rank]
-    return sum(ways[seen:]) / 2 ** len(ranks)
+    return sum(ways[seen:]) / (1 << len(ranks))
 
 
 def _doubled_ranks(differences: Sequence[float]) -> Iterator[tuple[int, bool]]:

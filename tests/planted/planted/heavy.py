@@ -27,7 +27,8 @@ def steady(n: int = 1) -> int:
 
 def swell(n: int = 1) -> int:
     """Fill 1 MiB; 8 MiB under the burden."""
-    return len(b"x" * (8 if _IS_BURDENED else 1) * _KIB * _KIB) + n
+    filled = b"x" * ((8 if _IS_BURDENED else 1) * _KIB * _KIB)
+    return n if filled else 0
 
 
 def hoard(n: int = 1) -> int:
