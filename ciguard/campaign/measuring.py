@@ -8,6 +8,7 @@ only what both measurements show is confirmed.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import deque
 from collections.abc import Generator
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
     from ciguard.execution import Dispatcher, Result
+
+log = logging.getLogger(__name__)
 
 _TOGETHER = 8
 """Candidates that are screened in one worker per target."""
@@ -178,6 +181,7 @@ class Measurer:
             while self._queue and len(together) < _TOGETHER and self._queue[0].targets == targets:
                 together.append(self._queue.popleft())
             suspicions = yield from self._screen(together, targets)
+            log.info("%d screened, %d suspicious", len(together), len(suspicions))
             for suspicion in suspicions:
                 yield from self._examine(suspicion)
 
