@@ -178,7 +178,6 @@ def test_show_lists_buckets(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("show"))
 
 
-@pytest.mark.usefixtures("run_folder")
 @pytest.mark.parametrize("command", ["reproduce", "minimize"])
 def test_what_was_found_by_measuring_is_not_looked_for_in_one_call(
     ciguard: Command, tmp_path: Path, command: str
@@ -194,6 +193,7 @@ def test_what_was_found_by_measuring_is_not_looked_for_in_one_call(
     assert "found by measuring (slower)" in answer.stderr
 
 
+@pytest.mark.usefixtures("run_folder")
 def test_show_tells_all_about_one_bucket(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("show", "abcd000000000001"))
 
