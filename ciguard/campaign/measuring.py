@@ -27,7 +27,7 @@ from ciguard.execution import (
     peak_request,
     time_request,
 )
-from ciguard.oracles import KINDS, PERFORMANCE, PerformanceOracle, encode, growth, rounds_for
+from ciguard.oracles import KINDS, PERFORMANCE, PerformanceOracle, encode, rounds_for, steady_growth
 from ciguard.targets import ForkPolicy
 from ciguard.triage import Settled, fingerprint
 
@@ -51,6 +51,8 @@ _MOST_CALLS = 20
 _GROWTH_S = 0.03
 """Of the calls between two checkpoints."""
 _MOST_CALLS_OF_GROWTH = 128
+_MORE = 3
+"""So many times the calls when a leak is measured again: what warms up has levelled off by then."""
 _HINT_RATIO = 1.3
 _HINTS = {Quantity.TIME: 25_000.0, Quantity.PEAK: 512 * 1024.0, Quantity.GROWTH: 512.0}
 """Differences that make a candidate a suspect: half of what makes a finding."""
@@ -221,7 +223,7 @@ class Measurer:
             self._met.append(Settled(key, first, Confirmation.CONFIRMED))
             return
         self._unconfirmed = key, first
-        second = yield from self._finding(suspicion)
+        second = yield from self._finding(suspicion, is_second=True)
         self._unconfirmed = None
         if second is None:
             self._met.append(Settled(key, first, Confirmation.FLAKY))
@@ -249,12 +251,14 @@ class Measurer:
             yield from self._examine(_Suspicion(candidate, quantity, other))
         self.measured[record.fingerprint] = frozenset(targets)
 
-    def _finding(self, suspicion: _Suspicion) -> Generator[Job, Answers, Finding | None]:
+    def _finding(
+        self, suspicion: _Suspicion, *, is_second: bool = False
+    ) -> Generator[Job, Answers, Finding | None]:
         """Measure in fresh workers and ask the oracle."""
         candidate = suspicion.candidate
         names = candidate.targets[0], suspicion.other
         rounds = 1 if suspicion.quantity is Quantity.GROWTH else rounds_for(self._tests)
-        request = _request(candidate, suspicion.quantity)
+        request = _request(candidate, suspicion.quantity, more=_MORE if is_second else 1)
         taken: dict[str, list[Measured]] = {name: [] for name in names}
         session = self._new_session()
         renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(candidate) else rounds
@@ -312,7 +316,7 @@ def _calls(candidate: Candidate, seconds: float, most: int) -> int:
     return max(1, min(most, math.ceil(seconds / max(*candidate.costs, 1e-9))))
 
 
-def _request(candidate: Candidate, quantity: Quantity) -> bytes:
+def _request(candidate: Candidate, quantity: Quantity, *, more: int = 1) -> bytes:
     case = encode(candidate.case)
     match quantity:
         case Quantity.TIME:
@@ -321,7 +325,7 @@ def _request(candidate: Candidate, quantity: Quantity) -> bytes:
         case Quantity.PEAK:
             return peak_request(case)
         case Quantity.GROWTH:
-            calls = _calls(candidate, _GROWTH_S, _MOST_CALLS_OF_GROWTH)
+            calls = more * _calls(candidate, _GROWTH_S, _MOST_CALLS_OF_GROWTH)
             return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
 
 
@@ -346,6 +350,6 @@ def _is_suspect(table: _Table, quantity: Quantity, reference: str, other: str) -
 
 def _is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
     """Tell whether a few rounds hint at a difference; proves nothing."""
-    amount = _best if quantity is not Quantity.GROWTH else lambda one: growth(one).per_call
+    amount = steady_growth if quantity is Quantity.GROWTH else _best
     mine, theirs = median(map(amount, reference)), median(map(amount, other))
     return theirs - mine >= _HINTS[quantity] and theirs >= _HINT_RATIO * mine

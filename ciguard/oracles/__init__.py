@@ -23,9 +23,9 @@ from ciguard.oracles.performance import (
     PERFORMANCE,
     PerformanceOracle,
     amount,
-    growth,
     is_comparable,
     rounds_for,
+    steady_growth,
 )
 from ciguard.oracles.relations import (
     RELATIONS,
@@ -62,7 +62,6 @@ __all__ = [
     "differs",
     "documentation_findings",
     "encode",
-    "growth",
     "has_special_elements",
     "is_comparable",
     "judge",
@@ -70,5 +69,6 @@ __all__ = [
     "pair_kind",
     "relations_of",
     "rounds_for",
+    "steady_growth",
     "tensors_of",
 ]

@@ -38,7 +38,7 @@ from ciguard.execution import (
     peak_request,
     time_request,
 )
-from ciguard.oracles import encode, growth
+from ciguard.oracles import encode, steady_growth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -128,8 +128,8 @@ def test_growth_is_what_every_call_keeps(dispatcher: Dispatcher) -> None:
 
     light, burdened = measured(dispatcher, request)
 
-    assert growth(light).per_call < 512
-    assert growth(burdened).per_call == pytest.approx(4096, rel=0.25)
+    assert steady_growth(light) < 512
+    assert steady_growth(burdened) == pytest.approx(4096, rel=0.25)
 
 
 def test_a_call_that_raises_or_dies_is_told_apart_from_one_that_was_measured(

@@ -191,9 +191,21 @@ def test_memory_that_grows_with_every_call_is_a_leak(
         [1e8 + at * CALLS * 900 for at in range(10)],
         [1e8 + CALLS * 4096 * min(at, 3) for at in range(10)],
         [1e8, *[1e8 + 2**23] * 9],
+        [1e8 + 2**20 * (at + 1) ** 0.5 for at in range(0, 100, 10)],
+        [1e8 + 2**21 * (1 - 0.6**at) for at in range(10)],
+        [1e8 + 2**18 * (at // 3) for at in range(10)],
         [1e8 + at * CALLS * 4096 for at in range(7)],
     ],
-    ids=["level", "slow", "cache that fills", "one step", "few checkpoints"],
+    ids=[
+        "level",
+        "slow",
+        "cache that fills",
+        "one step",
+        "ever slower",
+        "warming up",
+        "few steps",
+        "few checkpoints",
+    ],
 )
 def test_other_growth_is_no_leak(sizes: list[float]) -> None:
     assert found(Quantity.GROWTH, [1e8] * len(sizes), sizes) == []
