@@ -38,6 +38,7 @@ LEAST_GROWTH = 1024.0
 """Bytes per call that a leak must lose."""
 _LEAST_FIT = 0.95
 """Coefficient of determination of the growth: what levels off is a cache."""
+_LEAK_RATIO = 2.0
 _SPARE_ROUNDS = 4
 """So many more than are needed if all agree: a few may disagree."""
 
@@ -132,12 +133,25 @@ def is_leak(measured: Measured) -> bool:
 
     A library that warms up grows too, for hundreds of calls, but ever more slowly.
     """
-    values, half = measured.values, len(measured.values) // 2
-    if len(values) < LEAST_CHECKPOINTS or growth(measured).fit <= _LEAST_FIT:
+    if len(measured.values) < LEAST_CHECKPOINTS or growth(measured).fit <= _LEAST_FIT:
         return False
-    slopes = [_line(part, measured.calls).per_call for part in (values[: half + 1], values[half:])]
-    slopes += [growth(measured).per_call, steady_growth(measured)]
-    return min(slopes) > LEAST_GROWTH
+    return min(_slopes(measured)) > LEAST_GROWTH
+
+
+def leaks_more(reference: Measured, other: Measured) -> bool:
+    """Tell whether the other leaks, and the reference not half as much by any reckoning.
+
+    That the reference is no leak by the rules above is not enough: where both leak, chance may
+    bend one of the lines.
+    """
+    return is_leak(other) and min(_slopes(other)) > _LEAK_RATIO * max(_slopes(reference))
+
+
+def _slopes(measured: Measured) -> tuple[float, ...]:
+    """Return the growth per call as a whole, in either half, and between most checkpoints."""
+    values, half = measured.values, len(measured.values) // 2
+    parts = (values, values[: half + 1], values[half:])
+    return (*(_line(part, measured.calls).per_call for part in parts), steady_growth(measured))
 
 
 class PerformanceOracle:
@@ -194,7 +208,7 @@ def _measurements(outcomes: Mapping[str, Outcome], subject: Subject) -> dict[str
 def _claim(reference: Measured, other: Measured) -> str:
     """Return what a target does worse than the reference, empty if nothing is proved."""
     if other.quantity is Quantity.GROWTH:
-        if not is_leak(other) or is_leak(reference):
+        if not leaks_more(reference, other):
             return ""
         return f"leaks {growth(other).per_call / 1024:.1f} KiB with every call"
     more = excess(reference, other)
