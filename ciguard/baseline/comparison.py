@@ -17,6 +17,7 @@ from ciguard.baseline.record import (
     with_exhibit,
 )
 from ciguard.domain import Bucket, Comparison, Confirmation
+from ciguard.oracles import PERFORMANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,13 +41,17 @@ class Exercised:
         """Tell whether the run would have had to meet the bucket, were it still there.
 
         That takes the bucket's case or its API on every target where it was met: on fewer, it
-        could live on where nobody looked.
+        could live on where nobody looked. What was measured must have been measured again.
         """
         replayed: set[str] = set()
         for name in (record.fingerprint, *record.aliases):
             replayed |= self.replayed.get(name, frozenset())
         return bool(record.targets) and all(
-            target in replayed or record.exhibit.api in self.apis.get(target, ())
+            target in replayed
+            or (
+                record.exhibit.oracle != PERFORMANCE
+                and record.exhibit.api in self.apis.get(target, ())
+            )
             for target in record.targets
         )
 

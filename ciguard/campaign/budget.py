@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 _EXPLORE_UNTIL = 0.74
+_MEASURE = 0.08
 _CONFIRM_UNTIL = 0.88
 _MINIMISE_UNTIL = 0.92
 _CHECK_SCRIPTS_UNTIL = 0.96
@@ -24,6 +25,8 @@ class Budget:
         self._began = time.monotonic() - spent_s
         self._stage_began = time.monotonic()
         self.stages: dict[str, float] = {}
+        self.measures = False
+        """Whether targets can be measured against each other: exploring leaves time for it then."""
 
     @property
     def elapsed_s(self) -> float:
@@ -36,7 +39,13 @@ class Budget:
     @property
     def explore_until(self) -> float:
         """When exploring ends, on the clock of `time.monotonic`."""
-        return self._until(_EXPLORE_UNTIL)
+        return self._until(_EXPLORE_UNTIL - (_MEASURE if self.measures else 0.0))
+
+    @property
+    def measure_until(self) -> float:
+        """When measuring ends that begins where the last stage ended."""
+        share = _MEASURE if self.measures else 0.0
+        return min(self._until(_EXPLORE_UNTIL), self._stage_began + share * self.total_s)
 
     @property
     def confirm_until(self) -> float:

@@ -62,6 +62,11 @@ class Group:
         """Members that can run cases."""
         return [member for member in self.members.values() if not member.not_run]
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the members that can run cases, in the order given."""
+        return [member.name for member in self.running]
+
     def record(self, api: str) -> ApiRecord | None:
         """Return what the first target that has the API says of it."""
         for member in self.running:

@@ -5,48 +5,40 @@ from __future__ import annotations
 import errno
 import tempfile
 import time
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
-from ciguard.campaign.intake import Intake
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
-from ciguard.campaign.stream import Executed, Stream
+from ciguard.campaign.suspects import comparable
+from ciguard.campaign.turns import Turns
 from ciguard.domain import (
-    BatchFinished,
     Event,
     RunFinished,
     RunStarted,
     StageFinished,
     Tally,
-    TargetUnavailable,
 )
 from ciguard.errors import OutputError, WorkerStartError
-from ciguard.execution import Dispatcher, Job
-from ciguard.oracles import encode
-from ciguard.triage import Confirmer, Minimiser
+from ciguard.execution import Dispatcher
+from ciguard.oracles import PERFORMANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ciguard.baseline import BaselineRecord
     from ciguard.campaign.conclude import Memory
     from ciguard.campaign.group import Group
     from ciguard.config import Config
-    from ciguard.domain import Outcome
-    from ciguard.execution import Result
     from ciguard.targets import Environment
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Workers need temporary files, so a full disk may show itself anywhere."""
-_WAIT_S = 0.1
-_NOTE_EVERY_S = 1.0
-_REPLAY = "replay"
+_MOST_WAITING = 0.3
+"""Of the time for measuring: until everything else has ended."""
 EXPERIENCE = "experience"
 """Key of the parameters: which snapshots of what was learned the run began with."""
 
@@ -112,27 +104,13 @@ class _Campaign:
         self._dispatcher = dispatcher
         self._budget = Budget(config.budget_s, spent_s=past.elapsed_s)
         self._journal = journal
-        self._groups: dict[str, Group] = {}
-        self._streams: dict[str, Stream] = {}
-        self._confirmer = Confirmer(
-            dispatcher,
-            repetitions=config.confirmations,
-            subject_of=lambda finding: self._groups[finding.library].subject(finding.api),
-        )
-        self._minimiser = Minimiser(
-            dispatcher,
-            repetitions=config.confirmations,
-            subject_of=lambda finding: self._groups[finding.library].subject(finding.api),
-        )
-        self._intake = Intake(
-            confirmer=self._confirmer,
-            journal=self._journal,
-            groups=self._groups,
+        self._turns = Turns(
+            config,
             known=memory.fingerprints,
+            dispatcher=dispatcher,
+            journal=journal,
+            budget=self._budget,
         )
-        self._replays: dict[str, tuple[BaselineRecord, dict[str, Outcome], list[str]]] = {}
-        self._replayed: dict[str, frozenset[str]] = {}
-        self._noted_at = 0.0
         self._explored_in_s = config.budget_s
         self._used: dict[str, Snapshot] = {}
         """What was known from outcomes when the run began, by library."""
@@ -144,6 +122,7 @@ class _Campaign:
             yield from self._prepare(environments)
             yield from self._replay()
             yield from self._explore()
+            yield from self._measure()
             yield from self._confirm()
             yield from self._minimise()
         except KeyboardInterrupt:
@@ -153,17 +132,16 @@ class _Campaign:
     def _finish_stage(self, name: str) -> Event:
         return StageFinished(stage=name, spent_s=self._budget.finish_stage(name))
 
-    # --- stages ---------------------------------------------------------------------------------
-
     def _prepare(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
         groups = yield from start_groups(environments, self._config, self._dispatcher)
-        self._groups.update(groups)
+        self._turns.groups.update(groups)
+        self._budget.measures = any(comparable(group.names, group) for group in groups.values())
         failures = [m.not_run for g in groups.values() for m in g.members.values() if m.not_run]
         if failures:
             raise WorkerStartError("\n".join(failures))
         lanes = max(1, self._config.jobs)
         for stream in streams_of(groups, self._config, lanes=lanes, choose=self._choose):
-            self._streams[stream.name] = stream
+            self._turns.streams[stream.name] = stream
             if not stream.last:
                 stream.last = self._memory.frontier.last(stream.name, self._config.budget_s)
         self._recall()
@@ -187,9 +165,9 @@ class _Campaign:
 
     def _keep_experience(self) -> None:
         """Keep what was learned for the next campaign."""
-        for library, group in self._groups.items():
+        for library, group in self._turns.groups.items():
             learned = dict(self._used.get(library, Snapshot()).learned)
-            for stream in self._streams.values():
+            for stream in self._turns.streams.values():
                 if stream.group is group:
                     learned |= stream.lessons.everything()
             ExperienceStore(next(iter(group.members.values())).environment).save(learned)
@@ -204,198 +182,110 @@ class _Campaign:
         if not self._config.resume:
             self._journal.start(self._parameters())
         for name, state in past.streams.items():
-            if name in self._streams:
-                self._streams[name].continue_from(state)
-                self._streams[name].lessons.recall(past.lessons.get(name, ()))
-        members = {m.name: m for group in self._groups.values() for m in group.members.values()}
+            if name in self._turns.streams:
+                self._turns.streams[name].continue_from(state)
+                self._turns.streams[name].lessons.recall(past.lessons.get(name, ()))
+        members = self._turns.members
         for name, seen in past.targets.items():
             if name in members:
                 members[name].exercised.update(seen["exercised"])
                 members[name].tally = Tally(**seen["tally"])
         for key, bucket in past.buckets:
-            self._intake.recall(key, bucket)
+            self._turns.intake.recall(key, bucket)
         for finding in past.candidates.values():
-            for _ in self._intake.propose(finding):
+            for _ in self._turns.intake.propose(finding):
                 pass
-        self._intake.recall_counts(past.counts)  # last: what is met again is counted again
+        self._turns.intake.recall_counts(past.counts)  # last: what is met again is counted again
 
     def _replay(self) -> Iterator[Event]:
         """Run the corpus first: what is known must be seen again, or be fixed."""
-        for record in self._memory.corpus():
-            group = self._groups.get(record.exhibit.library)
-            targets = [] if group is None else group.targets_with(record.exhibit.api)
-            if targets:
-                self._replays[record.fingerprint] = (record, {}, targets)
-            for target in targets:
-                case = encode(record.exhibit.case)
-                self._dispatcher.add(Job(target, (_REPLAY, record.fingerprint), (case,)))
-        while self._replays and time.monotonic() < self._budget.explore_until:
-            yield from self._turn()
+        # What takes more time or memory passes: that is met by measuring, in a stage of its own.
+        corpus = (r for r in self._memory.corpus() if r.exhibit.oracle != PERFORMANCE)
+        self._turns.replays.start(corpus)
+        while not self._turns.replays.is_done and time.monotonic() < self._budget.explore_until:
+            yield from self._turns.take()
         yield self._finish_stage("replay")
 
     def _explore(self) -> Iterator[Event]:
         while time.monotonic() < self._budget.explore_until:
-            for stream in self._streams.values():
+            for stream in self._turns.streams.values():
                 stream.fill(self._dispatcher)
                 for executed in stream.completed():
-                    yield from self._judge(stream, executed)
-            if all(stream.is_exhausted for stream in self._streams.values()):
+                    yield from self._turns.judge(stream, executed)
+            if all(stream.is_exhausted for stream in self._turns.streams.values()):
                 if self._config.max_cases:
                     self._explored_in_s = self._budget.elapsed_s
                 break
-            if not any(group.running for group in self._groups.values()):
+            if not any(group.running for group in self._turns.groups.values()):
                 break
-            yield from self._turn(is_patient=True)
+            yield from self._turns.take(is_patient=True)
         yield self._finish_stage("explore")
+
+    def _measure(self) -> Iterator[Event]:
+        """Measure the calls of several targets against each other, while nothing else runs."""
+        if not self._budget.measures:
+            return
+        measurer, until = self._turns.measurer, self._budget.measure_until
+        self._dispatcher.clear_queue()
+        # A hang that is being confirmed may take long: then it has to be measured beside it.
+        patience_until = until - (until - time.monotonic()) * (1 - _MOST_WAITING)
+        measurer.propose(self._memory.corpus(), self._turns.suspects.ranked())
+        while not measurer.is_idle and time.monotonic() < until:
+            if self._dispatcher.is_idle or time.monotonic() > patience_until:
+                measurer.pump()
+            yield from self._turns.take_quietly()
+        yield from self._turns.intake.settle(measurer.abandon())
+        yield self._finish_stage("measure")
 
     def _confirm(self) -> Iterator[Event]:
         """Settle what waits; batches still under way are taken if they come in time."""
         self._dispatcher.clear_queue()
-        while not self._confirmer.is_idle and time.monotonic() < self._budget.confirm_until:
-            yield from self._turn()
+        while not self._turns.confirmer.is_idle and time.monotonic() < self._budget.confirm_until:
+            yield from self._turns.take()
         yield self._finish_stage("confirm")
 
     def _minimise(self) -> Iterator[Event]:
         """Simplify what is new, the gravest first; each variant of a hang costs its whole limit."""
         new = [
             bucket
-            for bucket in self._intake.confirmed.sorted()
+            for bucket in self._turns.intake.confirmed.sorted()
             if bucket.fingerprint not in self._memory.fingerprints
+            and bucket.finding.oracle != PERFORMANCE  # a simpler call takes less of everything
         ]
         for bucket in sorted(new, key=lambda b: b.finding.oracle == "hang"):
-            self._minimiser.propose(bucket.fingerprint, bucket.finding)
-        while not self._minimiser.is_idle and time.monotonic() < self._budget.minimise_until:
-            self._minimiser.pump()
-            yield from self._turn()
-        self._minimiser.abandon()
+            self._turns.minimiser.propose(bucket.fingerprint, bucket.finding)
+        while not self._turns.minimiser.is_idle and time.monotonic() < self._budget.minimise_until:
+            self._turns.minimiser.pump()
+            yield from self._turns.take()
+        self._turns.minimiser.abandon()
         yield self._finish_stage("minimise")
 
     def _conclude(self, *, interrupted: bool) -> Iterator[Event]:
-        for _ in self._intake.settle(self._confirmer.abandon()):
+        for _ in self._turns.intake.settle(self._turns.confirmer.abandon()):
             pass
-        self._note(force=True)
+        self._turns.note(force=True)
         self._keep_experience()
-        members = [m for group in self._groups.values() for m in group.members.values()]
+        members = self._turns.members
         conclusion = Conclusion(
             config=self._config,
             memory=self._memory,
             dispatcher=self._dispatcher,
             budget=self._budget,
-            members={member.name: member for member in members},
-            replayed=self._replayed,
-            explored={stream.name: stream.done for stream in self._streams.values()},
+            members=members,
+            replayed=self._turns.replays.replayed | self._turns.measurer.measured,
+            explored={stream.name: stream.done for stream in self._turns.streams.values()},
             explored_in_s=self._explored_in_s,
             used=self._used,
             interrupted=interrupted,
         )
-        finished = yield from conclude(conclusion, self._intake.buckets())
+        finished = yield from conclude(conclusion, self._turns.intake.buckets())
         yield RunFinished(
             verdict=finished.verdict,
             exit_code=finished.exit_code,
             summary=finished.summary,
-            targets=tuple(summary(member) for member in members),
+            targets=tuple(summary(member) for member in members.values()),
             buckets=finished.buckets,
             stages=dict(self._budget.stages),
-            apis_exercised={member.name: len(member.exercised) for member in members},
+            apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
-        )
-
-    # --- one turn of the loop -------------------------------------------------------------------
-
-    def _turn(self, *, is_patient: bool = False) -> Iterator[Event]:
-        self._confirmer.pump(is_patient=is_patient)
-        for result in self._dispatcher.wait(_WAIT_S):
-            yield from self._route(result)
-        yield from self._notice_failures()
-        self._note()
-
-    def _route(self, result: Result) -> Iterator[Event]:
-        match result.job.key:
-            case (Confirmer.KEY, _):
-                yield from self._intake.settle(self._confirmer.take(result))
-            case (Minimiser.KEY, _):
-                for finding in self._minimiser.take(result):
-                    self._intake.simplify(finding)
-            case ("replay", str(fingerprint)):
-                yield from self._take_replay(fingerprint, result)
-            case (Stream.KEY, str(name), _):
-                stream = self._streams[name]
-                for executed in stream.take(result):
-                    yield from self._judge(stream, executed)
-            case key:
-                msg = f"a result of nobody's job: {key!r}"
-                raise AssertionError(msg)
-
-    def _take_replay(self, fingerprint: str, result: Result) -> Iterator[Event]:
-        if fingerprint not in self._replays:
-            return  # another of its targets failed meanwhile
-        record, outcomes, targets = self._replays[fingerprint]
-        outcomes[result.job.target] = result.outcomes[0]
-        if len(outcomes) < len(targets):
-            return
-        del self._replays[fingerprint]
-        self._replayed[fingerprint] = frozenset(targets)
-        group = self._groups[record.exhibit.library]
-        in_order = {name: (outcomes[name],) for name in targets}
-        executed = Executed(record.exhibit.api, (record.exhibit.case,), in_order)
-        yield from self._count(group, executed)
-        yield from self._intake.take(executed, group)
-
-    def _judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
-        """Judge a batch, then say what came of it: an interruption comes between two batches."""
-        judged = list(self._intake.take(executed, stream.group))
-        counted = list(self._count(stream.group, executed))
-        stream.mark_judged()
-        yield from (*counted, *judged)
-
-    def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
-        for name, outcomes in executed.outcomes.items():
-            kinds = Counter(map(type, outcomes))
-            counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
-            group.members[name].count(executed.api, counts)
-            yield BatchFinished(
-                target=name,
-                api=executed.api,
-                counts=counts,
-                elapsed_s=self._budget.elapsed_s,
-            )
-
-    def _notice_failures(self) -> Iterator[Event]:
-        for group in self._groups.values():
-            for member in group.members.values():
-                reason = self._dispatcher.failure(member.name)
-                if not reason:
-                    continue
-                # Every time: batches that had run before are judged later, and bring candidates.
-                yield from self._intake.settle(self._confirmer.abandon(member.name))
-                self._minimiser.abandon(member.name)
-                if not member.not_run:
-                    member.not_run = reason
-                    self._give_up_replays(member.name)
-                    yield TargetUnavailable(target=member.name, reason=reason)
-
-    def _give_up_replays(self, target: str) -> None:
-        for fingerprint, (_, _, targets) in list(self._replays.items()):
-            if target in targets:
-                del self._replays[fingerprint]
-
-    def _note(self, *, force: bool = False) -> None:
-        """Write down how far the run is, about once a second."""
-        now = time.monotonic()
-        if not force and now - self._noted_at < _NOTE_EVERY_S:
-            return
-        self._noted_at = now
-        members = [m for group in self._groups.values() for m in group.members.values()]
-        targets: dict[str, Any] = {
-            m.name: {"tally": m.tally.as_dict(), "exercised": sorted(m.unnoted)} for m in members
-        }
-        for member in members:
-            member.unnoted.clear()
-        streams = {stream.name: stream.state() for stream in self._streams.values()}
-        self._journal.progress(
-            self._budget.elapsed_s,
-            streams=streams,
-            targets=targets,
-            counts=self._intake.counts,
-            lessons={stream.name: stream.new_lessons() for stream in self._streams.values()},
         )

@@ -13,7 +13,7 @@ from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
     from ciguard.config import Effective
-    from ciguard.domain import Outcome
+    from ciguard.domain import Bucket, Outcome
 
 
 @click.command(short_help="Run one bucket's case again.")
@@ -35,6 +35,7 @@ def reproduce(settings: Effective, bucket: str, target: str | None) -> int:
     found = bucket_of(settings.config, bucket)
     # Of two targets that differ the last one is the one that deviates.
     origin = found.finding.targets[-1]
+    refuse_measured(found)
     recorded = found.finding.outcomes.get(origin)
     if recorded is None and found.finding.pair is not PairKind.NONE:
         msg = (
@@ -52,6 +53,23 @@ def reproduce(settings: Effective, bucket: str, target: str | None) -> int:
     click.echo(f"now on {visible(where)}: {visible(outcome_text(outcome))}")
     click.echo("same" if is_same else "different")
     return ExitCode.FINDINGS if is_same else ExitCode.CLEAN
+
+
+def refuse_measured(bucket: Bucket) -> None:
+    """Refuse a bucket whose defect one call on one target cannot show.
+
+    Raises:
+        ConfigurationError: if its targets were measured against each other.
+    """
+    from ciguard.oracles import PERFORMANCE  # noqa: PLC0415 - not for `--help`
+
+    if bucket.finding.oracle == PERFORMANCE:
+        msg = (
+            f"bucket {bucket.fingerprint}: found by measuring ({bucket.finding.kind}), which one "
+            "call does not show. Run its script on both targets, or `ciguard run`, which measures "
+            "the call again."
+        )
+        raise ConfigurationError(msg)
 
 
 def shows_the_same(recorded: Outcome | None, now: Outcome) -> bool:

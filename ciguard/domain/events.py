@@ -78,7 +78,7 @@ class BucketFlaky:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageFinished:
-    """A part of the run is over: provision, describe, replay, explore, confirm, report."""
+    """A part of the run is over: provision, describe, replay, explore, measure, confirm."""
 
     stage: str
     spent_s: float

@@ -6,6 +6,14 @@
 
 from ciguard.execution.dispatcher import Dispatcher, ScriptResult
 from ciguard.execution.lane import Job, Result
+from ciguard.execution.measurement import (
+    Measured,
+    Quantity,
+    decode_measured,
+    growth_request,
+    peak_request,
+    time_request,
+)
 from ciguard.execution.outputs import (
     Container,
     Output,
@@ -23,7 +31,9 @@ __all__ = [
     "Dispatcher",
     "Job",
     "Limits",
+    "Measured",
     "Output",
+    "Quantity",
     "Result",
     "Scalar",
     "ScriptResult",
@@ -32,5 +42,9 @@ __all__ = [
     "TensorDigest",
     "Unreadable",
     "WorkerSpec",
+    "decode_measured",
     "decode_outputs",
+    "growth_request",
+    "peak_request",
+    "time_request",
 ]

@@ -43,6 +43,9 @@ class Job:
     perturb: int = 0
     """For a fresh worker: fill newly allocated memory with this byte, so that a result that
     depends on uninitialised memory shows itself. 0 leaves memory as it comes."""
+    session: int = 0
+    """Measure, see `measurement`, in the worker of this session, which is fresh when it begins.
+    0 for an ordinary job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ class Lane:
         self.pid = 0
         self._running: _Running | None = None
         self._served = 0
+        self._session = 0
+        """Of the present worker."""
         self._asked_at = 0.0
         self._lost_at = 0.0
         self._killed_for = ""
@@ -116,7 +121,9 @@ class Lane:
         """Take a job; starts a worker when there is none, or none that is fresh enough."""
         self._running = _Running(job, time.monotonic(), [])
         used_up = self._served + len(job.cases) > self._limits.cases_per_worker
-        unfit = job.perturb or (self._served and (used_up or job.fresh))
+        unfit = (
+            job.perturb or job.session != self._session or (self._served and (used_up or job.fresh))
+        )
         if self.connection is not None and unfit:
             self.retire()
         if self.connection is None:
@@ -127,6 +134,7 @@ class Lane:
     def request_worker(self) -> None:
         """Ask the server for a worker; it says when it is ready."""
         perturb = self._running.job.perturb if self._running is not None else 0
+        self._session = self._running.job.session if self._running is not None else 0
         self._cell.clear()
         os.ftruncate(self._log, 0)
         os.ftruncate(self._stack, 0)
@@ -139,7 +147,8 @@ class Lane:
         self._asked_at = time.monotonic()
         with theirs:
             given = [theirs.fileno(), self._cell_file, self._log, self._stack]
-            self.ticket = self._server.request("fork", given, perturb=perturb)
+            operation = "measure" if self._session else "fork"
+            self.ticket = self._server.request(operation, given, perturb=perturb)
 
     def retire(self) -> None:
         """Let go of the worker: it ends by itself when its connection closes."""

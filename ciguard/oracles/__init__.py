@@ -18,6 +18,17 @@ from ciguard.oracles.hang import HangOracle
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.laws import Law, laws_of
 from ciguard.oracles.metamorphic import MetamorphicOracle
+from ciguard.oracles.performance import (
+    KINDS,
+    LEAST_GROWTH,
+    LEAST_RATIO,
+    PERFORMANCE,
+    PerformanceOracle,
+    amount,
+    is_comparable,
+    rounds_for,
+    steady_growth,
+)
 from ciguard.oracles.relations import (
     RELATIONS,
     Compares,
@@ -30,7 +41,11 @@ from ciguard.oracles.relations import (
 )
 
 __all__ = [
+    "KINDS",
+    "LEAST_GROWTH",
+    "LEAST_RATIO",
     "ORACLES",
+    "PERFORMANCE",
     "RELATIONS",
     "BoundaryOracle",
     "Compares",
@@ -44,16 +59,21 @@ __all__ = [
     "MetamorphicOracle",
     "Observes",
     "Oracle",
+    "PerformanceOracle",
     "Relation",
     "Subject",
+    "amount",
     "broken_law",
     "differs",
     "documentation_findings",
     "encode",
     "has_special_elements",
+    "is_comparable",
     "judge",
     "laws_of",
     "pair_kind",
     "relations_of",
+    "rounds_for",
+    "steady_growth",
     "tensors_of",
 ]

@@ -28,6 +28,7 @@ STAGES = (
     "describe",
     "replay",
     "explore",
+    "measure",
     "confirm",
     "minimise",
     "reproduce",

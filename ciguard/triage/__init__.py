@@ -11,6 +11,7 @@ from ciguard.triage.normalise import normalise
 from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import EnvironmentHint, script
 from ciguard.triage.symptom import Symptom, symptom_of, telling_line
+from ciguard.triage.timing import measures_alike
 from ciguard.triage.wording import without_local_paths
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Symptom",
     "fingerprint",
     "is_fingerprint",
+    "measures_alike",
     "normalise",
     "reductions",
     "script",

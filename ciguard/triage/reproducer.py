@@ -16,12 +16,13 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
-from ciguard.oracles import broken_law
+from ciguard.oracles import PERFORMANCE, broken_law
 from ciguard.triage import arrays
 from ciguard.triage.expectation import comparison
 from ciguard.triage.literals import is_name, scalar
 from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
+from ciguard.triage.timing import measurement, modules, timing
 from ciguard.triage.twin_check import twin_check
 from ciguard.triage.wording import without_local_paths
 from ciguard.triage.writers import writer_of
@@ -64,7 +65,7 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     before, statements = _body(finding, source)
     definitions = [part for part in (before, source.needs_unit and arrays.UNIT_FUNCTION) if part]
     parts = (
-        f"{_header(finding, environment_hint)}\n\n{_imports(source, environment_hint)}",
+        f"{_header(finding, environment_hint)}\n\n{_imports(finding, source, environment_hint)}",
         *definitions,
         "\n".join([*_preparations(source, finding, environment_hint), *source.assignments, ""])
         + "\n"
@@ -79,6 +80,8 @@ def _body(finding: Finding, source: Source) -> tuple[str, list[str]]:
         calls, before, after = twin_check(finding.case, source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
     calls = [*source.call(finding.case), *filter(None, [source.writer.finish])]
+    if finding.oracle == PERFORMANCE:
+        return "", [timing(finding, calls)]
     before, after_error, after = _around_call(finding, source)
     return before, [*_indented_try(calls, after_error), after]
 
@@ -116,12 +119,14 @@ def _indented_try(calls: list[str], after_error: str) -> list[str]:
     ]
 
 
-def _imports(source: Source, hint: EnvironmentHint) -> str:
+def _imports(finding: Finding, source: Source, hint: EnvironmentHint) -> str:
     lines = []
     if hint.variables:
         lines.append("import os")
-    modules = sorted(source.modules)
-    if modules:
+    if finding.oracle == PERFORMANCE:
+        lines.extend(f"import {module}" for module in modules(finding))
+    submodules = sorted(source.modules)
+    if submodules:
         lines.append("from contextlib import suppress")
     if lines:
         lines.append("")
@@ -130,7 +135,7 @@ def _imports(source: Source, hint: EnvironmentHint) -> str:
     lines.extend(source.writer.imports)
     if source.needs_numpy and "import numpy as np" not in lines:
         lines.append("import numpy as np")
-    for module in modules:
+    for module in submodules:
         lines += ["", f"with suppress(ImportError):\n    import {module}"]
     return "\n".join(lines)
 
@@ -179,6 +184,8 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
 def _of_oracle(finding: Finding) -> str:
     if finding.oracle == "boundary":
         return f"a forbidden argument is accepted ({finding.detail}). Expected: an error."
+    if finding.oracle == PERFORMANCE:
+        return f"one target is worse than another ({finding.kind})."
     if finding.oracle == "metamorphic":
         return f"the law “{finding.kind}” is broken. Expected: {broken_law(finding)}"
     return f"two targets answer differently ({finding.kind})."
@@ -189,7 +196,7 @@ def _observed(outcome: Outcome | None) -> str:
         case None:
             return "not recorded"
         case Passed():
-            return "returned a result"
+            return measurement(outcome) or "returned a result"
         case Rejected():
             return f"refused with {telling_line(outcome)}"
         case _:

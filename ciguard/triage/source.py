@@ -24,6 +24,7 @@ from ciguard.domain import (
 from ciguard.execution.worker.fills import storage_dtype
 from ciguard.triage import arrays
 from ciguard.triage.literals import dotted, is_name, nested, scalar, shape_text
+from ciguard.triage.timing import NAMES
 from ciguard.triage.writers import PLAIN_DTYPES
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _INLINE = 44
 _TAKEN = frozenset(
     {"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"}
     | {"twin", "kept", "arguments", "keywords", "inputs", "found"}
+    | NAMES
 )
 
 

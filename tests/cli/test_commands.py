@@ -178,6 +178,21 @@ def test_show_lists_buckets(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("show"))
 
 
+@pytest.mark.parametrize("command", ["reproduce", "minimize"])
+def test_what_was_found_by_measuring_is_not_looked_for_in_one_call(
+    ciguard: Command, tmp_path: Path, command: str
+) -> None:
+    folder = tmp_path / ".ciguard" / "run"
+    folder.mkdir(parents=True)
+    line = _bucket("v1:abcd000000000001", oracle="performance", kind="slower", pair="version")
+    (folder / "buckets.jsonl").write_text(line, "utf-8")
+
+    answer = ciguard(command, "abcd")
+
+    assert answer.returncode == 2
+    assert "found by measuring (slower)" in answer.stderr
+
+
 @pytest.mark.usefixtures("run_folder")
 def test_show_tells_all_about_one_bucket(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("show", "abcd000000000001"))

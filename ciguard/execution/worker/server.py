@@ -4,6 +4,7 @@ Requests and reports travel as JSON datagrams over a Unix socket; the descriptor
 needs come with the request.
 
     request   {"op": "fork", "ticket": 1, "perturb": 0} + [connection, cell, log, stack]
+              {"op": "measure", "ticket": 1, "perturb": 0} + [connection, cell, log, stack]
               {"op": "describe", "ticket": 2} + [output, log, stack]
               {"op": "script", "ticket": 1} + [script, log, stack]
               {"op": "kill", "pid": 1, "dump": true}
@@ -34,6 +35,7 @@ from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker import confine, huge_pages
 from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.loop import Executor, Worker, redirect_streams
+from ciguard.execution.worker.measure import MeasuringExecutor
 
 MOST_MESSAGE = 65536
 MOST_DESCRIPTORS = 8
@@ -113,6 +115,7 @@ class Server:
             return True
         tasks: dict[str, Callable[[Sequence[int]], None]] = {
             "fork": self._work,
+            "measure": self._measure,
             "describe": self._describe,
             "script": self._run_script,
         }
@@ -176,6 +179,10 @@ class Server:
         cell = cells.Writer(shared)
         with socket.socket(fileno=connection) as stream:
             Worker(self._executor, stream, cell, log=log).run()
+
+    def _measure(self, given: Sequence[int]) -> None:
+        self._executor = MeasuringExecutor(self._adapter, device=self._settings["device"])
+        self._work(given)
 
     def _describe(self, given: Sequence[int]) -> None:
         output, log, stack = given

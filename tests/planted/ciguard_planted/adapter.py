@@ -11,8 +11,8 @@ import numpy as np
 from ciguard.targets.adapters import introspection
 from ciguard.targets.adapters.contract import Adapter
 
-_PARTS = ("planted.odd", "planted.absent")
-"""Documented badly, and not loadable; tagged so that no campaign calls it by chance."""
+_PARTS = ("planted.odd", "planted.heavy", "planted.absent")
+"""Documented badly, costly, and not loadable; tagged so that no campaign calls them by chance."""
 _TAGS = {
     "meet": ["debug"],
     "remove": ["files"],

@@ -195,3 +195,16 @@ def test_of_two_issues_the_older_one_stays() -> None:
     one, other = replace(record(ONE), issue="9"), replace(record(ONE), issue="10")
 
     assert merge(baseline(one), baseline(other))[ONE].issue == "9"
+
+
+def test_what_was_measured_is_fixed_only_when_it_was_measured_again() -> None:
+    known = record(ONE)
+    measured = replace(known, exhibit=replace(known.exhibit, oracle="performance", kind="slower"))
+    called = Exercised(apis={TARGET: frozenset({"torch.fold"})})
+
+    unmeasured = compare([], baseline(measured), called)
+    again = compare([], baseline(measured), REPLAYED)
+
+    assert verdicts(unmeasured) == {ONE: Comparison.NOT_RUN}
+    assert verdicts(again) == {ONE: Comparison.FIXED}
+    assert verdicts(compare([], baseline(known), called)) == {ONE: Comparison.FIXED}

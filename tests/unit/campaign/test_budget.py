@@ -20,6 +20,20 @@ def test_stages_end_one_after_the_other_and_before_the_budget(total_s: float) ->
     assert budget.explore_until > began
 
 
+@given(st.floats(1.0, 1e6))
+def test_exploring_leaves_time_for_measuring_where_there_is_something_to_measure(
+    total_s: float,
+) -> None:
+    whole, shared = Budget(total_s), Budget(total_s)
+
+    shared.measures = True
+
+    assert shared.explore_until < whole.explore_until
+    assert shared.measure_until < shared.confirm_until
+    assert shared.measure_until - time.monotonic() <= 0.1 * total_s
+    assert whole.measure_until <= time.monotonic()
+
+
 def test_what_an_earlier_part_used_is_used() -> None:
     whole, rest = Budget(100.0), Budget(100.0, spent_s=90.0)
 

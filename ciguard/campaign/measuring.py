@@ -1,0 +1,355 @@
+"""Measuring: calls are timed and weighed on several targets in turn, after they were explored.
+
+First a screening: a few rounds of many candidates in one worker per target. What looks suspicious
+there is measured anew in workers that ran nothing before, in as many rounds as the test needs, the
+targets in turn so that drift cancels. What the oracle finds is measured once more from the start:
+only what both measurements show is confirmed.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import deque
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.campaign.suspects import Candidate, comparable
+from ciguard.domain import Confirmation, Finding, Outcome, Passed
+from ciguard.execution import (
+    Job,
+    Measured,
+    Quantity,
+    decode_measured,
+    growth_request,
+    peak_request,
+    time_request,
+)
+from ciguard.oracles import KINDS, PERFORMANCE, PerformanceOracle, encode, rounds_for, steady_growth
+from ciguard.targets import ForkPolicy
+from ciguard.triage import Settled, fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from ciguard.baseline import BaselineRecord
+    from ciguard.campaign.group import Group
+    from ciguard.execution import Dispatcher, Result
+
+log = logging.getLogger(__name__)
+
+_TOGETHER = 8
+"""Candidates that are screened in one worker per target."""
+_SCREENING_ROUNDS = 3
+_SCREENING_CHECKPOINTS = 4
+_CHECKPOINTS = 10
+_REPETITIONS = 2
+_REPETITION_S = 0.001
+_MOST_CALLS = 20
+_GROWTH_S = 0.03
+"""Of the calls between two checkpoints."""
+_MOST_CALLS_OF_GROWTH = 128
+_MORE = 3
+"""So many times the calls when a leak is measured again: what warms up has levelled off by then."""
+_HINT_RATIO = 1.3
+_HINTS = {Quantity.TIME: 25_000.0, Quantity.PEAK: 512 * 1024.0, Quantity.GROWTH: 512.0}
+"""Differences that make a candidate a suspect: half of what makes a finding."""
+_ROUNDS_PER_WORKER = 4
+"""What is peculiar to one process must not decide, where a fresh one costs little."""
+_LOOK_AFTER = 6
+"""Rounds after which a measurement that shows little is given up; that can only lose findings."""
+
+Answers: TypeAlias = tuple[Measured | None, ...]
+"""What came of a job: one per request, None for one that was not measured."""
+Steps: TypeAlias = Generator[Job, Answers, None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspicion:
+    candidate: Candidate
+    quantity: Quantity
+    other: str
+    """The target that looks worse than the reference."""
+
+
+@dataclass(slots=True)
+class _Table:
+    """What was measured of one candidate in the screening, by quantity and target."""
+
+    values: dict[tuple[Quantity, str], list[Measured]] = field(default_factory=dict)
+
+    def add(self, target: str, measured: Measured) -> None:
+        self.values.setdefault((measured.quantity, target), []).append(measured)
+
+
+class Measurer:
+    """Measures one thing at a time on a dispatcher; the caller hands it its results."""
+
+    KEY = "measure"
+
+    def __init__(
+        self, dispatcher: Dispatcher, groups: Mapping[str, Group], *, known: Collection[str]
+    ) -> None:
+        """Make a measurer that has nothing to do.
+
+        Args:
+            dispatcher: runs the jobs.
+            groups: by library.
+            known: fingerprints of the baseline: what is met again needs no second measurement.
+        """
+        self._dispatcher = dispatcher
+        self._groups = groups
+        self._known = known
+        self._oracle = PerformanceOracle()
+        self._queue: deque[Candidate] = deque()
+        self._records: deque[BaselineRecord] = deque()
+        self._steps: Steps | None = None
+        self._job: Job | None = None
+        """Under way."""
+        self._in_use: tuple[str, ...] = ()
+        """Targets of what is being measured."""
+        self._number = 0
+        self._tests = 1
+        self._session = 0
+        self._met: list[Settled] = []
+        self._unconfirmed: tuple[str, Finding] | None = None
+        self.measured: dict[str, frozenset[str]] = {}
+        """Fingerprint of the baseline → targets on which its case was measured again."""
+
+    def propose(self, records: Iterable[BaselineRecord], candidates: Iterable[Candidate]) -> None:
+        """Queue what is known to be slow or greedy, and then what may be. Called once."""
+        self._records.extend(r for r in records if r.exhibit.oracle == PERFORMANCE)
+        self._queue.extend(candidates)
+        pairs = sum(len(candidate.targets) - 1 for candidate in self._queue) + len(self._records)
+        self._tests = max(1, pairs * len(Quantity))
+        self._steps = self._work()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits and nothing is under way."""
+        return self._steps is None
+
+    def pump(self) -> None:
+        """Start the first job; each result starts the next."""
+        if self._steps is not None and self._job is None:
+            self._go_on(None)
+
+    def take(self, result: Result) -> list[Settled]:
+        """Take the result of one of this measurer's jobs; return what it settles."""
+        if self._job is not None and result.job.key == self._job.key:
+            self._job = None
+            answers = [_measured(outcome) for outcome in result.outcomes]
+            missing = len(result.job.cases) - len(answers)
+            self._go_on((*answers, *[None] * missing))
+        settled, self._met = self._met, []
+        return settled
+
+    def _go_on(self, answers: Answers | None) -> None:
+        if self._steps is None:
+            return
+        try:
+            job = next(self._steps) if answers is None else self._steps.send(answers)
+        except StopIteration:
+            self._steps = None
+        else:
+            self._job = job
+            self._dispatcher.add(job)
+
+    def abandon(self, target: str = "") -> list[Settled]:
+        """Give up what is not settled; a finding that awaits its second measurement is pending.
+
+        Args:
+            target: give up only what needs this target; empty for everything.
+        """
+        self._queue = deque(c for c in self._queue if target and target not in c.targets)
+        self._records = deque(r for r in self._records if target and target not in r.targets)
+        if target and target not in self._in_use:
+            return []
+        left, self._unconfirmed = self._unconfirmed, None
+        self._job, self._in_use = None, ()
+        self._steps = self._work() if self._queue or self._records else None
+        return [Settled(*left, Confirmation.PENDING)] if left is not None else []
+
+    # --- the steps ------------------------------------------------------------------------------
+
+    def _work(self) -> Steps:
+        while self._records:
+            yield from self._again(self._records.popleft())
+        while self._queue:
+            targets = self._in_use = self._queue[0].targets
+            together: list[Candidate] = []
+            while self._queue and len(together) < _TOGETHER and self._queue[0].targets == targets:
+                together.append(self._queue.popleft())
+            suspicions = yield from self._screen(together, targets)
+            log.info("%d screened, %d suspicious", len(together), len(suspicions))
+            for suspicion in suspicions:
+                yield from self._examine(suspicion)
+
+    def _screen(
+        self, candidates: list[Candidate], targets: tuple[str, ...]
+    ) -> Generator[Job, Answers, list[_Suspicion]]:
+        """Measure each candidate a few times; return what is worth a closer look."""
+        tables = [_Table() for _ in candidates]
+        session = self._new_session()
+        for number in range(_SCREENING_ROUNDS):
+            asked = [
+                (table, request)
+                for table, candidate in zip(tables, candidates, strict=True)
+                for request in _screening(candidate, is_first=number == 0)
+            ]
+            requests = tuple(request for _, request in asked)
+            for target in targets:
+                answers = yield self._new_job(target, requests, session)
+                for (table, _), measured in zip(asked, answers, strict=True):
+                    if measured is not None:
+                        table.add(target, measured)
+        return [
+            _Suspicion(candidate, quantity, other)
+            for candidate, table in zip(candidates, tables, strict=True)
+            for other in targets[1:]
+            for quantity in Quantity
+            if _is_suspect(table, quantity, targets[0], other)
+        ]
+
+    def _examine(self, suspicion: _Suspicion) -> Steps:
+        """Measure a suspect, and once more if the oracle finds something."""
+        first = yield from self._finding(suspicion)
+        if first is None:
+            return
+        key = fingerprint(first).key
+        if key in self._known:
+            self._met.append(Settled(key, first, Confirmation.CONFIRMED))
+            return
+        self._unconfirmed = key, first
+        second = yield from self._finding(suspicion, is_second=True)
+        self._unconfirmed = None
+        if second is None:
+            self._met.append(Settled(key, first, Confirmation.FLAKY))
+        else:
+            self._met.append(Settled(key, second, Confirmation.CONFIRMED))
+
+    def _again(self, record: BaselineRecord) -> Steps:
+        """Measure what the baseline holds: it is met again, or it is fixed."""
+        group = self._groups.get(record.exhibit.library)
+        present = () if group is None else group.targets_with(record.exhibit.api)
+        targets = comparable(present, group) if group is not None else ()
+        self._in_use = targets
+        if not targets:
+            return
+        case = record.exhibit.case
+        (once,) = yield self._new_job(
+            targets[0], (time_request(encode(case), calls=1, repetitions=1),), self._new_session()
+        )
+        if once is None:
+            return
+        costs = (once.values[0] / 1e9,) * len(targets)
+        candidate = Candidate(record.exhibit.library, case, targets, costs)
+        quantity = next(q for q, kind in KINDS.items() if kind == record.exhibit.kind)
+        for other in targets[1:]:
+            yield from self._examine(_Suspicion(candidate, quantity, other))
+        self.measured[record.fingerprint] = frozenset(targets)
+
+    def _finding(
+        self, suspicion: _Suspicion, *, is_second: bool = False
+    ) -> Generator[Job, Answers, Finding | None]:
+        """Measure in fresh workers and ask the oracle."""
+        candidate = suspicion.candidate
+        names = candidate.targets[0], suspicion.other
+        rounds = 1 if suspicion.quantity is Quantity.GROWTH else rounds_for(self._tests)
+        request = _request(candidate, suspicion.quantity, more=_MORE if is_second else 1)
+        taken: dict[str, list[Measured]] = {name: [] for name in names}
+        session = self._new_session()
+        renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(candidate) else rounds
+        for number in range(rounds):
+            if number == _LOOK_AFTER and not _is_worse(suspicion.quantity, *taken.values()):
+                return None
+            if number and number % renewal == 0:
+                session = self._new_session()
+            # In turn, and who begins in turn: what drifts evenly cancels.
+            for name in names if number % 2 == 0 else reversed(names):
+                (measured,) = yield self._new_job(name, (request,), session)
+                if measured is None:
+                    return None
+                taken[name].append(measured)
+        outcomes = {name: self._outcome(taken[name]) for name in names}
+        subject = self._groups[candidate.library].subject(candidate.case.api)
+        found = self._oracle.judge(candidate.case, outcomes, subject)
+        return found[0] if found else None
+
+    def _outcome(self, rounds: list[Measured]) -> Outcome:
+        """Return all rounds of one target as the outcome that is evidence."""
+        first = rounds[0]
+        values = first.values if first.quantity is Quantity.GROWTH else tuple(map(_best, rounds))
+        whole = Measured(
+            quantity=first.quantity, values=values, calls=first.calls, tests=self._tests
+        )
+        cost_s = median(values) / 1e9 if first.quantity is Quantity.TIME else 0.0
+        return Passed(whole.encoded(), cost_s)
+
+    def _forks_cheaply(self, candidate: Candidate) -> bool:
+        """Tell whether a fresh worker is ready at once."""
+        group = self._groups[candidate.library]
+        library = group.members[candidate.targets[0]].environment.library
+        return library.forks is ForkPolicy.AFTER_USE
+
+    def _new_session(self) -> int:
+        self._session += 1
+        return self._session
+
+    def _new_job(self, target: str, requests: tuple[bytes, ...], session: int) -> Job:
+        self._number += 1
+        return Job(target, (self.KEY, self._number), requests, most_hangs=1, session=session)
+
+
+def _measured(outcome: Outcome) -> Measured | None:
+    return decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None
+
+
+def _best(measured: Measured) -> float:
+    """Return the least of a round's repetitions: what disturbs a call only ever adds to it."""
+    return min(measured.values)
+
+
+def _calls(candidate: Candidate, seconds: float, most: int) -> int:
+    return max(1, min(most, math.ceil(seconds / max(*candidate.costs, 1e-9))))
+
+
+def _request(candidate: Candidate, quantity: Quantity, *, more: int = 1) -> bytes:
+    case = encode(candidate.case)
+    match quantity:
+        case Quantity.TIME:
+            calls = _calls(candidate, _REPETITION_S, _MOST_CALLS)
+            return time_request(case, calls=calls, repetitions=_REPETITIONS)
+        case Quantity.PEAK:
+            return peak_request(case)
+        case Quantity.GROWTH:
+            calls = more * _calls(candidate, _GROWTH_S, _MOST_CALLS_OF_GROWTH)
+            return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
+
+
+def _screening(candidate: Candidate, *, is_first: bool) -> list[bytes]:
+    """Return what a candidate is asked for in one round: the time in each, memory in the first."""
+    asked = [_request(candidate, Quantity.TIME)]
+    if is_first:
+        calls = _calls(candidate, _GROWTH_S / 2, _MOST_CALLS_OF_GROWTH // 4)
+        case = encode(candidate.case)
+        asked += [
+            _request(candidate, Quantity.PEAK),
+            growth_request(case, calls=calls, checkpoints=_SCREENING_CHECKPOINTS),
+        ]
+    return asked
+
+
+def _is_suspect(table: _Table, quantity: Quantity, reference: str, other: str) -> bool:
+    mine = table.values.get((quantity, reference), [])
+    theirs = table.values.get((quantity, other), [])
+    return bool(mine and theirs) and _is_worse(quantity, mine, theirs)
+
+
+def _is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
+    """Tell whether a few rounds hint at a difference; proves nothing."""
+    amount = steady_growth if quantity is Quantity.GROWTH else _best
+    mine, theirs = median(map(amount, reference)), median(map(amount, other))
+    return theirs - mine >= _HINTS[quantity] and theirs >= _HINT_RATIO * mine

@@ -1,0 +1,75 @@
+"""Replay: the corpus is run first, so that what is known is met again, or is fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.campaign.stream import Executed
+from ciguard.execution import Job
+from ciguard.oracles import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ciguard.baseline import BaselineRecord
+    from ciguard.campaign.group import Group
+    from ciguard.domain import Outcome
+    from ciguard.execution import Dispatcher, Result
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    record: BaselineRecord
+    targets: list[str]
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+
+class Replays:
+    """Runs the stored cases; the caller hands it the results that are its own."""
+
+    KEY = "replay"
+
+    def __init__(self, dispatcher: Dispatcher, groups: Mapping[str, Group]) -> None:
+        self._dispatcher = dispatcher
+        self._groups = groups
+        self._under_way: dict[str, _UnderWay] = {}
+        self.replayed: dict[str, frozenset[str]] = {}
+        """Fingerprint → targets on which its stored case ran."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no stored case is under way."""
+        return not self._under_way
+
+    def start(self, records: Iterable[BaselineRecord]) -> None:
+        """Queue the case of every record on all targets that have its API."""
+        for record in records:
+            group = self._groups.get(record.exhibit.library)
+            targets = [] if group is None else group.targets_with(record.exhibit.api)
+            if targets:
+                self._under_way[record.fingerprint] = _UnderWay(record, targets)
+            for target in targets:
+                case = encode(record.exhibit.case)
+                self._dispatcher.add(Job(target, (self.KEY, record.fingerprint), (case,)))
+
+    def take(self, result: Result) -> tuple[Group, Executed] | None:
+        """Take a result; return the case with all its outcomes when it is the last of them."""
+        fingerprint: str = result.job.key[1]  # type: ignore[index]
+        entry = self._under_way.get(fingerprint)
+        if entry is None:
+            return None  # another of its targets failed meanwhile
+        entry.outcomes[result.job.target] = result.outcomes[0]
+        if len(entry.outcomes) < len(entry.targets):
+            return None
+        del self._under_way[fingerprint]
+        self.replayed[fingerprint] = frozenset(entry.targets)
+        exhibit = entry.record.exhibit
+        in_order = {name: (entry.outcomes[name],) for name in entry.targets}
+        return self._groups[exhibit.library], Executed(exhibit.api, (exhibit.case,), in_order)
+
+    def give_up(self, target: str) -> None:
+        """Forget the cases that need a target that failed."""
+        for fingerprint, entry in list(self._under_way.items()):
+            if target in entry.targets:
+                del self._under_way[fingerprint]

@@ -1,0 +1,172 @@
+"""Turns of the loop: results go to whoever asked for them, and what comes of them is said."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ciguard.campaign.intake import Intake
+from ciguard.campaign.measuring import Measurer
+from ciguard.campaign.replay import Replays
+from ciguard.campaign.stream import Executed, Stream
+from ciguard.campaign.suspects import Suspects
+from ciguard.domain import BatchFinished, Event, TargetUnavailable
+from ciguard.triage import Confirmer, Minimiser
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from ciguard.campaign.budget import Budget
+    from ciguard.campaign.group import Group, Member
+    from ciguard.campaign.journal import Journal
+    from ciguard.config import Config
+    from ciguard.domain import Finding
+    from ciguard.execution import Dispatcher, Result
+    from ciguard.oracles import Subject
+
+_WAIT_S = 0.1
+_NOTE_EVERY_S = 1.0
+
+
+class Turns:
+    """Routes results between the dispatcher and the parts of a campaign, which it holds."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        known: Collection[str],
+        dispatcher: Dispatcher,
+        journal: Journal,
+        budget: Budget,
+    ) -> None:
+        """Make the parts; groups and streams are added when the targets are ready.
+
+        Args:
+            config: of the run.
+            known: fingerprints of the baseline.
+            dispatcher: runs every job.
+            journal: where it is noted how far the run is.
+            budget: of the run.
+        """
+        self._dispatcher = dispatcher
+        self._journal = journal
+        self._budget = budget
+        self._noted_at = 0.0
+        self.groups: dict[str, Group] = {}
+        """By library."""
+        self.streams: dict[str, Stream] = {}
+        """By name."""
+        self.replays = Replays(dispatcher, self.groups)
+        self.confirmer = Confirmer(
+            dispatcher, repetitions=config.confirmations, subject_of=self._subject_of
+        )
+        self.suspects = Suspects()
+        self.measurer = Measurer(dispatcher, self.groups, known=known)
+        self.minimiser = Minimiser(
+            dispatcher, repetitions=config.confirmations, subject_of=self._subject_of
+        )
+        self.intake = Intake(
+            confirmer=self.confirmer, journal=journal, groups=self.groups, known=known
+        )
+
+    def _subject_of(self, finding: Finding) -> Subject:
+        return self.groups[finding.library].subject(finding.api)
+
+    @property
+    def members(self) -> dict[str, Member]:
+        """Every target of every group, by name."""
+        return {m.name: m for group in self.groups.values() for m in group.members.values()}
+
+    def take(self, *, is_patient: bool = False) -> Iterator[Event]:
+        """Take one turn: start what waits for confirmation, and route the results that came in."""
+        self.confirmer.pump(is_patient=is_patient)
+        yield from self.take_quietly()
+
+    def take_quietly(self) -> Iterator[Event]:
+        """Route the results that came in, and start nothing but what follows from them."""
+        for result in self._dispatcher.wait(_WAIT_S):
+            yield from self._route(result)
+        yield from self._notice_failures()
+        self.note()
+
+    def _route(self, result: Result) -> Iterator[Event]:
+        match result.job.key:
+            case (Confirmer.KEY, _):
+                yield from self.intake.settle(self.confirmer.take(result))
+            case (Measurer.KEY, _):
+                yield from self.intake.settle(self.measurer.take(result))
+            case (Minimiser.KEY, _):
+                for finding in self.minimiser.take(result):
+                    self.intake.simplify(finding)
+            case (Replays.KEY, _):
+                yield from self._take_replay(result)
+            case (Stream.KEY, str(name), _):
+                stream = self.streams[name]
+                for executed in stream.take(result):
+                    yield from self.judge(stream, executed)
+            case key:
+                msg = f"a result of nobody's job: {key!r}"
+                raise AssertionError(msg)
+
+    def _take_replay(self, result: Result) -> Iterator[Event]:
+        complete = self.replays.take(result)
+        if complete is not None:
+            group, executed = complete
+            yield from self._count(group, executed)
+            yield from self.intake.take(executed, group)
+
+    def judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
+        """Judge a batch, then say what came of it: an interruption comes between two batches."""
+        judged = list(self.intake.take(executed, stream.group))
+        counted = list(self._count(stream.group, executed))
+        self.suspects.note(executed, stream.group)
+        stream.mark_judged()
+        yield from (*counted, *judged)
+
+    def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
+        for name, outcomes in executed.outcomes.items():
+            kinds = Counter(map(type, outcomes))
+            counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
+            group.members[name].count(executed.api, counts)
+            yield BatchFinished(
+                target=name,
+                api=executed.api,
+                counts=counts,
+                elapsed_s=self._budget.elapsed_s,
+            )
+
+    def _notice_failures(self) -> Iterator[Event]:
+        for name, member in self.members.items():
+            reason = self._dispatcher.failure(name)
+            if not reason:
+                continue
+            # Every time: batches that had run before are judged later, and bring candidates.
+            yield from self.intake.settle(self.confirmer.abandon(name))
+            yield from self.intake.settle(self.measurer.abandon(name))
+            self.minimiser.abandon(name)
+            if not member.not_run:
+                member.not_run = reason
+                self.replays.give_up(name)
+                yield TargetUnavailable(target=name, reason=reason)
+
+    def note(self, *, force: bool = False) -> None:
+        """Write down how far the run is, about once a second."""
+        now = time.monotonic()
+        if not force and now - self._noted_at < _NOTE_EVERY_S:
+            return
+        self._noted_at = now
+        members = self.members.values()
+        targets: dict[str, Any] = {
+            m.name: {"tally": m.tally.as_dict(), "exercised": sorted(m.unnoted)} for m in members
+        }
+        for member in members:
+            member.unnoted.clear()
+        self._journal.progress(
+            self._budget.elapsed_s,
+            streams={name: stream.state() for name, stream in self.streams.items()},
+            targets=targets,
+            counts=self.intake.counts,
+            lessons={name: stream.new_lessons() for name, stream in self.streams.items()},
+        )

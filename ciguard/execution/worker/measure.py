@@ -1,0 +1,143 @@
+"""Measuring: time and memory of one call, repeated, instead of its outputs.
+
+A worker that measures takes pairs `[plan, case]`. The plan says what to measure:
+
+    ["time", calls, repetitions]      CPU time per call, ns: one value per repetition
+    ["peak"]                          memory that one call takes at its worst, bytes: one value
+    ["growth", calls, checkpoints]    private memory, bytes: one value per `calls` calls
+
+A call that returns is recorded as passed, with `{"measured": …, "calls": …, "values": […]}`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import gc
+import mmap
+import os
+import time
+from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker.loop import Executor
+from ciguard.execution.worker.summarise import COMPACT
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PAGE = os.sysconf("SC_PAGESIZE")
+_KIB = 1024
+
+
+class MeasuringExecutor(Executor):
+    """Runs one case many times; arguments are built outside of what is measured."""
+
+    def __init__(self, adapter: Any, *, device: str) -> None:
+        super().__init__(adapter)
+        # Of all threads, since libraries keep threads of their own. A device computes on nobody's
+        # CPU time: there only the clock on the wall tells.
+        self._clock = time.process_time_ns if device == "cpu" else time.perf_counter_ns
+        self._measures: dict[str, Callable[..., list[float]]] = {
+            "time": self._time,
+            "peak": self._peak,
+            "growth": self._growth,
+        }
+
+    def _execute(self, case: list[Any]) -> tuple[int, bytes]:
+        (quantity, *plan), measured = case
+        try:
+            values = self._measures[quantity](measured, *plan)
+        except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
+            return self._raised(error, unbuilt=False)
+        finally:
+            gc.enable()
+        calls = plan[0] if plan else 1
+        record = {"measured": quantity, "calls": calls, "values": values}
+        return cells.PASSED, COMPACT.encode(record).encode("ascii")
+
+    def _prepared(self, case: list[Any]) -> Callable[[], Any]:
+        """Return the call with new arguments; those of the call before are let go."""
+        api, kind, arguments, keywords, inputs, seed = case[:6]
+        builder = self._builder
+        builder.forget()
+        self._adapter.reset(seed)
+        built = builder.values(arguments)
+        named = builder.keywords(keywords)
+        fed = builder.values(inputs)
+        name = api.rpartition(".")[2]
+        function = getattr(built.pop(0), name) if kind == "method" else builder.member(api)
+        if kind == "layer" and fed:
+            return lambda: function(*built, **named)(*fed)
+        return functools.partial(function, *built, **named)
+
+    def _repeat(self, call: Callable[[], Any], calls: int) -> None:
+        # After each: a lazy library would leave out results that nobody has waited for.
+        wait = self._adapter.synchronise
+        for _ in range(calls):
+            call()
+            wait()
+
+    def _time(self, case: list[Any], calls: int, repetitions: int) -> list[float]:
+        values = []
+        for _ in range(repetitions + 1):
+            call = self._prepared(case)
+            gc.collect()
+            gc.disable()
+            began = self._clock()
+            self._repeat(call, calls)
+            values.append((self._clock() - began) / calls)
+            gc.enable()
+        return values[1:]  # the first warms up
+
+    def _peak(self, case: list[Any]) -> list[float]:
+        self._repeat(self._prepared(case), 1)  # imports and caches are no matter of this call
+        call = self._prepared(case)
+        gc.collect()
+        _LIBC.malloc_trim(0)
+        highest, resident = _memory_kib()
+        # The kernel tells the highest mark only: filled up to it, what comes on top is the call's.
+        ballast = _filled(max(0, highest - resident) * _KIB)
+        before, _ = _memory_kib()
+        self._repeat(call, 1)
+        after, _ = _memory_kib()
+        ballast.close()
+        return [(after - before) * _KIB]
+
+    def _growth(self, case: list[Any], calls: int, checkpoints: int) -> list[float]:
+        sizes: list[float] = []
+        for _ in range(checkpoints + 1):
+            self._repeat(self._prepared(case), calls)
+            self._builder.forget()
+            gc.collect()
+            sizes.append(_private_bytes())
+        return sizes[1:]  # the first warms up
+
+
+def _filled(size: int) -> mmap.mmap:
+    """Return memory of at least `size` bytes, every page of it in use."""
+    pages = size // _PAGE + 1
+    memory = mmap.mmap(-1, pages * _PAGE)
+    memory[::_PAGE] = b"\1" * pages
+    return memory
+
+
+def _memory_kib() -> tuple[int, int]:
+    """Return the most memory that was ever resident in this process, and what is now."""
+    fields = _fields("/proc/self/status")
+    return fields["VmHWM"], fields["VmRSS"]
+
+
+def _private_bytes() -> int:
+    """Return what this process has written and shares with no other, its parent included."""
+    try:
+        return _fields("/proc/self/smaps_rollup")["Private_Dirty"] * _KIB
+    except OSError:  # a kernel without it: what is resident and of no file comes close
+        with open("/proc/self/statm", encoding="ascii") as file:
+            _, resident, shared, *_ = file.read().split()
+        return (int(resident) - int(shared)) * _PAGE
+
+
+def _fields(path: str) -> dict[str, int]:
+    """Return the fields of a file of `/proc` whose values are in KiB."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        rows = [line.split() for line in file]
+    return {row[0].rstrip(":"): int(row[1]) for row in rows if row[2:] == ["kB"]}

@@ -1,0 +1,233 @@
+"""Performance: one target takes more time or memory for the same call than the reference.
+
+What is judged is no ordinary outcome but a measurement, which the campaign makes of few calls.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ciguard.domain import Finding, PairKind, Passed, Severity
+from ciguard.execution import Measured, Quantity, decode_measured
+from ciguard.oracles.contract import registered
+from ciguard.oracles.differential import pair_kind
+from ciguard.oracles.signed_rank import signed_rank_p
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.domain import Case, Outcome
+    from ciguard.oracles.contract import Identity, Subject
+
+PERFORMANCE = "performance"
+"""Name of the oracle: its findings are confirmed by measuring again, not by running the case."""
+
+ALPHA = 0.001
+"""Level of all tests of a run together: each is made at this level divided by their number."""
+LEAST_ROUNDS = 12
+LEAST_CHECKPOINTS = 8
+LEAST_RATIO = 1.5
+LEAST_TIME_NS = 50_000.0
+LEAST_PEAK = 1024.0 * 1024.0
+LEAST_GROWTH = 1024.0
+"""Bytes per call that a leak must lose."""
+_LEAST_FIT = 0.95
+"""Coefficient of determination of the growth: what levels off is a cache."""
+_LEAK_RATIO = 2.0
+_SPARE_ROUNDS = 4
+"""So many more than are needed if all agree: a few may disagree."""
+
+_COMPARABLE = frozenset({PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT})
+"""Devices and backends differ in speed by design."""
+_LEAST = {Quantity.TIME: LEAST_TIME_NS, Quantity.PEAK: LEAST_PEAK}
+KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH: "leak"}
+
+
+def is_comparable(reference: Identity, other: Identity) -> bool:
+    """Tell whether a target that takes more time or memory than another has a defect."""
+    return pair_kind(reference, other) in _COMPARABLE
+
+
+def rounds_for(tests: int) -> int:
+    """Return how many paired rounds can decide each of so many tests."""
+    return max(LEAST_ROUNDS, math.ceil(math.log2(tests / ALPHA)) + _SPARE_ROUNDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """By how much a target takes more than the reference."""
+
+    reference: float
+    """Median."""
+    other: float
+    """Median."""
+    p: float
+    rounds: int
+
+    @property
+    def ratio(self) -> float:
+        """Other to reference; infinite where the reference takes nothing."""
+        return self.other / self.reference if self.reference else math.inf
+
+
+def excess(reference: Measured, other: Measured) -> Excess | None:
+    """Return by how much paired rounds differ; None unless that is both proved and large.
+
+    Proved: Wilcoxon's signed-rank test, one-sided, over the rounds, at `ALPHA` divided by the
+    number of tests. Large: by ratio and by difference of the medians.
+    """
+    rounds = min(len(reference.values), len(other.values))
+    least = _LEAST.get(other.quantity)
+    if least is None or rounds < LEAST_ROUNDS:
+        return None
+    mine, theirs = reference.values[:rounds], other.values[:rounds]
+    middle, deviating = median(mine), median(theirs)
+    if deviating - middle < least or deviating < LEAST_RATIO * middle:
+        return None
+    p = signed_rank_p([b - a for a, b in zip(mine, theirs, strict=True)])
+    if p >= ALPHA / max(reference.tests, other.tests):
+        return None
+    return Excess(middle, deviating, p, rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A straight line through the memory of a process."""
+
+    per_call: float
+    """Bytes."""
+    fit: float
+    """Coefficient of determination, 0 to 1."""
+
+
+def growth(measured: Measured) -> Growth:
+    """Return the line of least squares through the checkpoints."""
+    return _line(measured.values, measured.calls)
+
+
+def steady_growth(measured: Measured) -> float:
+    """Return the bytes per call by which memory mostly grows: single steps are no leak."""
+    steps = np.diff(np.array(measured.values)) / measured.calls
+    return float(np.median(steps)) if len(steps) else 0.0
+
+
+def _line(values: Sequence[float], per_checkpoint: int) -> Growth:
+    sizes = np.array(values)
+    calls = np.arange(len(sizes)) * float(per_checkpoint)
+    calls -= calls.mean()
+    sizes -= sizes.mean()
+    spread, total = float(calls @ calls), float(sizes @ sizes)
+    if not spread or not total:
+        return Growth(0.0, 0.0)
+    along = float(calls @ sizes)
+    return Growth(along / spread, along * along / (spread * total))
+
+
+def is_leak(measured: Measured) -> bool:
+    """Tell whether memory grows by the same with every call, and by much, to the very end.
+
+    A library that warms up grows too, for hundreds of calls, but ever more slowly.
+    """
+    if len(measured.values) < LEAST_CHECKPOINTS or growth(measured).fit <= _LEAST_FIT:
+        return False
+    return min(_slopes(measured)) > LEAST_GROWTH
+
+
+def leaks_more(reference: Measured, other: Measured) -> bool:
+    """Tell whether the other leaks, and the reference not half as much by any reckoning.
+
+    That the reference is no leak by the rules above is not enough: where both leak, chance may
+    bend one of the lines.
+    """
+    return is_leak(other) and min(_slopes(other)) > _LEAK_RATIO * max(_slopes(reference))
+
+
+def _slopes(measured: Measured) -> tuple[float, ...]:
+    """Return the growth per call as a whole, in either half, and between most checkpoints."""
+    values, half = measured.values, len(measured.values) // 2
+    parts = (values, values[: half + 1], values[half:])
+    return (*(_line(part, measured.calls).per_call for part in parts), steady_growth(measured))
+
+
+class PerformanceOracle:
+    """The first target is the reference; no other may take much more for the same call."""
+
+    def judge(
+        self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+    ) -> Sequence[Finding]:
+        """Return one finding per target that takes more than the reference; outcomes say nothing.
+
+        Args:
+            case: what was measured.
+            outcomes: measurements, see `Measured`.
+            subject: which target is the reference, and whether others compare with it.
+        """
+        measured = _measurements(outcomes, subject)
+        if not measured:
+            return []
+        reference, *others = measured
+        return [
+            Finding(
+                oracle=PERFORMANCE,
+                kind=KINDS[measured[name].quantity],
+                severity=Severity.MEDIUM,
+                library=subject.library,
+                api=subject.api,
+                case=case,
+                outcomes={reference: outcomes[reference], name: outcomes[name]},
+                targets=(reference, name),
+                pair=pair_kind(subject.targets[reference], subject.targets[name]),
+                message=f"{subject.api} {text}",
+            )
+            for name in others
+            if is_comparable(subject.targets[reference], subject.targets[name])
+            and (text := _claim(measured[reference], measured[name]))
+        ]
+
+
+def _measurements(outcomes: Mapping[str, Outcome], subject: Subject) -> dict[str, Measured]:
+    """Return what was measured by target, the reference first; nothing for ordinary outcomes."""
+    measured: dict[str, Measured] = {}
+    for name in subject.targets:
+        outcome = outcomes.get(name)
+        if outcome is None:
+            continue
+        found = decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None
+        if found is None:
+            return {}
+        measured[name] = found
+    same = len({one.quantity for one in measured.values()}) == 1
+    return measured if same else {}
+
+
+def _claim(reference: Measured, other: Measured) -> str:
+    """Return what a target does worse than the reference, empty if nothing is proved."""
+    if other.quantity is Quantity.GROWTH:
+        if not leaks_more(reference, other):
+            return ""
+        return f"leaks {growth(other).per_call / 1024:.1f} KiB with every call"
+    more = excess(reference, other)
+    if more is None:
+        return ""
+    verb = "takes" if other.quantity is Quantity.TIME else "needs"
+    amounts = f"{amount(other)} instead of {amount(reference)}"
+    proof = f"{more.rounds} paired rounds, signed-rank test: p = {more.p:.0e}"
+    what = "as long" if other.quantity is Quantity.TIME else "as much memory"
+    return f"{verb} {more.ratio:.1f} times {what}: {amounts} ({proof})"
+
+
+def amount(measured: Measured) -> str:
+    """Return a measurement as people read it."""
+    if measured.quantity is Quantity.TIME:
+        return f"{median(measured.values) / 1000:,.1f} µs"
+    if measured.quantity is Quantity.PEAK:
+        return f"{median(measured.values) / 2**20:,.1f} MiB"
+    return f"{growth(measured).per_call / 1024:.1f} KiB more per call"
+
+
+registered(PERFORMANCE, PerformanceOracle)

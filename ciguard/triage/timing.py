@@ -1,0 +1,94 @@
+"""The part of a script that measures a call which takes more time or memory than elsewhere."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from statistics import median
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Passed
+from ciguard.execution import Measured, Quantity, decode_measured
+from ciguard.oracles import KINDS, LEAST_GROWTH, LEAST_RATIO, amount
+
+if TYPE_CHECKING:
+    from ciguard.domain import Finding, Outcome
+
+NAMES = frozenset(
+    {"resource", "statistics", "time", "call_times", "memory_before", "resident_kib", "repeats"}
+)
+"""What the source text binds."""
+
+_TIME = """
+call_times = []
+for _ in range(50):
+    call_times.append(-time.process_time_ns() / 1000)
+{call}
+    call_times[-1] += time.process_time_ns() / 1000
+print("measured: %.1f µs (median of 50 calls)" % statistics.median(call_times))
+"""
+_PEAK = """
+memory_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+{call}
+memory_before -= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print("measured: %.1f MiB more at the worst" % (-memory_before / 1024))
+"""
+_GROWTH = """
+def resident_kib():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 1024
+
+
+for repeats in (100, 2000):  # the first calls fill caches
+    memory_before = resident_kib()
+    for _ in range(repeats):
+{call}
+print("measured: %.1f KiB more per call" % ((resident_kib() - memory_before) / 2000))
+"""
+_TEMPLATES = {Quantity.TIME: (_TIME, 1), Quantity.PEAK: (_PEAK, 0), Quantity.GROWTH: (_GROWTH, 2)}
+"""Source text, and how deep the call is indented in it."""
+_MEASURED = re.compile(r"^measured: (-?[\d.]+) ", re.MULTILINE)
+_UNITS = {Quantity.TIME: 1e3, Quantity.PEAK: 2.0**20, Quantity.GROWTH: 1024.0}
+"""Of what the scripts print, in those of a measurement."""
+_BY_KIND = {kind: quantity for quantity, kind in KINDS.items()}
+
+
+def timing(finding: Finding, calls: list[str]) -> str:
+    """Return the source text that measures a call and prints what it finds.
+
+    Args:
+        finding: of the performance oracle.
+        calls: statements that make the call.
+    """
+    template, depth = _TEMPLATES[_BY_KIND[finding.kind]]
+    body = textwrap.indent("\n".join(calls), "    " * depth)
+    return template.strip("\n").format(call=body)
+
+
+def modules(finding: Finding) -> tuple[str, ...]:
+    """Return the modules that the source text of `timing` needs."""
+    is_time = _BY_KIND[finding.kind] is Quantity.TIME
+    return ("statistics", "time") if is_time else ("resource",)
+
+
+def measures_alike(finding: Finding, log: str) -> bool:
+    """Tell whether a script has measured as much as makes a finding; on the same machine only."""
+    said = _MEASURED.search(log)
+    reference = _measured(finding.outcomes.get(finding.targets[0]))
+    if said is None or reference is None:
+        return False
+    quantity = reference.quantity
+    found = float(said[1]) * _UNITS[quantity]
+    if quantity is Quantity.GROWTH:
+        return found > LEAST_GROWTH
+    return found >= LEAST_RATIO * median(reference.values)
+
+
+def measurement(outcome: Outcome | None) -> str:
+    """Return what an outcome says was measured, for people; empty if nothing was."""
+    measured = _measured(outcome)
+    return amount(measured) if measured is not None else ""
+
+
+def _measured(outcome: Outcome | None) -> Measured | None:
+    return decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import ApiCall, CallKind, Finding, LiteralValue, PairKind, Passed, Severity
+from ciguard.execution import Measured, Quantity
+from ciguard.oracles import KINDS
+from ciguard.triage import EnvironmentHint, fingerprint, measures_alike, script
+
+OLD, NEW = "planted==1.0", "planted==2.0"
+HINT = EnvironmentHint(install=("planted==2.0",))
+FUNCTIONS = {Quantity.TIME: "labour", Quantity.PEAK: "swell", Quantity.GROWTH: "hoard"}
+
+
+def finding(quantity: Quantity, reference: float, other: float) -> Finding:
+    api = f"planted.heavy.{FUNCTIONS[quantity]}"
+    outcomes = {}
+    for name, value in ((OLD, reference), (NEW, other)):
+        grows = quantity is Quantity.GROWTH
+        values = [1e8 + at * value if grows else value for at in range(12)]
+        measured = Measured(quantity=quantity, values=tuple(values))
+        outcomes[name] = Passed(measured.encoded(), 0.0)
+    return Finding(
+        oracle="performance",
+        kind=KINDS[quantity],
+        severity=Severity.MEDIUM,
+        library="planted",
+        api=api,
+        case=ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(LiteralValue(2),)),
+        outcomes=outcomes,
+        targets=(OLD, NEW),
+        pair=PairKind.VERSION,
+        message=f"{api} takes more",
+    )
+
+
+@pytest.mark.parametrize("quantity", Quantity)
+def test_the_script_measures_the_call_and_shows_what_the_targets_took(
+    quantity: Quantity, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = script(finding(quantity, 4096.0, 900_000.0), environment_hint=HINT)
+
+    exec(compile(text, "reproducer.py", "exec"), {"__name__": "__main__"})  # noqa: S102 - ours
+
+    assert capsys.readouterr().out.startswith("measured: ")
+    assert f"# {OLD}: " in text
+    assert f"# {NEW}: " in text
+    assert f"planted.heavy.{FUNCTIONS[quantity]}(2)" in text
+
+
+@pytest.mark.parametrize(
+    ("quantity", "said", "alike"),
+    [
+        (Quantity.TIME, "measured: 310.0 µs (median of 50 calls)", True),
+        (Quantity.TIME, "measured: 120.0 µs (median of 50 calls)", False),
+        (Quantity.PEAK, "noise\nmeasured: 8.0 MiB more at the worst\n", True),
+        (Quantity.PEAK, "measured: 0.1 MiB more at the worst", False),
+        (Quantity.GROWTH, "measured: 4.0 KiB more per call", True),
+        (Quantity.GROWTH, "measured: -0.2 KiB more per call", False),
+        (Quantity.TIME, "it took 310.0 µs", False),
+    ],
+)
+def test_a_script_shows_the_defect_by_what_it_measures(
+    quantity: Quantity, said: str, *, alike: bool
+) -> None:
+    reference = {Quantity.TIME: 100e3, Quantity.PEAK: 2.0**20, Quantity.GROWTH: 0.0}[quantity]
+
+    assert measures_alike(finding(quantity, reference, 9 * reference), said) is alike
+
+
+@given(st.floats(1e5, 1e9), st.floats(1e5, 1e9))
+def test_amounts_are_no_part_of_the_fingerprint(reference: float, other: float) -> None:
+    one, two = finding(Quantity.TIME, 1e5, 3e5), finding(Quantity.TIME, reference, other)
+
+    assert fingerprint(one) == fingerprint(two)
+    assert dict(fingerprint(one).grouping) == {
+        "library": "planted",
+        "api": "planted.heavy.labour",
+        "oracle": "performance",
+        "symptom": "slower",
+        "pair": "version",
+    }
+
+
+def test_kinds_are_told_apart_by_the_fingerprint() -> None:
+    keys = {fingerprint(finding(quantity, 1.0, 2.0)).key for quantity in Quantity}
+
+    assert len(keys) == len(Quantity)
