@@ -36,6 +36,7 @@ from ciguard.oracles.relations import (
     Relation,
     broken_law,
     encode,
+    is_known,
     relations_of,
     tensors_of,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "encode",
     "has_special_elements",
     "is_comparable",
+    "is_known",
     "judge",
     "laws_of",
     "pair_kind",

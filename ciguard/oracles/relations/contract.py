@@ -172,6 +172,11 @@ def broken_law(finding: Finding) -> str:
     return f"{relation.law} ({relation.source})" if relation else ""
 
 
+def is_known(case: ApiCall) -> bool:
+    """Whether the case's relation, if it has one, is installed: it may come from a package."""
+    return not case.relation or case.relation in RELATIONS.items()
+
+
 def encode(case: ApiCall) -> bytes:
     """Return a case as the worker reads it: with its twin, if it is tried with a relation.
 

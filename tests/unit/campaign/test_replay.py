@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from baseline_examples import record
+from campaign_examples import ONE, group, member
+
+from ciguard.campaign.replay import Replays
+
+if TYPE_CHECKING:
+    from ciguard.baseline import BaselineRecord
+    from ciguard.execution import Dispatcher, Job
+
+
+@dataclass
+class Desk:
+    """Stands where the dispatcher does: keeps the jobs."""
+
+    jobs: list[Job] = field(default_factory=list)
+
+    def add(self, job: Job) -> None:
+        self.jobs.append(job)
+
+
+def stored(relation: str) -> BaselineRecord:
+    plain = record()
+    case = replace(plain.exhibit.case, api="planted.double", relation=relation)
+    exhibit = replace(plain.exhibit, library="planted", api="planted.double", case=case)
+    return replace(plain, exhibit=exhibit)
+
+
+@pytest.mark.parametrize(
+    ("relation", "is_run"), [("", True), ("same call twice", True), ("of another package", False)]
+)
+def test_a_case_whose_relation_is_not_installed_is_not_replayed(
+    relation: str, *, is_run: bool
+) -> None:
+    desk = Desk()
+    replays = Replays(cast("Dispatcher", desk), {"planted": group(member(ONE, "planted.double"))})
+
+    replays.start([stored(relation)])
+
+    assert bool(desk.jobs) == is_run
+    assert replays.is_done != is_run
