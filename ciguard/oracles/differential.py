@@ -36,6 +36,7 @@ from ciguard.oracles.comparison import (
     inputs_of,
 )
 from ciguard.oracles.contract import UNSTABLE_TAGS, headline, registered
+from ciguard.oracles.relations import exemption_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -127,7 +128,7 @@ def _compare_encoded(mine: bytes, theirs: bytes, inputs: Inputs) -> Difference |
 def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool:
     if difference.kind not in _UNSPECIFIED:
         return True
-    if subject.tags & UNSTABLE_TAGS:
+    if subject.tags & UNSTABLE_TAGS or exemption_of(subject.api, "differential"):
         return False
     # What NaN, infinities and the ends of a type's range turn into is left open by most
     # definitions (a cast to an integer, the order of a sort), and does change between builds.

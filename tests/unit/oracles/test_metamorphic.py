@@ -18,6 +18,7 @@ from ciguard.domain import (
     CallKind,
     CallValue,
     Constant,
+    DtypeValue,
     LiteralValue,
     ParameterRecord,
     Passed,
@@ -31,7 +32,13 @@ from ciguard.domain import (
     value_from_json,
 )
 from ciguard.execution import Container, Tensor
-from ciguard.oracles import RELATIONS, MetamorphicOracle, encode, relations_of
+from ciguard.oracles import (
+    RELATIONS,
+    DifferentialOracle,
+    MetamorphicOracle,
+    encode,
+    relations_of,
+)
 from ciguard.oracles.comparison import NO_INPUTS
 from ciguard.oracles.relations import Observed, exemptions
 
@@ -286,3 +293,19 @@ def test_a_twin_follows_from_the_call_alone(name: str, is_method: bool) -> None:
         relation = RELATIONS.get(name)
         if relation.applies(record(api, "input", "other", "out"), (api,)):
             assert relation.twin(case) == relation.twin(case)
+
+
+def test_values_that_are_no_promise_are_not_compared_between_targets_either() -> None:
+    bare = replace(subject(), api="torch.ops.aten.slow_conv3d")
+    outcomes = {OLD: Passed(json.dumps(written(1.0)).encode(), 0.1)}
+    outcomes[NEW] = Passed(json.dumps(written(2.0)).encode(), 0.1)
+    alone = replace(SAME, relation="")
+
+    assert len(DifferentialOracle().judge(alone, outcomes, subject())) == 1
+    assert DifferentialOracle().judge(alone, outcomes, bare) == []
+
+
+def test_a_gradient_is_not_asked_of_a_call_that_rounds_to_a_type() -> None:
+    rounding = call("torch.asarray", tensor(2), keywords=(("dtype", DtypeValue("float32")),))
+
+    assert twin_of(rounding, "numeric gradient") is None
