@@ -125,7 +125,7 @@ def groups_of(environments: Mapping[str, Environment]) -> dict[str, Group]:
 
 def _identity(environment: Environment) -> Identity:
     target = environment.target
-    packages = tuple(f"{name}=={version}" for name, version in environment.packages.items())
+    packages = tuple(sorted(f"{name}=={ver}" for name, ver in environment.packages.items()))
     return Identity(
         request=target.name,
         packages=packages,

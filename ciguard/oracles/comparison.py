@@ -231,7 +231,7 @@ def _apart(error: float, magnitude: float, dtype: str) -> str:
         return "infinitely far apart"
     relative = error / magnitude
     # The spacing of numbers of this type near the larger of the two.
-    spacing = epsilon * 2.0 ** math.floor(math.log2(magnitude))
+    spacing = math.ldexp(epsilon, math.frexp(magnitude)[1] - 1)
     places = f", {error / spacing:.2g} ULP" if spacing else ""
     return f"relative error {relative:.2g}{places}"
 

@@ -120,11 +120,10 @@ def _indented_try(calls: list[str], after_error: str) -> list[str]:
 
 
 def _imports(finding: Finding, source: Source, hint: EnvironmentHint) -> str:
-    lines = []
-    if hint.variables:
-        lines.append("import os")
+    standard = source.standard | ({"os"} if hint.variables else set())
     if finding.oracle == PERFORMANCE:
-        lines.extend(f"import {module}" for module in modules(finding))
+        standard |= set(modules(finding))
+    lines = [f"import {module}" for module in sorted(standard)]
     submodules = sorted(source.modules)
     if submodules:
         lines.append("from contextlib import suppress")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from dataclasses import dataclass, field
 from math import prod
@@ -51,6 +52,8 @@ class Source:
     """Variables given so far."""
     modules: set[str] = field(default_factory=set)
     """Submodules that must be imported by name."""
+    standard: set[str] = field(default_factory=set)
+    """Modules of the standard library."""
     assignments: list[str] = field(default_factory=list)
     needs_numpy: bool = False
     needs_unit: bool = False
@@ -194,6 +197,9 @@ class Source:
         root, _, rest = path.partition(".")
         if root == "builtins":
             return dotted(rest)  # known in every module without an import
+        if root in sys.stdlib_module_names:
+            self.standard.add(root)
+            return dotted(path)
         module = path.rpartition(".")[0]
         if "." in module and not self.writer.aliases and module not in self.writer.loaded:
             dotted(module)  # refuses what is not a name

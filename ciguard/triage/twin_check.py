@@ -23,6 +23,8 @@ print("No difference.")
 """
 _RAISED = """
 except Exception as error:
+    if type(error).__name__ != {raises!a}:
+        raise
     raise SystemExit("DIFFERENT: %s: %s" % (type(error).__name__, error)) from error
 """
 
@@ -54,7 +56,8 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
         result, against = against, result
     statements = [f"# {relation.law}", f"twin = {source.expression(twin)}"]
     if relation.compares is Compares.NOTHING:
-        statements[1:] = ["try:", textwrap.indent(statements[1], "    ") + _RAISED.rstrip()]
+        raised = _RAISED.rstrip().format(raises=relation.raises)
+        statements[1:] = ["try:", textwrap.indent(statements[1], "    ") + raised]
     rtols = tolerances()
     met = {"float32", "float64", "float", *(tensor.dtype for tensor in tensors_of(case))}
     shown = {kind: rtol for kind, rtol in rtols.items() if kind in met}

@@ -105,6 +105,8 @@ class Relation:
     observes: Observes = Observes.RESULT
     broken: Broken = same
     compares: Compares = Compares.VALUES
+    raises: str = ""
+    """Class of the exception by which a twin that is a check of its own says that it failed."""
     part: int | None = None
     """The item of the twin that the result equals; the others say how exact it can be."""
     every: int = 1

@@ -34,6 +34,7 @@ _NO = LiteralValue(value=False)
 _SOURCE = "torch.autograd.gradcheck; Griewank and Walther, Evaluating Derivatives (2008)"
 _EVERY = 2
 _MOST_MESSAGE = 160
+_FAILURE = "GradcheckError"
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
@@ -76,7 +77,7 @@ def _broken(observed: Observed) -> Difference | None:
     A function that no derivative was written for has none: that is no wrong derivative.
     """
     is_missing = "expected to be zero" in observed.message
-    if observed.raised != "GradcheckError" or is_missing or not is_finite(observed.first):
+    if observed.raised != _FAILURE or is_missing or not is_finite(observed.first):
         return None
     return Difference("raised", observed.message.strip().partition("\n")[0][:_MOST_MESSAGE])
 
@@ -91,6 +92,7 @@ def _gradient(name: str, law: str, twin: Twin) -> Relation:
             twin=twin,
             broken=_broken,
             compares=Compares.NOTHING,
+            raises=_FAILURE,
             every=_EVERY,
         )
     )

@@ -217,3 +217,17 @@ def test_a_cast_of_numbers_outside_the_integers_range_is_left_open() -> None:
 
 def test_integers_among_the_inputs_say_nothing_of_exactness() -> None:
     assert inputs_of([("int32", -3, 2**40)]) == inputs_of([])
+
+
+@given(
+    st.sampled_from(["float16", "float32", "float64"]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_any_two_numbers_can_be_told_apart_in_words(dtype: str, one: float, other: float) -> None:
+    with np.errstate(over="ignore"):
+        mine, theirs = (np.array([number]).astype(dtype) for number in (one, other))
+
+    difference = compare_outputs(Tensor(dtype, (1,), mine), Tensor(dtype, (1,), theirs))
+
+    assert difference is None or difference.text

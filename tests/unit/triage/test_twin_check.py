@@ -1,0 +1,84 @@
+"""Scripts of metamorphic findings: they are Python, import what they use, and state the law."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import pytest
+from finding_examples import call, finding
+
+from ciguard.domain import CallKind, LiteralValue, Passed, TensorValue, Uniform
+from ciguard.oracles import RELATIONS
+from ciguard.triage import EnvironmentHint, script
+
+HINT = EnvironmentHint(install=("torch==2.13.0",))
+FLAT = TensorValue("float32", (2, 2), Uniform(1, 0.5, 2.0))
+IMAGE = TensorValue("float32", (2, 4, 4, 4), Uniform(1, 0.5, 2.0))
+CALLS = {
+    "empty batch": call(IMAGE, LiteralValue(2), api="torch.nn.functional.avg_pool2d"),
+    "broadcasting by hand": call(replace(FLAT, shape=(2, 1)), FLAT, api="torch.add"),
+    "promotion by hand": call(replace(FLAT, dtype="int32"), FLAT, api="torch.add"),
+    "number as tensor": call(FLAT, LiteralValue(2.0), api="torch.add"),
+    "function and layer": call(FLAT, api="torch.nn.functional.relu"),
+}
+OF_TORCH = sorted(name for name in RELATIONS.items() if not name.startswith(("tf.", "jax.")))
+
+
+def script_of(relation: str) -> str:
+    case = replace(CALLS.get(relation, call(FLAT, api="torch.relu")), relation=relation)
+    broken = replace(
+        finding(Passed(b"[]", 0.1), case=case), oracle="metamorphic", kind=relation, detail="values"
+    )
+    return script(broken, environment_hint=HINT)
+
+
+@pytest.mark.parametrize("relation", OF_TORCH)
+def test_a_script_states_the_law_and_imports_all_that_it_names(relation: str) -> None:
+    text = script_of(relation)
+
+    tree = ast.parse(text)
+    imported = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    owners = {
+        node.value.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    bound = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    assert f"# {RELATIONS.get(relation).law}" in text
+    assert owners - bound - {"value", "self"} <= imported
+    assert "DIFFERENT" in text
+
+
+def test_a_script_that_looks_at_arguments_names_them_before_the_call() -> None:
+    text = script_of("arguments stay as they are")
+
+    assert text.index("arguments = [") < text.index("result = ") < text.index("kept = ")
+
+
+def test_only_the_failure_of_a_check_is_the_difference() -> None:
+    text = script_of("numeric gradient")
+
+    assert "if type(error).__name__ != 'GradcheckError':\n        raise" in text
+
+
+def test_a_layer_that_was_pickled_is_called_by_its_own_name() -> None:
+    layer = call(LiteralValue(2), api="torch.nn.Softmax", kind=CallKind.LAYER)
+    case = replace(layer, inputs=(FLAT,), relation="written and read back")
+    broken = replace(
+        finding(Passed(b"[]", 0.1), case=case), oracle="metamorphic", kind=case.relation
+    )
+
+    text = script(broken, environment_hint=HINT)
+
+    assert "twin = pickle.loads(pickle.dumps(torch.nn.Softmax(2)))(" in text
+    assert "import pickle" in text
