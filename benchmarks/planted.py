@@ -9,6 +9,7 @@ functions that have some and others that have none. Ends with 1 if a finding bla
 from __future__ import annotations
 
 import argparse
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -29,15 +30,16 @@ if TYPE_CHECKING:
     from ciguard.domain import Bucket
 
 PACKAGE = Path(__file__).parent / "planted_defects"
+DIST = Path(__file__).parent / "dist"
+"""Stays, so that `ciguard reproduce` finds the target of a run that was kept."""
 _MOST_SHOWN = 20
 
 
-def built_wheel(folder: Path) -> Path:
+def built_wheel() -> Path:
     """Return the package of the defects, built anew."""
-    subprocess.run(
-        [find_uv_bin(), "build", "--quiet", "--wheel", "--out-dir", folder, PACKAGE], check=True
-    )
-    (wheel,) = folder.glob("*.whl")
+    command = [find_uv_bin(), "build", "--quiet", "--wheel", "--out-dir", DIST, PACKAGE]
+    subprocess.run(command, check=True)
+    (wheel,) = DIST.glob("planted_defects-*.whl")
     return wheel
 
 
@@ -98,9 +100,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, help="keep the run's results here")
     options = parser.parse_args()
+    wheel = shlex.quote(str(built_wheel()))
+    planted = f"{options.target} + {wheel} PLANTED_DEFECTS={options.seed}"
     with tempfile.TemporaryDirectory() as folder:
-        wheel = built_wheel(Path(folder) / "dist")
-        planted = f"{options.target} + {wheel} PLANTED_DEFECTS={options.seed}"
         out = options.out or Path(folder) / "run"
         campaign((options.target, planted), options, out)
         chosen = defects(options.seed)

@@ -25,8 +25,15 @@ class Trace(Enum):
 
 
 class Kind(Enum):
-    """What is wrong with a planted function. Wrapped in this order, the last one outermost."""
+    """What is wrong with a planted function. Wrapped in this order, the last one outermost.
 
+    What computes three times goes innermost: it must not see what the others do to arguments.
+    """
+
+    LEAK = "leak"
+    """Each call keeps 4 KiB for good."""
+    SLOW = "3x slowdown"
+    """The function is computed three times."""
     STRIDES = "non-contiguous input read wrongly"
     """The first tensor is read as if its elements lay side by side."""
     IGNORED = "ignored argument"
@@ -45,10 +52,6 @@ class Kind(Enum):
     """The gradient is half as large again."""
     CORRUPTION = "in-place corruption of an input"
     """One is added to the first element of the first floating-point argument."""
-    LEAK = "leak"
-    """Each call keeps 4 KiB for good."""
-    SLOW = "3x slowdown"
-    """The function is computed three times."""
     EXCEPTION = "changed exception class"
     """RuntimeError becomes ValueError, any other class RuntimeError."""
     CRASH = "crash for an edge value"
@@ -61,6 +64,8 @@ class Kind(Enum):
 
 
 _TRACES = {
+    Kind.LEAK: frozenset({Trace.MEMORY}),
+    Kind.SLOW: frozenset({Trace.TIME}),
     Kind.STRIDES: frozenset({Trace.RESULT}),
     # An argument that is out of order is not seen either: the call passes, or fails later.
     Kind.IGNORED: frozenset({Trace.RESULT, Trace.ACCEPTED, Trace.REFUSED, Trace.EXCEPTION}),
@@ -71,8 +76,6 @@ _TRACES = {
     Kind.SHAPE: frozenset({Trace.RESULT}),
     Kind.GRADIENT: frozenset({Trace.GRADIENT}),
     Kind.CORRUPTION: frozenset({Trace.ARGUMENTS}),
-    Kind.LEAK: frozenset({Trace.MEMORY}),
-    Kind.SLOW: frozenset({Trace.TIME}),
     Kind.EXCEPTION: frozenset({Trace.EXCEPTION}),
     Kind.CRASH: frozenset({Trace.DEATH}),
 }
