@@ -37,7 +37,7 @@ _MOST_SHOWN = 20
 
 def built_wheel() -> Path:
     """Return the package of the defects, built anew."""
-    command = [find_uv_bin(), "build", "--quiet", "--wheel", "--out-dir", DIST, PACKAGE]
+    command = [find_uv_bin(), "build", "--quiet", "--wheel", "--out-dir", str(DIST), str(PACKAGE)]
     subprocess.run(command, check=True)
     (wheel,) = DIST.glob("planted_defects-*.whl")
     return wheel
