@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planted_defects import CONTROLS, PLANTABLE, Defect, defects
-from planted_recall import Recall, recall_of, way_of
+from planted_recall import FAILING, Recall, recall_of, way_of
 from uv import find_uv_bin
 
 from ciguard.errors import ExitCode
@@ -65,12 +65,18 @@ def print_table(recall: Recall, chosen: list[Defect]) -> None:
     """Print what was found of each kind, and by what."""
     apis = len({defect.api for defect in chosen})
     print(f"\n{len(chosen)} defects in {apis} functions\n")
-    print(f"{'kind':<36}{'planted':>8}{'found':>7}{'recall':>8}   found by")
-    for kind, planted, found, ways in recall.rows():
-        by = ", ".join(f"{way} {count}" for way, count in ways.most_common())
-        print(f"{kind.value:<36}{planted:>8}{found:>7}{found / planted:>8.0%}   {by}")
-    found = len(chosen) - len(recall.missed)
-    print(f"{'all':<36}{len(chosen):>8}{found:>7}{found / len(chosen):>8.0%}")
+    heads = f"{'planted':>8}{'found':>7}{'recall':>8}{'≥ ' + FAILING.label:>10}"
+    print(f"{'kind':<36}{heads}   found by")
+    rows = list(recall.rows())
+    for row in rows:
+        by = ", ".join(f"{way} {count}" for way, count in row.ways.most_common())
+        print(f"{row.kind.value:<36}{_counts(row.planted, row.found, row.failing)}   {by}")
+    found, failing = sum(row.found for row in rows), sum(row.failing for row in rows)
+    print(f"{'all':<36}{_counts(len(chosen), found, failing)}")
+
+
+def _counts(planted: int, found: int, failing: int) -> str:
+    return f"{planted:>8}{found:>7}{found / planted:>8.0%}{failing:>10}"
 
 
 def print_rest(recall: Recall) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from planted_defects import Kind, Trace
 
+from ciguard.config import Config
 from ciguard.domain import Bucket, Confirmation
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Finding
 
+FAILING = Config().fail_on
 _DIFFERENTIAL = {
     "accepted": Trace.ACCEPTED,
     "refused": Trace.REFUSED,
@@ -49,6 +51,19 @@ def way_of(finding: Finding) -> str:
     return f"{finding.oracle}: {finding.kind}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What was found of one kind of defect."""
+
+    kind: Kind
+    planted: int
+    found: int
+    failing: int
+    """Found by something grave enough to fail a check."""
+    ways: Counter[str]
+    """By what it was found, and how many defects that found."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recall:
     """A run's confirmed buckets, set against what was planted."""
@@ -69,13 +84,22 @@ class Recall:
         """The planted defects that no bucket shows."""
         return [defect for defect, buckets in self.found.items() if not buckets]
 
-    def rows(self) -> Iterator[tuple[Kind, int, int, Counter[str]]]:
-        """Yield kind, planted, found, and by what it was found, for each kind that was planted."""
+    def rows(self) -> Iterator[Row]:
+        """Yield one row for each kind that was planted."""
         for kind in Kind:
             mine = [buckets for defect, buckets in self.found.items() if defect.kind is kind]
-            ways = Counter(way for b in mine for way in {way_of(x.finding) for x in b})
             if mine:
-                yield kind, len(mine), sum(map(bool, mine)), ways
+                yield _row(kind, mine)
+
+
+def _row(kind: Kind, found: Sequence[Sequence[Bucket]]) -> Row:
+    return Row(
+        kind=kind,
+        planted=len(found),
+        found=sum(map(bool, found)),
+        failing=sum(any(b.finding.severity >= FAILING for b in of_one) for of_one in found),
+        ways=Counter(way for of_one in found for way in {way_of(b.finding) for b in of_one}),
+    )
 
 
 def recall_of(buckets: Iterable[Bucket], chosen: Sequence[Defect], *, planted: str) -> Recall:

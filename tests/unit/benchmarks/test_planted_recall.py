@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from finding_examples import TARGET, call, crash
 from planted_defects import PLANTABLE, Defect, Kind, Trace
-from planted_recall import recall_of, trace_of
+from planted_recall import Row, recall_of, trace_of
 
-from ciguard.domain import Bucket, Confirmation
+from ciguard.domain import Bucket, Confirmation, Severity
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding
@@ -106,7 +107,16 @@ def test_rows_count_each_way_once_per_defect() -> None:
 
     recall = recall_of([UNEQUAL, UNEQUAL, strided], [WRONG, DEADLY], planted=PLANTED)
 
+    ways = Counter({"differential: values": 1, "metamorphic: strided memory": 1})
     assert list(recall.rows()) == [
-        (Kind.VALUE, 1, 1, {"differential: values": 1, "metamorphic: strided memory": 1}),
-        (Kind.CRASH, 1, 0, {}),
+        Row(kind=Kind.VALUE, planted=1, found=1, failing=1, ways=ways),
+        Row(kind=Kind.CRASH, planted=1, found=0, failing=0, ways=Counter()),
     ]
+
+
+def test_what_is_too_slight_to_fail_a_check_is_found_all_the_same() -> None:
+    slight = bucket(replace(UNEQUAL.finding, severity=Severity.INFO))
+
+    (row,) = recall_of([slight], [WRONG], planted=PLANTED).rows()
+
+    assert (row.found, row.failing) == (1, 0)
