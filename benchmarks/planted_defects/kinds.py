@@ -71,11 +71,12 @@ _TRACES = {
     Kind.IGNORED: frozenset({Trace.RESULT, Trace.ACCEPTED, Trace.REFUSED, Trace.EXCEPTION}),
     Kind.BOUNDS: frozenset({Trace.ACCEPTED}),
     Kind.VALUE: frozenset({Trace.RESULT}),
-    Kind.NAN: frozenset({Trace.RESULT}),
-    Kind.DTYPE: frozenset({Trace.RESULT}),
+    # What a check of gradients does with NaN, other types and changed arguments is no gradient's.
+    Kind.NAN: frozenset({Trace.RESULT, Trace.GRADIENT}),
+    Kind.DTYPE: frozenset({Trace.RESULT, Trace.GRADIENT}),
     Kind.SHAPE: frozenset({Trace.RESULT}),
     Kind.GRADIENT: frozenset({Trace.GRADIENT}),
-    Kind.CORRUPTION: frozenset({Trace.ARGUMENTS}),
+    Kind.CORRUPTION: frozenset({Trace.ARGUMENTS, Trace.GRADIENT}),
     Kind.EXCEPTION: frozenset({Trace.EXCEPTION}),
     Kind.CRASH: frozenset({Trace.DEATH}),
 }
