@@ -43,8 +43,8 @@ def defects(seed: int, count: int = COUNT) -> list[Defect]:
     kinds = list(Kind)
     rng.shuffle(kinds)
     planned = Counter(kinds[number % len(kinds)] for number in range(count))
-    # The kinds with the fewest functions choose first, so that no other takes their last place.
-    kinds.sort(key=lambda kind: sum(kind in row.kinds for row in PLANTABLE))
+    # The kinds with the fewest places choose first, so that no other takes their last one.
+    kinds.sort(key=lambda kind: (sum(kind in row.kinds for row in PLANTABLE), -len(kind.traces)))
     chosen: list[Defect] = []
     for kind in (one for one in kinds for _ in range(planned[one])):
         rows = _rows_for(kind, chosen)
