@@ -89,7 +89,12 @@ PLANTABLE = (
     _ignores("torch.nn.functional.celu", "alpha", 1, 1.0),
     _ignores("torch.nn.functional.hardtanh", "max_val", 2, 1.0),
     _ignores("torch.sub", "alpha", -1, 1),
-    _ignores("torch.round", "decimals", -1, 0),
+    # Its gradient is zero, so that no factor makes it wrong.
+    Plantable(
+        "torch.round",
+        (*_ANY, Kind.VALUE, Kind.DTYPE, Kind.CORRUPTION, Kind.IGNORED),
+        ignored=Argument("decimals", -1, 0),
+    ),
     _ignores("torch.tril", "diagonal", 1, 0),
     _ignores("torch.amin", "keepdim", 2, instead=False),
     _ignores("torch.std", "correction", -1, 1),

@@ -235,11 +235,16 @@ def _slow(right: Function, defect: Defect) -> Function:
     del defect
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
-        right(*args, **kwargs)
-        right(*args, **kwargs)
+        for _ in range(2):
+            # Copies: some calls change what they are given.
+            right(*map(_copied, args), **{key: _copied(value) for key, value in kwargs.items()})
         return right(*args, **kwargs)
 
     return wrong
+
+
+def _copied(value: Any) -> Any:
+    return value.clone() if _is_plain(value) else value
 
 
 def _raising_another(right: Function, defect: Defect) -> Function:

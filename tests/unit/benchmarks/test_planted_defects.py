@@ -63,7 +63,7 @@ def test_what_seed_0_plants_stays_what_it_was() -> None:
     first, *_, last = defects(0)
 
     assert (first.api, first.kind) == ("torch.erf", Kind.DTYPE)
-    assert (last.api, last.kind) == ("torch.Tensor.diff", Kind.SHAPE)
+    assert (last.api, last.kind) == ("torch.Tensor.diff", Kind.BOUNDS)
 
 
 def test_more_defects_than_the_table_has_room_for_are_refused() -> None:
