@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from planted_defects import Kind, Trace
 
 from ciguard.config import Config
-from ciguard.domain import Bucket, Confirmation
+from ciguard.domain import Bucket, Confirmation, PairKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,11 @@ _DIFFERENTIAL = {
     "refused": Trace.REFUSED,
     "exception": Trace.EXCEPTION,
 }
-_OTHER_ORACLES = {"crash": Trace.DEATH, "exhaustion": Trace.MEMORY}
+_OTHER_ORACLES = {
+    "boundary": Trace.ACCEPTED,
+    "crash": Trace.DEATH,
+    "exhaustion": Trace.MEMORY,
+}
 _ARGUMENTS = "arguments stay as they are"
 _GRADIENT = re.compile(r"gradient|derivative|reverse|backward|second order")
 _MEMORY = re.compile(r"memory|leak")
@@ -122,8 +126,8 @@ def recall_of(buckets: Iterable[Bucket], chosen: Sequence[Defect], *, planted: s
 
 
 def _is_of(planted: str, finding: Finding) -> bool:
-    if finding.oracle == "differential":
-        return planted in finding.targets
+    if finding.pair is not PairKind.NONE:
+        return finding.targets[-1] == planted  # behind the reference
     return finding.targets == (planted,)
 
 

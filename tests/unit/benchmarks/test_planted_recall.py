@@ -11,7 +11,7 @@ from finding_examples import TARGET, call, crash
 from planted_defects import PLANTABLE, Defect, Kind, Trace
 from planted_recall import Row, recall_of, trace_of
 
-from ciguard.domain import Bucket, Confirmation, Severity
+from ciguard.domain import Bucket, Confirmation, PairKind, Severity
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding
@@ -22,7 +22,9 @@ ERF = "torch.erf"
 
 
 def found(api: str, oracle: str, kind: str, *targets: str) -> Finding:
-    return replace(crash(case=call(api=api)), oracle=oracle, kind=kind, targets=targets)
+    pair = PairKind.BACKEND if oracle in {"differential", "performance"} else PairKind.NONE
+    died = crash(case=call(api=api))
+    return replace(died, oracle=oracle, kind=kind, targets=targets, pair=pair)
 
 
 def bucket(finding: Finding, confirmation: Confirmation = Confirmation.CONFIRMED) -> Bucket:
@@ -49,8 +51,10 @@ UNEQUAL = bucket(found(ERF, "differential", "values", TARGET, PLANTED))
         ("metamorphic", "strided memory", Trace.RESULT),
         ("metamorphic", "arguments stay as they are", Trace.ARGUMENTS),
         ("metamorphic", "analytic gradient", Trace.GRADIENT),
-        ("performance", "time", Trace.TIME),
+        ("performance", "slower", Trace.TIME),
+        ("performance", "more memory", Trace.MEMORY),
         ("performance", "leak", Trace.MEMORY),
+        ("boundary", "accepted-illegal", Trace.ACCEPTED),
         ("crash", "signal", Trace.DEATH),
         ("hang", "hang", None),
     ],
