@@ -106,11 +106,12 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, help="keep the run's results here")
     options = parser.parse_args()
-    wheel = shlex.quote(str(built_wheel()))
-    planted = f"{options.target} + {wheel} PLANTED_DEFECTS={options.seed}"
+    # One environment for both: they differ in nothing but the variable.
+    right = f"{options.target} + {shlex.quote(str(built_wheel()))}"
+    planted = f"{right} PLANTED_DEFECTS={options.seed}"
     with tempfile.TemporaryDirectory() as folder:
         out = options.out or Path(folder) / "run"
-        campaign((options.target, planted), options, out)
+        campaign((right, planted), options, out)
         chosen = defects(options.seed)
         recall = recall_of(read_buckets(out), chosen, planted=parse_target(planted).name)
     print_table(recall, chosen)

@@ -22,7 +22,7 @@ ERF = "torch.erf"
 
 
 def found(api: str, oracle: str, kind: str, *targets: str) -> Finding:
-    pair = PairKind.BACKEND if oracle in {"differential", "performance"} else PairKind.NONE
+    pair = PairKind.ENVIRONMENT if oracle in {"differential", "performance"} else PairKind.NONE
     died = crash(case=call(api=api))
     return replace(died, oracle=oracle, kind=kind, targets=targets, pair=pair)
 
