@@ -31,7 +31,6 @@ _OTHER_ORACLES = {
     "exhaustion": Trace.MEMORY,
 }
 _ARGUMENTS = "arguments stay as they are"
-_GRADIENT = re.compile(r"gradient|derivative|reverse|backward|second order")
 _MEMORY = re.compile(r"memory|leak")
 
 
@@ -43,7 +42,7 @@ def trace_of(finding: Finding) -> Trace | None:
         case "metamorphic":
             if finding.kind == _ARGUMENTS:
                 return Trace.ARGUMENTS
-            return Trace.GRADIENT if _GRADIENT.search(finding.kind) else Trace.RESULT
+            return Trace.GRADIENT if "gradient" in finding.kind else Trace.RESULT
         case "performance":
             return Trace.MEMORY if _MEMORY.search(finding.kind) else Trace.TIME
         case other:
