@@ -21,7 +21,7 @@ from ciguard.domain import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator, Sequence
 
 Change: TypeAlias = Callable[[TensorValue], Value]
 
@@ -93,25 +93,26 @@ def with_tensors(case: ApiCall, change: Change) -> ApiCall:
 
 def first_tensors(case: ApiCall) -> tuple[TensorValue, ...]:
     """Return the tensors that the positional arguments begin with."""
-    return tuple(
-        value
-        for value in takewhile(lambda v: isinstance(v, TensorValue), case.arguments)
-        if isinstance(value, TensorValue)
-    )
+    return leading(case.arguments)
 
 
-def function_of(case: ApiCall) -> Value:
-    """Return the function, its keyword arguments bound."""
+def leading(values: Sequence[Value]) -> tuple[TensorValue, ...]:
+    """Return the tensors that a row of values begins with."""
+    row = takewhile(lambda value: isinstance(value, TensorValue), values)
+    return tuple(value for value in row if isinstance(value, TensorValue))
+
+
+def as_function(case: ApiCall) -> tuple[Value, tuple[Value, ...]]:
+    """Return the call as a function, its keyword arguments bound, and what it is called with.
+
+    Of a layer, the function is the layer that was built.
+    """
+    if case.kind is CallKind.LAYER and case.inputs:
+        return CallValue(case.api, case.arguments, case.keywords), case.inputs
     function = MemberValue(case.api)
-    if not case.keywords:
-        return function
-    return CallValue("functools.partial", (function,), case.keywords)
-
-
-def consists_of(case: ApiCall, dtypes: Collection[str]) -> bool:
-    """Whether there are tensors among the arguments, and every dtype is one of these."""
-    found = tensors_of(case)
-    return bool(found) and all(tensor.dtype in dtypes for tensor in found)
+    if case.keywords:
+        return CallValue("functools.partial", (function,), case.keywords), case.arguments
+    return function, case.arguments
 
 
 def has_keyword(case: ApiCall, *names: str) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     ApiCall,
-    CallKind,
     CallValue,
     DtypeValue,
     LiteralValue,
@@ -18,7 +17,7 @@ from ciguard.domain import (
 )
 from ciguard.oracles.comparison import Difference
 from ciguard.oracles.relations.contract import Compares, Observed, Relation, is_finite, relate
-from ciguard.oracles.relations.expressions import first_tensors, function_of, tensors_of
+from ciguard.oracles.relations.expressions import as_function, leading, tensors_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,8 +38,7 @@ _FAILURE = "GradcheckError"
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     del names
-    is_torch = record.api.startswith("torch.") and record.kind is CallKind.FUNCTION
-    return is_torch and not record.api.endswith("_")
+    return record.api.startswith("torch.") and not record.api.endswith("_")
 
 
 def _tracked(tensor: TensorValue) -> Value:
@@ -48,11 +46,12 @@ def _tracked(tensor: TensorValue) -> Value:
     return CallValue("torch.Tensor.requires_grad_", (wide,))
 
 
-def _checked(function: str, **settings: bool) -> Twin:
+def _checked(check: str, **settings: bool) -> Twin:
     keywords = tuple((key, _YES if on else _NO) for key, on in settings.items())
 
     def twin(case: ApiCall) -> Value | None:
-        given = first_tensors(case)
+        function, row = as_function(case)
+        given = leading(row)
         found = tensors_of(case)
         # Elsewhere than at random places functions have kinks: what is exact there is a choice.
         # A type that is asked for rounds what is computed: steps are lost, or become jumps.
@@ -65,8 +64,8 @@ def _checked(function: str, **settings: bool) -> Twin:
             return None
         if not 0 < elements <= _MOST_ELEMENTS:
             return None
-        arguments = (*map(_tracked, given), *case.arguments[len(given) :])
-        return CallValue(function, (function_of(case), TupleValue(arguments)), keywords)
+        arguments = (*map(_tracked, given), *row[len(given) :])
+        return CallValue(check, (function, TupleValue(arguments)), keywords)
 
     return twin
 

@@ -17,8 +17,8 @@ from ciguard.execution import Scalar
 from ciguard.oracles.relations.contract import Applies, Observed, Relation, relate, same
 from ciguard.oracles.relations.expressions import (
     applied,
-    first_tensors,
-    function_of,
+    as_function,
+    leading,
     library_of,
 )
 
@@ -33,11 +33,13 @@ _COMPILES = 12
 _TRACES = 6
 
 
-def _functions_of(*libraries: str) -> Applies:
+def _calls_of(*libraries: str) -> Applies:
     def applies(record: ApiRecord, names: Collection[str]) -> bool:
         del names
-        is_function = record.kind is CallKind.FUNCTION and not record.api.endswith("_")
-        return is_function and library_of(record.api) in libraries
+        # Keras draws a layer's weights when it is first called: in a graph, from other seeds.
+        draws_late = record.kind is CallKind.LAYER and library_of(record.api) != "torch"
+        is_known = library_of(record.api) in libraries and not record.api.endswith("_")
+        return is_known and not draws_late
 
     return applies
 
@@ -47,32 +49,34 @@ def _wrapped(wrapper: str, **settings: str | bool) -> Twin:
     keywords = tuple((key, LiteralValue(setting)) for key, setting in settings.items())
 
     def twin(case: ApiCall) -> Value | None:
-        if not first_tensors(case):
+        called, row = as_function(case)
+        if not leading(row):
             return None
-        function = CallValue(wrapper, (function_of(case),), keywords)
-        return applied(function, *case.arguments)
+        return applied(CallValue(wrapper, (called,), keywords), *row)
 
     return twin
 
 
 def _traced(case: ApiCall) -> Value | None:
-    given = first_tensors(case)
-    if not given or len(given) != len(case.arguments):
+    called, row = as_function(case)
+    given = leading(row)
+    if not given or len(given) != len(row):
         return None
     example = TupleValue(given)
     settings = (("check_trace", LiteralValue(value=False)),)
-    trace = CallValue("torch.jit.trace", (function_of(case), example), settings)
+    trace = CallValue("torch.jit.trace", (called, example), settings)
     return applied(trace, *given)
 
 
 def _jitted(case: ApiCall) -> Value | None:
     """Tell jax which arguments are no arrays: they are part of what is compiled."""
-    if not first_tensors(case):
+    called, row = as_function(case)
+    if not leading(row):
         return None
-    fixed = [n for n, value in enumerate(case.arguments) if not isinstance(value, TensorValue)]
+    fixed = [n for n, value in enumerate(row) if not isinstance(value, TensorValue)]
     places = TupleValue(tuple(map(LiteralValue, fixed)))
-    function = CallValue("jax.jit", (function_of(case),), (("static_argnums", places),))
-    return applied(function, *case.arguments)
+    function = CallValue("jax.jit", (called,), (("static_argnums", places),))
+    return applied(function, *row)
 
 
 def _broken(observed: Observed) -> Difference | None:
@@ -96,18 +100,18 @@ def _mode(name: str, applies: Applies, twin: Twin, *, every: int) -> Relation:
 
 TORCH_COMPILE = _mode(
     "torch.compile",
-    _functions_of("torch"),
+    _calls_of("torch"),
     _wrapped("torch.compile", backend="aot_eager"),
     every=_COMPILES,
 )
-TORCH_TRACE = _mode("torch.jit.trace", _functions_of("torch"), _traced, every=_TRACES)
+TORCH_TRACE = _mode("torch.jit.trace", _calls_of("torch"), _traced, every=_TRACES)
 TF_FUNCTION = _mode(
-    "tf.function", _functions_of("tensorflow"), _wrapped("tensorflow.function"), every=_TRACES
+    "tf.function", _calls_of("tensorflow"), _wrapped("tensorflow.function"), every=_TRACES
 )
 TF_XLA = _mode(
     "tf.function with XLA",
-    _functions_of("tensorflow"),
+    _calls_of("tensorflow"),
     _wrapped("tensorflow.function", jit_compile=True),
     every=_COMPILES,
 )
-JAX_JIT = _mode("jax.jit", _functions_of("jax"), _jitted, every=_TRACES)
+JAX_JIT = _mode("jax.jit", _calls_of("jax"), _jitted, every=_TRACES)

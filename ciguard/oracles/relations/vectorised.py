@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, CallKind, CallValue, ListValue, LiteralValue, TupleValue, Value
+from ciguard.domain import ApiCall, CallValue, ListValue, LiteralValue, TupleValue, Value
 from ciguard.execution import Container
 from ciguard.oracles.relations.contract import Observed, Relation, relate, same
 from ciguard.oracles.relations.expressions import (
     applied,
-    first_tensors,
-    function_of,
+    as_function,
+    leading,
     library_of,
     tensors_of,
 )
@@ -28,18 +28,18 @@ _NONE = LiteralValue(None)
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     del names
-    is_function = record.kind is CallKind.FUNCTION and not record.api.endswith("_")
-    return is_function and library_of(record.api) in _VMAP
+    return not record.api.endswith("_") and library_of(record.api) in _VMAP
 
 
 def _twin(case: ApiCall) -> Value | None:
-    given = first_tensors(case)
+    called, row = as_function(case)
+    given = leading(row)
     if not given or len(given) != len(tensors_of(case)):
         return None
     vmap, stack = _VMAP[library_of(case.api)]
-    rest = case.arguments[len(given) :]
+    rest = row[len(given) :]
     places = TupleValue((*(_FIRST for _ in given), *(_NONE for _ in rest)))
-    function = CallValue(vmap, (function_of(case), places))
+    function = CallValue(vmap, (called, places))
     pairs = [CallValue(stack, (ListValue((tensor, tensor)),)) for tensor in given]
     both = applied(function, *pairs, *rest)
     return CallValue("operator.getitem", (both, _FIRST))
