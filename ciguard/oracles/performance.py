@@ -175,7 +175,7 @@ class PerformanceOracle:
             Finding(
                 oracle=PERFORMANCE,
                 kind=KINDS[measured[name].quantity],
-                severity=Severity.MEDIUM,
+                severity=Severity.LOW,
                 library=subject.library,
                 api=subject.api,
                 case=case,
