@@ -21,7 +21,7 @@ class Severity(IntEnum):
     INFO = 0
     """Worth knowing, nothing to mend: a newer version accepts more."""
     LOW = 1
-    """A clean error of another class or wording than before; a forbidden argument is accepted."""
+    """A clean error of another class, a forbidden argument that is accepted, a slower call."""
     MEDIUM = 2
     """What worked is refused; a limit is met."""
     HIGH = 3
