@@ -213,22 +213,27 @@ class Measurer:
             if _is_suspect(table, quantity, targets[0], other)
         ]
 
-    def _examine(self, suspicion: _Suspicion) -> Steps:
-        """Measure a suspect, and once more if the oracle finds something."""
-        first = yield from self._finding(suspicion)
+    def _examine(self, suspicion: _Suspicion) -> Generator[Job, Answers, bool]:
+        """Measure a suspect, and once more if the oracle finds something.
+
+        Returns:
+            Whether it came to a verdict: a call that was refused or died says nothing.
+        """
+        is_measured, first = yield from self._finding(suspicion)
         if first is None:
-            return
+            return is_measured
         key = fingerprint(first).key
         if key in self._known:
             self._met.append(Settled(key, first, Confirmation.CONFIRMED))
-            return
+            return True
         self._unconfirmed = key, first
-        second = yield from self._finding(suspicion, is_second=True)
+        is_measured, second = yield from self._finding(suspicion, is_second=True)
         self._unconfirmed = None
         if second is None:
             self._met.append(Settled(key, first, Confirmation.FLAKY))
         else:
             self._met.append(Settled(key, second, Confirmation.CONFIRMED))
+        return is_measured
 
     def _again(self, record: BaselineRecord) -> Steps:
         """Measure what the baseline holds: it is met again, or it is fixed."""
@@ -236,8 +241,9 @@ class Measurer:
         present = () if group is None else group.targets_with(record.exhibit.api)
         targets = comparable(present, group) if group is not None else ()
         self._in_use = targets
-        if not targets:
-            return
+        quantity = next((q for q, kind in KINDS.items() if kind == record.exhibit.kind), None)
+        if not targets or quantity is None:
+            return  # of a kind that another version knew: not run
         case = record.exhibit.case
         (once,) = yield self._new_job(
             targets[0], (time_request(encode(case), calls=1, repetitions=1),), self._new_session()
@@ -246,15 +252,17 @@ class Measurer:
             return
         costs = (once.values[0] / 1e9,) * len(targets)
         candidate = Candidate(record.exhibit.library, case, targets, costs)
-        quantity = next(q for q, kind in KINDS.items() if kind == record.exhibit.kind)
+        is_measured = True
         for other in targets[1:]:
-            yield from self._examine(_Suspicion(candidate, quantity, other))
-        self.measured[record.fingerprint] = frozenset(targets)
+            came_to_one = yield from self._examine(_Suspicion(candidate, quantity, other))
+            is_measured = is_measured and came_to_one
+        if is_measured:
+            self.measured[record.fingerprint] = frozenset(targets)
 
     def _finding(
         self, suspicion: _Suspicion, *, is_second: bool = False
-    ) -> Generator[Job, Answers, Finding | None]:
-        """Measure in fresh workers and ask the oracle."""
+    ) -> Generator[Job, Answers, tuple[bool, Finding | None]]:
+        """Measure in fresh workers and ask the oracle; say whether it could be measured."""
         candidate = suspicion.candidate
         names = candidate.targets[0], suspicion.other
         rounds = 1 if suspicion.quantity is Quantity.GROWTH else rounds_for(self._tests)
@@ -264,19 +272,19 @@ class Measurer:
         renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(candidate) else rounds
         for number in range(rounds):
             if number == _LOOK_AFTER and not _is_worse(suspicion.quantity, *taken.values()):
-                return None
+                return True, None
             if number and number % renewal == 0:
                 session = self._new_session()
             # In turn, and who begins in turn: what drifts evenly cancels.
             for name in names if number % 2 == 0 else reversed(names):
                 (measured,) = yield self._new_job(name, (request,), session)
                 if measured is None:
-                    return None
+                    return False, None
                 taken[name].append(measured)
         outcomes = {name: self._outcome(taken[name]) for name in names}
         subject = self._groups[candidate.library].subject(candidate.case.api)
         found = self._oracle.judge(candidate.case, outcomes, subject)
-        return found[0] if found else None
+        return True, found[0] if found else None
 
     def _outcome(self, rounds: list[Measured]) -> Outcome:
         """Return all rounds of one target as the outcome that is evidence."""

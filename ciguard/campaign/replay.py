@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.stream import Executed
 from ciguard.execution import Job
-from ciguard.oracles import encode, is_known
+from ciguard.oracles import encode, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,7 +47,7 @@ class Replays:
         for record in records:
             group = self._groups.get(record.exhibit.library)
             targets = [] if group is None else group.targets_with(record.exhibit.api)
-            if not is_known(record.exhibit.case):
+            if not is_whole(record.exhibit.case):
                 targets = []  # alone, without its relation, it would pass for fixed
             if targets:
                 self._under_way[record.fingerprint] = _UnderWay(record, targets)

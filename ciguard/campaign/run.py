@@ -261,7 +261,8 @@ class _Campaign:
         yield self._finish_stage("minimise")
 
     def _conclude(self, *, interrupted: bool) -> Iterator[Event]:
-        for _ in self._turns.intake.settle(self._turns.confirmer.abandon()):
+        left = [*self._turns.confirmer.abandon(), *self._turns.measurer.abandon()]
+        for _ in self._turns.intake.settle(left):
             pass
         self._turns.note(force=True)
         self._keep_experience()

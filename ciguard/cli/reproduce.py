@@ -36,6 +36,7 @@ def reproduce(settings: Effective, bucket: str, target: str | None) -> int:
     # Of two targets that differ the last one is the one that deviates.
     origin = found.finding.targets[-1]
     refuse_measured(found)
+    refuse_incomplete(found)
     recorded = found.finding.outcomes.get(origin)
     if recorded is None and found.finding.pair is not PairKind.NONE:
         msg = (
@@ -47,7 +48,9 @@ def reproduce(settings: Effective, bucket: str, target: str | None) -> int:
     outcome = run_again(
         found, where, settings.config, on_step=lambda step: click.echo(visible(step), err=True)
     )
-    is_same = shows_the_same(recorded, outcome)
+    is_same = still_broken(found, outcome)
+    if is_same is None:
+        is_same = shows_the_same(recorded, outcome)
     if recorded is not None:
         click.echo(f"recorded on {visible(origin)}: {visible(outcome_text(recorded))}")
     click.echo(f"now on {visible(where)}: {visible(outcome_text(outcome))}")
@@ -70,6 +73,38 @@ def refuse_measured(bucket: Bucket) -> None:
             "the call again."
         )
         raise ConfigurationError(msg)
+
+
+def refuse_incomplete(bucket: Bucket) -> None:
+    """Refuse a bucket whose call cannot be tried with its metamorphic relation here.
+
+    Raises:
+        ConfigurationError: if the relation is not installed.
+    """
+    from ciguard.oracles import is_whole  # noqa: PLC0415 - not for `--help`
+
+    case = bucket.finding.case
+    if not is_whole(case):
+        msg = (
+            f"bucket {bucket.fingerprint}: its relation {visible(case.relation)!r} is not known "
+            "here, or says nothing of this call. Install the package that it comes from."
+        )
+        raise ConfigurationError(msg)
+
+
+def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
+    """Tell whether a law that one outcome alone decides is broken; None for other findings."""
+    from ciguard.oracles import Subject, judge  # noqa: PLC0415 - not for `--help`
+
+    finding = bucket.finding
+    if finding.oracle == "boundary":
+        return isinstance(now, Passed)  # the forbidden argument is accepted
+    if finding.oracle != "metamorphic":
+        return None
+    subject = Subject(library=finding.library, api=finding.api, targets={})
+    wanted = (finding.oracle, finding.kind, finding.detail)
+    found = judge(finding.case, {"now": now}, subject)
+    return any((one.oracle, one.kind, one.detail) == wanted for one in found)
 
 
 def shows_the_same(recorded: Outcome | None, now: Outcome) -> bool:

@@ -7,6 +7,9 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+_MOST_COUNTED = 2**53
+"""Counts beyond it are no counts: floating-point numbers do not hold them."""
+
 
 class Quantity(StrEnum):
     """What of a call is measured."""
@@ -60,9 +63,8 @@ def decode_measured(encoded: bytes) -> Measured | None:
         )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
-    is_sound = (
-        values and all(map(math.isfinite, values)) and min(measured.calls, measured.tests) > 0
-    )
+    is_counted = all(0 < count < _MOST_COUNTED for count in (measured.calls, measured.tests))
+    is_sound = values and all(map(math.isfinite, values)) and is_counted
     return measured if is_sound else None
 
 

@@ -98,7 +98,7 @@ def _tensor(_tag: str, dtype: str, shape: list[int], data: str) -> Output:
     if dtype == "string":
         return Tensor(dtype, tuple(shape), np.array(json.loads(data), dtype=object))
     elements = _array(data, dtype)
-    if elements.size != math.prod(shape):
+    if elements.size != math.prod(shape) or min(shape, default=0) < 0:
         message = f"{elements.size} elements in shape {shape}"
         raise ValueError(message)
     return Tensor(dtype, tuple(shape), elements)

@@ -21,7 +21,9 @@ from ciguard.oracles.metamorphic import MetamorphicOracle
 from ciguard.oracles.performance import (
     KINDS,
     LEAST_GROWTH,
+    LEAST_PEAK,
     LEAST_RATIO,
+    LEAST_TIME_NS,
     PERFORMANCE,
     PerformanceOracle,
     amount,
@@ -36,7 +38,7 @@ from ciguard.oracles.relations import (
     Relation,
     broken_law,
     encode,
-    is_known,
+    is_whole,
     relations_of,
     tensors_of,
 )
@@ -44,7 +46,9 @@ from ciguard.oracles.relations import (
 __all__ = [
     "KINDS",
     "LEAST_GROWTH",
+    "LEAST_PEAK",
     "LEAST_RATIO",
+    "LEAST_TIME_NS",
     "ORACLES",
     "PERFORMANCE",
     "RELATIONS",
@@ -70,7 +74,7 @@ __all__ = [
     "encode",
     "has_special_elements",
     "is_comparable",
-    "is_known",
+    "is_whole",
     "judge",
     "laws_of",
     "pair_kind",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Passed
 from ciguard.execution import Measured, Quantity, decode_measured
-from ciguard.oracles import KINDS, LEAST_GROWTH, LEAST_RATIO, amount
+from ciguard.oracles import KINDS, LEAST_GROWTH, LEAST_PEAK, LEAST_RATIO, LEAST_TIME_NS, amount
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding, Outcome
@@ -81,7 +81,9 @@ def measures_alike(finding: Finding, log: str) -> bool:
     found = float(said[1]) * _UNITS[quantity]
     if quantity is Quantity.GROWTH:
         return found > LEAST_GROWTH
-    return found >= LEAST_RATIO * median(reference.values)
+    least = LEAST_TIME_NS if quantity is Quantity.TIME else LEAST_PEAK
+    usual = median(reference.values)
+    return found >= LEAST_RATIO * usual and found - usual >= least
 
 
 def measurement(outcome: Outcome | None) -> str:

@@ -54,6 +54,7 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
     against = "twin" if relation.part is None else f"twin[{relation.part}]"
     if relation.compares is Compares.EMPTY_SHAPES:
         result, against = against, result
+    seed = source.writer.seed.format(seed=int(case.seed))
     statements = [f"# {relation.law}", f"twin = {source.expression(twin)}"]
     if relation.compares is Compares.NOTHING:
         raised = _RAISED.rstrip().format(raises=relation.raises)
@@ -73,7 +74,11 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
     before = f"RTOL = {shown!r}  # allowed error, relative to the largest element\n\n\n"
     is_compared = relation.compares is not Compares.NOTHING
     after = compare if is_compared else 'print("No difference.")'
-    return call, before + functions(source.writer), "\n".join([*statements, after])
+    return (
+        call,
+        before + functions(source.writer),
+        "\n".join([*filter(None, [seed]), *statements, after]),
+    )
 
 
 _ALL = "list(leaves({value}))"

@@ -132,13 +132,15 @@ def _of_words(parameter: ParameterRecord) -> Iterator[tuple[Source, Demand, str]
 
 def _is_contradicted(parameter: ParameterRecord, demand: Demand, sentence: str) -> bool:
     """Tell whether something else that is said of the parameter lets in what the law forbids."""
-    if _WITHOUT_EFFECT.search(parameter.doc):
+    if _WITHOUT_EFFECT.search(parameter.doc) or _excepts(demand, sentence):
         return True
     match demand:
         case Interval():
             default = _number(parameter.default)
             rest = " ".join(other for other in sentences(parameter.doc) if other != sentence)
             named = [float(text) for text in _ANY_NUMBER.findall(rest)]
+            if _ZERO.search(rest) and not demand.holds(0.0):
+                return True
             return not all(map(demand.holds, named)) or not (
                 default is None or demand.holds(default)
             )
@@ -152,6 +154,24 @@ def _is_contradicted(parameter: ParameterRecord, demand: Demand, sentence: str) 
             return not all(demand.holds(int(rank)) for rank in _ANY_RANK.findall(parameter.doc))
         case _:
             return False
+
+
+_OR_EQUAL = re.compile(r"\b(?:greater|larger|more|less|smaller|higher)\s+(?:than\s+)?or\s+equal")
+_EXCEPTION = re.compile(
+    r"\bor\b[^.;]*?(?:-?\d|\b(?:zero|one|none|higher|more|greater|larger|callable)\b)",
+    re.IGNORECASE,
+)
+_ZERO = re.compile(r"\bzero\b (?:disables|means|is|turns|will)", re.IGNORECASE)
+
+
+def _excepts(demand: Demand, sentence: str) -> bool:
+    """Tell whether the sentence itself lets in more than the law that was read from it.
+
+    `non-negative integer or -1`, `positive, or zero to disable it`, `2-D, or higher rank`.
+    """
+    if not isinstance(demand, Interval | Ranks):
+        return False
+    return bool(_EXCEPTION.search(_OR_EQUAL.sub("at least", sentence)))
 
 
 def _number(text: object) -> float | None:

@@ -31,7 +31,7 @@ _ANY_RANK = (
 _OF_RANK = {
     3: (
         *("conv1d", "max_pool1d", "avg_pool1d", "adaptive_avg_pool1d", "adaptive_max_pool1d"),
-        *("lp_pool1d", "bmm"),
+        "lp_pool1d",
     ),
     4: (
         *("conv2d", "conv_transpose2d", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d"),
@@ -57,13 +57,15 @@ def _batch(case: ApiCall) -> TensorValue | None:
     """Return the batch that a call is given; None if what it is given is none."""
     match case.arguments:
         case (TensorValue(_, (_, *_)) as batch, *_):
-            rank = _RANKS[case.api]
-            is_only_one = not any(
-                isinstance(value, TensorValue) and value.shape[:1] == batch.shape[:1]
-                for value in [*case.arguments[1:], *(value for _, value in case.keywords)]
+            rank = _RANKS.get(case.api)
+            others = [*case.arguments[1:], *(value for _, value in case.keywords)]
+            # Element by element, another tensor of as many dimensions has a batch of its own.
+            shares = any(
+                isinstance(value, TensorValue) and len(value.shape) >= len(batch.shape)
+                for value in others
             )
-            is_alone = rank or is_only_one
-            return batch if is_alone and rank in {0, len(batch.shape)} else None
+            is_batch = rank == len(batch.shape) or (rank == 0 and not shares)
+            return batch if is_batch else None
         case _:
             return None
 

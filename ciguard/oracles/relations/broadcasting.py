@@ -25,14 +25,14 @@ _BROADCAST = {
 
 def _twin(case: ApiCall) -> Value | None:
     found = operands(case)
-    if found is None or found[0].shape == found[1].shape:
+    function = _BROADCAST.get(library_of(case.api))
+    if function is None or found is None or found[0].shape == found[1].shape:
         return None
     try:
         shape = np.broadcast_shapes(found[0].shape, found[1].shape)
     except ValueError:
         return None  # they do not broadcast, and yet the call passed: not this law's business
     sizes = ListValue(tuple(map(LiteralValue, shape)))
-    function = _BROADCAST[library_of(case.api)]
 
     def spread(tensor: TensorValue) -> Value:
         return tensor if tensor.shape == shape else CallValue(function, (tensor, sizes))

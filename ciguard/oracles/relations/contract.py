@@ -174,9 +174,15 @@ def broken_law(finding: Finding) -> str:
     return f"{relation.law} ({relation.source})" if relation else ""
 
 
-def is_known(case: ApiCall) -> bool:
-    """Whether the case's relation, if it has one, is installed: it may come from a package."""
-    return not case.relation or case.relation in RELATIONS.items()
+def is_whole(case: ApiCall) -> bool:
+    """Whether the case is a call alone, or its relation is installed and says something of it.
+
+    A relation may come from a package, and a later version may say nothing of the call any more.
+    """
+    if not case.relation:
+        return True
+    relation = RELATIONS.items().get(case.relation)
+    return relation is not None and relation.twin(case) is not None
 
 
 def encode(case: ApiCall) -> bytes:

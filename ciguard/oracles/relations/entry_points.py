@@ -30,9 +30,10 @@ def _has_method(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _by_method(case: ApiCall) -> Value | None:
-    if not first_tensors(case) or has_keyword(case, "out"):
+    method = _method_of(case.api)
+    if not method or not first_tensors(case) or has_keyword(case, "out"):
         return None
-    return CallValue(_method_of(case.api), case.arguments, case.keywords)
+    return CallValue(method, case.arguments, case.keywords)
 
 
 METHOD = relate(
@@ -56,9 +57,10 @@ def _has_in_place(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _in_place(case: ApiCall) -> Value | None:
-    if not first_tensors(case) or has_keyword(case, "out"):
+    function = _in_place_of(case.api)
+    if not function or not first_tensors(case) or has_keyword(case, "out"):
         return None
-    return CallValue(_in_place_of(case.api), case.arguments, case.keywords)
+    return CallValue(function, case.arguments, case.keywords)
 
 
 def _same_unless_cast(observed: Observed) -> Difference | None:
@@ -170,10 +172,10 @@ def _by_layer(case: ApiCall) -> Value | None:
     given = first_tensors(case)
     settings = case.arguments[len(given) :]
     keywords = tuple((key, value) for key, value in case.keywords if key != "inplace")
-    if not given or any(isinstance(value, TensorValue) for _, value in keywords):
+    name = _LAYERS.get(case.api.removeprefix(_FUNCTIONAL))
+    if name is None or not given or any(isinstance(v, TensorValue) for _, v in keywords):
         return None
-    layer = f"torch.nn.{_LAYERS[case.api.removeprefix(_FUNCTIONAL)]}"
-    return applied(CallValue(layer, settings, keywords), *given)
+    return applied(CallValue(f"torch.nn.{name}", settings, keywords), *given)
 
 
 LAYER = relate(

@@ -58,14 +58,15 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    library = library_of(case.api)
     found = [tensor for tensor in tensors_of(case) if tensor.dtype in element_types.EPSILON]
     values = [*case.arguments, *(value for _, value in case.keywords)]
     names_types = any(isinstance(value, DtypeValue | MemberValue) for value in values)
-    if not found or names_types or has_keyword(case, "out"):
+    if library not in _CASTS or not found or names_types or has_keyword(case, "out"):
         return None
     if any(tensor.dtype != _NARROW for tensor in found):
         return None
-    (cast, settings), product = _CASTS[library_of(case.api)], _PRODUCTS[library_of(case.api)]
+    (cast, settings), product = _CASTS[library], _PRODUCTS[library]
 
     def widened(tensor: TensorValue) -> Value:
         return CallValue(cast, (tensor, *settings)) if tensor.dtype == _NARROW else tensor

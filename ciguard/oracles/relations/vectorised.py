@@ -34,9 +34,10 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 def _twin(case: ApiCall) -> Value | None:
     called, row = as_function(case)
     given = leading(row)
-    if not given or len(given) != len(tensors_of(case)):
+    known = _VMAP.get(library_of(case.api))
+    if known is None or not given or len(given) != len(tensors_of(case)):
         return None
-    vmap, stack = _VMAP[library_of(case.api)]
+    vmap, stack = known
     rest = row[len(given) :]
     places = TupleValue((*(_FIRST for _ in given), *(_NONE for _ in rest)))
     function = CallValue(vmap, (called, places))

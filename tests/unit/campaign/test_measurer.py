@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from baseline_examples import record
 from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.measuring import Measurer
@@ -19,6 +20,7 @@ from ciguard.oracles import rounds_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from ciguard.baseline import BaselineRecord
     from ciguard.execution import Dispatcher
     from ciguard.triage import Settled
 
@@ -183,3 +185,39 @@ def test_a_target_that_fails_ends_what_needs_it() -> None:
     assert (for_another, was_idle) == ([], False)
     assert (for_it, made.is_idle) == ([], True)
     assert made.take(desk.answer()) == []
+
+
+def stored(kind: str) -> BaselineRecord:
+    plain = record()
+    exhibit = replace(
+        plain.exhibit,
+        oracle="performance",
+        kind=kind,
+        library="planted",
+        api=API,
+        case=call("double"),
+    )
+    return replace(plain, exhibit=exhibit, targets=(ONE, TWO))
+
+
+@pytest.mark.parametrize(
+    ("kind", "dies_after", "is_measured"),
+    [("slower", JOBS_AT_MOST, True), ("slower", 1, False), ("stalls", JOBS_AT_MOST, False)],
+)
+def test_only_what_came_to_a_verdict_was_measured_again(
+    kind: str, dies_after: int, *, is_measured: bool
+) -> None:
+    desk = Desk(lambda *_: FAST)
+    made = Measurer(
+        cast("Dispatcher", desk), {"planted": group(member(ONE, API), member(TWO, API))}, known=()
+    )
+    known = stored(kind)
+    made.propose([known], ())
+
+    made.pump()
+    while desk.jobs:
+        desk.dies = len(desk.done) >= dies_after
+        made.take(desk.answer())
+
+    assert (known.fingerprint in made.measured) == is_measured
+    assert made.is_idle

@@ -236,3 +236,21 @@ def test_an_open_end_does_not_belong_to_an_interval() -> None:
 
     assert (half.holds(0.0), half.holds(1.0), str(half)) == (False, True, "in (0, 1]")
     assert str(Interval(high=3.0)) == "at most 3"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "non-negative integer or -1",
+        "must be positive integers or zero",
+        "positive integer, or 0 to disable",
+        "Must be >= 1 or == -1.",
+        "Positive integer. Zero disables it.",
+        "2-D Tensor, or higher rank with batch",
+    ],
+)
+def test_a_sentence_that_lets_in_more_than_its_rule_makes_no_law(words: str) -> None:
+    parameters = (ParameterRecord(name="x", doc=words),)
+    described = ApiRecord(api="torch.fold", kind=CallKind.FUNCTION, parameters=parameters)
+
+    assert laws_of(described) == {}

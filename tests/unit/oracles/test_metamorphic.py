@@ -309,3 +309,22 @@ def test_a_gradient_is_not_asked_of_a_call_that_rounds_to_a_type() -> None:
     rounding = call("torch.asarray", tensor(2), keywords=(("dtype", DtypeValue("float32")),))
 
     assert twin_of(rounding, "numeric gradient") is None
+
+
+@given(
+    st.sampled_from(sorted(RELATIONS.items())),
+    st.sampled_from(["planted.double", "torch.bmm", "torch", "tensorflow.add", "jax.numpy.sin"]),
+)
+def test_a_stored_case_of_an_api_that_a_relation_does_not_know_is_no_error(
+    name: str, api: str
+) -> None:
+    for arguments in ((tensor(2, 2), tensor(2)), (tensor(3), LiteralValue(2.0)), ()):
+        case = call(api, *arguments, relation=name)
+        assert json.loads(encode(case))[:9] == case_to_json(case)
+
+
+def test_a_tensor_that_has_a_batch_of_its_own_is_not_cut_with_the_other() -> None:
+    wider = call("torch.clamp", tensor(2), tensor(3, 2))
+
+    assert twin_of(wider, "batch in parts") is None
+    assert twin_of(call("torch.bmm", tensor(2, 2, 2), tensor(2, 2, 2)), "batch reversed") is None

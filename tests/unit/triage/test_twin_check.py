@@ -82,3 +82,10 @@ def test_a_layer_that_was_pickled_is_called_by_its_own_name() -> None:
 
     assert "twin = pickle.loads(pickle.dumps(torch.nn.Softmax(2)))(" in text
     assert "import pickle" in text
+
+
+def test_call_and_twin_draw_from_the_same_seed() -> None:
+    text = script_of("same call twice")
+
+    assert text.count("torch.manual_seed(0)") == 2
+    assert text.index("result = ") < text.rindex("torch.manual_seed(0)") < text.index("twin = ")
