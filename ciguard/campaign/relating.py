@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ciguard.levels import Batch
     from ciguard.oracles import Relation
 
-_ONE_IN = 2
-"""Of the conforming calls: a twin costs as much as the call, and the pair is not compared across
-targets."""
+_ONE_IN = 4
+"""Of the conforming calls: a twin costs as much as the call or more, the pair is not compared
+across targets, and what kills a library comes first."""
 
 
 class Relating:

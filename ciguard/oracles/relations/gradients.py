@@ -17,7 +17,7 @@ from ciguard.domain import (
 )
 from ciguard.oracles.comparison import Difference
 from ciguard.oracles.relations.contract import Compares, Observed, Relation, is_finite, relate
-from ciguard.oracles.relations.expressions import as_function, leading, tensors_of
+from ciguard.oracles.relations.expressions import as_function, has_keyword, leading, tensors_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -58,6 +58,8 @@ def _checked(check: str, **settings: bool) -> Twin:
         values = [*case.arguments, *(value for _, value in case.keywords)]
         if any(isinstance(value, DtypeValue) for value in values):
             return None
+        if has_keyword(case, "requires_grad"):
+            return None  # the result begins a graph of its own
         is_smooth = all(isinstance(t.fill, Uniform) and t.dtype in _REAL for t in found)
         elements = sum(prod(tensor.shape) for tensor in found)
         if not given or len(given) != len(found) or not is_smooth:
