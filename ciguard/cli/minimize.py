@@ -8,7 +8,7 @@ import click
 
 from ciguard.cli.lookup import bucket_of
 from ciguard.cli.options import takes_settings
-from ciguard.cli.reproduce import refuse_measured
+from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
 from ciguard.domain import visible
 from ciguard.errors import ExitCode
 
@@ -33,6 +33,7 @@ def minimize(settings: Effective, bucket: str) -> int:
     config = settings.config
     before = bucket_of(config, bucket)
     refuse_measured(before)
+    refuse_incomplete(before)
     found = minimise(before, config, on_step=lambda step: click.echo(visible(step), err=True))
     if found is None:
         click.echo(f"{before.fingerprint}: its case does not show the defect any more.", err=True)

@@ -217,6 +217,8 @@ def _claim(reference: Measured, other: Measured) -> str:
     verb = "takes" if other.quantity is Quantity.TIME else "needs"
     amounts = f"{amount(other)} instead of {amount(reference)}"
     proof = f"{more.rounds} paired rounds, signed-rank test: p = {more.p:.0e}"
+    if not more.reference:
+        return f"{verb} {amounts} ({proof})"
     what = "as long" if other.quantity is Quantity.TIME else "as much memory"
     return f"{verb} {more.ratio:.1f} times {what}: {amounts} ({proof})"
 

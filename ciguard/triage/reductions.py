@@ -42,6 +42,8 @@ def reductions(case: Case) -> list[Case]:
 
 
 def _variants(case: Case) -> Iterator[Case]:
+    if case.relation:
+        yield replace(case, relation="")
     keywords = dict(case.keywords)
     for kept in shorter(case.keywords):
         yield replace(case, keywords=kept)

@@ -23,7 +23,7 @@ from ciguard.triage.literals import is_name, scalar
 from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.timing import measurement, modules, timing
-from ciguard.triage.twin_check import twin_check
+from ciguard.triage.twin_check import twin_call, twin_check
 from ciguard.triage.wording import without_local_paths
 from ciguard.triage.writers import writer_of
 
@@ -79,9 +79,11 @@ def _body(finding: Finding, source: Source) -> tuple[str, list[str]]:
     if finding.oracle == "metamorphic":
         calls, before, after = twin_check(finding.case, source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
-    calls = [*source.call(finding.case), *filter(None, [source.writer.finish])]
+    finish = [line for line in [source.writer.finish] if line]
+    calls = source.call(finding.case)
     if finding.oracle == PERFORMANCE:
-        return "", [timing(finding, calls)]
+        return "", [timing(finding, [*calls, *finish])]
+    calls += [*twin_call(finding.case, source), *finish]
     before, after_error, after = _around_call(finding, source)
     return before, [*_indented_try(calls, after_error), after]
 

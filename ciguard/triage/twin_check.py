@@ -29,6 +29,16 @@ except Exception as error:
 """
 
 
+def twin_call(case: Case, source: Source) -> list[str]:
+    """Return the statements of the twin alone: a process that died may have died in it."""
+    relation = RELATIONS.items().get(case.relation)
+    twin = relation.twin(case) if relation is not None else None
+    if twin is None:
+        return []
+    seed = source.writer.seed.format(seed=int(case.seed))
+    return [*filter(None, [seed]), f"twin = {source.expression(twin)}"]
+
+
 def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
     """Return the source text of a call and of the comparison with its twin.
 

@@ -6,11 +6,12 @@ import ast
 from dataclasses import replace
 
 import pytest
-from finding_examples import call, finding
+from finding_examples import call, crash, finding
 
 from ciguard.domain import CallKind, LiteralValue, Passed, TensorValue, Uniform
 from ciguard.oracles import RELATIONS
 from ciguard.triage import EnvironmentHint, script
+from ciguard.triage.reductions import reductions
 
 HINT = EnvironmentHint(install=("torch==2.13.0",))
 FLAT = TensorValue("float32", (2, 2), Uniform(1, 0.5, 2.0))
@@ -63,6 +64,21 @@ def test_a_script_that_looks_at_arguments_names_them_before_the_call() -> None:
     text = script_of("arguments stay as they are")
 
     assert text.index("arguments = [") < text.index("result = ") < text.index("kept = ")
+
+
+def test_a_process_may_have_died_in_the_twin_so_the_script_makes_it_too() -> None:
+    case = replace(call(FLAT, api="torch.relu"), relation="strided memory")
+
+    text = script(crash(case=case), environment_hint=HINT)
+
+    assert text.index("result = torch.relu(") < text.index("twin = torch.relu(torch.select(")
+    assert "twin = " not in script(crash(case=replace(case, relation="")), environment_hint=HINT)
+
+
+def test_a_simpler_case_is_first_of_all_one_without_its_relation() -> None:
+    case = replace(call(FLAT, api="torch.relu"), relation="strided memory")
+
+    assert replace(case, relation="") in reductions(case)
 
 
 def test_only_the_failure_of_a_check_is_the_difference() -> None:
