@@ -14,15 +14,13 @@ if TYPE_CHECKING:
 
     from ciguard.domain import ApiRecord
 
-_CHANGES_ARGUMENTS = re.compile(
-    r"_$|\.init\.|assign|scatter_|Inplace|inplace|\.out$|_out$|\.set_|swap|accumulate|update|"
-    r"\.copy_|foreach|fused|requires_grad|retain_grad|\.share_memory|rename|clip_grad"
-)
+_SAYS_SO = re.compile(r"_$|_out$|inplace", re.IGNORECASE)
+"""How names say that arguments are changed."""
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     del names
-    return not _CHANGES_ARGUMENTS.search(record.api)
+    return not _SAYS_SO.search(record.api)
 
 
 def _twin(case: ApiCall) -> Value | None:
