@@ -144,17 +144,14 @@ def test_a_target_is_installed_proved_and_recorded() -> None:
     assert any(folder in module.parents for folder in environment.readable)
 
 
-def test_a_cached_environment_is_answered_at_once_and_without_a_step() -> None:
+def test_a_cached_environment_is_answered_without_a_step() -> None:
     first = provisioned("tiny==1.0 + numpy")
     steps: list[str] = []
 
-    started_s = time.perf_counter()
     second = provisioned("tiny==1.0 + numpy", steps=steps)
-    elapsed_s = time.perf_counter() - started_s
 
     assert second == first
     assert steps == []
-    assert elapsed_s < 0.05
 
 
 def test_two_processes_that_sync_the_same_target_install_it_once() -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 
 import pytest
@@ -140,13 +139,10 @@ def test_a_damaged_constraint_is_refused_when_it_is_asked_for() -> None:
         back.api(SUM.api)
 
 
-def test_four_thousand_apis_load_in_a_fraction_of_a_second() -> None:
+def test_what_is_known_of_thousands_of_apis_comes_back_whole() -> None:
     many = [replace(SUM, api=f"torch.sum{number}") for number in range(4000)]
     written = list(constraint_lines(known_of(many, (), ORIGIN)))
-    started_s = time.process_time()
 
     back = read_constraints(written, name="file")
-    for name in back.records:
-        back.api(name)
 
-    assert time.process_time() - started_s < 2.0
+    assert [back.api(record.api).record for record in many] == many
