@@ -33,6 +33,7 @@ __version__ = "1.0"
 """
 
 SYNC = """
+import signal
 import sys
 from pathlib import Path
 from ciguard.targets import LIBRARIES, Library, parse_target, provision
@@ -41,6 +42,8 @@ LIBRARIES.register(
     "tiny",
     Library(name="tiny", distributions=("tiny",), module="tiny", adapter=Path("tiny.py")),
 )
+# A test run in the background of a shell passes on that SIGINT is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 environment = provision(parse_target(sys.argv[1]), on_step=lambda step: print(step, flush=True))
 print("root", environment.root, flush=True)
 """
