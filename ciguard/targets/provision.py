@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -179,6 +180,20 @@ def _advice(complaint: str, recipe: Recipe) -> str:
     )
 
 
+_MISSING_MODULE = re.compile(r"No module named '([A-Za-z_]\w*)[.\w]*'")
+
+
+def _import_remedy(error: str) -> str:
+    """Say what to do; releases exist that need a package and do not declare it."""
+    missing = _MISSING_MODULE.search(error)
+    if missing is None:
+        return "Check that its packages fit each other, this Python and this machine."
+    return (
+        f"If a release needs {missing[1]!r} without declaring it, add the package to the target, "
+        f"after the library: + {missing[1]}"
+    )
+
+
 def _proved(
     target: Target, build: Path, *, python: Path, on_step: Callable[[str], None]
 ) -> dict[str, Any]:
@@ -195,10 +210,7 @@ def _proved(
     try:
         seen = inspect(python, imports=["numpy", library.module], variables=variables)
     except ProvisioningError as error:
-        msg = (
-            f"target {target.name!r}: installed, but {error}\n"
-            "Check that its packages fit each other, this Python and this machine."
-        )
+        msg = f"target {target.name!r}: installed, but {error}\n{_import_remedy(str(error))}"
         raise ProvisioningError(msg) from error
     return {
         "target": target.name,

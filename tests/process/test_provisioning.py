@@ -202,6 +202,13 @@ def test_an_interrupted_sync_ends_its_children_and_leaves_nothing(tmp_path: Path
     assert list_environments() == []
 
 
+def test_a_package_that_a_release_needs_and_does_not_declare_is_named(index: Path) -> None:
+    write_wheel(index, "tiny", version="1.2", code="from pieces.parts import part")
+
+    with pytest.raises(ProvisioningError, match=r"after the library: \+ pieces"):
+        provisioned("tiny==1.2 + numpy")
+
+
 def test_an_unresolvable_target_is_an_error_that_names_it_and_a_remedy() -> None:
     with pytest.raises(ProvisioningError) as caught:
         provisioned("tiny==9.9 + numpy")
