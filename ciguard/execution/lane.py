@@ -111,6 +111,7 @@ class Lane:
         self._lost_at = 0.0
         self._killed_for = ""
         self._is_ready = False
+        self._data_at_start_mib = 0
 
     @property
     def is_free(self) -> bool:
@@ -122,7 +123,9 @@ class Lane:
         self._running = _Running(job, time.monotonic(), [])
         used_up = self._served + len(job.cases) > self._limits.cases_per_worker
         unfit = (
-            job.perturb or job.session != self._session or (self._served and (used_up or job.fresh))
+            job.perturb
+            or job.session != self._session
+            or (self._served and (used_up or job.fresh or self._is_bloated()))
         )
         if self.connection is not None and unfit:
             self.retire()
@@ -174,6 +177,7 @@ class Lane:
             said = b""
         if said == STARTED:
             self._is_ready = True
+            self._data_at_start_mib = self._memory_mib(_DATA)
             if self._running is not None:
                 self._send()
         elif said == FULL:
@@ -274,7 +278,7 @@ class Lane:
         number, began_ns = self._cell.progress()
         if not number:
             return
-        if self._resident_mib() > self._limits.memory_mib + _LIBRARY_MIB:
+        if self._memory_mib(_RESIDENT) > self._limits.memory_mib + _LIBRARY_MIB:
             self._kill("memory", dump=False)
         elif self._is_hung(now - began_ns / 1e9):
             self._kill("time", dump=True)
@@ -296,10 +300,18 @@ class Lane:
         cpu_s = ticks / os.sysconf("SC_CLK_TCK")
         return fields[0] == "R" and cpu_s < _BUSY_SHARE * limit_s
 
-    def _resident_mib(self) -> int:
+    def _is_bloated(self) -> bool:
+        """Tell whether earlier cases left so much behind that a later one would pay for it.
+
+        Libraries that compile keep what they compiled: thousands of kernels fill the limit.
+        """
+        grown_mib = self._memory_mib(_DATA) - self._data_at_start_mib
+        return grown_mib > self._limits.memory_mib * _MOST_LEFT_BEHIND
+
+    def _memory_mib(self, field: int) -> int:
         try:
             with open(f"/proc/{self.pid}/statm", encoding="ascii") as file:  # noqa: PTH123 - hot
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") // 2**20
+                return int(file.read().split()[field]) * os.sysconf("SC_PAGESIZE") // 2**20
         except (OSError, IndexError):
             return 0
 
@@ -320,6 +332,9 @@ class Lane:
             os.close(descriptor)
 
 
+_RESIDENT, _DATA = 1, 5
+"""Fields of /proc/PID/statm; the second is what RLIMIT_DATA counts."""
+_MOST_LEFT_BEHIND = 0.5
 _LIBRARY_MIB = 2048
 """Resident memory that a loaded library may take on top of the limit."""
 

@@ -167,6 +167,15 @@ def test_a_runaway_allocation_meets_the_memory_limit() -> None:
     assert isinstance(after, Passed)
 
 
+def test_what_earlier_cases_left_in_memory_costs_no_later_case() -> None:
+    with Dispatcher() as running:
+        running.start([spec(limits=Limits(case_s=20.0, memory_mib=256))])
+
+        outcomes = [outcomes_of(running, call("meet", "hoard"))[0] for _ in range(20)]
+
+    assert all(isinstance(outcome, Passed) for outcome in outcomes)
+
+
 def test_an_internal_error_keeps_its_frames(dispatcher: Dispatcher) -> None:
     (errored,) = outcomes_of(dispatcher, call("leak", 0))
 

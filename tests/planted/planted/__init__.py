@@ -94,6 +94,14 @@ def _eat_memory() -> str:
         eaten.append(np.ones(16 * 1024 * 1024))
 
 
+def _hoard() -> str:
+    _KEPT.append(np.ones(5 * 1024 * 1024))
+    return "kept 40 MiB"
+
+
+_KEPT: list[np.ndarray] = []
+
+
 def _flood() -> str:
     line = b"planted flood\n" * 4096
     while True:
@@ -135,6 +143,7 @@ _ENDS: dict[str, Any] = {
     "exit": lambda: os._exit(3),
     "loop": _spin_forever,
     "memory": _eat_memory,
+    "hoard": _hoard,
     "flood": _flood,
     "gibibyte": _write_gibibyte,
     "fork bomb": _fork_forever,
