@@ -161,7 +161,7 @@ for _library in (
         backend_variable="KERAS_BACKEND",
         environment=_ONE_THREAD,
         forks=ForkPolicy.AFTER_IMPORT,
-        case_limit_s=10.0,
+        case_limit_s=20.0,
     ),
     Library(
         name="jax",
@@ -171,6 +171,7 @@ for _library in (
         environment={**_ONE_THREAD, **_TENSORFLOW_LOGS},
         cpu_environment={"JAX_PLATFORMS": "cpu"},
         forks=ForkPolicy.AFTER_IMPORT,
+        case_limit_s=20.0,
     ),
 ):
     LIBRARIES.register(_library.name, _library)

@@ -122,7 +122,6 @@ _FORMS: Mapping[str, tuple[Form, ...]] = {
             for wide in ("int8", "uint8", "int16", "int32")
         ),
     ),
-    "jax": (Form("sparse", _through("jax.experimental.sparse.BCOO.fromdense"), ranks=(1, 5)),),
 }
 
 

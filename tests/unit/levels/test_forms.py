@@ -13,7 +13,7 @@ from ciguard.domain import CallValue, Explicit, ListValue, LiteralValue, TensorV
 from ciguard.levels.api.forms import forms_of, reforming
 from ciguard.values import Scope
 
-LIBRARIES = ("torch", "tensorflow", "jax")
+LIBRARIES = ("torch", "tensorflow")
 SHAPES = st.lists(st.integers(0, 4), min_size=1, max_size=5).map(tuple)
 
 
