@@ -145,7 +145,8 @@ class _Campaign:
             if not stream.last:
                 stream.last = self._memory.frontier.last(stream.name, self._config.budget_s)
         self._recall()
-        yield from documentation_of(groups)
+        if self._config.policy.reads_documentation:
+            yield from documentation_of(groups)
         yield self._finish_stage("describe")
 
     def _choose(self, group: Group, name: Callable[[str], str]) -> Snapshot:

@@ -68,7 +68,11 @@ class Turns:
             dispatcher, repetitions=config.confirmations, subject_of=self._subject_of
         )
         self.intake = Intake(
-            confirmer=self.confirmer, journal=journal, groups=self.groups, known=known
+            confirmer=self.confirmer,
+            journal=journal,
+            groups=self.groups,
+            known=known,
+            policy=config.policy,
         )
 
     def _subject_of(self, finding: Finding) -> Subject:

@@ -12,6 +12,7 @@ from ciguard.domain import (
     CallValue,
     Constant,
     DictValue,
+    Evidence,
     Explicit,
     Finding,
     Intent,
@@ -36,7 +37,9 @@ from ciguard.oracles.comparison import (
     inputs_of,
 )
 from ciguard.oracles.contract import UNSTABLE_TAGS, headline, registered
+from ciguard.oracles.laws import broken_laws, evidence_of
 from ciguard.oracles.relations import exemption_of
+from ciguard.oracles.showing import outcomes_side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,6 +57,8 @@ _SEVERITIES = {
     "accepted": Severity.INFO,
     "exception": Severity.LOW,
 }
+_UNDER_A_LAW = {"refused": Severity.INFO, "accepted": Severity.LOW}
+"""Where the documentation forbids the argument: to refuse it is right, to accept it is not."""
 _UNSPECIFIED = frozenset({"values", "nan"})
 
 
@@ -75,11 +80,14 @@ class DifferentialOracle:
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
             pair = pair_kind(subject.targets[reference], subject.targets[name])
+            broken = broken_laws(case, subject.laws.get(case.focus, ()))
+            law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
+            expected, observed = outcomes_side_by_side(outcomes[reference], outcomes[name])
             findings.append(
                 Finding(
                     oracle="differential",
                     kind=difference.kind,
-                    severity=_SEVERITIES[difference.kind],
+                    severity=(_SEVERITIES if law is None else _UNDER_A_LAW)[difference.kind],
                     library=subject.library,
                     api=subject.api,
                     case=case,
@@ -88,6 +96,9 @@ class DifferentialOracle:
                     pair=pair,
                     detail=difference.detail,
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
+                    evidence=Evidence(expected=expected, observed=observed)
+                    if law is None
+                    else evidence_of(law, expected=expected, observed=observed),
                 )
             )
         return findings

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import Finding, PairKind, Passed, Severity
+from ciguard.domain import Evidence, Finding, PairKind, Passed, Severity
 from ciguard.execution import Measured, Quantity, decode_measured
 from ciguard.oracles.contract import registered
 from ciguard.oracles.differential import pair_kind
@@ -183,6 +183,7 @@ class PerformanceOracle:
                 targets=(reference, name),
                 pair=pair_kind(subject.targets[reference], subject.targets[name]),
                 message=f"{subject.api} {text}",
+                evidence=_evidence(measured[reference], measured[name], reference),
             )
             for name in others
             if is_comparable(subject.targets[reference], subject.targets[name])
@@ -221,6 +222,17 @@ def _claim(reference: Measured, other: Measured) -> str:
         return f"{verb} {amounts} ({proof})"
     what = "as long" if other.quantity is Quantity.TIME else "as much memory"
     return f"{verb} {more.ratio:.1f} times {what}: {amounts} ({proof})"
+
+
+def _evidence(reference: Measured, other: Measured, name: str) -> Evidence:
+    if other.quantity is Quantity.GROWTH:
+        law = "The memory of a process does not grow with every call"
+        source = "a straight line through the memory at all checkpoints, twice, in fresh workers"
+    else:
+        what = "take" if other.quantity is Quantity.TIME else "need"
+        law = f"The same call does not {what} {LEAST_RATIO:g} times as much as on {name}"
+        source = "Wilcoxon's signed-rank test over paired rounds, twice, in fresh workers"
+    return Evidence(expected=amount(reference), observed=amount(other), law=law, source=source)
 
 
 def amount(measured: Measured) -> str:

@@ -16,7 +16,7 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
-from ciguard.oracles import PERFORMANCE, broken_law
+from ciguard.oracles import PERFORMANCE
 from ciguard.triage import arrays
 from ciguard.triage.expectation import comparison
 from ciguard.triage.literals import is_name, scalar
@@ -30,7 +30,7 @@ from ciguard.triage.writers import writer_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain import Evidence, Finding, Outcome
 
 _COMMENT_WIDTH = 96
 _MOST_MESSAGE = 600
@@ -159,9 +159,19 @@ def _header(finding: Finding, hint: EnvironmentHint) -> str:
     lines.append(f"{shown}: {_observed(outcome)}")
     if finding.message:
         lines.append(f"In one line: {finding.message}")
+    lines += [f"{name}: {text}" for name, text in _held_against(finding.evidence) if text]
     lines += ["", f"Install: pip install {' '.join(hint.install)}"]
     lines += _advice(outcome)
     return "\n".join(comment(line) for line in lines)
+
+
+def _held_against(evidence: Evidence) -> tuple[tuple[str, str], ...]:
+    return (
+        ("Expected", evidence.expected),
+        ("Observed", evidence.observed),
+        ("Law", evidence.law),
+        ("Source", evidence.source),
+    )
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
@@ -169,13 +179,13 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
         return _of_oracle(finding)
     match outcome:
         case Crashed():
-            return "the process dies. Expected: a result or a Python exception."
+            return "the process dies."
         case Errored():
-            return "an internal error escapes. Expected: a result or an error that helps the user."
+            return "an internal error escapes."
         case Hung():
             return "the call does not return."
         case Exhausted():
-            return "the call uses up all memory. Expected: a result or a Python exception."
+            return "the call uses up all memory."
         case Passed() | Rejected() | None:
             return f"{finding.oracle}: {finding.kind}."
         case _:
@@ -184,11 +194,11 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
 
 def _of_oracle(finding: Finding) -> str:
     if finding.oracle == "boundary":
-        return f"a forbidden argument is accepted ({finding.detail}). Expected: an error."
+        return f"a forbidden argument is accepted ({finding.detail})."
     if finding.oracle == PERFORMANCE:
         return f"one target is worse than another ({finding.kind})."
     if finding.oracle == "metamorphic":
-        return f"the law “{finding.kind}” is broken. Expected: {broken_law(finding)}"
+        return f"the law “{finding.kind}” is broken."
     return f"two targets answer differently ({finding.kind})."
 
 
