@@ -25,7 +25,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import OutputError, WorkerStartError
 from ciguard.execution import Dispatcher
-from ciguard.oracles import PERFORMANCE
+from ciguard.oracles import PERFORMANCE, is_measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -251,7 +251,7 @@ class _Campaign:
             bucket
             for bucket in self._turns.intake.confirmed.sorted()
             if bucket.fingerprint not in self._memory.fingerprints
-            and bucket.finding.oracle != PERFORMANCE  # a simpler call takes less of everything
+            and not is_measured(bucket.finding)  # a simpler call takes less of everything
         ]
         for bucket in sorted(new, key=lambda b: b.finding.oracle == "hang"):
             self._turns.minimiser.propose(bucket.fingerprint, bucket.finding)

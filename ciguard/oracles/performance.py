@@ -16,6 +16,7 @@ from ciguard.domain import Evidence, Finding, PairKind, Passed, Severity
 from ciguard.execution import Measured, Quantity, decode_measured
 from ciguard.oracles.contract import registered
 from ciguard.oracles.differential import pair_kind
+from ciguard.oracles.hang import SLOW
 from ciguard.oracles.signed_rank import signed_rank_p
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ _COMPARABLE = frozenset({PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT})
 """Devices and backends differ in speed by design."""
 _LEAST = {Quantity.TIME: LEAST_TIME_NS, Quantity.PEAK: LEAST_PEAK}
 KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH: "leak"}
+
+
+def is_measured(finding: Finding) -> bool:
+    """Tell whether a finding says how much a call takes: a simpler call takes less."""
+    return finding.oracle == PERFORMANCE or finding.kind == SLOW
 
 
 def is_comparable(reference: Identity, other: Identity) -> bool:

@@ -112,7 +112,8 @@ def roll_up(buckets: Iterable[Bucket]) -> Report:
     """Return the one issue that lists buckets which have none of their own."""
     listed = list(buckets)
     rows = [
-        f"| {b.finding.severity.label}, {class_of(b.finding).words} | {markdown_code(b.finding.api)} "
+        f"| {b.finding.severity.label}, {class_of(b.finding).words} "
+        f"| {markdown_code(b.finding.api)} "
         f"| {markdown_code(_line_of(b.finding), limit=100)} | `{b.fingerprint}` |"
         for b in listed[:_MOST_LISTED]
     ]

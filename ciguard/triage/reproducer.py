@@ -16,7 +16,7 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
-from ciguard.oracles import PERFORMANCE
+from ciguard.oracles import SLOW, is_measured
 from ciguard.triage import arrays
 from ciguard.triage.expectation import comparison
 from ciguard.triage.literals import is_name, scalar
@@ -81,7 +81,7 @@ def _body(finding: Finding, source: Source) -> tuple[str, list[str]]:
         return before, [*calls, *filter(None, [source.writer.finish]), after]
     finish = [line for line in [source.writer.finish] if line]
     calls = source.call(finding.case)
-    if finding.oracle == PERFORMANCE:
+    if is_measured(finding):
         return "", [timing(finding, [*calls, *finish])]
     calls += [*twin_call(finding.case, source), *finish]
     before, after_error, after = _around_call(finding, source)
@@ -123,7 +123,7 @@ def _indented_try(calls: list[str], after_error: str) -> list[str]:
 
 def _imports(finding: Finding, source: Source, hint: EnvironmentHint) -> str:
     standard = source.standard | ({"os"} if hint.variables else set())
-    if finding.oracle == PERFORMANCE:
+    if is_measured(finding):
         standard |= set(modules(finding))
     lines = [f"import {module}" for module in sorted(standard)]
     submodules = sorted(source.modules)
@@ -175,6 +175,8 @@ def _held_against(evidence: Evidence) -> tuple[tuple[str, str], ...]:
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
+    if finding.kind == SLOW:
+        return "the call takes long."
     if finding.pair is not PairKind.NONE or finding.oracle in {"metamorphic", "boundary"}:
         return _of_oracle(finding)
     match outcome:
@@ -195,7 +197,7 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
 def _of_oracle(finding: Finding) -> str:
     if finding.oracle == "boundary":
         return f"a forbidden argument is accepted ({finding.detail})."
-    if finding.oracle == PERFORMANCE:
+    if is_measured(finding):
         return f"one target is worse than another ({finding.kind})."
     if finding.oracle == "metamorphic":
         return f"the law “{finding.kind}” is broken."
