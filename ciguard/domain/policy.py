@@ -83,7 +83,11 @@ def class_of(finding: Finding) -> FindingClass:
         deaths = [out for out in finding.outcomes.values() if isinstance(out, Crashed)]
         corrupts = any(may_corrupt(death.cause, death.log) for death in deaths)
         return FindingClass.SECURITY if corrupts else FindingClass.CRASH
-    if finding.oracle == "differential" and finding.evidence.law and finding.kind in _UNDER_A_LAW:
+    if (
+        finding.oracle == "differential"
+        and finding.kind in _UNDER_A_LAW
+        and finding.evidence.source
+    ):
         return _UNDER_A_LAW[finding.kind]
     by_oracle = _BY_ORACLE.get(finding.oracle, FindingClass.OTHER)
     return _BY_KIND.get((finding.oracle, finding.kind), by_oracle)

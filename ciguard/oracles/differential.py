@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Case, Fill, Outcome, Value
     from ciguard.oracles.contract import Identity, Subject
+    from ciguard.oracles.laws import Law
 
 _SEVERITIES = {
     "values": Severity.HIGH,
@@ -59,6 +60,12 @@ _SEVERITIES = {
 }
 _UNDER_A_LAW = {"refused": Severity.INFO, "accepted": Severity.LOW}
 """Where the documentation forbids the argument: to refuse it is right, to accept it is not."""
+_WHERE = {
+    PairKind.SAME: "every time",
+    PairKind.VERSION: "in every version",
+    PairKind.DEVICE: "on every device",
+    PairKind.BACKEND: "on every backend",
+}
 _UNSPECIFIED = frozenset({"values", "nan"})
 
 
@@ -82,7 +89,6 @@ class DifferentialOracle:
             pair = pair_kind(subject.targets[reference], subject.targets[name])
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
-            expected, observed = outcomes_side_by_side(outcomes[reference], outcomes[name])
             findings.append(
                 Finding(
                     oracle="differential",
@@ -96,12 +102,22 @@ class DifferentialOracle:
                     pair=pair,
                     detail=difference.detail,
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
-                    evidence=Evidence(expected=expected, observed=observed)
-                    if law is None
-                    else evidence_of(law, expected=expected, observed=observed),
+                    evidence=_evidence((reference, name), outcomes, pair, law),
                 )
             )
         return findings
+
+
+def _evidence(
+    names: tuple[str, str], outcomes: Mapping[str, Outcome], pair: PairKind, law: Law | None
+) -> Evidence:
+    sides = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
+    expected, observed = (f"{name}: {side}" for name, side in zip(names, sides, strict=True))
+    if law is not None:
+        return evidence_of(law, expected=expected, observed=observed)
+    where = _WHERE.get(pair, "everywhere")
+    says = f"The same call comes to the same {where}"
+    return Evidence(expected=expected, observed=observed, law=says)
 
 
 def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> Difference | None:

@@ -189,7 +189,7 @@ class PerformanceOracle:
                 targets=(reference, name),
                 pair=pair_kind(subject.targets[reference], subject.targets[name]),
                 message=f"{subject.api} {text}",
-                evidence=_evidence(measured[reference], measured[name], reference),
+                evidence=_evidence(measured, reference, name),
             )
             for name in others
             if is_comparable(subject.targets[reference], subject.targets[name])
@@ -230,15 +230,21 @@ def _claim(reference: Measured, other: Measured) -> str:
     return f"{verb} {more.ratio:.1f} times {what}: {amounts} ({proof})"
 
 
-def _evidence(reference: Measured, other: Measured, name: str) -> Evidence:
-    if other.quantity is Quantity.GROWTH:
+def _evidence(measured: Mapping[str, Measured], reference: str, other: str) -> Evidence:
+    quantity = measured[other].quantity
+    if quantity is Quantity.GROWTH:
         law = "The memory of a process does not grow with every call"
         source = "a straight line through the memory at all checkpoints, twice, in fresh workers"
     else:
-        what = "take" if other.quantity is Quantity.TIME else "need"
-        law = f"The same call does not {what} {LEAST_RATIO:g} times as much as on {name}"
+        what = "take" if quantity is Quantity.TIME else "need"
+        law = f"The same call does not {what} {LEAST_RATIO:g} times as much as on {reference}"
         source = "Wilcoxon's signed-rank test over paired rounds, twice, in fresh workers"
-    return Evidence(expected=amount(reference), observed=amount(other), law=law, source=source)
+    return Evidence(
+        expected=f"{reference}: {amount(measured[reference])}",
+        observed=f"{other}: {amount(measured[other])}",
+        law=law,
+        source=source,
+    )
 
 
 def amount(measured: Measured) -> str:

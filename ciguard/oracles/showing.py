@@ -46,11 +46,19 @@ def shown(output: Output, *, start: int = 0) -> str:
             return f"{dtype}{list(shape)}"
         case Tensor(dtype, shape, elements) | TensorDigest(dtype, shape, elements):
             few = ", ".join(map(_element, elements[start : start + _MOST_SHOWN].tolist()))
-            few = f"{'…, ' * (start > 0)}{few}"
             more = ", …" * (start + _MOST_SHOWN < math.prod(shape))
-            return f"{dtype}{list(shape)} ({few}{more})"
+            return f"{dtype}{list(shape)} ({_place(output, start)}{few}{more})"
         case _:
             assert_never(output)
+
+
+def _place(output: Tensor | TensorDigest, start: int) -> str:
+    """Return where the elements that are shown begin; of some of all elements it is not known."""
+    if not start:
+        return ""
+    if isinstance(output, TensorDigest):
+        return "…, "
+    return f"from {[int(index) for index in np.unravel_index(start, output.shape)]}: "
 
 
 def _element(element: object) -> str:

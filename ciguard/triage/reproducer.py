@@ -30,7 +30,7 @@ from ciguard.triage.writers import writer_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Evidence, Finding, Outcome
+    from ciguard.domain import Finding, Outcome
 
 _COMMENT_WIDTH = 96
 _MOST_MESSAGE = 600
@@ -153,30 +153,30 @@ def _header(finding: Finding, hint: EnvironmentHint) -> str:
     shown = finding.targets[-1] if finding.targets else "the target"
     outcome = finding.outcomes.get(shown)
     lines = [f"{finding.api}: {_claim(finding, outcome)}", ""]
-    if finding.pair is not PairKind.NONE and finding.targets:
-        reference = finding.targets[0]
-        lines.append(f"{reference}: {_observed(finding.outcomes.get(reference))}")
-    lines.append(f"{shown}: {_observed(outcome)}")
     if finding.message:
         lines.append(f"In one line: {finding.message}")
-    lines += [f"{name}: {text}" for name, text in _held_against(finding.evidence) if text]
+    lines += [f"{name}: {text}" for name, text in _held_against(finding) if text]
     lines += ["", f"Install: pip install {' '.join(hint.install)}"]
     lines += _advice(outcome)
     return "\n".join(comment(line) for line in lines)
 
 
-def _held_against(evidence: Evidence) -> tuple[tuple[str, str], ...]:
+def _held_against(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """Return the evidence; of an older baseline's finding, what was seen on its targets."""
+    evidence = finding.evidence
+    if not evidence.observed:
+        return tuple((name, _observed(finding.outcomes.get(name))) for name in finding.targets)
+    seen = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
+    line = telling_line(seen).partition(": ")[2] if isinstance(seen, Crashed) else ""
     return (
         ("Expected", evidence.expected),
-        ("Observed", evidence.observed),
+        ("Observed", f"{evidence.observed}{f': {line}' if line else ''}"),
         ("Law", evidence.law),
         ("Source", evidence.source),
     )
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
-    if finding.kind == SLOW:
-        return "the call takes long."
     if finding.pair is not PairKind.NONE or finding.oracle in {"metamorphic", "boundary"}:
         return _of_oracle(finding)
     match outcome:
@@ -189,7 +189,8 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
         case Exhausted():
             return "the call uses up all memory."
         case Passed() | Rejected() | None:
-            return f"{finding.oracle}: {finding.kind}."
+            is_slow = finding.kind == SLOW
+            return "the call takes long." if is_slow else f"{finding.oracle}: {finding.kind}."
         case _:
             assert_never(outcome)
 
