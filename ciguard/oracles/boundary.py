@@ -55,7 +55,11 @@ class BoundaryOracle:
                     f"{subject.api} accepts {said} for {law.parameter!r} and {consequence}; "
                     f"{where_written(law)} says {law.demand}: “{law.sentence}”"
                 ),
-                evidence=evidence_of(law, expected="an exception", observed=consequence),
+                evidence=evidence_of(
+                    law,
+                    expected=f"an exception about {law.parameter!r}",
+                    observed=f"{law.parameter} = {said}, {consequence}",
+                ),
             )
             for law, said in broken
         ]

@@ -41,7 +41,7 @@ class InternalErrorOracle:
                 evidence=Evidence(
                     expected="a result, or an exception that says what is wrong with the arguments",
                     observed=outcome_shown(first),
-                    law="Wrong arguments are answered by an error about the arguments",
+                    law="A call is answered by a result or by an error about its arguments",
                 ),
             )
         ]
