@@ -161,7 +161,7 @@ def severity() -> Kind:
 def policy() -> Kind:
     """Return the kind of policies: a table in files, `SELECTOR=ACTION` elsewhere."""
     return Kind(
-        metavar="SELECTOR=ACTION",
+        metavar="RULE",
         remedy=f'a table such as [policy] with lines such as performance = "fail": left one of '
         f"{', '.join(FindingClass)}, or a glob such as 'metamorphic/*' or 'torch.nn.*'; "
         f"right one of {', '.join(action.label for action in Action)}",

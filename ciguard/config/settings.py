@@ -156,8 +156,8 @@ class Config:
         default=(),
         metadata=_described(
             policy(),
-            "What is done about a class of findings, whatever fail-on says: off, report, file or "
-            "fail. The last rule that selects a finding decides.",
+            "What is done about some findings, whatever fail-on says, as SELECTOR=ACTION; actions "
+            "are off, report, file and fail (docs/severity.md).",
             key="policy",
             flag="--policy",
         ),

@@ -8,8 +8,8 @@ from ciguard.domain import Evidence, Finding, Passed
 from ciguard.execution import Container, decode_outputs
 from ciguard.oracles.contract import UNSTABLE_TAGS, registered
 from ciguard.oracles.differential import inputs_in
-from ciguard.oracles.relations import RELATIONS, observed_in
-from ciguard.oracles.showing import side_by_side
+from ciguard.oracles.relations import RELATIONS, Compares, observed_in
+from ciguard.oracles.showing import shown, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,17 +31,17 @@ class MetamorphicOracle:
         if relation is None or subject.tags & UNSTABLE_TAGS:
             return []
         inputs = inputs_in(case)
-        shown: dict[str, tuple[Difference, Observed]] = {}
+        broken: dict[str, tuple[Difference, Observed]] = {}
         for name, outcome in outcomes.items():
             output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
             observed = observed_in(output, inputs) if output is not None else None
             difference = relation.broken(observed) if observed is not None else None
             if observed is not None and difference is not None:
-                shown[name] = (difference, observed)
-        if not shown:
+                broken[name] = (difference, observed)
+        if not broken:
             return []
-        first, observed = next(iter(shown.values()))
-        targets = tuple(name for name, (one, _) in shown.items() if one.kind == first.kind)
+        first, observed = next(iter(broken.values()))
+        targets = tuple(name for name, (one, _) in broken.items() if one.kind == first.kind)
         expected, seen = _sides(relation, observed, first)
         return [
             Finding(
@@ -63,14 +63,17 @@ class MetamorphicOracle:
 
 
 def _sides(relation: Relation, observed: Observed, difference: Difference) -> tuple[str, str]:
-    """Return what the twin came to and what the call did, as far as they compare as they are."""
+    """Return what the law asks for and what was seen."""
     if observed.twin is None:
-        return "no exception", f"{observed.raised}: {difference.text}"
+        return "no exception", f"twin: {observed.raised}: {difference.text}"
+    if relation.compares is Compares.EMPTY_SHAPES:
+        seen = f"twin: {shown(observed.twin)}"
+        return f"call: {shown(observed.first)}, and the twin so without items", seen
     twin = observed.twin
     if relation.part is not None and isinstance(twin, Container):
         twin = twin.items[relation.part]
     seen, expected = side_by_side(observed.first, twin)
-    return expected, seen
+    return f"twin: {expected}", f"call: {seen}"
 
 
 registered("metamorphic", MetamorphicOracle)

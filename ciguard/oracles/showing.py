@@ -44,12 +44,19 @@ def shown(output: Output, *, start: int = 0) -> str:
             return text[:_MOST_TEXT]
         case Unreadable(dtype, shape):
             return f"{dtype}{list(shape)}"
-        case Tensor(dtype, shape, elements) | TensorDigest(dtype, shape, elements):
-            few = ", ".join(map(_element, elements[start : start + _MOST_SHOWN].tolist()))
-            more = ", …" * (start + _MOST_SHOWN < math.prod(shape))
-            return f"{dtype}{list(shape)} ({_place(output, start)}{few}{more})"
+        case Tensor() | TensorDigest():
+            return _elements_shown(output, start)
         case _:
             assert_never(output)
+
+
+def _elements_shown(output: Tensor | TensorDigest, start: int) -> str:
+    kind = f"{output.dtype}{list(output.shape)}"
+    few = _elements(output)[start : start + _MOST_SHOWN].tolist()
+    if not few:
+        return kind
+    more = ", …" * (start + _MOST_SHOWN < math.prod(output.shape))
+    return f"{kind} ({_place(output, start)}{', '.join(map(_element, few))}{more})"
 
 
 def _place(output: Tensor | TensorDigest, start: int) -> str:

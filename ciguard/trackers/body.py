@@ -17,7 +17,6 @@ from ciguard.domain import (
     class_of,
     markdown_block,
     markdown_code,
-    markdown_text,
     visible,
 )
 from ciguard.trackers.contract import Report, marker
@@ -188,9 +187,9 @@ def _held_against(evidence: Evidence) -> str:
         row = " | ".join(markdown_code(without_local_paths(text), limit=600) for text in cells)
         parts.append(f"| expected | observed |\n| --- | --- |\n| {row} |")
     if evidence.law:
-        parts.append(f"Law: {markdown_text(without_local_paths(evidence.law), limit=400)}")
+        parts.append(f"Law: {markdown_code(without_local_paths(evidence.law), limit=400)}")
     if evidence.source:
-        parts.append(f"Source: {markdown_text(without_local_paths(evidence.source), limit=400)}")
+        parts.append(f"Source: {markdown_code(without_local_paths(evidence.source), limit=400)}")
     return "\n\n".join(parts)
 
 
