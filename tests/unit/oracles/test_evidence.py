@@ -92,9 +92,9 @@ def test_a_hang_beside_a_result_says_where_the_call_returns() -> None:
     found = only({OLD: passed(1.0), NEW: Hung(5.0)})
 
     assert found.message == (
-        f"torch.fold does not return within 5 s on {NEW}, and returns in 0.1 s on {OLD}"
+        f"torch.fold does not return within 5 s on {NEW}, and returns in 0.001 s on {OLD}"
     )
-    assert found.evidence.expected == f"returns in 0.1 s on {OLD}"
+    assert found.evidence.expected == f"returns in 0.001 s on {OLD}"
     assert limit_of(found) == 5.0
 
 
