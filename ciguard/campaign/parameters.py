@@ -51,11 +51,8 @@ def resumed(config: Config, parameters: Mapping[str, Any]) -> Config:
         if item.name in _OF_THIS_COMMAND or item.name not in parameters:
             continue
         try:
-            stored = parameters[item.name]
-            if item.name == "rules":
-                restored[item.name] = SETTINGS["policy"].kind.check(list(map(_text, stored)))
-                continue
-            restored[item.name] = _restored(stored, getattr(config, item.name))
+            read = _rules if item.name == "rules" else _restored
+            restored[item.name] = read(parameters[item.name], getattr(config, item.name))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             msg = (
                 f"{config.out}: its journal gives {item.name} = {parameters[item.name]!r:.100}, "
@@ -63,6 +60,10 @@ def resumed(config: Config, parameters: Mapping[str, Any]) -> Config:
             )
             raise OutputError(msg) from error
     return replace(config, **restored)
+
+
+def _rules(stored: Any, _current: object) -> Any:
+    return SETTINGS["policy"].kind.check([_text(one) for one in stored])
 
 
 def _restored(stored: Any, current: object) -> Any:

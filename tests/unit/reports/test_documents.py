@@ -87,6 +87,8 @@ def test_buckets_are_one_object_per_line_and_can_be_read_back(
 
     read = {bucket.fingerprint: bucket for bucket in map(bucket_from_json, map(json.loads, lines))}
     assert read == {bucket.fingerprint: bucket for bucket in finished().buckets}
+    classes = {json.loads(line)["class"] for line in lines}
+    assert {"security-crash", "crash", "wrong-result"} <= classes
 
 
 def test_run_json_holds_targets_outcomes_stages_and_what_is_needed_to_run_again(
