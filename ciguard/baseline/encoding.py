@@ -16,7 +16,7 @@ from ciguard.baseline.record import (
     State,
     exhibit_to_json,
 )
-from ciguard.domain import Case, PairKind, Severity, case_from_json
+from ciguard.domain import Case, PairKind, Severity, case_from_json, evidence_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,6 +87,8 @@ def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:
         api=_field(fields, "api", str),
         pair=PairKind(_field(fields, "pair", str)),
         message=_field(fields, "message", str),
+        # Records of before there was evidence have none.
+        evidence=evidence_from_json(_field({"evidence": {}, **fields}, "evidence", dict)),
         case=case,
         grouping=_pairs(fields, "grouping"),
     )

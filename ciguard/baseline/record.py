@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,12 @@ from ciguard.domain import (
     Case,
     Comparison,
     Confirmation,
+    Evidence,
     Finding,
     PairKind,
     Severity,
     case_to_json,
+    evidence_to_json,
 )
 from ciguard.triage import is_fingerprint, simplicity
 
@@ -73,6 +75,7 @@ class Exhibit:
     api: str
     pair: PairKind = PairKind.NONE
     message: str = ""
+    evidence: Evidence = field(default_factory=Evidence)
     case: Case
     grouping: tuple[tuple[str, str], ...] = ()
 
@@ -146,6 +149,7 @@ def exhibit_of(bucket: Bucket) -> Exhibit:
         api=finding.api,
         pair=finding.pair,
         message=finding.message,
+        evidence=finding.evidence,
         case=finding.case,
         grouping=bucket.grouping,
     )
@@ -173,6 +177,7 @@ def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
             targets=record.targets,
             pair=shown.pair,
             message=shown.message,
+            evidence=shown.evidence,
         ),
         count=0,
         confirmation=Confirmation.CONFIRMED,
@@ -222,6 +227,7 @@ def exhibit_to_json(exhibit: Exhibit) -> dict[str, Json]:
         "api": exhibit.api,
         "pair": exhibit.pair.value,
         "message": exhibit.message,
+        "evidence": evidence_to_json(exhibit.evidence),
         "grouping": [list(pair) for pair in exhibit.grouping],
         "case": case_to_json(exhibit.case),
     }

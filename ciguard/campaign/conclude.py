@@ -19,7 +19,7 @@ from ciguard.baseline import (
 from ciguard.campaign.experience import keep_explored
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.scripts import try_scripts, write_scripts
-from ciguard.domain import Bucket, Comparison, Confirmation, StageFinished, Verdict
+from ciguard.domain import Action, Bucket, Comparison, Confirmation, StageFinished, Verdict
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -113,7 +113,11 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         replayed=run.replayed,
         apis={name: frozenset(member.exercised) for name, member in run.members.items()},
     )
-    compared = compare(met, run.memory.records, exercised)
+    compared = [
+        bucket
+        for bucket in compare(met, run.memory.records, exercised)
+        if run.config.policy.action(bucket.finding) is not Action.OFF
+    ]
     written = list(write_scripts(compared, run.members, run.config.out))
     if not run.interrupted:
         try:
@@ -142,7 +146,8 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
         for b in buckets
         if b.comparison is Comparison.NEW and b.confirmation is Confirmation.CONFIRMED
     ]
-    failing = [b for b in counted if b.finding.severity >= run.config.fail_on]
+    policy = run.config.policy
+    failing = [b for b in counted if policy.action(b.finding) is Action.FAIL]
     known = sum(b.comparison in {Comparison.KNOWN, Comparison.ACCEPTED} for b in buckets)
     executed = sum(member.tally.total for member in run.members.values())
     lost = [member.name for member in run.members.values() if member.not_run]
@@ -157,10 +162,12 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
         text = f"Baseline established with {len(counted)} buckets; from now on only new ones count."
     elif failing:
         verdict, code = Verdict.NEW_FINDINGS, ExitCode.FINDINGS
-        text = f"{len(failing)} new of severity {run.config.fail_on.label} or above, {known} known."
+        counts = "which count" if policy.rules else f"of severity {policy.fail_on.label} or above"
+        text = f"{len(failing)} new {counts}, {known} known."
     else:
         verdict, code = Verdict.CLEAN, ExitCode.CLEAN
-        below = f", {len(counted)} new below {run.config.fail_on.label}" if counted else ""
+        why = "that only get reported" if policy.rules else f"below {policy.fail_on.label}"
+        below = f", {len(counted)} new {why}" if counted else ""
         text = f"Nothing new that counts{below}; {known} known."
     return Decided(verdict=verdict, exit_code=code, summary=text, buckets=tuple(buckets))
 

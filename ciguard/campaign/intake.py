@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
+    Action,
     Bucket,
     BucketFlaky,
     BucketOpened,
@@ -13,6 +14,7 @@ from ciguard.domain import (
     Event,
     Finding,
     Passed,
+    Policy,
     Rejected,
 )
 from ciguard.oracles import judge
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stream import Executed
     from ciguard.triage import Confirmer, Settled
 
+BY_SEVERITY = Policy()
 _MOST_TRIES = 3
 """Candidates of one provisional fingerprint that are tried before it is flaky for good."""
 
@@ -40,6 +43,7 @@ class Intake:
         journal: Journal,
         groups: Mapping[str, Group],
         known: Collection[str],
+        policy: Policy = BY_SEVERITY,
     ) -> None:
         """Make an intake.
 
@@ -48,11 +52,13 @@ class Intake:
             journal: where candidates and buckets are noted before anything else happens to them.
             groups: by library.
             known: fingerprints of the baseline: met again, they need no confirmation.
+            policy: what is done about findings: some are passed over.
         """
         self._confirmer = confirmer
         self._journal = journal
         self._groups = groups
         self._known = frozenset(known)
+        self._policy = policy
         self.confirmed = Buckets()
         self.flaky: dict[str, Bucket] = {}
         self._tries: dict[str, int] = {}
@@ -75,6 +81,8 @@ class Intake:
 
     def propose(self, finding: Finding) -> Iterator[Event]:
         """Fold a finding into its bucket, or have it confirmed first."""
+        if self._policy.action(finding) is Action.OFF:
+            return
         key = fingerprint(finding).key
         key = self._confirmed_as.get(key, key)
         self.counts[key] = self.counts.get(key, 0) + 1
@@ -93,6 +101,8 @@ class Intake:
         """Take what the confirmer found out."""
         for outcome in settled:
             self._waiting.discard(outcome.key)
+            if self._policy.action(outcome.finding) is Action.OFF:
+                continue  # confirmed as something else than it was proposed as
             if outcome.confirmation is Confirmation.CONFIRMED:
                 yield from self._settle_confirmed(outcome)
             elif outcome.confirmation is Confirmation.FLAKY:

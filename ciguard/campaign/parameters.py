@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
-from ciguard.config import Config
+from ciguard.config import SETTINGS, Config
 from ciguard.domain import Severity
 from ciguard.errors import OutputError
 
@@ -28,7 +28,7 @@ def parameters_of(config: Config) -> dict[str, Any]:
             case Severity():
                 plain[item.name] = value.label
             case tuple():
-                plain[item.name] = list(value)
+                plain[item.name] = [str(one) for one in value]
             case _:
                 plain[item.name] = value
     return plain
@@ -51,7 +51,8 @@ def resumed(config: Config, parameters: Mapping[str, Any]) -> Config:
         if item.name in _OF_THIS_COMMAND or item.name not in parameters:
             continue
         try:
-            restored[item.name] = _restored(parameters[item.name], getattr(config, item.name))
+            read = _rules if item.name == "rules" else _restored
+            restored[item.name] = read(parameters[item.name], getattr(config, item.name))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             msg = (
                 f"{config.out}: its journal gives {item.name} = {parameters[item.name]!r:.100}, "
@@ -59,6 +60,10 @@ def resumed(config: Config, parameters: Mapping[str, Any]) -> Config:
             )
             raise OutputError(msg) from error
     return replace(config, **restored)
+
+
+def _rules(stored: Any, _current: object) -> Any:
+    return SETTINGS["policy"].kind.check([_text(one) for one in stored])
 
 
 def _restored(stored: Any, current: object) -> Any:
@@ -78,8 +83,8 @@ def _restored(stored: Any, current: object) -> Any:
             raise TypeError(type(current))
 
 
-def _text(stored: object) -> object:
-    return _of_type(stored, str)
+def _text(stored: object) -> str:
+    return str(_of_type(stored, str))
 
 
 def _of_type(stored: Any, *allowed: type) -> Any:

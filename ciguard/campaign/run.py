@@ -25,7 +25,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import OutputError, WorkerStartError
 from ciguard.execution import Dispatcher
-from ciguard.oracles import PERFORMANCE
+from ciguard.oracles import PERFORMANCE, is_measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -145,7 +145,8 @@ class _Campaign:
             if not stream.last:
                 stream.last = self._memory.frontier.last(stream.name, self._config.budget_s)
         self._recall()
-        yield from documentation_of(groups)
+        if self._config.policy.reads_documentation:
+            yield from documentation_of(groups)
         yield self._finish_stage("describe")
 
     def _choose(self, group: Group, name: Callable[[str], str]) -> Snapshot:
@@ -250,7 +251,7 @@ class _Campaign:
             bucket
             for bucket in self._turns.intake.confirmed.sorted()
             if bucket.fingerprint not in self._memory.fingerprints
-            and bucket.finding.oracle != PERFORMANCE  # a simpler call takes less of everything
+            and not is_measured(bucket.finding)  # a simpler call takes less of everything
         ]
         for bucket in sorted(new, key=lambda b: b.finding.oracle == "hang"):
             self._turns.minimiser.propose(bucket.fingerprint, bucket.finding)

@@ -19,7 +19,7 @@ from ciguard.domain import (
     status,
 )
 from ciguard.errors import OutputError, WorkerStartError
-from ciguard.oracles import PERFORMANCE
+from ciguard.oracles import is_measured
 from ciguard.targets import Active
 from ciguard.triage import EnvironmentHint, measures_alike, script
 
@@ -138,8 +138,8 @@ def try_scripts(
 def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     """Tell whether a script's end is that of the finding."""
     finding = bucket.finding
-    if finding.oracle == PERFORMANCE:
-        return result.exit_code == 0 and measures_alike(finding, result.log)
+    if is_measured(finding):
+        return result.exit_code in {0, 1} and measures_alike(finding, result.log)
     if finding.oracle in {"differential", "metamorphic"}:
         return result.exit_code == 1 and _SHOWS_DIFFERENCE in result.log
     if finding.oracle == "boundary":

@@ -60,15 +60,25 @@ class Turns:
         """By name."""
         self.replays = Replays(dispatcher, self.groups)
         self.confirmer = Confirmer(
-            dispatcher, repetitions=config.confirmations, subject_of=self._subject_of
+            dispatcher,
+            repetitions=config.confirmations,
+            subject_of=self._subject_of,
+            time_left=lambda: budget.confirm_until - time.monotonic(),
         )
         self.suspects = Suspects()
         self.measurer = Measurer(dispatcher, self.groups, known=known)
         self.minimiser = Minimiser(
-            dispatcher, repetitions=config.confirmations, subject_of=self._subject_of
+            dispatcher,
+            repetitions=config.confirmations,
+            subject_of=self._subject_of,
+            time_left=lambda: budget.minimise_until - time.monotonic(),
         )
         self.intake = Intake(
-            confirmer=self.confirmer, journal=journal, groups=self.groups, known=known
+            confirmer=self.confirmer,
+            journal=journal,
+            groups=self.groups,
+            known=known,
+            policy=config.policy,
         )
 
     def _subject_of(self, finding: Finding) -> Subject:

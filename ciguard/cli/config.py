@@ -38,8 +38,10 @@ def _plain(settings: Effective) -> dict[str, object]:
     values: dict[str, object] = {}
     for key, text, source in settings.shown():
         value = getattr(settings.config, SETTINGS[key].field)
-        # A severity is a number in Python only, and a path no JSON type.
-        plain = value if type(value) in {bool, int, float, tuple} else text
+        # A severity is a number in Python only; a path and a rule are no JSON types.
+        plain = value if type(value) in {bool, int, float} else text
+        if isinstance(value, tuple):
+            plain = [str(item) for item in value]
         values[key] = {"value": plain, "source": source.kind.value, "name": source.name}
     return {
         "schema": SCHEMA,

@@ -64,9 +64,9 @@ def refuse_measured(bucket: Bucket) -> None:
     Raises:
         ConfigurationError: if its targets were measured against each other.
     """
-    from ciguard.oracles import PERFORMANCE  # noqa: PLC0415 - not for `--help`
+    from ciguard.oracles import is_measured  # noqa: PLC0415 - not for `--help`
 
-    if bucket.finding.oracle == PERFORMANCE:
+    if is_measured(bucket.finding):
         msg = (
             f"bucket {bucket.fingerprint}: found by measuring ({bucket.finding.kind}), which one "
             "call does not show. Run its script on both targets, or `ciguard run`, which measures "

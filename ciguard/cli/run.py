@@ -37,14 +37,14 @@ def run(settings: Effective) -> int:
     from ciguard.trackers import Filing, FilingRules, LocalTracker  # noqa: PLC0415
 
     config = settings.config
-    destination = Destination(folder=config.out, stream=sys.stdout, fail_on=config.fail_on)
+    destination = Destination(folder=config.out, stream=sys.stdout, policy=config.policy)
     # Files come first: the console says where they are, and whether one of them failed.
     documents = [name for name in REPORTERS.items() if name not in CONSOLES]
     reporters: dict[str, Reporter] = {name: REPORTERS.get(name)(destination) for name in documents}
     reporters["issues"] = Filing(
         LocalTracker(config.tracker),
         FolderStore(config.baseline),
-        rules=FilingRules(cap=_MOST_LOCAL_ISSUES, file_first_run=True),
+        rules=FilingRules(cap=_MOST_LOCAL_ISSUES, policy=config.policy, file_first_run=True),
         out=config.out,
     )
     console = console_name(os.environ, sys.stdout)

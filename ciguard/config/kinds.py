@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
-from ciguard.domain import Severity
+from ciguard.domain import Action, FindingClass, Rule, Severity
 from ciguard.errors import suggestion
 
 if TYPE_CHECKING:
@@ -158,6 +158,21 @@ def severity() -> Kind:
     )
 
 
+def policy() -> Kind:
+    """Return the kind of policies: a table in files, `SELECTOR=ACTION` elsewhere."""
+    return Kind(
+        metavar="RULE",
+        remedy=f'a table such as [policy] with lines such as performance = "fail": left one of '
+        f"{', '.join(FindingClass)}, or a glob such as 'metamorphic/*' or 'torch.nn.*'; "
+        f"right one of {', '.join(action.label for action in Action)}",
+        parse=split_list,
+        toml_types=(dict,),
+        check=_rules,
+        show=lambda rules: ", ".join(map(str, rules)),
+        is_list=True,
+    )
+
+
 def switch() -> Kind:
     """Return the kind of yes or no."""
     return Kind(
@@ -212,6 +227,33 @@ def _severity(text: str) -> Severity:
     return by_label[text.strip().lower()]
 
 
+def _rules(given: Any) -> tuple[Rule, ...]:
+    if not isinstance(given, dict):
+        parted = [text.partition("=") for text in given]
+        for text, (_, sign, _) in zip(given, parted, strict=True):
+            if not sign:
+                msg = f"{text!r} is not SELECTOR=ACTION"
+                raise ValueError(msg)
+        given = {selector.strip(): action.strip() for selector, _, action in parted}
+    return tuple(_rule(selector, action) for selector, action in given.items())
+
+
+def _rule(selector: str, wanted: object) -> Rule:
+    if not {"/", "."}.intersection(selector) and selector not in set(FindingClass):
+        msg = f"{selector!r} is no class of findings{_closest(selector, FindingClass)}"
+        raise ValueError(msg)
+    by_label = {action.label: action for action in Action}
+    if not isinstance(wanted, str) or wanted not in by_label:
+        near = _closest(wanted, by_label) if isinstance(wanted, str) else ""
+        msg = f"{selector} = {wanted!r}: no such action{near}"
+        raise ValueError(msg)
+    action = by_label[wanted]
+    if selector == FindingClass.DOCUMENTATION and action > Action.REPORT:
+        msg = f"{selector} = {wanted!r}: what documentation says is only ever reported"
+        raise ValueError(msg)
+    return Rule(selector, action)
+
+
 def _truth(text: str) -> bool:
     word = text.strip().lower()
     if word not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
@@ -222,5 +264,5 @@ def _truth(text: str) -> bool:
 
 def _closest(text: str, known: Any) -> str:
     """Return `. Did you mean 'x'?` or nothing; the remedy lists what is known."""
-    hint = suggestion(text, known).partition(" Known:")[0]
+    hint = suggestion(text, map(str, known)).partition(" Known:")[0]
     return "." + hint if hint else ""

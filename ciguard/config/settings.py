@@ -7,8 +7,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ciguard.config.kinds import Kind, duration, folder, severity, size, switch, texts, whole
-from ciguard.domain import Severity
+from ciguard.config.kinds import (
+    Kind,
+    duration,
+    folder,
+    policy,
+    severity,
+    size,
+    switch,
+    texts,
+    whole,
+)
+from ciguard.domain import Policy, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -142,6 +152,16 @@ class Config:
             f"{', '.join(item.label for item in Severity)}.",
         ),
     )
+    rules: tuple[Rule, ...] = field(
+        default=(),
+        metadata=_described(
+            policy(),
+            "What is done about some findings, whatever fail-on says, as SELECTOR=ACTION; actions "
+            "are off, report, file and fail (docs/severity.md).",
+            key="policy",
+            flag="--policy",
+        ),
+    )
     case_limit_s: float = field(
         default=0.0,
         metadata=_described(
@@ -166,6 +186,11 @@ class Config:
             switch(), "Continue the campaign found in the output folder.", in_files=False
         ),
     )
+
+    @property
+    def policy(self) -> Policy:
+        """What is done about a finding."""
+        return Policy(fail_on=self.fail_on, rules=self.rules)
 
 
 def _setting(described: Field[Any]) -> Setting:

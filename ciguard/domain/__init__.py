@@ -14,6 +14,7 @@ from ciguard.domain.cases import (
     case_id,
     case_to_json,
 )
+from ciguard.domain.corruption import corruption_line, is_memory_fault
 from ciguard.domain.documentation import (
     DocumentationCheck,
     DocumentationFinding,
@@ -37,6 +38,7 @@ from ciguard.domain.findings import (
     Bucket,
     Comparison,
     Confirmation,
+    Evidence,
     Finding,
     PairKind,
     Severity,
@@ -45,6 +47,8 @@ from ciguard.domain.findings import (
     Verdict,
     bucket_from_json,
     bucket_to_json,
+    evidence_from_json,
+    evidence_to_json,
     finding_from_json,
     finding_to_json,
 )
@@ -63,6 +67,7 @@ from ciguard.domain.outcomes import (
     outcome_to_json,
     status,
 )
+from ciguard.domain.policy import Action, FindingClass, Policy, Rule, class_of
 from ciguard.domain.records import (
     RECORD_SCHEMA,
     ApiRecord,
@@ -105,6 +110,7 @@ from ciguard.domain.values import (
 
 __all__ = [
     "RECORD_SCHEMA",
+    "Action",
     "ApiCall",
     "ApiRecord",
     "ArrayValue",
@@ -126,10 +132,12 @@ __all__ = [
     "DtypeValue",
     "Errored",
     "Event",
+    "Evidence",
     "Exhausted",
     "Explicit",
     "Fill",
     "Finding",
+    "FindingClass",
     "Frame",
     "Hung",
     "Intent",
@@ -142,9 +150,11 @@ __all__ = [
     "ParameterKind",
     "ParameterRecord",
     "Passed",
+    "Policy",
     "Provisioning",
     "Rejected",
     "Resource",
+    "Rule",
     "RunFinished",
     "RunStarted",
     "Scalar",
@@ -168,11 +178,16 @@ __all__ = [
     "case_from_json",
     "case_id",
     "case_to_json",
+    "class_of",
+    "corruption_line",
     "documentation_to_json",
     "dtypes",
+    "evidence_from_json",
+    "evidence_to_json",
     "finding_from_json",
     "finding_to_json",
     "html_code",
+    "is_memory_fault",
     "markdown_block",
     "markdown_code",
     "markdown_text",

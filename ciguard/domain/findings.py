@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,18 @@ class PairKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a maintainer holds against each other. May hold fuzzed text: escape where shown."""
+
+    expected: str = ""
+    observed: str = ""
+    law: str = ""
+    """The law or documented constraint that was broken, as a sentence; empty where it is none."""
+    source: str = ""
+    """Where the law stands: the sentence of the documentation, or a reference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One oracle's verdict on one case, with the evidence."""
 
@@ -69,6 +81,7 @@ class Finding:
     """What tells this defect from another of the same kind, for the fingerprint: stable text."""
     message: str
     """One line for a person: what happened. May hold fuzzed text: escape where it is shown."""
+    evidence: Evidence = Evidence()
 
 
 class Confirmation(StrEnum):
@@ -133,6 +146,7 @@ def finding_to_json(finding: Finding) -> dict[str, Json]:
         "pair": finding.pair.value,
         "detail": finding.detail,
         "message": finding.message,
+        "evidence": evidence_to_json(finding.evidence),
         "outcomes": {name: outcome_to_json(out) for name, out in finding.outcomes.items()},
         "case": case_to_json(finding.case),
     }
@@ -159,10 +173,23 @@ def finding_from_json(encoded: Json) -> Finding:
             pair=PairKind(encoded["pair"]),
             detail=str(encoded["detail"]),
             message=encoded["message"],
+            evidence=evidence_from_json(encoded.get("evidence", {})),
         )
     except (AttributeError, KeyError, TypeError) as error:
         msg = f"not an encoded finding: {error!r}"
         raise ValueError(msg) from error
+
+
+def evidence_to_json(evidence: Evidence) -> dict[str, str]:
+    """Return the JSON form of evidence; what is empty is left out."""
+    return {item.name: text for item in fields(Evidence) if (text := getattr(evidence, item.name))}
+
+
+def evidence_from_json(encoded: Mapping[str, Json]) -> Evidence:
+    """Rebuild evidence; keys that are not known are ignored."""
+    return Evidence(
+        **{item.name: str(encoded[item.name]) for item in fields(Evidence) if item.name in encoded}
+    )
 
 
 def bucket_to_json(bucket: Bucket) -> dict[str, Json]:

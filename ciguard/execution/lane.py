@@ -43,6 +43,8 @@ class Job:
     perturb: int = 0
     """For a fresh worker: fill newly allocated memory with this byte, so that a result that
     depends on uninitialised memory shows itself. 0 leaves memory as it comes."""
+    limit_s: float = 0.0
+    """Time of one case; 0 for the target's own limit."""
     session: int = 0
     """Measure, see `measurement`, in the worker of this session, which is fresh when it begins.
     0 for an ordinary job."""
@@ -251,7 +253,7 @@ class Lane:
         log = excerpt(contents(self._log))
         stack = contents(self._stack).decode("utf-8", "replace")
         if is_in_case:
-            outcome = decode_death(death, log=log, stack=stack, limit_s=self._limits.case_s)
+            outcome = decode_death(death, log=log, stack=stack, limit_s=self._limit_s(running))
             running.outcomes.append(outcome)
         if len(running.outcomes) > before:
             running.deaths_without_progress = 0
@@ -280,11 +282,13 @@ class Lane:
             return
         if self._memory_mib(_RESIDENT) > self._limits.memory_mib + _LIBRARY_MIB:
             self._kill("memory", dump=False)
-        elif self._is_hung(now - began_ns / 1e9):
+        elif self._is_hung(now - began_ns / 1e9, self._limit_s(self._running)):
             self._kill("time", dump=True)
 
-    def _is_hung(self, spent_s: float) -> bool:
-        limit_s = self._limits.case_s
+    def _limit_s(self, running: _Running) -> float:
+        return running.job.limit_s or self._limits.case_s
+
+    def _is_hung(self, spent_s: float, limit_s: float) -> bool:
         if spent_s < limit_s:
             return False
         return spent_s >= _PATIENCE * limit_s or not self._is_starved(limit_s)

@@ -14,7 +14,7 @@ from ciguard.oracles.differential import (
 )
 from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.exhaustion import ExhaustionOracle
-from ciguard.oracles.hang import HangOracle
+from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.laws import Law, laws_of
 from ciguard.oracles.metamorphic import MetamorphicOracle
@@ -28,6 +28,7 @@ from ciguard.oracles.performance import (
     PerformanceOracle,
     amount,
     is_comparable,
+    is_measured,
     rounds_for,
     steady_growth,
 )
@@ -36,7 +37,6 @@ from ciguard.oracles.relations import (
     Compares,
     Observes,
     Relation,
-    broken_law,
     encode,
     is_whole,
     relations_of,
@@ -44,6 +44,7 @@ from ciguard.oracles.relations import (
 )
 
 __all__ = [
+    "HANG",
     "KINDS",
     "LEAST_GROWTH",
     "LEAST_PEAK",
@@ -52,6 +53,7 @@ __all__ = [
     "ORACLES",
     "PERFORMANCE",
     "RELATIONS",
+    "SLOW",
     "BoundaryOracle",
     "Compares",
     "CrashOracle",
@@ -68,18 +70,20 @@ __all__ = [
     "Relation",
     "Subject",
     "amount",
-    "broken_law",
     "differs",
     "documentation_findings",
     "encode",
     "has_special_elements",
     "is_comparable",
+    "is_measured",
     "is_whole",
     "judge",
     "laws_of",
+    "limit_of",
     "pair_kind",
     "relations_of",
     "rounds_for",
+    "slow",
     "steady_growth",
     "tensors_of",
 ]

@@ -9,26 +9,17 @@ import numpy as np
 
 from ciguard.domain import ArrayValue, Finding, Passed, Severity, TensorValue
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
-from ciguard.knowledge import Source
 from ciguard.oracles.contract import registered
 from ciguard.oracles.differential import has_special_elements, leaves
-from ciguard.oracles.laws import breach
+from ciguard.oracles.laws import broken_laws, evidence_of, where_written
+from ciguard.oracles.showing import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome, Value
+    from ciguard.domain import Case, Outcome
     from ciguard.execution import Output
     from ciguard.oracles.contract import Subject
-    from ciguard.oracles.laws import Law
-
-_WHERE = {
-    Source.OPDEF: "the operator's definition",
-    Source.ANNOTATION: "the signature",
-}
-_MOST_SHOWN = 3
-_REPLACED = {"reduction": frozenset({"size_average", "reduce"})}
-"""Arguments that others, given too, take the place of: torch's older names of one choice."""
 
 
 class BoundaryOracle:
@@ -45,7 +36,7 @@ class BoundaryOracle:
         passed = [out for out in outcomes.values() if isinstance(out, Passed)]
         if not laws or not passed or len(passed) < len(outcomes) or _is_about_nothing(case):
             return []
-        broken = [(law, said) for law in laws if (said := _broken(law, case))]
+        broken = broken_laws(case, laws)
         consequence = _consequence(passed[0], case) if broken else ""
         if not consequence:
             return []
@@ -62,29 +53,16 @@ class BoundaryOracle:
                 detail=f"{law.parameter}: {law.aspect}",
                 message=(
                     f"{subject.api} accepts {said} for {law.parameter!r} and {consequence}; "
-                    f"{_WHERE.get(law.source, 'the documentation')} says {law.demand}: "
-                    f"“{law.sentence}”"
+                    f"{where_written(law)} says {law.demand}: “{law.sentence}”"
+                ),
+                evidence=evidence_of(
+                    law,
+                    expected=f"an exception about {law.parameter!r}",
+                    observed=f"{law.parameter} = {said}, {consequence}",
                 ),
             )
             for law, said in broken
         ]
-
-
-def _broken(law: Law, case: Case) -> str:
-    value = _argument(case, law)
-    return "" if value is None else breach(value, law.demand)
-
-
-def _argument(case: Case, law: Law) -> Value | None:
-    """Return what a call gives a parameter; None if it leaves it out or replaces it."""
-    named = dict(case.keywords)
-    if not _REPLACED.get(law.parameter, frozenset()).isdisjoint(named):
-        return None
-    if law.parameter in named:
-        return named[law.parameter]
-    if law.position is None or law.position >= len(case.arguments):
-        return None
-    return case.arguments[law.position]
 
 
 def _is_about_nothing(case: Case) -> bool:
@@ -107,7 +85,7 @@ def _consequence(passed: Passed, case: Case) -> str:
         return "returns an empty result"
     if not has_special_elements(case) and any(map(_is_special, seen)):
         return "returns NaN or infinity"
-    return f"returns {_shown(seen[0])}"
+    return f"returns {shown(seen[0])}"
 
 
 def _numbers(output: Output) -> Iterator[Tensor | TensorDigest | Scalar]:
@@ -132,26 +110,6 @@ def _is_special(output: Tensor | TensorDigest | Scalar) -> bool:
             return bool(output.nan or output.inf)
         case Scalar(kind, text):
             return kind in "fz" and ("nan" in text or "inf" in text)
-
-
-def _shown(output: Tensor | TensorDigest | Scalar) -> str:
-    match output:
-        case Scalar(_, text):
-            return text[:40]
-        case Tensor(dtype, shape, elements) | TensorDigest(dtype, shape, elements):
-            first = ", ".join(map(_element, elements[:_MOST_SHOWN].tolist()))
-            more = ", …" if math.prod(shape) > _MOST_SHOWN else ""
-            return f"{dtype}{list(shape)} ({first}{more})"
-
-
-def _element(element: object) -> str:
-    match element:
-        case bool() | int() | str() | bytes():
-            return f"{element!r:.20}"
-        case float() | complex():
-            return f"{element:.6g}"
-        case _:
-            return "…"
 
 
 registered("boundary", BoundaryOracle)

@@ -242,4 +242,4 @@ def _first_unequal(mine: NDArray[Any], theirs: NDArray[Any], kind: str = "values
     else:
         unequal = mine != theirs
     place = int(np.flatnonzero(unequal)[0]) if unequal.any() else 0
-    return Difference(kind, f"{mine[place]!r:.60} vs {theirs[place]!r:.60} at element {place}")
+    return Difference(kind, f"{mine[place]!s:.60} vs {theirs[place]!s:.60} at element {place}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Crashed, Finding, Severity
+from ciguard.domain import Crashed, Evidence, Finding, Severity
 from ciguard.oracles.contract import registered
+from ciguard.oracles.showing import outcome_shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +37,11 @@ class CrashOracle:
                 outcomes=outcomes,
                 targets=tuple(dead),
                 message=f"{subject.api} ends the process ({first.cause})",
+                evidence=Evidence(
+                    expected="a result or a Python exception",
+                    observed=outcome_shown(first),
+                    law="No call ends the process, whatever its arguments",
+                ),
             )
         ]
 

@@ -12,6 +12,7 @@ from ciguard.domain import (
     CallValue,
     Constant,
     DictValue,
+    Evidence,
     Explicit,
     Finding,
     Intent,
@@ -36,13 +37,16 @@ from ciguard.oracles.comparison import (
     inputs_of,
 )
 from ciguard.oracles.contract import UNSTABLE_TAGS, headline, registered
+from ciguard.oracles.laws import broken_laws, evidence_of
 from ciguard.oracles.relations import exemption_of
+from ciguard.oracles.showing import outcomes_side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain import Case, Fill, Outcome, Value
     from ciguard.oracles.contract import Identity, Subject
+    from ciguard.oracles.laws import Law
 
 _SEVERITIES = {
     "values": Severity.HIGH,
@@ -53,6 +57,14 @@ _SEVERITIES = {
     "refused": Severity.MEDIUM,
     "accepted": Severity.INFO,
     "exception": Severity.LOW,
+}
+_UNDER_A_LAW = {"refused": Severity.INFO, "accepted": Severity.LOW}
+"""Where the documentation forbids the argument: to refuse it is right, to accept it is not."""
+_WHERE = {
+    PairKind.SAME: "every time",
+    PairKind.VERSION: "in every version",
+    PairKind.DEVICE: "on every device",
+    PairKind.BACKEND: "on every backend",
 }
 _UNSPECIFIED = frozenset({"values", "nan"})
 
@@ -75,11 +87,13 @@ class DifferentialOracle:
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
             pair = pair_kind(subject.targets[reference], subject.targets[name])
+            broken = broken_laws(case, subject.laws.get(case.focus, ()))
+            law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
             findings.append(
                 Finding(
                     oracle="differential",
                     kind=difference.kind,
-                    severity=_SEVERITIES[difference.kind],
+                    severity=(_SEVERITIES if law is None else _UNDER_A_LAW)[difference.kind],
                     library=subject.library,
                     api=subject.api,
                     case=case,
@@ -88,9 +102,22 @@ class DifferentialOracle:
                     pair=pair,
                     detail=difference.detail,
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
+                    evidence=_evidence((reference, name), outcomes, pair, law),
                 )
             )
         return findings
+
+
+def _evidence(
+    names: tuple[str, str], outcomes: Mapping[str, Outcome], pair: PairKind, law: Law | None
+) -> Evidence:
+    sides = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
+    expected, observed = (f"{name}: {side}" for name, side in zip(names, sides, strict=True))
+    if law is not None:
+        return evidence_of(law, expected=expected, observed=observed)
+    where = _WHERE.get(pair, "everywhere")
+    says = f"The same call comes to the same {where}"
+    return Evidence(expected=expected, observed=observed, law=says)
 
 
 def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> Difference | None:

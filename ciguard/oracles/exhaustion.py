@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Exhausted, Finding, Severity
+from ciguard.domain import Evidence, Exhausted, Finding, Severity
 from ciguard.oracles.contract import registered
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ class ExhaustionOracle:
                 outcomes=outcomes,
                 targets=tuple(ended),
                 message=f"{subject.api} ends the process when {resource} runs out",
+                evidence=Evidence(
+                    expected="a result or a Python exception",
+                    observed=f"the process ends: {resource} runs out",
+                    law="Who asks for too much is refused with an exception",
+                ),
             )
         ]
 

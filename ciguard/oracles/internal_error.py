@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Errored, Finding, Severity
+from ciguard.domain import Errored, Evidence, Finding, Severity
 from ciguard.oracles.contract import headline, registered
+from ciguard.oracles.showing import outcome_shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +38,11 @@ class InternalErrorOracle:
                 outcomes=outcomes,
                 targets=tuple(leaky),
                 message=f"{subject.api} fails internally: {first.exception}: {line}",
+                evidence=Evidence(
+                    expected="a result, or an exception that says what is wrong with the arguments",
+                    observed=outcome_shown(first),
+                    law="A call is answered by a result or by an error about its arguments",
+                ),
             )
         ]
 

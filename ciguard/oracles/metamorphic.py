@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Finding, Passed
-from ciguard.execution import decode_outputs
+from ciguard.domain import Evidence, Finding, Passed
+from ciguard.execution import Container, decode_outputs
 from ciguard.oracles.contract import UNSTABLE_TAGS, registered
 from ciguard.oracles.differential import inputs_in
-from ciguard.oracles.relations import RELATIONS, observed_in
+from ciguard.oracles.relations import RELATIONS, Compares, observed_in
+from ciguard.oracles.showing import shown, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Case, Outcome
     from ciguard.oracles.comparison import Difference
     from ciguard.oracles.contract import Subject
+    from ciguard.oracles.relations import Observed, Relation
 
 
 class MetamorphicOracle:
@@ -29,17 +31,18 @@ class MetamorphicOracle:
         if relation is None or subject.tags & UNSTABLE_TAGS:
             return []
         inputs = inputs_in(case)
-        shown: dict[str, Difference] = {}
+        broken: dict[str, tuple[Difference, Observed]] = {}
         for name, outcome in outcomes.items():
             output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
             observed = observed_in(output, inputs) if output is not None else None
-            difference = observed and relation.broken(observed)
-            if difference:
-                shown[name] = difference
-        if not shown:
+            difference = relation.broken(observed) if observed is not None else None
+            if observed is not None and difference is not None:
+                broken[name] = (difference, observed)
+        if not broken:
             return []
-        first = next(iter(shown.values()))
-        targets = tuple(name for name, one in shown.items() if one.kind == first.kind)
+        first, observed = next(iter(broken.values()))
+        targets = tuple(name for name, (one, _) in broken.items() if one.kind == first.kind)
+        expected, seen = _sides(relation, observed, first)
         return [
             Finding(
                 oracle="metamorphic",
@@ -52,8 +55,25 @@ class MetamorphicOracle:
                 targets=targets,
                 detail=first.kind,
                 message=f"{subject.api} breaks “{relation.name}”: {first.kind}: {first.text}",
+                evidence=Evidence(
+                    expected=expected, observed=seen, law=relation.law, source=relation.source
+                ),
             )
         ]
+
+
+def _sides(relation: Relation, observed: Observed, difference: Difference) -> tuple[str, str]:
+    """Return what the law asks for and what was seen."""
+    if observed.twin is None:
+        return "no exception", f"twin: {observed.raised}: {difference.text}"
+    if relation.compares is Compares.EMPTY_SHAPES:
+        seen = f"twin: {shown(observed.twin)}"
+        return f"call: {shown(observed.first)}, and the twin so without items", seen
+    twin = observed.twin
+    if relation.part is not None and isinstance(twin, Container):
+        twin = twin.items[relation.part]
+    seen, expected = side_by_side(observed.first, twin)
+    return f"twin: {expected}", f"call: {seen}"
 
 
 registered("metamorphic", MetamorphicOracle)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import Finding, PairKind, Passed, Severity
+from ciguard.domain import Evidence, Finding, PairKind, Passed, Severity
 from ciguard.execution import Measured, Quantity, decode_measured
 from ciguard.oracles.contract import registered
 from ciguard.oracles.differential import pair_kind
+from ciguard.oracles.hang import SLOW
 from ciguard.oracles.signed_rank import signed_rank_p
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ _COMPARABLE = frozenset({PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT})
 """Devices and backends differ in speed by design."""
 _LEAST = {Quantity.TIME: LEAST_TIME_NS, Quantity.PEAK: LEAST_PEAK}
 KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH: "leak"}
+
+
+def is_measured(finding: Finding) -> bool:
+    """Tell whether a finding says how much a call takes: a simpler call takes less."""
+    return finding.oracle == PERFORMANCE or finding.kind == SLOW
 
 
 def is_comparable(reference: Identity, other: Identity) -> bool:
@@ -183,6 +189,7 @@ class PerformanceOracle:
                 targets=(reference, name),
                 pair=pair_kind(subject.targets[reference], subject.targets[name]),
                 message=f"{subject.api} {text}",
+                evidence=_evidence(measured, reference, name),
             )
             for name in others
             if is_comparable(subject.targets[reference], subject.targets[name])
@@ -221,6 +228,23 @@ def _claim(reference: Measured, other: Measured) -> str:
         return f"{verb} {amounts} ({proof})"
     what = "as long" if other.quantity is Quantity.TIME else "as much memory"
     return f"{verb} {more.ratio:.1f} times {what}: {amounts} ({proof})"
+
+
+def _evidence(measured: Mapping[str, Measured], reference: str, other: str) -> Evidence:
+    quantity = measured[other].quantity
+    if quantity is Quantity.GROWTH:
+        law = "The memory of a process does not grow with every call"
+        source = "a straight line through the memory at all checkpoints, twice, in fresh workers"
+    else:
+        what = "take" if quantity is Quantity.TIME else "need"
+        law = f"The same call does not {what} {LEAST_RATIO:g} times as much as on {reference}"
+        source = "Wilcoxon's signed-rank test over paired rounds, twice, in fresh workers"
+    return Evidence(
+        expected=f"{reference}: {amount(measured[reference])}",
+        observed=f"{other}: {amount(measured[other])}",
+        law=law,
+        source=source,
+    )
 
 
 def amount(measured: Measured) -> str:

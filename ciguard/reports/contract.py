@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 
-from ciguard.domain import Event, Severity
+from ciguard.domain import Event, Policy
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ class Destination:
     """The run's output folder; a reporter of files makes it when it first writes."""
     stream: TextIO
     """What a person reads while the run goes on."""
-    fail_on: Severity = Severity.MEDIUM
-    """Least severity of a new finding that fails the run."""
+    policy: Policy = field(default_factory=Policy)
+    """Which new findings fail the run."""
 
 
 class Reporter(Protocol):

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Bucket, Crashed, PairKind, Passed, visible, visible_lines
+from ciguard.domain import (
+    Bucket,
+    Crashed,
+    PairKind,
+    Passed,
+    class_of,
+    visible,
+    visible_lines,
+)
 from ciguard.reports.wording import (
     claim,
     counts_text,
+    evidence_rows,
     ordered,
     outcome_text,
     short,
@@ -51,8 +60,13 @@ def bucket_lines(bucket: Bucket, script: str) -> Iterator[str]:
     yield f"{bucket.fingerprint}  {visible(finding.api)}"
     yield f"  {visible(finding.message)}"
     yield ""
+    evidence = evidence_rows(finding.evidence)
+    if evidence:
+        yield from (f"{name}:".ljust(11) + visible(text) for name, text in evidence)
+        yield ""
     yield f"State:     {state(bucket)}, {bucket.confirmation.value}"
     yield f"Severity:  {finding.severity.label}"
+    yield f"Class:     {class_of(finding).words}"
     yield f"Oracle:    {finding.oracle}/{finding.kind}"
     if finding.pair is not PairKind.NONE:
         yield f"Between:   targets that differ in {finding.pair.value}"

@@ -21,6 +21,7 @@ from ciguard.domain import (
     TargetUnavailable,
     Warned,
     bucket_to_json,
+    class_of,
 )
 from ciguard.reports.files import write_atomically
 from ciguard.reports.progress import STATUSES
@@ -134,7 +135,13 @@ def _target(target: TargetSummary, exercised: int) -> dict[str, Json]:
 
 def _lines(buckets: Iterable[Bucket]) -> str:
     # ASCII only: the line separators of Unicode would cut a line in two for some readers.
-    return "".join(json.dumps(bucket_to_json(bucket), sort_keys=True) + "\n" for bucket in buckets)
+    return "".join(
+        json.dumps(
+            {**bucket_to_json(bucket), "class": class_of(bucket.finding).value}, sort_keys=True
+        )
+        + "\n"
+        for bucket in buckets
+    )
 
 
 def _now() -> str:

@@ -8,20 +8,30 @@ from typing import TYPE_CHECKING
 from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from ciguard.domain import (
+    Action,
     Bucket,
     Comparison,
     Event,
     RunFinished,
     TargetSummary,
     Verdict,
+    class_of,
     visible,
     visible_lines,
 )
 from ciguard.reports.files import write_atomically
-from ciguard.reports.wording import UNCONFIRMED, ordered, outcome_text, short, state, tally_text
+from ciguard.reports.wording import (
+    UNCONFIRMED,
+    evidence_rows,
+    ordered,
+    outcome_text,
+    short,
+    state,
+    tally_text,
+)
 
 if TYPE_CHECKING:
-    from ciguard.domain import Severity
+    from ciguard.domain import Policy
     from ciguard.reports.contract import Destination
 
 _SKIPPED = {
@@ -37,12 +47,12 @@ class JunitReporter:
 
     def __init__(self, destination: Destination) -> None:
         self._path = destination.folder / "junit.xml"
-        self._fail_on = destination.fail_on
+        self._policy = destination.policy
 
     def receive(self, event: Event) -> None:
         """See `Reporter`."""
         if isinstance(event, RunFinished):
-            document = _document(event, self._fail_on)
+            document = _document(event, self._policy)
             write_atomically(self._path, _xml(document))
 
     def close(self) -> None:
@@ -55,7 +65,7 @@ def _xml(document: JUnitXml) -> str:
     return written.getvalue().decode("utf-8")
 
 
-def _document(event: RunFinished, fail_on: Severity) -> JUnitXml:
+def _document(event: RunFinished, policy: Policy) -> JUnitXml:
     targets = TestSuite("ciguard.targets")
     targets.add_testcases([_target_case(target) for target in event.targets])
     levels = sorted({bucket.finding.case.level for bucket in event.buckets})
@@ -64,7 +74,7 @@ def _document(event: RunFinished, fail_on: Severity) -> JUnitXml:
         suite = TestSuite(f"ciguard.{level}")
         suite.add_testcases(
             [
-                _bucket_case(bucket, event.verdict, fail_on)
+                _bucket_case(bucket, event.verdict, policy)
                 for bucket in ordered(event.buckets)
                 if bucket.finding.case.level == level
             ]
@@ -85,29 +95,32 @@ def _target_case(target: TargetSummary) -> TestCase:
     return case
 
 
-def _bucket_case(bucket: Bucket, verdict: Verdict, fail_on: Severity) -> TestCase:
+def _bucket_case(bucket: Bucket, verdict: Verdict, policy: Policy) -> TestCase:
     finding = bucket.finding
     case = TestCase(
         f"{visible(finding.api)} {finding.kind} [{short(bucket.fingerprint)}]",
         classname=f"ciguard.{finding.case.level}.{finding.oracle}.{visible(finding.library)}",
     )
     if bucket.comparison is Comparison.NEW:
-        case.result = [_new(bucket, verdict, fail_on)]
+        case.result = [_new(bucket, verdict, policy)]
     elif bucket.comparison in _SKIPPED:
         case.result = [Skipped(_SKIPPED[bucket.comparison])]
     return case
 
 
-def _new(bucket: Bucket, verdict: Verdict, fail_on: Severity) -> Failure | Skipped:
+def _new(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipped:
     finding = bucket.finding
     if state(bucket) == UNCONFIRMED:
         return Skipped("not confirmed: the budget ended before all repetitions")
     if verdict is Verdict.ESTABLISHED:
         return Skipped("recorded: this run established the baseline")
-    if finding.severity < fail_on:
-        return Skipped(f"new, but below the failing severity: {finding.severity.label}")
+    if policy.action(finding) is not Action.FAIL:
+        kind = f"{finding.severity.label}, {class_of(finding).words}"
+        return Skipped(f"new, but not what fails the check: {kind}")
     failure = Failure(visible(finding.message), f"{finding.oracle}.{finding.kind}")
+    head = [f"Bucket: {bucket.fingerprint}", f"Class: {class_of(finding).words}"]
+    head += [f"{name}: {text}" for name, text in evidence_rows(finding.evidence)]
     outcomes = [f"{name}: {outcome_text(out)}" for name, out in finding.outcomes.items()]
     script = [f"Reproducer: {bucket.reproducer}"] if bucket.reproducer else []
-    failure.text = visible_lines("\n".join([f"Bucket: {bucket.fingerprint}", *outcomes, *script]))
+    failure.text = visible_lines("\n".join([*head, *outcomes, *script]))
     return failure

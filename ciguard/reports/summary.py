@@ -13,6 +13,7 @@ from ciguard.domain import (
     Event,
     RunFinished,
     Warned,
+    class_of,
     html_code,
     markdown_block,
     markdown_code,
@@ -26,6 +27,7 @@ from ciguard.reports.wording import (
     apis_text,
     claim,
     counts_text,
+    evidence_rows,
     ordered,
     outcome_text,
     short,
@@ -138,13 +140,14 @@ def _buckets(buckets: tuple[Bucket, ...]) -> Iterator[str]:
     if not buckets:
         return
     yield "\n## Buckets\n"
-    yield "| | severity | bucket | API | what happened | on | reproducer |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield "| | severity | class | bucket | API | what happened | on | reproducer |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for bucket in ordered(buckets):
         finding = bucket.finding
         cells = (
             state(bucket),
             finding.severity.label,
+            class_of(finding).words,
             f"`{short(bucket.fingerprint)}`",
             markdown_code(finding.api, limit=120),
             f"{finding.oracle}/{finding.kind}: {markdown_code(claim(finding), limit=200)}",
@@ -168,6 +171,8 @@ def _details(buckets: tuple[Bucket, ...], folder: Path) -> Iterator[str]:
         yield f"<details><summary>{short(bucket.fingerprint)}: "
         # Markdown is not read inside a summary's line; elements are.
         yield f"{html_code(finding.api)} {html_code(claim(finding))}</summary>\n"
+        for name, text in evidence_rows(finding.evidence):
+            yield f"- {name}: {markdown_code(text)}"
         for name, outcome in finding.outcomes.items():
             yield f"- {markdown_code(name)}: {markdown_code(outcome_text(outcome))}"
         script = _script(bucket, folder)

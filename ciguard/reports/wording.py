@@ -12,6 +12,7 @@ from ciguard.domain import (
     Confirmation,
     Crashed,
     Errored,
+    Evidence,
     Exhausted,
     Finding,
     Frame,
@@ -70,6 +71,17 @@ def outcome_text(outcome: Outcome) -> str:
 def stack_of(outcome: Outcome) -> tuple[Frame, ...]:
     """Return the frames that an outcome came with, innermost first."""
     return outcome.stack if isinstance(outcome, Errored | Crashed | Hung) else ()
+
+
+def evidence_rows(evidence: Evidence) -> list[tuple[str, str]]:
+    """Return what is known of a finding beside its message. May hold fuzzed text."""
+    source = f" ({evidence.source})" if evidence.source else ""
+    rows = (
+        ("Expected", evidence.expected),
+        ("Observed", evidence.observed),
+        ("Law", f"{evidence.law}{source}" if evidence.law else ""),
+    )
+    return [(name, text) for name, text in rows if text]
 
 
 def claim(finding: Finding) -> str:

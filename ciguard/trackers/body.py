@@ -14,18 +14,18 @@ from ciguard.domain import (
     PairKind,
     Passed,
     Rejected,
+    class_of,
     markdown_block,
     markdown_code,
     visible,
 )
-from ciguard.oracles import broken_law
 from ciguard.trackers.contract import Report, marker
 from ciguard.triage import telling_line, without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ciguard.domain import Bucket, Finding, Frame, Outcome
+    from ciguard.domain import Bucket, Evidence, Finding, Frame, Outcome
 
 MOST_BODY = 60_000
 """Characters; trackers refuse more than 65,536."""
@@ -58,6 +58,7 @@ def report(bucket: Bucket, context: Context) -> Report:
     parts = (
         marker(bucket.fingerprint),
         _summary(bucket.finding, context),
+        _held_against(bucket.finding.evidence),
         _outcomes(bucket.finding, context),
         _script(context, reproduced=bucket.reproduced),
         _evidence(bucket.finding),
@@ -111,7 +112,8 @@ def roll_up(buckets: Iterable[Bucket]) -> Report:
     """Return the one issue that lists buckets which have none of their own."""
     listed = list(buckets)
     rows = [
-        f"| {b.finding.severity.label} | {markdown_code(b.finding.api)} "
+        f"| {b.finding.severity.label}, {class_of(b.finding).words} "
+        f"| {markdown_code(b.finding.api)} "
         f"| {markdown_code(_line_of(b.finding), limit=100)} | `{b.fingerprint}` |"
         for b in listed[:_MOST_LISTED]
     ]
@@ -172,11 +174,23 @@ def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
         case Exhausted():
             return f"One call of {api} with small arguments uses up all memory."
         case Passed() | Rejected() | None:
-            law = broken_law(finding)
-            expected = f"\n\nExpected: {law}" if law else ""
-            return f"{api}: {markdown_code(without_local_paths(finding.message))}{expected}"
+            return f"{api}: {markdown_code(without_local_paths(finding.message))}"
         case _:
             assert_never(outcome)
+
+
+def _held_against(evidence: Evidence) -> str:
+    """Return what was expected and what was observed side by side, and the law between them."""
+    parts = []
+    if evidence.expected or evidence.observed:
+        cells = (evidence.expected, evidence.observed)
+        row = " | ".join(markdown_code(without_local_paths(text), limit=600) for text in cells)
+        parts.append(f"| expected | observed |\n| --- | --- |\n| {row} |")
+    if evidence.law:
+        parts.append(f"Law: {markdown_code(without_local_paths(evidence.law), limit=400)}")
+    if evidence.source:
+        parts.append(f"Source: {markdown_code(without_local_paths(evidence.source), limit=400)}")
+    return "\n\n".join(parts)
 
 
 def _outcomes(finding: Finding, context: Context) -> str:
@@ -274,7 +288,7 @@ def _grouping(bucket: Bucket) -> str:
 def _footer(bucket: Bucket, context: Context) -> str:
     finding = bucket.finding
     facts = [
-        f"severity {finding.severity.label}",
+        f"severity {finding.severity.label}, {class_of(finding).words}",
         f"level {markdown_code(finding.case.level, limit=40)}",
         f"oracle {markdown_code(finding.oracle, limit=40)}",
         bucket.confirmation.value,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import State, find_record, is_regression
-from ciguard.domain import Comparison, Confirmation, Severity
+from ciguard.domain import Action, Comparison, Confirmation, Policy
 from ciguard.trackers.body import ROLL_UP, roll_up
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ class FilingRules:
 
     cap: int = 5
     """Issues that one run may open; the rest goes on the list."""
-    least_severity: Severity = Severity.MEDIUM
+    policy: Policy = field(default_factory=Policy)
+    """Which findings are filed at all."""
     file_first_run: bool = False
     """File the findings of the run that establishes the baseline, too (up to the cap)."""
 
@@ -91,7 +92,7 @@ def _is_fileable(bucket: Bucket, rules: FilingRules) -> bool:
     return (
         bucket.confirmation is Confirmation.CONFIRMED
         and bucket.comparison in {Comparison.NEW, Comparison.KNOWN}
-        and bucket.finding.severity >= rules.least_severity
+        and rules.policy.action(bucket.finding) >= Action.FILE
     )
 
 

@@ -7,31 +7,42 @@ orderly way share one per repetition, since a fresh process is the price.
 A difference between targets counts only if each target also agrees with itself. Memory is filled
 with another byte in each repetition, and random generators get another seed, so that a result read
 from uninitialised memory or drawn at random disagrees.
+
+A call that exceeds its limit gets a multiple of it in the first repetition, as far as the budget
+allows: one that returns then is slow, and is repeated as such; one that does not return hangs.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import Confirmation, Finding, PairKind
+from ciguard.domain import Confirmation, Finding, PairKind, Passed
 from ciguard.execution import Job
-from ciguard.oracles import differs, encode, judge
+from ciguard.oracles import HANG, SLOW, differs, encode, judge, limit_of, slow
 from ciguard.triage.fingerprint import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ciguard.domain import Case, Outcome
     from ciguard.execution import Dispatcher, Result
     from ciguard.oracles import Subject
 
 _FILLS = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
-_DEADLY = frozenset({"crash", "hang", "exhaustion"})
+_DEADLY = frozenset({"crash", HANG, "exhaustion"})
 _COMPARED = frozenset({"differential", "metamorphic"})
 """Oracles that hold results against each other: what disagrees with itself proves nothing."""
+_PATIENCE = 10.0
+_LEAST_PATIENCE = 3.0
+"""How many times its limit a call is waited for before it counts as hung."""
+_SHARE = 0.125
+"""Of the time that is left, for one such wait."""
+_SLACK = 2.0
+"""How many times the time of the first repetition a slow call gets in the others."""
 _MOST_TOGETHER = 16
 _MOST_UNDER_WAY = 3
 
@@ -84,21 +95,32 @@ class Confirmer:
         *,
         repetitions: int,
         subject_of: SubjectOf,
+        time_left: Callable[[], float] = lambda: math.inf,
         key: str = KEY,
     ) -> None:
-        """Make a confirmer; its jobs' keys are pairs of `key` and a number."""
+        """Make a confirmer.
+
+        Args:
+            dispatcher: runs the repetitions.
+            repetitions: in which a finding must show.
+            subject_of: says what is being tested.
+            time_left: seconds until confirming ends.
+            key: its jobs' keys are pairs of this and a number.
+        """
         self._dispatcher = dispatcher
         self._key = key
         self._repetitions = repetitions
         self._subject_of = subject_of
+        self._time_left = time_left
         self._queue: list[tuple[int, int, _Candidate]] = []
         self._trials: dict[int, _Trial] = {}
         self._number = 0
 
     def propose(self, key: str, finding: Finding) -> None:
-        """Queue a finding; the most severe are repeated first."""
+        """Queue a finding; the most severe are repeated first, what takes long comes last."""
         self._number += 1
-        heapq.heappush(self._queue, (-finding.severity, self._number, _Candidate(key, finding)))
+        urgency = 0 if finding.oracle == HANG else -finding.severity - 1
+        heapq.heappush(self._queue, (urgency, self._number, _Candidate(key, finding)))
 
     @property
     def is_idle(self) -> bool:
@@ -147,9 +169,30 @@ class Confirmer:
         cases = tuple(encode(_varied(c.finding, trial.repetition)) for c in trial.candidates)
         is_compared = any(c.finding.oracle in _COMPARED for c in trial.candidates)
         perturb = _FILLS[trial.repetition % len(_FILLS)] if is_compared else 0
+        limit_s = self._limit_s(trial.candidates[0])
         for target in trial.targets:
-            job = Job(target, (self._key, number), cases, fresh=True, perturb=perturb)
+            job = Job(
+                target,
+                (self._key, number),
+                cases,
+                fresh=True,
+                perturb=perturb,
+                limit_s=limit_s,
+            )
             self._dispatcher.add(job, urgent=True)
+
+    def _limit_s(self, candidate: _Candidate) -> float:
+        """Return the time that a candidate's case gets; 0 for the usual."""
+        if candidate.finding.oracle != HANG:
+            return 0.0
+        if not candidate.met:
+            usual_s = limit_of(candidate.finding)
+            allowed_s = min(_PATIENCE * usual_s, _SHARE * self._time_left())
+            return max(_LEAST_PATIENCE * usual_s, allowed_s)
+        first = candidate.met[0]
+        if first.kind != SLOW:
+            return 0.0  # waited for long enough once
+        return _SLACK * max(o.cost_s for o in first.outcomes.values() if isinstance(o, Passed))
 
     def take(self, result: Result) -> list[Settled]:
         """Take the result of one of this confirmer's jobs; return what it settles."""
@@ -185,8 +228,13 @@ class Confirmer:
         if proposed.oracle in _COMPARED and not _agree(candidate.seen, outcomes):
             return False
         candidate.seen.append(outcomes)
-        for finding in judge(proposed.case, outcomes, self._subject_of(proposed)):
-            same_defect = (finding.oracle, finding.kind) == (proposed.oracle, proposed.kind)
+        found = judge(proposed.case, outcomes, self._subject_of(proposed))
+        kinds = {proposed.kind}
+        if proposed.oracle == HANG:
+            found += filter(None, [slow(proposed, outcomes)])
+            kinds = {candidate.met[0].kind} if candidate.met else {HANG, SLOW}
+        for finding in found:
+            same_defect = finding.oracle == proposed.oracle and finding.kind in kinds
             if same_defect and (
                 finding.pair is PairKind.NONE or finding.targets == proposed.targets
             ):

@@ -7,6 +7,7 @@ show the defect as often as a new finding must before it stands for its bucket.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ from ciguard.triage.fingerprint import fingerprint
 from ciguard.triage.reductions import reductions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ciguard.domain import Case, Finding, Outcome
     from ciguard.execution import Dispatcher, Result
     from ciguard.triage.confirm import SubjectOf
@@ -46,11 +49,22 @@ class Minimiser:
 
     KEY = "minimise"
 
-    def __init__(self, dispatcher: Dispatcher, *, repetitions: int, subject_of: SubjectOf) -> None:
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        *,
+        repetitions: int,
+        subject_of: SubjectOf,
+        time_left: Callable[[], float] = lambda: math.inf,
+    ) -> None:
         self._dispatcher = dispatcher
         self._subject_of = subject_of
         self._confirmer = Confirmer(
-            dispatcher, repetitions=repetitions, subject_of=subject_of, key=self.KEY
+            dispatcher,
+            repetitions=repetitions,
+            subject_of=subject_of,
+            time_left=time_left,
+            key=self.KEY,
         )
         self._queue: deque[_Search] = deque()
         self._searches: dict[str, _Search] = {}

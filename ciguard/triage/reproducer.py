@@ -16,7 +16,7 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
-from ciguard.oracles import PERFORMANCE, broken_law
+from ciguard.oracles import SLOW, is_measured
 from ciguard.triage import arrays
 from ciguard.triage.expectation import comparison
 from ciguard.triage.literals import is_name, scalar
@@ -81,7 +81,7 @@ def _body(finding: Finding, source: Source) -> tuple[str, list[str]]:
         return before, [*calls, *filter(None, [source.writer.finish]), after]
     finish = [line for line in [source.writer.finish] if line]
     calls = source.call(finding.case)
-    if finding.oracle == PERFORMANCE:
+    if is_measured(finding):
         return "", [timing(finding, [*calls, *finish])]
     calls += [*twin_call(finding.case, source), *finish]
     before, after_error, after = _around_call(finding, source)
@@ -123,7 +123,7 @@ def _indented_try(calls: list[str], after_error: str) -> list[str]:
 
 def _imports(finding: Finding, source: Source, hint: EnvironmentHint) -> str:
     standard = source.standard | ({"os"} if hint.variables else set())
-    if finding.oracle == PERFORMANCE:
+    if is_measured(finding):
         standard |= set(modules(finding))
     lines = [f"import {module}" for module in sorted(standard)]
     submodules = sorted(source.modules)
@@ -153,15 +153,27 @@ def _header(finding: Finding, hint: EnvironmentHint) -> str:
     shown = finding.targets[-1] if finding.targets else "the target"
     outcome = finding.outcomes.get(shown)
     lines = [f"{finding.api}: {_claim(finding, outcome)}", ""]
-    if finding.pair is not PairKind.NONE and finding.targets:
-        reference = finding.targets[0]
-        lines.append(f"{reference}: {_observed(finding.outcomes.get(reference))}")
-    lines.append(f"{shown}: {_observed(outcome)}")
     if finding.message:
         lines.append(f"In one line: {finding.message}")
+    lines += [f"{name}: {text}" for name, text in _held_against(finding) if text]
     lines += ["", f"Install: pip install {' '.join(hint.install)}"]
     lines += _advice(outcome)
     return "\n".join(comment(line) for line in lines)
+
+
+def _held_against(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """Return the evidence; of an older baseline's finding, what was seen on its targets."""
+    evidence = finding.evidence
+    if not evidence.observed:
+        return tuple((name, _observed(finding.outcomes.get(name))) for name in finding.targets)
+    seen = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
+    line = telling_line(seen).partition(": ")[2] if isinstance(seen, Crashed) else ""
+    return (
+        ("Expected", evidence.expected),
+        ("Observed", f"{evidence.observed}{f': {line}' if line else ''}"),
+        ("Law", evidence.law),
+        ("Source", evidence.source),
+    )
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
@@ -169,26 +181,27 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
         return _of_oracle(finding)
     match outcome:
         case Crashed():
-            return "the process dies. Expected: a result or a Python exception."
+            return "the process dies."
         case Errored():
-            return "an internal error escapes. Expected: a result or an error that helps the user."
+            return "an internal error escapes."
         case Hung():
             return "the call does not return."
         case Exhausted():
-            return "the call uses up all memory. Expected: a result or a Python exception."
+            return "the call uses up all memory."
         case Passed() | Rejected() | None:
-            return f"{finding.oracle}: {finding.kind}."
+            is_slow = finding.kind == SLOW
+            return "the call takes long." if is_slow else f"{finding.oracle}: {finding.kind}."
         case _:
             assert_never(outcome)
 
 
 def _of_oracle(finding: Finding) -> str:
     if finding.oracle == "boundary":
-        return f"a forbidden argument is accepted ({finding.detail}). Expected: an error."
-    if finding.oracle == PERFORMANCE:
+        return f"a forbidden argument is accepted ({finding.detail})."
+    if is_measured(finding):
         return f"one target is worse than another ({finding.kind})."
     if finding.oracle == "metamorphic":
-        return f"the law “{finding.kind}” is broken. Expected: {broken_law(finding)}"
+        return f"the law “{finding.kind}” is broken."
     return f"two targets answer differently ({finding.kind})."
 
 

@@ -10,7 +10,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.domain import (
+    Crashed,
+    Errored,
+    Exhausted,
+    Hung,
+    Passed,
+    Rejected,
+    corruption_line,
+    is_memory_fault,
+)
 from ciguard.triage.normalise import normalise
 
 if TYPE_CHECKING:
@@ -19,14 +28,6 @@ if TYPE_CHECKING:
 MEMORY_CORRUPTION = "memory corruption"
 FAILED_CHECK = "failed check"
 
-_CORRUPTING_SIGNALS = frozenset({"SIGSEGV", "SIGBUS"})
-_CORRUPTION = re.compile(
-    r"\bfree\(\): |\bmalloc\(\)|\brealloc\(\): |\bcalloc\(\): |munmap_chunk\(\)|double free"
-    r"|\bcorrupted (?:size|double-linked|unsorted)|malloc_consolidate|sysmalloc|unlink_chunk"
-    r"|stack smashing detected|buffer overflow detected|smallbin|fastbin|unaligned tcache"
-    r"|AddressSanitizer: (?:heap|stack|global|SEGV|use-after|attempting|unknown)"
-    r"|[Cc]aught segfault at address|tcmalloc.*(?:invalid pointer|corrupt)"
-)
 _REASONS = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
@@ -98,10 +99,10 @@ def _symptom_of_death(
     cause: str, stack: tuple[Frame, ...], *, log: str, fuzzed: tuple[str, ...]
 ) -> Symptom:
     # Corrupted memory is noticed later than it is corrupted, so the place is not to be trusted.
-    if cause in _CORRUPTING_SIGNALS:
+    if is_memory_fault(cause):
         return Symptom(MEMORY_CORRUPTION)
     reason = stated_reason(log)
-    if not reason and _CORRUPTION.search(log):
+    if not reason and corruption_line(log):
         return Symptom(MEMORY_CORRUPTION)
     if reason:
         return Symptom(FAILED_CHECK, normalise(reason, fuzzed=fuzzed), stack)
@@ -127,9 +128,7 @@ def telling_line(outcome: Outcome) -> str:
         case Rejected(exception, message) | Errored(exception, message):
             return f"{exception}: {message}"
         case Crashed(cause, _, log):
-            found = _CORRUPTION.search(log)
-            line = log[found.start() :].splitlines()[0] if found else ""
-            reason = _LOG_PREFIX.sub("", stated_reason(log)) or line
+            reason = _LOG_PREFIX.sub("", stated_reason(log)) or corruption_line(log)
             return f"{cause}: {reason}" if reason else cause
         case Hung(limit_s):
             return f"no return within {limit_s:g} s"

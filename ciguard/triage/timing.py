@@ -9,13 +9,30 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Passed
 from ciguard.execution import Measured, Quantity, decode_measured
-from ciguard.oracles import KINDS, LEAST_GROWTH, LEAST_PEAK, LEAST_RATIO, LEAST_TIME_NS, amount
+from ciguard.oracles import (
+    KINDS,
+    LEAST_GROWTH,
+    LEAST_PEAK,
+    LEAST_RATIO,
+    LEAST_TIME_NS,
+    SLOW,
+    amount,
+)
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding, Outcome
 
 NAMES = frozenset(
-    {"resource", "statistics", "time", "call_times", "memory_before", "resident_kib", "repeats"}
+    {
+        "resource",
+        "statistics",
+        "time",
+        "began_s",
+        "call_times",
+        "memory_before",
+        "resident_kib",
+        "repeats",
+    }
 )
 """What the source text binds."""
 
@@ -45,9 +62,14 @@ for repeats in (100, 2000):  # the first calls fill caches
 {call}
 print("measured: %.1f KiB more per call" % ((resident_kib() - memory_before) / 2000))
 """
+_ONCE = """
+began_s = time.monotonic()
+{call}
+raise SystemExit("SLOW: measured: %.2f s" % (time.monotonic() - began_s))
+"""
 _TEMPLATES = {Quantity.TIME: (_TIME, 1), Quantity.PEAK: (_PEAK, 0), Quantity.GROWTH: (_GROWTH, 2)}
 """Source text, and how deep the call is indented in it."""
-_MEASURED = re.compile(r"^measured: (-?[\d.]+) ", re.MULTILINE)
+_MEASURED = re.compile(r"^(?:SLOW: )?measured: (-?[\d.]+) ", re.MULTILINE)
 _UNITS = {Quantity.TIME: 1e3, Quantity.PEAK: 2.0**20, Quantity.GROWTH: 1024.0}
 """Of what the scripts print, in those of a measurement."""
 _BY_KIND = {kind: quantity for quantity, kind in KINDS.items()}
@@ -57,9 +79,11 @@ def timing(finding: Finding, calls: list[str]) -> str:
     """Return the source text that measures a call and prints what it finds.
 
     Args:
-        finding: of the performance oracle.
+        finding: says how much the call takes.
         calls: statements that make the call.
     """
+    if finding.kind == SLOW:
+        return _ONCE.strip("\n").format(call="\n".join(calls))
     template, depth = _TEMPLATES[_BY_KIND[finding.kind]]
     body = textwrap.indent("\n".join(calls), "    " * depth)
     return template.strip("\n").format(call=body)
@@ -67,6 +91,8 @@ def timing(finding: Finding, calls: list[str]) -> str:
 
 def modules(finding: Finding) -> tuple[str, ...]:
     """Return the modules that the source text of `timing` needs."""
+    if finding.kind == SLOW:
+        return ("time",)
     is_time = _BY_KIND[finding.kind] is Quantity.TIME
     return ("statistics", "time") if is_time else ("resource",)
 
@@ -74,6 +100,9 @@ def modules(finding: Finding) -> tuple[str, ...]:
 def measures_alike(finding: Finding, log: str) -> bool:
     """Tell whether a script has measured as much as makes a finding; on the same machine only."""
     said = _MEASURED.search(log)
+    if finding.kind == SLOW:
+        took = finding.outcomes[finding.targets[-1]]
+        return said is not None and isinstance(took, Passed) and float(said[1]) > took.cost_s / 2
     reference = _measured(finding.outcomes.get(finding.targets[0]))
     if said is None or reference is None:
         return False

@@ -166,6 +166,11 @@ def test_both_kinds_of_file_in_one_folder_are_refused(tmp_path: Path) -> None:
         ("out = ''", "out = '': not a path. Write the path of a folder."),
         ("resume = true", "resume: concerns one run and cannot be set in a file. Use --resume"),
         ("seed = ", "ciguard.toml: not valid TOML"),
+        ("[policy]\nhagn = 'fail'", "'hagn' is no class of findings. Did you mean 'hang'? Write"),
+        ("[policy]\nhang = 'fails'", "hang = 'fails': no such action. Did you mean 'fail'? Write"),
+        ("[policy]\nhang = 3", "policy = {'hang': 3}: hang = 3: no such action. Write a table"),
+        ("[policy]\ndocumentation = 'file'", "what documentation says is only ever reported"),
+        ("policy = 'hang'", "policy = 'hang': a string is not allowed here. Write a table such as"),
         ("[run]\nseed = 1", "ciguard.toml: run: no such setting."),
     ],
 )
@@ -175,6 +180,34 @@ def test_a_mistake_in_a_file_names_place_key_value_and_remedy(
     root = _repository(tmp_path, ciguard=text)
 
     assert message in _error(root)
+
+
+def test_a_policy_is_a_table_whose_order_is_kept(tmp_path: Path) -> None:
+    table = '[policy]\nperformance = "fail"\n"torch.nn.*" = "off"\n"metamorphic/*" = "file"'
+    root = _repository(tmp_path, ciguard=table)
+
+    effective = _load(root)
+
+    assert [str(rule) for rule in effective.config.rules] == [
+        "performance=fail",
+        "torch.nn.*=off",
+        "metamorphic/*=file",
+    ]
+    assert ("policy", "performance=fail, torch.nn.*=off, metamorphic/*=file") in {
+        (key, value) for key, value, _ in effective.shown()
+    }
+
+
+def test_flags_give_a_policy_too(tmp_path: Path) -> None:
+    flags = {"policy": ("hang = report", "crash=file")}
+
+    config = load_config(flags, {}, folder=tmp_path).config
+
+    assert [str(rule) for rule in config.rules] == ["hang=report", "crash=file"]
+    assert config.policy.rules == config.rules
+    assert _error(tmp_path, policy="hang").startswith(
+        "--policy hang: 'hang' is not SELECTOR=ACTION"
+    )
 
 
 def test_a_pyproject_whose_table_is_a_value_is_refused(tmp_path: Path) -> None:

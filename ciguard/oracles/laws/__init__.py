@@ -4,6 +4,7 @@
 accusation may not. Pure: no I/O, no library.
 """
 
+from ciguard.oracles.laws.breaking import broken_laws, evidence_of, where_written
 from ciguard.oracles.laws.demands import (
     Choice,
     Demand,
@@ -25,7 +26,10 @@ __all__ = [
     "Ranks",
     "aspect_of",
     "breach",
+    "broken_laws",
     "demands_in",
+    "evidence_of",
     "laws_of",
     "sentences",
+    "where_written",
 ]

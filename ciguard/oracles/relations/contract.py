@@ -25,7 +25,7 @@ from ciguard.oracles.comparison import Difference, Inputs, compare_outputs
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding, Json
+    from ciguard.domain import Json
 
 
 class Observes(StrEnum):
@@ -166,12 +166,6 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
         for name, relation in sorted(RELATIONS.items().items())
         if exemption_of(record.api, name) is None and relation.applies(record, names)
     )
-
-
-def broken_law(finding: Finding) -> str:
-    """Return the law that a finding breaks, and its source; empty where no known relation is."""
-    relation = RELATIONS.items().get(finding.case.relation)
-    return f"{relation.law} ({relation.source})" if relation else ""
 
 
 def is_whole(case: ApiCall) -> bool:

@@ -117,7 +117,7 @@ def _beyond(
         return None  # at the edge of what the function is defined for, nothing is promised
     if not np.isfinite(first).all():
         place = int(np.flatnonzero(~np.isfinite(first))[0])
-        return Difference("nan", f"{first.flat[place]!r} vs {exact.flat[place]!r}")
+        return Difference("nan", f"{first.flat[place]} vs {exact.flat[place]}")
     if not exact.size:
         return None
     spread = float(np.abs(exact - near).max())

@@ -129,6 +129,11 @@ def _spin_forever() -> str:
         pass
 
 
+def _rest(seconds: float) -> str:
+    time.sleep(seconds)
+    return "rested"
+
+
 def _kill(number: int) -> str:
     os.kill(os.getpid(), number)
     time.sleep(60)
@@ -148,6 +153,7 @@ _ENDS: dict[str, Any] = {
     "gibibyte": _write_gibibyte,
     "fork bomb": _fork_forever,
     "sleep": lambda: time.sleep(3600),
+    "long rest": lambda: _rest(1.5 if _IS_NEW else 0.0),
     "systemexit": lambda: sys.exit(4),
     "fine": lambda: "fine",
 }

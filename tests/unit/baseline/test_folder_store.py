@@ -10,6 +10,7 @@ from baseline_examples import NAMES, record, record_sets
 from hypothesis import HealthCheck, given, settings
 
 from ciguard.baseline import FolderStore, Records, merge
+from ciguard.domain import Evidence
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:
@@ -94,6 +95,19 @@ DAMAGE = {
 }
 
 
+def test_a_record_of_before_there_was_evidence_is_read(stored: FolderStore) -> None:
+    index = stored.path / "buckets.jsonl"
+    lines = [json.loads(line) for line in index.read_text().splitlines()]
+    for line in lines:
+        line.pop("evidence", None)
+    before = stored.load()
+
+    index.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    assert set(stored.load()) == set(before)
+    assert all(r.exhibit.evidence == Evidence() for r in stored.load().values())
+
+
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damage_is_named_and_left_alone(stored: FolderStore, damage: str) -> None:
     text, says = DAMAGE[damage]
@@ -122,6 +136,7 @@ def test_damage_is_named_and_left_alone(stored: FolderStore, damage: str) -> Non
         {"first_seen": {"time": "yesterday", "commit": "", "versions": {}}},
         {"grouping": [["a"]]},
         {"issue": None},
+        {"evidence": "none"},
     ],
 )
 def test_a_field_of_the_wrong_kind_is_named_with_its_line(

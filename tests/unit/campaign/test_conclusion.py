@@ -10,7 +10,7 @@ from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, Memory, decide, load_memory
 from ciguard.campaign.frontier import Frontier
 from ciguard.config import Config
-from ciguard.domain import Comparison, Confirmation, Severity, Verdict
+from ciguard.domain import Action, Comparison, Confirmation, Rule, Severity, Verdict
 from ciguard.errors import ExitCode
 from ciguard.execution import Dispatcher
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CRASH = bucket(crash())
 VALUES = bucket(difference())
+QUIET = (Rule("*.*", Action.REPORT), Rule("wrong-result", Action.FAIL))
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def conclusion(tmp_path: Path, dispatcher: Dispatcher) -> Any:
         not_run: str = "",
         is_first: bool = False,
         interrupted: bool = False,
-        fail_on: Severity = Severity.MEDIUM,
+        **settings: Any,
     ) -> Conclusion:
         one = member(ONE)
         one.tally.passed = cases
@@ -49,7 +50,7 @@ def conclusion(tmp_path: Path, dispatcher: Dispatcher) -> Any:
             store=FolderStore(tmp_path), records={}, is_first=is_first, frontier=Frontier(tmp_path)
         )
         return Conclusion(
-            config=Config(fail_on=fail_on),
+            config=Config(**settings),
             memory=memory,
             dispatcher=dispatcher,
             budget=Budget(10.0),
@@ -81,6 +82,8 @@ def of(met: Bucket, comparison: Comparison, **changes: Any) -> Bucket:
         ({}, [bucket(confirmation=Confirmation.PENDING)], Verdict.CLEAN, ExitCode.CLEAN),
         ({"fail_on": Severity.CRITICAL}, [VALUES], Verdict.CLEAN, ExitCode.CLEAN),
         ({"fail_on": Severity.HIGH}, [VALUES], Verdict.NEW_FINDINGS, ExitCode.FINDINGS),
+        ({"rules": (Rule("security-crash", Action.FILE),)}, [CRASH], Verdict.CLEAN, ExitCode.CLEAN),
+        ({"rules": QUIET}, [VALUES], Verdict.NEW_FINDINGS, ExitCode.FINDINGS),
         ({"is_first": True}, [CRASH], Verdict.ESTABLISHED, ExitCode.CLEAN),
         ({"cases": 0}, [], Verdict.NOT_RUN, ExitCode.INTERNAL),
         ({"cases": 0, "is_first": True}, [], Verdict.NOT_RUN, ExitCode.INTERNAL),
@@ -112,6 +115,10 @@ def test_the_sentence_says_what_is_new_what_is_known_and_what_was_not_run(conclu
     )
     assert decide(conclusion(fail_on=Severity.CRITICAL), [VALUES]).summary == (
         "Nothing new that counts, 1 new below critical; 0 known."
+    )
+    assert decide(conclusion(rules=QUIET), [CRASH, VALUES]).summary == "1 new which count, 0 known."
+    assert decide(conclusion(rules=QUIET), [CRASH]).summary == (
+        "Nothing new that counts, 1 new that only get reported; 0 known."
     )
     assert f"Not run to the end on {ONE}" in decide(conclusion(not_run="died"), []).summary
     assert "1 new buckets so far" in decide(conclusion(interrupted=True), [CRASH]).summary

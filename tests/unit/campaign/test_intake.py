@@ -10,6 +10,7 @@ from ciguard.campaign.intake import Intake
 from ciguard.campaign.journal import Journal, read_journal
 from ciguard.campaign.stream import Executed
 from ciguard.domain import (
+    Action,
     ApiCall,
     ApiRecord,
     BucketFlaky,
@@ -23,7 +24,9 @@ from ciguard.domain import (
     LiteralValue,
     ParameterRecord,
     Passed,
+    Policy,
     Rejected,
+    Rule,
 )
 from ciguard.triage import Settled, fingerprint
 
@@ -74,7 +77,12 @@ def known() -> list[str]:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, known: list[str]) -> Iterator[Bench]:
+def policy() -> Policy:
+    return Policy()
+
+
+@pytest.fixture
+def bench(tmp_path: Path, known: list[str], policy: Policy) -> Iterator[Bench]:
     proposals, tested = Proposals(), group(member(ONE), member(TWO))
     with Journal(tmp_path) as journal:
         journal.start({"seed": 1})
@@ -83,6 +91,7 @@ def bench(tmp_path: Path, known: list[str]) -> Iterator[Bench]:
             journal=journal,
             groups={"planted": tested},
             known=known,
+            policy=policy,
         )
         yield Bench(intake, proposals, tested, tmp_path)
 
@@ -282,3 +291,12 @@ def test_a_passed_call_is_judged_by_what_the_documentation_forbids_its_focus(
 
     proposed = [finding for _, finding in bench.proposals.proposed]
     assert [(f.oracle, f.detail) for f in proposed] == [("boundary", "n: member")]
+
+
+@pytest.mark.parametrize("policy", [Policy(rules=(Rule("crash/*", Action.OFF),))])
+def test_what_the_policy_switches_off_is_neither_confirmed_nor_kept(bench: Bench) -> None:
+    bench.meet(crash(), difference())
+    events = bench.settle(crash(), Confirmation.CONFIRMED)
+
+    assert [finding.oracle for _, finding in bench.proposals.proposed] == ["differential"]
+    assert (events, bench.intake.buckets()) == ([], [])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.config import Config
-from ciguard.domain import Severity
+from ciguard.domain import Action, Rule, Severity
 from ciguard.errors import OutputError
 
 texts = st.lists(st.text(min_size=1), min_size=1, max_size=3).map(tuple)
@@ -30,6 +30,12 @@ configs = st.builds(
     baseline=folders,
     tracker=folders,
     fail_on=st.sampled_from(Severity),
+    rules=st.lists(
+        st.builds(
+            Rule, st.sampled_from(["hang", "torch.nn.*", "metamorphic/*"]), st.sampled_from(Action)
+        ),
+        unique_by=lambda rule: rule.selector,
+    ).map(tuple),
     case_limit_s=st.floats(0.1, 100.0),
     memory_mib=st.integers(256, 4096),
     confirmations=st.integers(1, 9),
@@ -85,6 +91,8 @@ def test_another_version_is_told_to_resume_its_own() -> None:
         ("baseline", 3),
         ("fail_on", "grave"),
         ("fail_on", 3),
+        ("rules", ["hang=maybe"]),
+        ("rules", [3]),
     ],
 )
 def test_settings_that_no_ciguard_wrote_are_a_clear_error(name: str, value: Any) -> None:

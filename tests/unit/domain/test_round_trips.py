@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from finding_examples import crash
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from ciguard.domain import (
     DictValue,
     DtypeValue,
     Errored,
+    Evidence,
     Exhausted,
     Explicit,
     Finding,
@@ -115,6 +117,9 @@ outcomes = st.one_of(
     st.builds(Hung, finite, stacks),
     st.builds(Exhausted, st.sampled_from(Resource), st.text(), st.booleans()),
 )
+evidences = st.builds(
+    Evidence, expected=st.text(), observed=st.text(), law=st.text(), source=st.text()
+)
 findings = st.builds(
     Finding,
     oracle=st.text(),
@@ -128,6 +133,7 @@ findings = st.builds(
     pair=st.sampled_from(PairKind),
     detail=st.text(),
     message=st.text(),
+    evidence=evidences,
 )
 buckets = st.builds(
     Bucket,
@@ -171,6 +177,13 @@ def test_an_outcome_survives_json(outcome: Passed) -> None:
 @given(findings)
 def test_a_finding_survives_json(finding: Finding) -> None:
     assert finding_from_json(json.loads(json.dumps(finding_to_json(finding)))) == finding
+
+
+def test_a_finding_of_before_there_was_evidence_is_read() -> None:
+    encoded = finding_to_json(crash())
+    del encoded["evidence"]
+
+    assert finding_from_json(encoded) == crash()
 
 
 @given(buckets)

@@ -15,6 +15,7 @@ from ciguard.domain import (
     DocumentationFinding,
     Event,
     Json,
+    Policy,
     RunFinished,
     Severity,
     Verdict,
@@ -86,6 +87,8 @@ def test_buckets_are_one_object_per_line_and_can_be_read_back(
 
     read = {bucket.fingerprint: bucket for bucket in map(bucket_from_json, map(json.loads, lines))}
     assert read == {bucket.fingerprint: bucket for bucket in finished().buckets}
+    classes = {json.loads(line)["class"] for line in lines}
+    assert {"security-crash", "crash", "wrong-result"} <= classes
 
 
 def test_run_json_holds_targets_outcomes_stages_and_what_is_needed_to_run_again(
@@ -115,7 +118,7 @@ def test_the_summary_shows_fuzzed_text_inert(events: list[Event], tmp_path: Path
     assert text.count("</details>") == text.count("<details>") == 13
     assert re.sub(r"[\n -\U0010ffff]", "", text) == ""
     rows = [line for line in text.splitlines() if line.startswith("| new |")]
-    assert {row.replace("\\|", "").count("|") for row in rows} == {8}
+    assert {row.replace("\\|", "").count("|") for row in rows} == {9}
 
 
 def test_the_summary_shows_what_did_not_run(events: list[Event], tmp_path: Path) -> None:
@@ -125,7 +128,7 @@ def test_the_summary_shows_what_did_not_run(events: list[Event], tmp_path: Path)
 
     assert "## Not run" in text
     assert "target `torch==2.13.0@cuda`: <code>no such device" in text
-    assert "| not run | critical | `abcd0007` |" in text
+    assert "| not run | critical | crash | `abcd0007` |" in text
 
 
 def test_the_summary_shows_the_script_in_a_block_that_it_cannot_end(
@@ -171,7 +174,7 @@ def test_junit_has_a_case_per_target_and_per_bucket_and_fails_what_is_new(
 def test_junit_fails_only_what_reaches_the_failing_severity(
     events: list[Event], tmp_path: Path
 ) -> None:
-    _write("junit", events, tmp_path, fail_on=Severity.CRITICAL)
+    _write("junit", events, tmp_path, policy=Policy(fail_on=Severity.CRITICAL))
 
     assert len(_junit(tmp_path).findall(".//failure")) == 10
 

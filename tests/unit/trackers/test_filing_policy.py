@@ -7,7 +7,7 @@ from baseline_examples import sighting
 from finding_examples import call, crash
 
 from ciguard.baseline import Records, State, establish, with_issues
-from ciguard.domain import Bucket, Comparison, Confirmation, Severity
+from ciguard.domain import Action, Bucket, Comparison, Confirmation, Policy, Rule, Severity
 from ciguard.trackers import Context, FilingRules, LocalTracker, Plan, carry_out, plan, report
 from ciguard.trackers.body import ROLL_UP
 from ciguard.triage import Buckets
@@ -50,6 +50,20 @@ def test_what_is_flaky_pending_accepted_or_harmless_is_not_filed() -> None:
     )
 
     assert decided(*buckets) == Plan()
+
+
+def test_the_policy_says_what_is_filed() -> None:
+    slight, grave = bucket("torch.d", severity=Severity.LOW), bucket("torch.e")
+    rules = (Rule("torch.d", Action.FILE), Rule("torch.e", Action.REPORT))
+
+    chosen = plan(
+        (slight, grave),
+        before={},
+        after={},
+        rules=FilingRules(policy=Policy(rules=rules)),
+    )
+
+    assert chosen == Plan(opened=(slight,))
 
 
 def test_beyond_the_cap_buckets_go_on_the_list() -> None:

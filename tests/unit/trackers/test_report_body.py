@@ -13,6 +13,7 @@ from ciguard.domain import (
     Confirmation,
     Crashed,
     Errored,
+    Evidence,
     Frame,
     Hung,
     LiteralValue,
@@ -63,6 +64,20 @@ def test_an_issue_says_what_happens_where_and_how_to_see_it() -> None:
     assert f"`ciguard reproduce {issue.fingerprint}`" in issue.body
 
 
+def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_source() -> None:
+    said = Evidence(
+        expected="an exception", observed="p = 2.0", law="'p' is at most 1", source="“up to 1”"
+    )
+    made = bucket(Crashed("SIGFPE"))
+
+    body = written(replace(made, finding=replace(made.finding, evidence=said))).body
+
+    assert "| expected | observed |\n| --- | --- |\n| `an exception` | `p = 2.0` |" in body
+    assert "Law: `'p' is at most 1`" in body
+    assert "Source: <code>&#8220;up to 1&#8221;</code>" in body
+    assert "severity critical, crash" in body
+
+
 OUTCOMES = [
     lambda text: Crashed("SIGABRT", (Frame(text, text),), text),
     lambda text: Errored(text or "E", text, (Frame(text, text),)),
@@ -74,6 +89,8 @@ OUTCOMES = [
 @given(text=st.text(max_size=50))
 def test_nothing_fuzzed_is_live_in_an_issue(outcome: object, text: str) -> None:
     made = bucket(outcome(HOSTILE + text), message=text + HOSTILE)  # type: ignore[operator]
+    said = Evidence(expected=text, observed=HOSTILE + text, law=text + HOSTILE, source=HOSTILE)
+    made = replace(made, finding=replace(made.finding, evidence=said))
 
     body = outside_code(written(made).body)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,3 +90,21 @@ def test_kinds_are_told_apart_by_the_fingerprint() -> None:
     keys = {fingerprint(finding(quantity, 1.0, 2.0)).key for quantity in Quantity}
 
     assert len(keys) == len(Quantity)
+
+
+def test_the_script_of_a_slow_call_times_it_once_and_exits_with_1() -> None:
+    took = replace(
+        finding(Quantity.TIME, 1.0, 2.0),
+        oracle="hang",
+        kind="slow",
+        outcomes={NEW: Passed(b"null", 7.0)},
+        targets=(NEW,),
+        pair=PairKind.NONE,
+    )
+
+    text = script(took, environment_hint=HINT)
+
+    with pytest.raises(SystemExit, match=r"^SLOW: measured: 0\.\d\d s$"):
+        exec(compile(text, "reproducer.py", "exec"), {"__name__": "__main__"})  # noqa: S102 - ours
+    assert measures_alike(took, "SLOW: measured: 6.51 s")
+    assert not measures_alike(took, "SLOW: measured: 0.02 s")

@@ -1,0 +1,145 @@
+"""Results in the few words that a person holds against each other."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, assert_never
+
+import numpy as np
+
+from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.execution import (
+    Container,
+    Scalar,
+    Tensor,
+    TensorDigest,
+    Unreadable,
+    decode_measured,
+    decode_outputs,
+)
+from ciguard.oracles.comparison import compare_outputs
+from ciguard.oracles.contract import headline
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ciguard.domain import Outcome
+    from ciguard.execution import Output
+
+_MOST_SHOWN = 3
+_MOST_TEXT = 40
+
+
+def shown(output: Output, *, start: int = 0) -> str:
+    """Return a result as its type, its shape and a few elements from `start` on."""
+    match output:
+        case Container(type_name, _, items, length):
+            parts = ", ".join(shown(item) for item in items[:_MOST_SHOWN])
+            return f"{type_name} of {length}: {parts}{', …' * (length > _MOST_SHOWN)}"
+        case Scalar("O", text):
+            return f"an object of {text[:_MOST_TEXT]}"
+        case Scalar("none"):
+            return "None"
+        case Scalar(_, text):
+            return text[:_MOST_TEXT]
+        case Unreadable(dtype, shape):
+            return f"{dtype}{list(shape)}"
+        case Tensor() | TensorDigest():
+            return _elements_shown(output, start)
+        case _:
+            assert_never(output)
+
+
+def _elements_shown(output: Tensor | TensorDigest, start: int) -> str:
+    kind = f"{output.dtype}{list(output.shape)}"
+    few = _elements(output)[start : start + _MOST_SHOWN].tolist()
+    if not few:
+        return kind
+    more = ", …" * (start + _MOST_SHOWN < math.prod(output.shape))
+    return f"{kind} ({_place(output, start)}{', '.join(map(_element, few))}{more})"
+
+
+def _place(output: Tensor | TensorDigest, start: int) -> str:
+    """Return where the elements that are shown begin; of some of all elements it is not known."""
+    if not start:
+        return ""
+    if isinstance(output, TensorDigest):
+        return "…, "
+    return f"from {[int(index) for index in np.unravel_index(start, output.shape)]}: "
+
+
+def _element(element: object) -> str:
+    match element:
+        case bool() | int() | str() | bytes():
+            return f"{element!r:.20}"
+        case float() | complex():
+            return f"{element:.9g}"
+        case _:
+            return "…"
+
+
+def side_by_side(mine: Output, theirs: Output) -> tuple[str, str]:
+    """Return two results, each shown where they differ most: of containers, the item alone."""
+    match mine, theirs:
+        case Container(items=these, length=length), Container(items=those) if (
+            length == theirs.length
+        ):
+            for place, (one, other) in enumerate(zip(these, those, strict=False)):
+                if compare_outputs(one, other) is not None:
+                    left, right = side_by_side(one, other)
+                    return f"item {place}: {left}", f"item {place}: {right}"
+        case (Tensor() | TensorDigest(), Tensor() | TensorDigest()) if mine.shape == theirs.shape:
+            start = _where_apart(_elements(mine), _elements(theirs))
+            return shown(mine, start=start), shown(theirs, start=start)
+        case _:
+            pass
+    return shown(mine), shown(theirs)
+
+
+def _elements(output: Tensor | TensorDigest) -> NDArray[Any]:
+    return output.elements if isinstance(output, Tensor) else output.sample
+
+
+def _where_apart(mine: NDArray[Any], theirs: NDArray[Any]) -> int:
+    """Return the place of the largest difference; 0 if it is seen from there."""
+    if mine.shape != theirs.shape or not mine.size or mine.dtype.kind in "OSU":
+        return 0
+    equal = mine == theirs
+    if {mine.dtype.kind, theirs.dtype.kind} <= set("fc"):
+        equal |= np.isnan(mine) & np.isnan(theirs)
+    with np.errstate(all="ignore"):
+        apart = np.abs(mine.astype(np.complex128) - theirs)
+    apart[np.isnan(apart)] = math.inf
+    apart[equal] = 0.0
+    place = int(apart.argmax())
+    return 0 if place < _MOST_SHOWN else place
+
+
+def outcome_shown(outcome: Outcome) -> str:
+    """Return what happened on one target, in a phrase whose subject is the call."""
+    match outcome:
+        case Passed(encoded):
+            output = None if decode_measured(encoded) else decode_outputs(encoded)
+            return "returns" if output is None else f"returns {shown(output)}"
+        case Rejected(exception, message):
+            return f"raises {exception}: {headline(message)}"
+        case Errored(exception, message):
+            return f"fails internally with {exception}: {headline(message)}"
+        case Crashed(cause):
+            return f"the process dies ({cause})"
+        case Hung(limit_s):
+            return f"no return within {limit_s:g} s"
+        case Exhausted(resource):
+            return f"{resource.value} runs out"
+        case _:
+            assert_never(outcome)
+
+
+def outcomes_side_by_side(reference: Outcome, other: Outcome) -> tuple[str, str]:
+    """Return what happened on two targets, results shown where they differ."""
+    if isinstance(reference, Passed) and isinstance(other, Passed):
+        mine, theirs = decode_outputs(reference.encoded), decode_outputs(other.encoded)
+        if mine is not None and theirs is not None:
+            left, right = side_by_side(mine, theirs)
+            return f"returns {left}", f"returns {right}"
+    return outcome_shown(reference), outcome_shown(other)

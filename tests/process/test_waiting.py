@@ -1,0 +1,132 @@
+"""A call that exceeds its limit is waited for: it is slow if it returns, and hangs if not."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import planted
+import pytest
+from ciguard_planted import adapter as planted_adapter
+
+from ciguard.domain import (
+    ApiCall,
+    CallKind,
+    Confirmation,
+    Finding,
+    FindingClass,
+    Hung,
+    LiteralValue,
+    Passed,
+    Severity,
+    class_of,
+)
+from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
+from ciguard.oracles import Identity, Subject, encode, judge
+from ciguard.triage import Confirmer, fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain import Outcome
+    from ciguard.triage import Settled
+
+OLD, NEW = "planted==1.0", "planted==2.0"
+LIMIT_S = 0.5
+
+
+def spec(name: str) -> WorkerSpec:
+    folders = {Path(planted.__file__).parent.parent, Path(planted_adapter.__file__).parent}
+    return WorkerSpec(
+        name=name,
+        python=Path(sys.executable),
+        adapter=Path(planted_adapter.__file__),
+        variables={"PLANTED_VERSION": name.partition("==")[2]},
+        readable=(Path(sys.prefix), Path(sys.base_prefix), *folders),
+        limits=Limits(case_s=LIMIT_S, memory_mib=256),
+    )
+
+
+@pytest.fixture(scope="module")
+def dispatcher() -> Iterator[Dispatcher]:
+    with Dispatcher() as running:
+        for started in running.start([spec(OLD), spec(NEW)]).values():
+            assert isinstance(started, ServerProcess), started
+        yield running
+
+
+def subject_of(finding: Finding) -> Subject:
+    return subject(finding.api)
+
+
+def subject(api: str) -> Subject:
+    targets = {
+        name: Identity(request=name, packages=(), version=name, device="cpu") for name in (OLD, NEW)
+    }
+    return Subject(library="planted", api=api, targets=targets)
+
+
+def hanging(dispatcher: Dispatcher, how: str) -> Finding:
+    """Run a call within the usual limit and return what the hang oracle says."""
+    case = ApiCall(api="planted.meet", kind=CallKind.FUNCTION, arguments=(LiteralValue(how),))
+    outcomes: dict[str, Outcome] = {}
+    for name in (OLD, NEW):
+        dispatcher.add(Job(name, "first", (encode(case),)))
+    while len(outcomes) < 2:
+        outcomes.update({r.job.target: r.outcomes[0] for r in dispatcher.wait(30.0)})
+    in_order = {name: outcomes[name] for name in (OLD, NEW)}
+    (finding,) = judge(case, in_order, subject(case.api))
+    return finding
+
+
+def settled(dispatcher: Dispatcher, finding: Finding, *, time_left_s: float) -> Settled:
+    confirmer = Confirmer(
+        dispatcher, repetitions=2, subject_of=subject_of, time_left=lambda: time_left_s
+    )
+    confirmer.propose(fingerprint(finding).key, finding)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        confirmer.pump()
+        for result in dispatcher.wait(1.0):
+            if found := confirmer.take(result):
+                return found[0]
+    pytest.fail("nothing was settled")
+
+
+def test_what_returns_when_it_is_given_more_time_is_slow_and_says_how_long_and_where(
+    dispatcher: Dispatcher,
+) -> None:
+    proposed = hanging(dispatcher, "long rest")
+
+    found = settled(dispatcher, proposed, time_left_s=600.0)
+
+    slow = found.finding
+    assert (proposed.oracle, proposed.kind, proposed.targets) == ("hang", "hang", (NEW,))
+    assert (slow.oracle, slow.kind, found.confirmation) == ("hang", "slow", Confirmation.CONFIRMED)
+    assert (slow.severity, class_of(slow)) == (Severity.LOW, FindingClass.PERFORMANCE)
+    assert slow.message.startswith(f"planted.meet takes 1.5 s on {NEW}, and returns in ")
+    assert slow.message.endswith(f" s on {OLD}")
+    assert isinstance(slow.outcomes[NEW], Passed)
+    assert fingerprint(slow).key != fingerprint(proposed).key
+
+
+def test_what_never_returns_hangs_and_says_how_long_it_was_waited_for(
+    dispatcher: Dispatcher,
+) -> None:
+    found = settled(dispatcher, hanging(dispatcher, "sleep"), time_left_s=16.0)
+
+    hung = found.finding
+    assert (hung.kind, found.confirmation) == ("hang", Confirmation.CONFIRMED)
+    assert hung.message == "planted.meet does not return within 2 s"
+    assert hung.targets == (OLD, NEW)
+    assert {o.limit_s for o in hung.outcomes.values() if isinstance(o, Hung)} == {2.0}
+
+
+def test_a_hang_is_waited_for_three_times_its_limit_however_little_time_is_left(
+    dispatcher: Dispatcher,
+) -> None:
+    found = settled(dispatcher, hanging(dispatcher, "sleep"), time_left_s=-1.0)
+
+    assert found.finding.message == "planted.meet does not return within 1.5 s"

@@ -1,0 +1,140 @@
+"""What kind of defect a finding is, and what is done about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from finding_examples import crash, finding, pair
+
+from ciguard.domain import (
+    Action,
+    Evidence,
+    Finding,
+    FindingClass,
+    Hung,
+    Passed,
+    Policy,
+    Rejected,
+    Rule,
+    Severity,
+    class_of,
+)
+
+PASSED = Passed(b"null", 0.1)
+REFUSED = Rejected("ValueError", "no")
+CORRUPTIONS = (
+    "malloc(): corrupted top size",
+    "free(): invalid pointer",
+    "double free or corruption (out)",
+    "*** stack smashing detected ***: terminated",
+    "AddressSanitizer: heap-buffer-overflow on address 0x602",
+    "[e] Caught segfault at address 0x7f0012345678, thread_name: 'main'",
+)
+
+
+def of(oracle: str, kind: str = "") -> Finding:
+    return replace(finding(PASSED), oracle=oracle, kind=kind or oracle)
+
+
+@pytest.mark.parametrize("log", CORRUPTIONS)
+def test_an_abort_over_corrupted_memory_is_relevant_to_security(log: str) -> None:
+    assert class_of(crash(log, cause="SIGABRT")) is FindingClass.SECURITY
+
+
+@pytest.mark.parametrize("cause", ["SIGSEGV", "SIGBUS"])
+def test_a_memory_fault_of_unknown_address_is_relevant_to_security(cause: str) -> None:
+    assert class_of(crash(cause=cause)) is FindingClass.SECURITY
+
+
+@pytest.mark.parametrize(
+    ("cause", "log"),
+    [
+        ("SIGFPE", ""),
+        ("SIGABRT", "F tensor.cc:42] Check failed: n <= 3 (5 vs. 3)"),
+        ("SIGILL", ""),
+        ("exit 3", ""),
+        ("SIGSEGV", "Caught segfault at address 0x8, thread_name: ''"),
+        ("SIGSEGV", "Caught segfault at address 0, thread_name: ''"),
+        ("SIGSEGV", "AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x1)"),
+    ],
+)
+def test_a_failed_check_an_arithmetic_fault_and_a_null_pointer_are_ordinary_crashes(
+    cause: str, log: str
+) -> None:
+    assert class_of(crash(log, cause=cause)) is FindingClass.CRASH
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (of("hang"), FindingClass.HANG),
+        (of("hang", "slow"), FindingClass.PERFORMANCE),
+        (of("performance", "leak"), FindingClass.PERFORMANCE),
+        (of("metamorphic", "precision"), FindingClass.WRONG_RESULT),
+        (of("boundary", "accepted-illegal"), FindingClass.ACCEPTED_ILLEGAL),
+        (of("internal-error", "RuntimeError"), FindingClass.INTERNAL_ERROR),
+        (of("exhaustion", "memory"), FindingClass.EXHAUSTION),
+        (of("of another package"), FindingClass.OTHER),
+        (pair(PASSED, PASSED, kind="dtype"), FindingClass.WRONG_RESULT),
+        (pair(PASSED, REFUSED, kind="refused"), FindingClass.REGRESSION),
+        (pair(REFUSED, PASSED, kind="accepted"), FindingClass.CHANGE),
+        (pair(REFUSED, REFUSED, kind="exception"), FindingClass.CHANGE),
+    ],
+)
+def test_every_oracle_has_its_class(found: Finding, expected: FindingClass) -> None:
+    assert class_of(found) is expected
+    assert expected.words
+
+
+def test_what_documentation_forbids_may_be_refused_and_must_not_be_accepted() -> None:
+    law = Evidence(law="'tau' is at least 0", source="the documentation: “non-negative”")
+
+    accepted = replace(pair(REFUSED, PASSED, kind="accepted"), evidence=law)
+    refused = replace(pair(PASSED, REFUSED, kind="refused"), evidence=law)
+
+    assert class_of(accepted) is FindingClass.ACCEPTED_ILLEGAL
+    assert class_of(refused) is FindingClass.CHANGE
+
+
+@pytest.mark.parametrize(
+    ("severity", "action"),
+    [
+        (Severity.CRITICAL, Action.FAIL),
+        (Severity.HIGH, Action.FAIL),
+        (Severity.MEDIUM, Action.FILE),
+        (Severity.LOW, Action.REPORT),
+        (Severity.INFO, Action.REPORT),
+    ],
+)
+def test_without_a_rule_severity_decides(severity: Severity, action: Action) -> None:
+    found = replace(crash(), severity=severity)
+
+    assert Policy(fail_on=Severity.HIGH).action(found) is action
+
+
+@pytest.mark.parametrize(
+    "selector", ["hang", "hang/*", "hang/hang", "torch.*", "torch.fold", "*/*", "*.*"]
+)
+def test_a_rule_selects_by_class_by_oracle_and_kind_or_by_api(selector: str) -> None:
+    hung = replace(finding(Hung(5.0)), oracle="hang", kind="hang")
+
+    assert Policy(rules=(Rule(selector, Action.OFF),)).action(hung) is Action.OFF
+    assert Rule(selector, Action.OFF).selects(of("metamorphic", "precision")) is (
+        selector in {"torch.*", "torch.fold", "*/*", "*.*"}
+    )
+
+
+def test_the_last_rule_that_selects_a_finding_decides() -> None:
+    rules = (Rule("torch.*", Action.FAIL), Rule("security-crash", Action.REPORT))
+
+    assert Policy(rules=rules).action(crash()) is Action.REPORT
+    assert Policy(rules=rules[::-1]).action(crash()) is Action.FAIL
+
+
+def test_documentation_is_read_unless_a_rule_says_no() -> None:
+    off = Rule("documentation", Action.OFF)
+
+    assert Policy().reads_documentation
+    assert not Policy(rules=(off,)).reads_documentation
+    assert Policy(rules=(off, Rule("documentation", Action.REPORT))).reads_documentation

@@ -1,0 +1,165 @@
+"""What findings hold against each other: expected, observed, the law, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from outcome_examples import NEW, OLD, case, passed, subject
+
+from ciguard.domain import (
+    Action,
+    Constant,
+    Crashed,
+    Finding,
+    FindingClass,
+    Hung,
+    Intent,
+    LiteralValue,
+    Outcome,
+    Passed,
+    Policy,
+    Rejected,
+    Severity,
+    TensorValue,
+    class_of,
+)
+from ciguard.execution import Container, Output, Scalar, Tensor, TensorDigest
+from ciguard.knowledge import Source
+from ciguard.oracles import Law, judge, limit_of, slow
+from ciguard.oracles.laws import Interval
+from ciguard.oracles.showing import shown, side_by_side
+
+REFUSED = Rejected("ValueError", "p must be in [0, 1]")
+P = Law(
+    parameter="p",
+    position=1,
+    demand=Interval(low=0.0, high=1.0),
+    source=Source.DOC_PHRASE,
+    sentence="Float between 0 and 1",
+)
+
+
+def tensor(*elements: float, shape: tuple[int, ...] = ()) -> Tensor:
+    values = np.array(elements, dtype=np.float32)
+    return Tensor("float32", shape or (len(elements),), values)
+
+
+def only(met: dict[str, Outcome], *, p: float = 0.5) -> Finding:
+    tested = case(TensorValue("float32", (2,), Constant(1)), LiteralValue(p))
+    tested = replace(tested, intent=Intent.CONFORMING, focus="p")
+    (finding,) = judge(tested, met, replace(subject(names=(OLD, NEW)), laws={"p": (P,)}))
+    return finding
+
+
+def test_a_difference_shows_what_each_target_gave() -> None:
+    said = only({OLD: passed(1.0, 2.0), NEW: passed(1.0, 5.0)}).evidence
+
+    assert said.expected == f"{OLD}: returns float32[2] (1, 2)"
+    assert said.observed == f"{NEW}: returns float32[2] (1, 5)"
+    assert said.law == "The same call comes to the same in every version"
+
+
+def test_what_is_newly_refused_is_a_regression_that_fails_a_check() -> None:
+    found = only({OLD: passed(1.0), NEW: REFUSED})
+
+    assert class_of(found) is FindingClass.REGRESSION
+    assert Policy().action(found) is Action.FAIL
+    assert found.evidence.observed == f"{NEW}: raises ValueError: p must be in [0, 1]"
+
+
+def test_to_refuse_what_documentation_forbids_is_a_change_worth_knowing() -> None:
+    found = only({OLD: passed(1.0), NEW: REFUSED}, p=2.0)
+
+    assert (found.kind, found.severity) == ("refused", Severity.INFO)
+    assert class_of(found) is FindingClass.CHANGE
+    assert found.evidence.law == "'p' is in [0, 1]"
+    assert found.evidence.source == "the documentation: “Float between 0 and 1”"
+
+
+def test_what_one_target_refuses_by_its_documentation_and_the_other_accepts_is_accepted_illegal(
+) -> None:  # fmt: skip
+    found = only({OLD: REFUSED, NEW: passed(1.0)}, p=2.0)
+
+    assert (found.oracle, found.kind, found.severity) == ("differential", "accepted", Severity.LOW)
+    assert class_of(found) is FindingClass.ACCEPTED_ILLEGAL
+    assert found.evidence.expected == f"{OLD}: raises ValueError: p must be in [0, 1]"
+    assert found.evidence.observed == f"{NEW}: returns float32[1] (1)"
+
+
+def test_a_hang_beside_a_result_says_where_the_call_returns() -> None:
+    found = only({OLD: passed(1.0), NEW: Hung(5.0)})
+
+    assert found.message == (
+        f"torch.fold does not return within 5 s on {NEW}, and returns in 0.001 s on {OLD}"
+    )
+    assert found.evidence.expected == f"returns in 0.001 s on {OLD}"
+    assert limit_of(found) == 5.0
+
+
+@pytest.mark.parametrize(
+    "met",
+    [
+        {OLD: passed(1.0), NEW: Hung(50.0)},
+        {OLD: passed(1.0), NEW: Passed(b"null", 4.9)},
+        {OLD: passed(1.0), NEW: Crashed("SIGKILL")},
+        {OLD: Hung(50.0), NEW: Passed(b"null", 9.0)},
+    ],
+)
+def test_only_what_takes_longer_than_the_limit_and_returns_everywhere_is_slow(
+    met: dict[str, Outcome],
+) -> None:
+    assert slow(only({OLD: passed(1.0), NEW: Hung(5.0)}), met) is None
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (tensor(1.0, 2.5, 3.0, 4.0), "float32[4] (1, 2.5, 3, …)"),
+        (tensor(shape=(0, 4)), "float32[0, 4]"),
+        (Scalar("none", ""), "None"),
+        (Scalar("O", "Generator"), "an object of Generator"),
+        (Scalar("f", "0.5"), "0.5"),
+        (
+            Container("tuple", (), (tensor(1.0), Scalar("i", "3")), 2),
+            "tuple of 2: float32[1] (1), 3",
+        ),
+    ],
+)
+def test_a_result_is_shown_in_few_words(output: Output, text: str) -> None:
+    assert shown(output) == text
+
+
+def test_results_are_shown_where_they_differ_most() -> None:
+    mine = tensor(*range(8), shape=(2, 4))
+    theirs = tensor(0, 1, 2, 3.5, 4, 5, 9, 7, shape=(2, 4))
+
+    assert side_by_side(mine, theirs) == (
+        "float32[2, 4] (from [1, 2]: 6, 7)",
+        "float32[2, 4] (from [1, 2]: 9, 7)",
+    )
+
+
+def test_a_nan_on_one_side_is_the_largest_difference() -> None:
+    mine = tensor(0, 1, 2, 3, float("nan"), 5)
+    theirs = tensor(0, 1, 2, 300, 4, 5)
+
+    assert side_by_side(mine, theirs)[0] == "float32[6] (from [4]: nan, 5)"
+
+
+def test_of_containers_the_item_that_differs_is_shown() -> None:
+    same, other = tensor(1.0), tensor(2.0)
+
+    sides = side_by_side(
+        Container("tuple", (), (same, same), 2), Container("tuple", (), (same, other), 2)
+    )
+
+    assert sides == ("item 1: float32[1] (1)", "item 1: float32[1] (2)")
+
+
+def test_of_a_digest_it_is_not_known_which_elements_are_shown() -> None:
+    mine = TensorDigest("float32", (9, 9), np.arange(8.0), "a", 0, 0)
+    theirs = TensorDigest("float32", (9, 9), np.array([0, 1, 2, 3, 4, 5, 6, 9.0]), "b", 0, 0)
+
+    assert side_by_side(mine, theirs)[1] == "float32[9, 9] (…, 9, …)"
