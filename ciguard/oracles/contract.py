@@ -70,11 +70,16 @@ def registered(name: str, oracle: AnyOracle) -> AnyOracle:
 
 
 def headline(message: str) -> str:
-    """Return what a library's message says first, for people: no node of TensorFlow's graph."""
-    return _NODE.sub("", message).strip().partition("\n")[0][:_MOST_HEADLINE]
+    """Return what a library's message says first, for people.
+
+    Without nodes of TensorFlow's graph, and without what Keras puts before the message of a layer.
+    """
+    return _DRESSING.sub("", message).strip().partition("\n")[0][:_MOST_HEADLINE]
 
 
-_NODE = re.compile(r"\{\{[^{}]*\}\} ?")
+_DRESSING = re.compile(
+    r"\{\{[^{}]*\}\} ?|\A\s*Exception encountered when calling [^\n]*\n|\x1b\[[0-9;]*m"
+)
 _MOST_HEADLINE = 160
 
 

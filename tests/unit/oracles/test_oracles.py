@@ -34,6 +34,7 @@ from ciguard.domain import (
     Value,
 )
 from ciguard.oracles import ORACLES, Identity, Oracle, Subject, differs, judge, pair_kind
+from ciguard.oracles.contract import headline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -335,3 +336,14 @@ def test_a_subject_without_targets_is_compared_with_nothing() -> None:
     of = Subject(library="torch", api="torch.fold", targets={})
 
     assert judge(case(), {OLD: passed(1.0), NEW: passed(2.0)}, of) == []
+
+
+def test_a_headline_is_what_a_library_has_to_say() -> None:
+    graph = "{{function_node __wrapped__Fold_device_/job:localhost}} no such axis: 3 [Op:Fold]"
+    layer = (
+        "Exception encountered when calling RandomFlip.call().\n\n"
+        "\x1b[1mExpected an image of rank 3\x1b[0m\n\nArguments received:\n  • training=True"
+    )
+
+    assert headline(graph) == "no such axis: 3 [Op:Fold]"
+    assert headline(layer) == "Expected an image of rank 3"
