@@ -1,33 +1,27 @@
 """Measuring: calls are timed and weighed on several targets in turn, after they were explored.
 
-First a screening: a few rounds of many candidates in one worker per target. What looks suspicious
-there is measured anew in workers that ran nothing before, in as many rounds as the test needs, the
-targets in turn so that drift cancels. What the oracle finds is measured once more from the start:
-only what both measurements show is confirmed.
+A call that takes little is given larger inputs. Then comes a screening: a few rounds of many
+candidates in one worker per target. What looks suspicious there is measured anew in workers that
+ran nothing before, in as many rounds as the test needs, the targets in turn so that drift cancels.
+What the oracle finds is measured once more from the start: only what both measurements show is
+confirmed.
 """
 
 from __future__ import annotations
 
 import logging
-import math
 from collections import deque
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
+from ciguard.campaign.enlarging import climb
+from ciguard.campaign.screening import Screened, best, glance, is_worse, request
 from ciguard.campaign.suspects import Candidate, comparable
 from ciguard.domain import Confirmation, Finding, Outcome, Passed
-from ciguard.execution import (
-    Job,
-    Measured,
-    Quantity,
-    decode_measured,
-    growth_request,
-    peak_request,
-    time_request,
-)
-from ciguard.oracles import KINDS, PERFORMANCE, PerformanceOracle, encode, rounds_for, steady_growth
+from ciguard.execution import Job, Measured, Quantity, decode_measured
+from ciguard.oracles import KINDS, PERFORMANCE, PerformanceOracle, rounds_for
 from ciguard.targets import ForkPolicy
 from ciguard.triage import Settled, fingerprint
 
@@ -36,6 +30,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
+    from ciguard.domain import Case
     from ciguard.execution import Dispatcher, Result
 
 log = logging.getLogger(__name__)
@@ -43,19 +38,8 @@ log = logging.getLogger(__name__)
 _TOGETHER = 8
 """Candidates that are screened in one worker per target."""
 _SCREENING_ROUNDS = 3
-_SCREENING_CHECKPOINTS = 4
-_CHECKPOINTS = 10
-_REPETITIONS = 2
-_REPETITION_S = 0.001
-_MOST_CALLS = 20
-_GROWTH_S = 0.03
-"""Of the calls between two checkpoints."""
-_MOST_CALLS_OF_GROWTH = 128
 _MORE = 3
 """So many times the calls when a leak is measured again: what warms up has levelled off by then."""
-_HINT_RATIO = 1.3
-_HINTS = {Quantity.TIME: 25_000.0, Quantity.PEAK: 512 * 1024.0, Quantity.GROWTH: 512.0}
-"""Differences that make a candidate a suspect: half of what makes a finding."""
 _ROUNDS_PER_WORKER = 4
 """What is peculiar to one process must not decide, where a fresh one costs little."""
 _LOOK_AFTER = 6
@@ -72,16 +56,6 @@ class _Suspicion:
     quantity: Quantity
     other: str
     """The target that looks worse than the reference."""
-
-
-@dataclass(slots=True)
-class _Table:
-    """What was measured of one candidate in the screening, by quantity and target."""
-
-    values: dict[tuple[Quantity, str], list[Measured]] = field(default_factory=dict)
-
-    def add(self, target: str, measured: Measured) -> None:
-        self.values.setdefault((measured.quantity, target), []).append(measured)
 
 
 class Measurer:
@@ -191,27 +165,42 @@ class Measurer:
         self, candidates: list[Candidate], targets: tuple[str, ...]
     ) -> Generator[Job, Answers, list[_Suspicion]]:
         """Measure each candidate a few times; return what is worth a closer look."""
-        tables = [_Table() for _ in candidates]
         session = self._new_session()
+        screened = yield from self._enlarged(candidates, targets[0], session)
         for number in range(_SCREENING_ROUNDS):
-            asked = [
-                (table, request)
-                for table, candidate in zip(tables, candidates, strict=True)
-                for request in _screening(candidate, is_first=number == 0)
-            ]
-            requests = tuple(request for _, request in asked)
-            for target in targets:
+            asked = [(o, r) for o in screened for r in o.requests(is_first=not number)]
+            requests = tuple(encoded for _, encoded in asked)
+            for target in targets if asked else ():
                 answers = yield self._new_job(target, requests, session)
-                for (table, _), measured in zip(asked, answers, strict=True):
+                for (one, _), measured in zip(asked, answers, strict=True):
                     if measured is not None:
-                        table.add(target, measured)
+                        one.add(target, measured)
         return [
-            _Suspicion(candidate, quantity, other)
-            for candidate, table in zip(candidates, tables, strict=True)
+            _Suspicion(one.of(quantity), quantity, other)
+            for one in screened
             for other in targets[1:]
             for quantity in Quantity
-            if _is_suspect(table, quantity, targets[0], other)
+            if one.is_suspect(quantity, targets[0], other)
         ]
+
+    def _enlarged(
+        self, candidates: list[Candidate], target: str, session: int
+    ) -> Generator[Job, Answers, list[Screened]]:
+        """Return what passes on a target, with inputs as large as it is measured with."""
+        found: dict[int, Screened] = {}
+        climbs = [climb(candidate.case) for candidate in candidates]
+        asked = {place: next(one) for place, one in enumerate(climbs)}
+        while asked:
+            answers = yield self._new_job(target, tuple(map(glance, asked.values())), session)
+            for place, measured in zip(tuple(asked), answers, strict=True):
+                cost_s = None if measured is None else best(measured) / 1e9
+                try:
+                    asked[place] = climbs[place].send(cost_s)
+                except StopIteration as end:
+                    del asked[place]
+                    if end.value is not None:
+                        found[place] = _screened(candidates[place], *end.value)
+        return [found[place] for place in sorted(found)]
 
     def _examine(self, suspicion: _Suspicion) -> Generator[Job, Answers, bool]:
         """Measure a suspect, and once more if the oracle finds something.
@@ -245,12 +234,10 @@ class Measurer:
         if not targets or quantity is None:
             return  # of a kind that another version knew: not run
         case = record.exhibit.case
-        (once,) = yield self._new_job(
-            targets[0], (time_request(encode(case), calls=1, repetitions=1),), self._new_session()
-        )
+        (once,) = yield self._new_job(targets[0], (glance(case),), self._new_session())
         if once is None:
             return
-        costs = (once.values[0] / 1e9,) * len(targets)
+        costs = (best(once) / 1e9,) * len(targets)
         candidate = Candidate(record.exhibit.library, case, targets, costs)
         is_measured = True
         for other in targets[1:]:
@@ -266,18 +253,18 @@ class Measurer:
         candidate = suspicion.candidate
         names = candidate.targets[0], suspicion.other
         rounds = 1 if suspicion.quantity is Quantity.GROWTH else rounds_for(self._tests)
-        request = _request(candidate, suspicion.quantity, more=_MORE if is_second else 1)
+        asked = request(candidate, suspicion.quantity, more=_MORE if is_second else 1)
         taken: dict[str, list[Measured]] = {name: [] for name in names}
         session = self._new_session()
         renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(candidate) else rounds
         for number in range(rounds):
-            if number == _LOOK_AFTER and not _is_worse(suspicion.quantity, *taken.values()):
+            if number == _LOOK_AFTER and not is_worse(suspicion.quantity, *taken.values()):
                 return True, None
             if number and number % renewal == 0:
                 session = self._new_session()
             # In turn, and who begins in turn: what drifts evenly cancels.
             for name in names if number % 2 == 0 else reversed(names):
-                (measured,) = yield self._new_job(name, (request,), session)
+                (measured,) = yield self._new_job(name, (asked,), session)
                 if measured is None:
                     return False, None
                 taken[name].append(measured)
@@ -289,7 +276,7 @@ class Measurer:
     def _outcome(self, rounds: list[Measured]) -> Outcome:
         """Return all rounds of one target as the outcome that is evidence."""
         first = rounds[0]
-        values = first.values if first.quantity is Quantity.GROWTH else tuple(map(_best, rounds))
+        values = first.values if first.quantity is Quantity.GROWTH else tuple(map(best, rounds))
         whole = Measured(
             quantity=first.quantity, values=values, calls=first.calls, tests=self._tests
         )
@@ -315,49 +302,6 @@ def _measured(outcome: Outcome) -> Measured | None:
     return decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None
 
 
-def _best(measured: Measured) -> float:
-    """Return the least of a round's repetitions: what disturbs a call only ever adds to it."""
-    return min(measured.values)
-
-
-def _calls(candidate: Candidate, seconds: float, most: int) -> int:
-    return max(1, min(most, math.ceil(seconds / max(*candidate.costs, 1e-9))))
-
-
-def _request(candidate: Candidate, quantity: Quantity, *, more: int = 1) -> bytes:
-    case = encode(candidate.case)
-    match quantity:
-        case Quantity.TIME:
-            calls = _calls(candidate, _REPETITION_S, _MOST_CALLS)
-            return time_request(case, calls=calls, repetitions=_REPETITIONS)
-        case Quantity.PEAK:
-            return peak_request(case)
-        case Quantity.GROWTH:
-            calls = more * _calls(candidate, _GROWTH_S, _MOST_CALLS_OF_GROWTH)
-            return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
-
-
-def _screening(candidate: Candidate, *, is_first: bool) -> list[bytes]:
-    """Return what a candidate is asked for in one round: the time in each, memory in the first."""
-    asked = [_request(candidate, Quantity.TIME)]
-    if is_first:
-        calls = _calls(candidate, _GROWTH_S / 2, _MOST_CALLS_OF_GROWTH // 4)
-        case = encode(candidate.case)
-        asked += [
-            _request(candidate, Quantity.PEAK),
-            growth_request(case, calls=calls, checkpoints=_SCREENING_CHECKPOINTS),
-        ]
-    return asked
-
-
-def _is_suspect(table: _Table, quantity: Quantity, reference: str, other: str) -> bool:
-    mine = table.values.get((quantity, reference), [])
-    theirs = table.values.get((quantity, other), [])
-    return bool(mine and theirs) and _is_worse(quantity, mine, theirs)
-
-
-def _is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
-    """Tell whether a few rounds hint at a difference; proves nothing."""
-    amount = steady_growth if quantity is Quantity.GROWTH else _best
-    mine, theirs = median(map(amount, reference)), median(map(amount, other))
-    return theirs - mine >= _HINTS[quantity] and theirs >= _HINT_RATIO * mine
+def _screened(candidate: Candidate, case: Case, cost_s: float) -> Screened:
+    costs = (cost_s,) * len(candidate.targets)
+    return Screened(candidate, replace(candidate, case=case, costs=costs))

@@ -1,0 +1,104 @@
+"""What is asked about a call that is measured, and which answers are worth a closer look."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING
+
+from ciguard.execution import Measured, Quantity, growth_request, peak_request, time_request
+from ciguard.oracles import encode, steady_growth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.campaign.suspects import Candidate
+    from ciguard.domain import Case
+
+_REPETITIONS = 2
+_REPETITION_S = 0.001
+_MOST_CALLS = 256
+_CHECKPOINTS = 10
+_SCREENING_CHECKPOINTS = 4
+_GROWTH_S = 0.03
+"""Of the calls between two checkpoints."""
+_MOST_CALLS_OF_GROWTH = 128
+_HINT_RATIO = 1.3
+_HINTS = {Quantity.TIME: 5_000.0, Quantity.PEAK: 512 * 1024.0, Quantity.GROWTH: 512.0}
+"""Differences that make a candidate a suspect: half of what makes a finding."""
+
+
+@dataclass(slots=True)
+class Screened:
+    """One call under screening, and what was measured of it, by quantity and target."""
+
+    small: Candidate
+    """As it was explored. What is lost with every call does not grow with the inputs."""
+    large: Candidate
+    """With the inputs that it is timed with."""
+    _measured: dict[tuple[Quantity, str], list[Measured]] = field(default_factory=dict)
+
+    def of(self, quantity: Quantity) -> Candidate:
+        """Return the call that a quantity is measured of."""
+        return self.small if quantity is Quantity.GROWTH else self.large
+
+    def requests(self, *, is_first: bool) -> Iterator[bytes]:
+        """Yield what is asked in one round: the time in each, memory in the first."""
+        yield request(self.large, Quantity.TIME)
+        if is_first:
+            yield request(self.large, Quantity.PEAK)
+            calls = _calls(self.small, _GROWTH_S / 2, _MOST_CALLS_OF_GROWTH // 4)
+            case = encode(self.small.case)
+            yield growth_request(case, calls=calls, checkpoints=_SCREENING_CHECKPOINTS)
+
+    def add(self, target: str, measured: Measured) -> None:
+        """Take an answer."""
+        self._measured.setdefault((measured.quantity, target), []).append(measured)
+
+    def is_suspect(self, quantity: Quantity, reference: str, other: str) -> bool:
+        """Tell whether one target looks worse than the reference."""
+        mine = self._measured.get((quantity, reference), [])
+        theirs = self._measured.get((quantity, other), [])
+        return bool(mine and theirs) and is_worse(quantity, mine, theirs)
+
+
+def is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
+    """Tell whether a few rounds hint at a difference; proves nothing."""
+    amount = steady_growth if quantity is Quantity.GROWTH else best
+    mine, theirs = median(map(amount, reference)), median(map(amount, other))
+    return theirs - mine >= _HINTS[quantity] and theirs >= _HINT_RATIO * mine
+
+
+def best(measured: Measured) -> float:
+    """Return the least of a round's repetitions: what disturbs a call only ever adds to it."""
+    return min(measured.values)
+
+
+def request(candidate: Candidate, quantity: Quantity, *, more: int = 1) -> bytes:
+    """Return what a worker is asked in one round of a measurement; for a leak, in the only one.
+
+    Args:
+        candidate: what is measured.
+        quantity: of it.
+        more: so many times the calls, for a leak.
+    """
+    case = encode(candidate.case)
+    match quantity:
+        case Quantity.TIME:
+            calls = _calls(candidate, _REPETITION_S, _MOST_CALLS)
+            return time_request(case, calls=calls, repetitions=_REPETITIONS)
+        case Quantity.PEAK:
+            return peak_request(case)
+        case Quantity.GROWTH:
+            calls = more * _calls(candidate, _GROWTH_S, _MOST_CALLS_OF_GROWTH)
+            return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
+
+
+def glance(case: Case) -> bytes:
+    """Return the request for a call's rough time."""
+    return time_request(encode(case), calls=1, repetitions=2)
+
+
+def _calls(candidate: Candidate, seconds: float, most: int) -> int:
+    return max(1, min(most, math.ceil(seconds / max(*candidate.costs, 1e-9))))
