@@ -13,7 +13,7 @@ from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.measuring import Measurer
 from ciguard.campaign.suspects import Candidate
-from ciguard.domain import Confirmation, Crashed, Outcome, Passed
+from ciguard.domain import ApiCall, Confirmation, Crashed, Outcome, Passed, TensorValue, Uniform
 from ciguard.execution import Job, Measured, Quantity, Result
 from ciguard.oracles import rounds_for
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 API = "planted.double"
 FAST, SLOW = 100e3, 300e3
 JOBS_AT_MOST = 200
-SCREENING = 6
-"""Jobs: three rounds on two targets."""
+SCREENING = 7
+"""Jobs: how long the call takes, then three rounds on two targets."""
 
 
 @dataclass
@@ -62,11 +62,19 @@ class Desk:
         return Passed(measured.encoded(), 1e-3)
 
 
-def measurer(desk: Desk, *, known: Collection[str] = ()) -> Measurer:
+def measurer(
+    desk: Desk, *, known: Collection[str] = (), explored: ApiCall | None = None
+) -> Measurer:
     groups = {"planted": group(member(ONE, API), member(TWO, API))}
     made = Measurer(cast("Dispatcher", desk), groups, known=known)
-    made.propose((), [Candidate("planted", call("double"), (ONE, TWO), (1e-4, 3e-4))])
+    case = explored or call("double")
+    made.propose((), [Candidate("planted", case, (ONE, TWO), (1e-4, 3e-4))])
     return made
+
+
+def of_elements(count: int) -> ApiCall:
+    tensor = TensorValue("float32", (count,), Uniform(1, 0.0, 1.0))
+    return replace(call("double"), arguments=(tensor,))
 
 
 def played(made: Measurer, desk: Desk, *, jobs: int = JOBS_AT_MOST) -> list[Settled]:
@@ -102,7 +110,8 @@ def test_targets_are_measured_in_turn_in_fresh_workers_both_times() -> None:
 
     played(measurer(desk), desk)
 
-    turns = [job.target for job in desk.done]
+    first, *turns = [job.target for job in desk.done]
+    assert first == ONE
     assert all(set(turns[at : at + 2]) == {ONE, TWO} for at in range(0, len(turns), 2))
     sessions = [job.session for job in desk.done]
     assert min(sessions) > 0
@@ -146,6 +155,21 @@ def test_memory_is_measured_too(quantity: str, amount: float, kind: str) -> None
     (settled,) = played(measurer(desk), desk)
 
     assert (settled.finding.kind, settled.confirmation) == (kind, Confirmation.CONFIRMED)
+
+
+def test_time_is_measured_with_inputs_that_grew_and_leaks_with_those_that_were_explored() -> None:
+    desk = Desk(lambda *asked: slow(*asked) / 10)
+    made = measurer(desk, explored=of_elements(4))
+
+    (settled,) = played(made, desk)
+
+    assert settled.finding.case == of_elements(2**18)
+    climbed = [2**9, 2**12, 2**15, 2**18]
+    first = next(job for job in desk.done if len(job.cases) > 1)
+    assert desk.done.index(first) == 1 + len(climbed)
+    asked = {quantity: case for (quantity, *_), case in map(json.loads, first.cases)}
+    sizes = {quantity: case[2][0][2] for quantity, case in asked.items()}
+    assert sizes == {"time": [2**18], "peak": [2**18], "growth": [4]}
 
 
 def test_equal_targets_are_screened_and_then_left_alone() -> None:
