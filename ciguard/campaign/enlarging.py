@@ -18,11 +18,11 @@ from ciguard.oracles import has_keyword, tensors_of, with_tensors
 if TYPE_CHECKING:
     from ciguard.domain import ApiCall, TensorValue
 
-ENOUGH_S = 200e-6
+ENOUGH_S = 50e-6
 """A call that takes so long is slow by what it computes: none larger is sought."""
 HANDY_S = 0.02
 """Nor is one taken that takes longer: each is repeated a hundred times."""
-_ELEMENTS = (2**9, 2**12, 2**15, 2**18)
+_ELEMENTS = (2**9, 2**12, 2**16)
 """Of the largest tensor, step by step: the next step may cost the third power of this one."""
 
 Climb: TypeAlias = Generator["ApiCall", float | None, "tuple[ApiCall, float] | None"]

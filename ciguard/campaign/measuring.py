@@ -12,12 +12,12 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign.enlarging import climb
-from ciguard.campaign.screening import Screened, best, glance, is_worse, request
+from ciguard.campaign.screening import Screened, Suspicion, best, glance, is_worse, request
 from ciguard.campaign.suspects import Candidate, comparable
 from ciguard.domain import Confirmation, Finding, Outcome, Passed
 from ciguard.execution import Job, Measured, Quantity, decode_measured
@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 
 _TOGETHER = 8
 """Candidates that are screened in one worker per target."""
+_SCREENED_AHEAD = 8
+"""So many workers are filled before the first suspicion is looked at, the gravest of theirs."""
 _SCREENING_ROUNDS = 3
 _MORE = 3
 """So many times the calls when a leak is measured again: what warms up has levelled off by then."""
@@ -48,14 +50,6 @@ _LOOK_AFTER = 6
 Answers: TypeAlias = tuple[Measured | None, ...]
 """What came of a job: one per request, None for one that was not measured."""
 Steps: TypeAlias = Generator[Job, Answers, None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Suspicion:
-    candidate: Candidate
-    quantity: Quantity
-    other: str
-    """The target that looks worse than the reference."""
 
 
 class Measurer:
@@ -153,17 +147,23 @@ class Measurer:
             yield from self._again(self._records.popleft())
         while self._queue:
             targets = self._in_use = self._queue[0].targets
-            together: list[Candidate] = []
-            while self._queue and len(together) < _TOGETHER and self._queue[0].targets == targets:
-                together.append(self._queue.popleft())
-            suspicions = yield from self._screen(together, targets)
-            log.info("%d screened, %d suspicious", len(together), len(suspicions))
-            for suspicion in suspicions:
+            suspicions: list[Suspicion] = []
+            for _ in range(_SCREENED_AHEAD):
+                together = self._next_candidates(targets)
+                suspicions += yield from self._screen(together, targets)
+            log.info("%d are suspicious, %d not screened", len(suspicions), len(self._queue))
+            for suspicion in sorted(suspicions, key=lambda one: one.order):
                 yield from self._examine(suspicion)
+
+    def _next_candidates(self, targets: tuple[str, ...]) -> list[Candidate]:
+        together: list[Candidate] = []
+        while self._queue and len(together) < _TOGETHER and self._queue[0].targets == targets:
+            together.append(self._queue.popleft())
+        return together
 
     def _screen(
         self, candidates: list[Candidate], targets: tuple[str, ...]
-    ) -> Generator[Job, Answers, list[_Suspicion]]:
+    ) -> Generator[Job, Answers, list[Suspicion]]:
         """Measure each candidate a few times; return what is worth a closer look."""
         session = self._new_session()
         screened = yield from self._enlarged(candidates, targets[0], session)
@@ -175,13 +175,7 @@ class Measurer:
                 for (one, _), measured in zip(asked, answers, strict=True):
                     if measured is not None:
                         one.add(target, measured)
-        return [
-            _Suspicion(one.of(quantity), quantity, other)
-            for one in screened
-            for other in targets[1:]
-            for quantity in Quantity
-            if one.is_suspect(quantity, targets[0], other)
-        ]
+        return [found for one in screened for found in one.suspicions(targets[0], targets[1:])]
 
     def _enlarged(
         self, candidates: list[Candidate], target: str, session: int
@@ -202,7 +196,7 @@ class Measurer:
                         found[place] = _screened(candidates[place], *end.value)
         return [found[place] for place in sorted(found)]
 
-    def _examine(self, suspicion: _Suspicion) -> Generator[Job, Answers, bool]:
+    def _examine(self, suspicion: Suspicion) -> Generator[Job, Answers, bool]:
         """Measure a suspect, and once more if the oracle finds something.
 
         Returns:
@@ -241,18 +235,20 @@ class Measurer:
         candidate = Candidate(record.exhibit.library, case, targets, costs)
         is_measured = True
         for other in targets[1:]:
-            came_to_one = yield from self._examine(_Suspicion(candidate, quantity, other))
+            came_to_one = yield from self._examine(Suspicion(candidate, quantity, other))
             is_measured = is_measured and came_to_one
         if is_measured:
             self.measured[record.fingerprint] = frozenset(targets)
 
     def _finding(
-        self, suspicion: _Suspicion, *, is_second: bool = False
+        self, suspicion: Suspicion, *, is_second: bool = False
     ) -> Generator[Job, Answers, tuple[bool, Finding | None]]:
         """Measure in fresh workers and ask the oracle; say whether it could be measured."""
         candidate = suspicion.candidate
         names = candidate.targets[0], suspicion.other
-        rounds = 1 if suspicion.quantity is Quantity.GROWTH else rounds_for(self._tests)
+        # What was found is one hypothesis, whatever the number of those that were tested.
+        tests = 1 if is_second else self._tests
+        rounds = 1 if suspicion.quantity is Quantity.GROWTH else rounds_for(tests)
         asked = request(candidate, suspicion.quantity, more=_MORE if is_second else 1)
         taken: dict[str, list[Measured]] = {name: [] for name in names}
         session = self._new_session()
@@ -268,20 +264,10 @@ class Measurer:
                 if measured is None:
                     return False, None
                 taken[name].append(measured)
-        outcomes = {name: self._outcome(taken[name]) for name in names}
+        outcomes = {name: _outcome(taken[name], tests) for name in names}
         subject = self._groups[candidate.library].subject(candidate.case.api)
         found = self._oracle.judge(candidate.case, outcomes, subject)
         return True, found[0] if found else None
-
-    def _outcome(self, rounds: list[Measured]) -> Outcome:
-        """Return all rounds of one target as the outcome that is evidence."""
-        first = rounds[0]
-        values = first.values if first.quantity is Quantity.GROWTH else tuple(map(best, rounds))
-        whole = Measured(
-            quantity=first.quantity, values=values, calls=first.calls, tests=self._tests
-        )
-        cost_s = median(values) / 1e9 if first.quantity is Quantity.TIME else 0.0
-        return Passed(whole.encoded(), cost_s)
 
     def _forks_cheaply(self, candidate: Candidate) -> bool:
         """Tell whether a fresh worker is ready at once."""
@@ -300,6 +286,15 @@ class Measurer:
 
 def _measured(outcome: Outcome) -> Measured | None:
     return decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None
+
+
+def _outcome(rounds: list[Measured], tests: int) -> Outcome:
+    """Return all rounds of one target as the outcome that is evidence."""
+    first = rounds[0]
+    values = first.values if first.quantity is Quantity.GROWTH else tuple(map(best, rounds))
+    whole = Measured(quantity=first.quantity, values=values, calls=first.calls, tests=tests)
+    cost_s = median(values) / 1e9 if first.quantity is Quantity.TIME else 0.0
+    return Passed(whole.encoded(), cost_s)
 
 
 def _screened(candidate: Candidate, case: Case, cost_s: float) -> Screened:

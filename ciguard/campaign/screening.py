@@ -8,10 +8,10 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ciguard.execution import Measured, Quantity, growth_request, peak_request, time_request
-from ciguard.oracles import encode, steady_growth
+from ciguard.oracles import LEAST_GROWTH, LEAST_PEAK, LEAST_TIME_NS, encode, steady_growth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ciguard.campaign.suspects import Candidate
     from ciguard.domain import Case
@@ -25,8 +25,31 @@ _GROWTH_S = 0.03
 """Of the calls between two checkpoints."""
 _MOST_CALLS_OF_GROWTH = 128
 _HINT_RATIO = 1.3
-_HINTS = {Quantity.TIME: 5_000.0, Quantity.PEAK: 512 * 1024.0, Quantity.GROWTH: 512.0}
-"""Differences that make a candidate a suspect: half of what makes a finding."""
+_HINTS = {
+    Quantity.TIME: LEAST_TIME_NS / 2,
+    Quantity.PEAK: LEAST_PEAK,
+    Quantity.GROWTH: LEAST_GROWTH / 2,
+}
+"""Differences that make a candidate a suspect. A peak is much the same every time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """What is to be measured thoroughly."""
+
+    candidate: Candidate
+    quantity: Quantity
+    other: str
+    """The target that looks worse than the reference."""
+    ratio: float = math.inf
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """The key that puts leaks first, which two measurements tell, then what differs most."""
+        return _ORDER.index(self.quantity), -self.ratio
+
+
+_ORDER = (Quantity.GROWTH, Quantity.TIME, Quantity.PEAK)
 
 
 @dataclass(slots=True)
@@ -38,10 +61,6 @@ class Screened:
     large: Candidate
     """With the inputs that it is timed with."""
     _measured: dict[tuple[Quantity, str], list[Measured]] = field(default_factory=dict)
-
-    def of(self, quantity: Quantity) -> Candidate:
-        """Return the call that a quantity is measured of."""
-        return self.small if quantity is Quantity.GROWTH else self.large
 
     def requests(self, *, is_first: bool) -> Iterator[bytes]:
         """Yield what is asked in one round: the time in each, memory in the first."""
@@ -56,18 +75,26 @@ class Screened:
         """Take an answer."""
         self._measured.setdefault((measured.quantity, target), []).append(measured)
 
-    def is_suspect(self, quantity: Quantity, reference: str, other: str) -> bool:
-        """Tell whether one target looks worse than the reference."""
-        mine = self._measured.get((quantity, reference), [])
-        theirs = self._measured.get((quantity, other), [])
-        return bool(mine and theirs) and is_worse(quantity, mine, theirs)
+    def suspicions(self, reference: str, others: Iterable[str]) -> Iterator[Suspicion]:
+        """Yield in what which target looks worse than the reference."""
+        for other in others:
+            for quantity in Quantity:
+                mine = self._measured.get((quantity, reference))
+                theirs = self._measured.get((quantity, other))
+                if mine and theirs and is_worse(quantity, mine, theirs):
+                    measured = self.small if quantity is Quantity.GROWTH else self.large
+                    ratio = _amount(quantity, theirs) / max(_amount(quantity, mine), 1.0)
+                    yield Suspicion(measured, quantity, other, ratio)
 
 
 def is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
     """Tell whether a few rounds hint at a difference; proves nothing."""
-    amount = steady_growth if quantity is Quantity.GROWTH else best
-    mine, theirs = median(map(amount, reference)), median(map(amount, other))
+    mine, theirs = _amount(quantity, reference), _amount(quantity, other)
     return theirs - mine >= _HINTS[quantity] and theirs >= _HINT_RATIO * mine
+
+
+def _amount(quantity: Quantity, rounds: Iterable[Measured]) -> float:
+    return median(map(steady_growth if quantity is Quantity.GROWTH else best, rounds))
 
 
 def best(measured: Measured) -> float:
