@@ -17,7 +17,15 @@ from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign.enlarging import climb
-from ciguard.campaign.screening import Screened, Suspicion, best, glance, is_worse, request
+from ciguard.campaign.screening import (
+    Screened,
+    Suspicion,
+    best,
+    glance,
+    grouped,
+    is_worse,
+    request,
+)
 from ciguard.campaign.suspects import Candidate, comparable
 from ciguard.domain import Confirmation, Finding, Outcome, Passed
 from ciguard.execution import Job, Measured, Quantity, decode_measured
@@ -49,6 +57,8 @@ _LOOK_AFTER = 6
 
 Answers: TypeAlias = tuple[Measured | None, ...]
 """What came of a job: one per request, None for one that was not measured."""
+Verdict: TypeAlias = tuple[bool, Finding | None]
+"""Whether a suspicion could be measured, and what was found."""
 Steps: TypeAlias = Generator[Job, Answers, None]
 
 
@@ -82,7 +92,7 @@ class Measurer:
         self._tests = 1
         self._session = 0
         self._met: list[Settled] = []
-        self._unconfirmed: tuple[str, Finding] | None = None
+        self._unconfirmed: list[tuple[str, Finding]] = []
         self.measured: dict[str, frozenset[str]] = {}
         """Fingerprint of the baseline → targets on which its case was measured again."""
 
@@ -135,10 +145,10 @@ class Measurer:
         self._records = deque(r for r in self._records if target and target not in r.targets)
         if target and target not in self._in_use:
             return []
-        left, self._unconfirmed = self._unconfirmed, None
+        left, self._unconfirmed = self._unconfirmed, []
         self._job, self._in_use = None, ()
         self._steps = self._work() if self._queue or self._records else None
-        return [Settled(*left, Confirmation.PENDING)] if left is not None else []
+        return [Settled(*one, Confirmation.PENDING) for one in left]
 
     # --- the steps ------------------------------------------------------------------------------
 
@@ -149,11 +159,10 @@ class Measurer:
             targets = self._in_use = self._queue[0].targets
             suspicions: list[Suspicion] = []
             for _ in range(_SCREENED_AHEAD):
-                together = self._next_candidates(targets)
-                suspicions += yield from self._screen(together, targets)
+                suspicions += yield from self._screen(self._next_candidates(targets), targets)
             log.info("%d are suspicious, %d not screened", len(suspicions), len(self._queue))
-            for suspicion in sorted(suspicions, key=lambda one: one.order):
-                yield from self._examine(suspicion)
+            for together in grouped(suspicions):
+                yield from self._examine(together)
 
     def _next_candidates(self, targets: tuple[str, ...]) -> list[Candidate]:
         together: list[Candidate] = []
@@ -196,27 +205,29 @@ class Measurer:
                         found[place] = _screened(candidates[place], *end.value)
         return [found[place] for place in sorted(found)]
 
-    def _examine(self, suspicion: Suspicion) -> Generator[Job, Answers, bool]:
-        """Measure a suspect, and once more if the oracle finds something.
+    def _examine(self, suspicions: list[Suspicion]) -> Generator[Job, Answers, bool]:
+        """Measure suspects, and once more those of which the oracle finds something.
 
         Returns:
-            Whether it came to a verdict: a call that was refused or died says nothing.
+            Whether all came to a verdict: a call that was refused or died says nothing.
         """
-        is_measured, first = yield from self._finding(suspicion)
-        if first is None:
-            return is_measured
-        key = fingerprint(first).key
-        if key in self._known:
-            self._met.append(Settled(key, first, Confirmation.CONFIRMED))
-            return True
-        self._unconfirmed = key, first
-        is_measured, second = yield from self._finding(suspicion, is_second=True)
-        self._unconfirmed = None
-        if second is None:
-            self._met.append(Settled(key, first, Confirmation.FLAKY))
-        else:
-            self._met.append(Settled(key, second, Confirmation.CONFIRMED))
-        return is_measured
+        first = yield from self._findings(suspicions)
+        again: list[Suspicion] = []
+        for suspicion, (_, found) in zip(suspicions, first, strict=True):
+            if found is None:
+                continue
+            key = fingerprint(found).key
+            if key in self._known:
+                self._met.append(Settled(key, found, Confirmation.CONFIRMED))
+            else:
+                self._unconfirmed.append((key, found))
+                again.append(suspicion)
+        second = (yield from self._findings(again, is_second=True)) if again else []
+        for (key, found), (_, confirmed) in zip(self._unconfirmed, second, strict=True):
+            confirmation = Confirmation.CONFIRMED if confirmed else Confirmation.FLAKY
+            self._met.append(Settled(key, confirmed or found, confirmation))
+        self._unconfirmed = []
+        return all(came_to_one for came_to_one, _ in (*first, *second))
 
     def _again(self, record: BaselineRecord) -> Steps:
         """Measure what the baseline holds: it is met again, or it is fixed."""
@@ -235,39 +246,56 @@ class Measurer:
         candidate = Candidate(record.exhibit.library, case, targets, costs)
         is_measured = True
         for other in targets[1:]:
-            came_to_one = yield from self._examine(Suspicion(candidate, quantity, other))
+            came_to_one = yield from self._examine([Suspicion(candidate, quantity, other)])
             is_measured = is_measured and came_to_one
         if is_measured:
             self.measured[record.fingerprint] = frozenset(targets)
 
-    def _finding(
-        self, suspicion: Suspicion, *, is_second: bool = False
-    ) -> Generator[Job, Answers, tuple[bool, Finding | None]]:
-        """Measure in fresh workers and ask the oracle; say whether it could be measured."""
-        candidate = suspicion.candidate
-        names = candidate.targets[0], suspicion.other
+    def _findings(
+        self, suspicions: list[Suspicion], *, is_second: bool = False
+    ) -> Generator[Job, Answers, list[Verdict]]:
+        """Measure in fresh workers and ask the oracle; all concern one quantity and target."""
+        first = suspicions[0]
+        names = first.candidate.targets[0], first.other
         # What was found is one hypothesis, whatever the number of those that were tested.
         tests = 1 if is_second else self._tests
-        rounds = 1 if suspicion.quantity is Quantity.GROWTH else rounds_for(tests)
-        asked = request(candidate, suspicion.quantity, more=_MORE if is_second else 1)
-        taken: dict[str, list[Measured]] = {name: [] for name in names}
+        rounds = 1 if first.quantity is Quantity.GROWTH else rounds_for(tests)
+        more = _MORE if is_second else 1
+        asked = [request(one.candidate, one.quantity, more=more) for one in suspicions]
+        taken: list[dict[str, list[Measured]]] = [{name: [] for name in names} for _ in asked]
+        verdicts: dict[int, Verdict] = {}
         session = self._new_session()
-        renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(candidate) else rounds
+        renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(first.candidate) else rounds
         for number in range(rounds):
-            if number == _LOOK_AFTER and not is_worse(suspicion.quantity, *taken.values()):
-                return True, None
+            if number == _LOOK_AFTER:
+                for place, both in enumerate(taken):
+                    if place not in verdicts and not is_worse(first.quantity, *both.values()):
+                        verdicts[place] = True, None
             if number and number % renewal == 0:
                 session = self._new_session()
             # In turn, and who begins in turn: what drifts evenly cancels.
             for name in names if number % 2 == 0 else reversed(names):
-                (measured,) = yield self._new_job(name, (asked,), session)
-                if measured is None:
-                    return False, None
-                taken[name].append(measured)
-        outcomes = {name: _outcome(taken[name], tests) for name in names}
+                places = [place for place in range(len(asked)) if place not in verdicts]
+                requests = tuple(asked[place] for place in places)
+                answers = (yield self._new_job(name, requests, session)) if requests else ()
+                for place, measured in zip(places, answers, strict=True):
+                    if measured is None:
+                        verdicts[place] = False, None
+                    else:
+                        taken[place][name].append(measured)
+        for place, suspicion in enumerate(suspicions):
+            if place not in verdicts:
+                verdicts[place] = True, self._judged(suspicion, taken[place], tests)
+        return [verdicts[place] for place in range(len(suspicions))]
+
+    def _judged(
+        self, suspicion: Suspicion, taken: Mapping[str, list[Measured]], tests: int
+    ) -> Finding | None:
+        candidate = suspicion.candidate
+        outcomes = {name: _outcome(rounds, tests) for name, rounds in taken.items()}
         subject = self._groups[candidate.library].subject(candidate.case.api)
         found = self._oracle.judge(candidate.case, outcomes, subject)
-        return True, found[0] if found else None
+        return found[0] if found else None
 
     def _forks_cheaply(self, candidate: Candidate) -> bool:
         """Tell whether a fresh worker is ready at once."""

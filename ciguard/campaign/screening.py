@@ -43,13 +43,20 @@ class Suspicion:
     """The target that looks worse than the reference."""
     ratio: float = math.inf
 
-    @property
-    def order(self) -> tuple[int, float]:
-        """The key that puts leaks first, which two measurements tell, then what differs most."""
-        return _ORDER.index(self.quantity), -self.ratio
-
 
 _ORDER = (Quantity.GROWTH, Quantity.TIME, Quantity.PEAK)
+_TOGETHER = {Quantity.GROWTH: 1, Quantity.TIME: 8, Quantity.PEAK: 8}
+"""Suspicions that are measured in the same workers. What one call frees hides another's leak."""
+
+
+def grouped(suspicions: Iterable[Suspicion]) -> Iterator[list[Suspicion]]:
+    """Yield the suspicions that are measured together: leaks first, then what differs most."""
+    ranked = sorted(suspicions, key=lambda one: -one.ratio)
+    for quantity in _ORDER:
+        for other in dict.fromkeys(one.other for one in ranked):
+            same = [s for s in ranked if (s.other, s.quantity) == (other, quantity)]
+            count = _TOGETHER[quantity]
+            yield from (same[at : at + count] for at in range(0, len(same), count))
 
 
 @dataclass(slots=True)
