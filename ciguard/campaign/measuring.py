@@ -20,10 +20,10 @@ from ciguard.campaign.enlarging import climb
 from ciguard.campaign.screening import (
     Screened,
     Suspicion,
+    Trial,
     best,
     glance,
     grouped,
-    is_worse,
     request,
 )
 from ciguard.campaign.suspects import Candidate, comparable
@@ -261,38 +261,30 @@ class Measurer:
         tests = 1 if is_second else self._tests
         rounds = 1 if first.quantity is Quantity.GROWTH else rounds_for(tests)
         more = _MORE if is_second else 1
-        asked = [request(one.candidate, one.quantity, more=more) for one in suspicions]
-        taken: list[dict[str, list[Measured]]] = [{name: [] for name in names} for _ in asked]
-        verdicts: dict[int, Verdict] = {}
+        trials = [Trial(one, request(one.candidate, one.quantity, more=more)) for one in suspicions]
         session = self._new_session()
         renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(first.candidate) else rounds
         for number in range(rounds):
-            if number == _LOOK_AFTER:
-                for place, both in enumerate(taken):
-                    if place not in verdicts and not is_worse(first.quantity, *both.values()):
-                        verdicts[place] = True, None
             if number and number % renewal == 0:
                 session = self._new_session()
             # In turn, and who begins in turn: what drifts evenly cancels.
             for name in names if number % 2 == 0 else reversed(names):
-                places = [place for place in range(len(asked)) if place not in verdicts]
-                requests = tuple(asked[place] for place in places)
-                answers = (yield self._new_job(name, requests, session)) if requests else ()
-                for place, measured in zip(places, answers, strict=True):
-                    if measured is None:
-                        verdicts[place] = False, None
-                    else:
-                        taken[place][name].append(measured)
-        for place, suspicion in enumerate(suspicions):
-            if place not in verdicts:
-                verdicts[place] = True, self._judged(suspicion, taken[place], tests)
-        return [verdicts[place] for place in range(len(suspicions))]
+                under_way = [trial for trial in trials if not trial.is_over]
+                if under_way:
+                    requests = tuple(trial.request for trial in under_way)
+                    answers = yield self._new_job(name, requests, session)
+                    for trial, measured in zip(under_way, answers, strict=True):
+                        trial.take(name, measured)
+            if number == _LOOK_AFTER - 1:
+                for trial in trials:
+                    trial.look(*names)
+        return [(trial.is_measured, self._judged(trial, tests)) for trial in trials]
 
-    def _judged(
-        self, suspicion: Suspicion, taken: Mapping[str, list[Measured]], tests: int
-    ) -> Finding | None:
-        candidate = suspicion.candidate
-        outcomes = {name: _outcome(rounds, tests) for name, rounds in taken.items()}
+    def _judged(self, trial: Trial, tests: int) -> Finding | None:
+        if trial.is_over:
+            return None
+        candidate = trial.suspicion.candidate
+        outcomes = {name: _outcome(rounds, tests) for name, rounds in trial.taken.items()}
         subject = self._groups[candidate.library].subject(candidate.case.api)
         found = self._oracle.judge(candidate.case, outcomes, subject)
         return found[0] if found else None

@@ -94,6 +94,33 @@ class Screened:
                     yield Suspicion(measured, quantity, other, ratio)
 
 
+@dataclass(slots=True)
+class Trial:
+    """A suspicion, and what was measured of it."""
+
+    suspicion: Suspicion
+    request: bytes
+    taken: dict[str, list[Measured]] = field(default_factory=dict)
+    """By target, one per round."""
+    is_measured: bool = True
+    """Every answer was one."""
+    is_over: bool = False
+    """There is nothing to be found."""
+
+    def take(self, target: str, measured: Measured | None) -> None:
+        """Take an answer; a call that was refused or died says nothing from then on."""
+        if measured is None:
+            self.is_measured, self.is_over = False, True
+        else:
+            self.taken.setdefault(target, []).append(measured)
+
+    def look(self, reference: str, other: str) -> None:
+        """Give up what shows little."""
+        if not self.is_over:
+            quantity = self.suspicion.quantity
+            self.is_over = not is_worse(quantity, self.taken[reference], self.taken[other])
+
+
 def is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
     """Tell whether a few rounds hint at a difference; proves nothing."""
     mine, theirs = _amount(quantity, reference), _amount(quantity, other)
