@@ -71,7 +71,7 @@ class Screened:
 
     def requests(self, *, is_first: bool) -> Iterator[bytes]:
         """Yield what is asked in one round: the time in each, memory in the first."""
-        yield request(self.large, Quantity.TIME)
+        yield _time_request(self.large, repetitions=1)
         if is_first:
             yield request(self.large, Quantity.PEAK)
             calls = _calls(self.small, _GROWTH_S / 2, _MOST_CALLS_OF_GROWTH // 4)
@@ -147,13 +147,17 @@ def request(candidate: Candidate, quantity: Quantity, *, more: int = 1) -> bytes
     case = encode(candidate.case)
     match quantity:
         case Quantity.TIME:
-            calls = _calls(candidate, _REPETITION_S, _MOST_CALLS)
-            return time_request(case, calls=calls, repetitions=_REPETITIONS)
+            return _time_request(candidate, _REPETITIONS)
         case Quantity.PEAK:
             return peak_request(case)
         case Quantity.GROWTH:
             calls = more * _calls(candidate, _GROWTH_S, _MOST_CALLS_OF_GROWTH)
             return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
+
+
+def _time_request(candidate: Candidate, repetitions: int) -> bytes:
+    calls = _calls(candidate, _REPETITION_S, _MOST_CALLS)
+    return time_request(encode(candidate.case), calls=calls, repetitions=repetitions)
 
 
 def glance(case: Case) -> bytes:
