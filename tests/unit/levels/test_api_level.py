@@ -201,13 +201,8 @@ def test_the_kind_of_the_record_is_the_kind_of_its_calls() -> None:
     assert kinds["torch.Tensor.add_"] is CallKind.METHOD
 
 
-@pytest.mark.parametrize(
-    ("annotation", "is_seldom"), [("Optional[Tensor]", True), ("Tensor", False)]
-)
-def test_an_output_whose_default_the_documentation_forgot_is_seldom_given(
-    annotation: str, *, is_seldom: bool
-) -> None:
-    out = {"name": "out", "kind": "keyword_only", "annotation": annotation}
+def test_an_output_whose_default_the_documentation_forgot_is_seldom_given() -> None:
+    out = {"name": "out", "kind": "keyword_only", "annotation": "Optional[Tensor]"}
     record = record_from_json(
         {
             "api": "torch.log2",
@@ -219,5 +214,4 @@ def test_an_output_whose_default_the_documentation_forgot_is_seldom_given(
 
     calls = [case for case in _calls(record) if case.intent is Intent.CONFORMING]
 
-    given_out = sum("out" in dict(case.keywords) for case in calls) / len(calls)
-    assert (given_out < 0.3) is is_seldom
+    assert 0 < sum("out" in dict(case.keywords) for case in calls) < len(calls) / 4
