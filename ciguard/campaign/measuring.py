@@ -272,7 +272,7 @@ class Measurer:
                 under_way = [trial for trial in trials if not trial.is_over]
                 if under_way:
                     requests = tuple(trial.request for trial in under_way)
-                    answers = yield self._new_job(name, requests, session)
+                    answers = yield self._new_job(name, requests, session, most_hangs=0)
                     for trial, measured in zip(under_way, answers, strict=True):
                         trial.take(name, measured)
             if number == _LOOK_AFTER - 1:
@@ -299,9 +299,13 @@ class Measurer:
         self._session += 1
         return self._session
 
-    def _new_job(self, target: str, requests: tuple[bytes, ...], session: int) -> Job:
+    def _new_job(
+        self, target: str, requests: tuple[bytes, ...], session: int, *, most_hangs: int = 1
+    ) -> Job:
+        """Return a job; after so many hangs the rest of its requests is left out, for 0 never."""
         self._number += 1
-        return Job(target, (self.KEY, self._number), requests, most_hangs=1, session=session)
+        key = self.KEY, self._number
+        return Job(target, key, requests, most_hangs=most_hangs, session=session)
 
 
 def _measured(outcome: Outcome) -> Measured | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -89,9 +89,15 @@ class Screened:
                 mine = self._measured.get((quantity, reference))
                 theirs = self._measured.get((quantity, other))
                 if mine and theirs and is_worse(quantity, mine, theirs):
-                    measured = self.small if quantity is Quantity.GROWTH else self.large
+                    measured = self.small if quantity is Quantity.GROWTH else self._timed()
                     ratio = _amount(quantity, theirs) / max(_amount(quantity, mine), 1.0)
                     yield Suspicion(measured, quantity, other, ratio)
+
+    def _timed(self) -> Candidate:
+        """Return the large call with what it costs on each target: one may take far longer."""
+        rows = [self._measured.get((Quantity.TIME, name)) for name in self.large.targets]
+        costs = tuple(_amount(Quantity.TIME, row) / 1e9 for row in rows if row)
+        return replace(self.large, costs=costs or self.large.costs)
 
 
 @dataclass(slots=True)

@@ -40,6 +40,8 @@ class Desk:
     jobs: deque[Job] = field(default_factory=deque)
     done: list[Job] = field(default_factory=list)
     dies: bool = False
+    deadly: str = ""
+    """Dies once it is measured thoroughly."""
 
     def add(self, job: Job) -> None:
         self.jobs.append(job)
@@ -50,9 +52,9 @@ class Desk:
         return Result(job, tuple(self._outcome(job, request) for request in job.cases), 0.1)
 
     def _outcome(self, job: Job, request: bytes) -> Outcome:
-        if self.dies:
+        (quantity, *plan), case = json.loads(request)
+        if self.dies or (case[0] == self.deadly and len(self.done) > SCREENING):
             return Crashed("SIGSEGV")
-        quantity, *plan = json.loads(request)[0]
         value = self.value(job.target, quantity, job.session)
         values = (value,)
         if quantity == "growth":
@@ -170,6 +172,31 @@ def test_time_is_measured_with_inputs_that_grew_and_leaks_with_those_that_were_e
     asked = {quantity: case for (quantity, *_), case in map(json.loads, first.cases)}
     sizes = {quantity: case[2][0][2] for quantity, case in asked.items()}
     assert sizes == {"time": [2**16], "peak": [2**16], "growth": [4]}
+
+
+def test_a_call_is_repeated_as_often_as_the_slower_target_allows() -> None:
+    desk = Desk(lambda *asked: slow(*asked) * (100 if asked[0] == TWO else 1))
+
+    played(measurer(desk), desk)
+
+    (quantity, calls, _), _ = json.loads(desk.done[-1].cases[0])
+    assert (quantity, calls) == ("time", 1)
+
+
+def test_suspects_are_measured_together_and_one_that_dies_takes_none_along() -> None:
+    fragile = "planted.fragile"
+    desk = Desk(slow, deadly=fragile)
+    groups = {"planted": group(member(ONE, API, fragile), member(TWO, API, fragile))}
+    made = Measurer(cast("Dispatcher", desk), groups, known=())
+    calls = (call("fragile"), call("double"))
+    made.propose((), [Candidate("planted", one, (ONE, TWO), (1e-4, 3e-4)) for one in calls])
+
+    settled = played(made, desk)
+
+    assert [(one.finding.api, one.confirmation) for one in settled] == [
+        (API, Confirmation.CONFIRMED)
+    ]
+    assert max(len(job.cases) for job in desk.done[SCREENING:]) == 2
 
 
 def test_equal_targets_are_screened_and_then_left_alone() -> None:
