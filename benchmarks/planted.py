@@ -1,6 +1,6 @@
 """Recall: known defects planted into one of two equal targets; which ones does a campaign find?
 
-    python benchmarks/planted.py [--budget 10m] [--seed 0] [--out DIR]
+    python benchmarks/planted.py [--minutes 10] [--seed 0] [--out DIR]
 
 Runs `ciguard run` on torch as it is and on torch with the defects of `planted_defects`, over the
 functions that have some and others that have none. Ends with 1 if a finding blames one of those.
@@ -49,7 +49,7 @@ def campaign(targets: Iterable[str], options: argparse.Namespace, out: Path) -> 
     Raises:
         SystemExit: if the run does not end with a verdict.
     """
-    command = [sys.executable, "-m", "ciguard", "run", "--budget", options.budget]
+    command = [sys.executable, "-m", "ciguard", "run", "--budget", f"{options.minutes}m"]
     command += ["--seed", str(options.seed), "--jobs", str(options.jobs), "--out", str(out)]
     command += ["--baseline", str(out / "baseline"), "--tracker", str(out / "issues")]
     for target in targets:
@@ -101,7 +101,7 @@ def main() -> int:
     """Run the benchmark; exit 1 when a finding blames a function that is right."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--target", default="torch==2.13.0")
-    parser.add_argument("--budget", default="10m")
+    parser.add_argument("--minutes", type=float, default=10, help="of the campaign")
     parser.add_argument("--seed", type=int, default=0, help="of the defects and of the campaign")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, help="keep the run's results here")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -30,8 +29,9 @@ _OTHER_ORACLES = {
     "crash": Trace.DEATH,
     "exhaustion": Trace.MEMORY,
 }
+_PERFORMANCE = {"slower": Trace.TIME, "leak": Trace.MEMORY}
+"""That one call needs more memory at its worst is what no kind says, though some bring it about."""
 _ARGUMENTS = "arguments stay as they are"
-_MEMORY = re.compile(r"memory|leak")
 
 
 def trace_of(finding: Finding) -> Trace | None:
@@ -44,7 +44,7 @@ def trace_of(finding: Finding) -> Trace | None:
                 return Trace.ARGUMENTS
             return Trace.GRADIENT if "gradient" in finding.kind else Trace.RESULT
         case "performance":
-            return Trace.MEMORY if _MEMORY.search(finding.kind) else Trace.TIME
+            return _PERFORMANCE.get(finding.kind)
         case other:
             return _OTHER_ORACLES.get(other)
 

@@ -51,6 +51,8 @@ def relations_section() -> str:
     rows = ["| relation | law | source | tried |", "| --- | --- | --- | --- |"]
     for name, relation in sorted(RELATIONS.items().items()):
         turns = "every turn" if relation.every == 1 else f"every {relation.every} turns"
+        if relation.weight > 1:
+            turns += f", {relation.weight} times as often"
         rows.append(f"| {name} | {relation.law} | {relation.source} | {turns} |")
     return "\n".join(rows)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 _EXPLORE_UNTIL = 0.74
-_MEASURE = 0.08
+_MEASURE = 0.12
 _CONFIRM_UNTIL = 0.88
 _MINIMISE_UNTIL = 0.92
 _CHECK_SCRIPTS_UNTIL = 0.96

@@ -1,33 +1,35 @@
 """Measuring: calls are timed and weighed on several targets in turn, after they were explored.
 
-First a screening: a few rounds of many candidates in one worker per target. What looks suspicious
-there is measured anew in workers that ran nothing before, in as many rounds as the test needs, the
-targets in turn so that drift cancels. What the oracle finds is measured once more from the start:
-only what both measurements show is confirmed.
+A call that takes little is given larger inputs. Then comes a screening: a few rounds of many
+candidates in one worker per target. What looks suspicious there is measured anew in workers that
+ran nothing before, in as many rounds as the test needs, the targets in turn so that drift cancels.
+What the oracle finds is measured once more from the start: only what both measurements show is
+confirmed.
 """
 
 from __future__ import annotations
 
 import logging
-import math
 from collections import deque
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
+from ciguard.campaign.enlarging import climb
+from ciguard.campaign.screening import (
+    Screened,
+    Suspicion,
+    Trial,
+    best,
+    glance,
+    grouped,
+    request,
+)
 from ciguard.campaign.suspects import Candidate, comparable
 from ciguard.domain import Confirmation, Finding, Outcome, Passed
-from ciguard.execution import (
-    Job,
-    Measured,
-    Quantity,
-    decode_measured,
-    growth_request,
-    peak_request,
-    time_request,
-)
-from ciguard.oracles import KINDS, PERFORMANCE, PerformanceOracle, encode, rounds_for, steady_growth
+from ciguard.execution import Job, Measured, Quantity, decode_measured
+from ciguard.oracles import KINDS, PERFORMANCE, PerformanceOracle, rounds_for
 from ciguard.targets import ForkPolicy
 from ciguard.triage import Settled, fingerprint
 
@@ -36,26 +38,18 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
+    from ciguard.domain import Case
     from ciguard.execution import Dispatcher, Result
 
 log = logging.getLogger(__name__)
 
 _TOGETHER = 8
 """Candidates that are screened in one worker per target."""
+_SCREENED_AHEAD = 8
+"""So many workers are filled before the first suspicion is looked at, the gravest of theirs."""
 _SCREENING_ROUNDS = 3
-_SCREENING_CHECKPOINTS = 4
-_CHECKPOINTS = 10
-_REPETITIONS = 2
-_REPETITION_S = 0.001
-_MOST_CALLS = 20
-_GROWTH_S = 0.03
-"""Of the calls between two checkpoints."""
-_MOST_CALLS_OF_GROWTH = 128
 _MORE = 3
 """So many times the calls when a leak is measured again: what warms up has levelled off by then."""
-_HINT_RATIO = 1.3
-_HINTS = {Quantity.TIME: 25_000.0, Quantity.PEAK: 512 * 1024.0, Quantity.GROWTH: 512.0}
-"""Differences that make a candidate a suspect: half of what makes a finding."""
 _ROUNDS_PER_WORKER = 4
 """What is peculiar to one process must not decide, where a fresh one costs little."""
 _LOOK_AFTER = 6
@@ -63,25 +57,9 @@ _LOOK_AFTER = 6
 
 Answers: TypeAlias = tuple[Measured | None, ...]
 """What came of a job: one per request, None for one that was not measured."""
+Verdict: TypeAlias = tuple[bool, Finding | None]
+"""Whether a suspicion could be measured, and what was found."""
 Steps: TypeAlias = Generator[Job, Answers, None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Suspicion:
-    candidate: Candidate
-    quantity: Quantity
-    other: str
-    """The target that looks worse than the reference."""
-
-
-@dataclass(slots=True)
-class _Table:
-    """What was measured of one candidate in the screening, by quantity and target."""
-
-    values: dict[tuple[Quantity, str], list[Measured]] = field(default_factory=dict)
-
-    def add(self, target: str, measured: Measured) -> None:
-        self.values.setdefault((measured.quantity, target), []).append(measured)
 
 
 class Measurer:
@@ -114,7 +92,7 @@ class Measurer:
         self._tests = 1
         self._session = 0
         self._met: list[Settled] = []
-        self._unconfirmed: tuple[str, Finding] | None = None
+        self._unconfirmed: list[tuple[str, Finding]] = []
         self.measured: dict[str, frozenset[str]] = {}
         """Fingerprint of the baseline → targets on which its case was measured again."""
 
@@ -167,10 +145,10 @@ class Measurer:
         self._records = deque(r for r in self._records if target and target not in r.targets)
         if target and target not in self._in_use:
             return []
-        left, self._unconfirmed = self._unconfirmed, None
+        left, self._unconfirmed = self._unconfirmed, []
         self._job, self._in_use = None, ()
         self._steps = self._work() if self._queue or self._records else None
-        return [Settled(*left, Confirmation.PENDING)] if left is not None else []
+        return [Settled(*one, Confirmation.PENDING) for one in left]
 
     # --- the steps ------------------------------------------------------------------------------
 
@@ -179,61 +157,77 @@ class Measurer:
             yield from self._again(self._records.popleft())
         while self._queue:
             targets = self._in_use = self._queue[0].targets
-            together: list[Candidate] = []
-            while self._queue and len(together) < _TOGETHER and self._queue[0].targets == targets:
-                together.append(self._queue.popleft())
-            suspicions = yield from self._screen(together, targets)
-            log.info("%d screened, %d suspicious", len(together), len(suspicions))
-            for suspicion in suspicions:
-                yield from self._examine(suspicion)
+            suspicions: list[Suspicion] = []
+            for _ in range(_SCREENED_AHEAD):
+                suspicions += yield from self._screen(self._next_candidates(targets), targets)
+            log.info("%d are suspicious, %d not screened", len(suspicions), len(self._queue))
+            for together in grouped(suspicions):
+                yield from self._examine(together)
+
+    def _next_candidates(self, targets: tuple[str, ...]) -> list[Candidate]:
+        together: list[Candidate] = []
+        while self._queue and len(together) < _TOGETHER and self._queue[0].targets == targets:
+            together.append(self._queue.popleft())
+        return together
 
     def _screen(
         self, candidates: list[Candidate], targets: tuple[str, ...]
-    ) -> Generator[Job, Answers, list[_Suspicion]]:
+    ) -> Generator[Job, Answers, list[Suspicion]]:
         """Measure each candidate a few times; return what is worth a closer look."""
-        tables = [_Table() for _ in candidates]
         session = self._new_session()
+        screened = yield from self._enlarged(candidates, targets[0], session)
         for number in range(_SCREENING_ROUNDS):
-            asked = [
-                (table, request)
-                for table, candidate in zip(tables, candidates, strict=True)
-                for request in _screening(candidate, is_first=number == 0)
-            ]
-            requests = tuple(request for _, request in asked)
-            for target in targets:
+            asked = [(o, r) for o in screened for r in o.requests(is_first=not number)]
+            requests = tuple(encoded for _, encoded in asked)
+            for target in targets if asked else ():
                 answers = yield self._new_job(target, requests, session)
-                for (table, _), measured in zip(asked, answers, strict=True):
+                for (one, _), measured in zip(asked, answers, strict=True):
                     if measured is not None:
-                        table.add(target, measured)
-        return [
-            _Suspicion(candidate, quantity, other)
-            for candidate, table in zip(candidates, tables, strict=True)
-            for other in targets[1:]
-            for quantity in Quantity
-            if _is_suspect(table, quantity, targets[0], other)
-        ]
+                        one.add(target, measured)
+        return [found for one in screened for found in one.suspicions(targets[0], targets[1:])]
 
-    def _examine(self, suspicion: _Suspicion) -> Generator[Job, Answers, bool]:
-        """Measure a suspect, and once more if the oracle finds something.
+    def _enlarged(
+        self, candidates: list[Candidate], target: str, session: int
+    ) -> Generator[Job, Answers, list[Screened]]:
+        """Return what passes on a target, with inputs as large as it is measured with."""
+        found: dict[int, Screened] = {}
+        climbs = [climb(candidate.case) for candidate in candidates]
+        asked = {place: next(one) for place, one in enumerate(climbs)}
+        while asked:
+            answers = yield self._new_job(target, tuple(map(glance, asked.values())), session)
+            for place, measured in zip(tuple(asked), answers, strict=True):
+                cost_s = None if measured is None else best(measured) / 1e9
+                try:
+                    asked[place] = climbs[place].send(cost_s)
+                except StopIteration as end:
+                    del asked[place]
+                    if end.value is not None:
+                        found[place] = _screened(candidates[place], *end.value)
+        return [found[place] for place in sorted(found)]
+
+    def _examine(self, suspicions: list[Suspicion]) -> Generator[Job, Answers, bool]:
+        """Measure suspects, and once more those of which the oracle finds something.
 
         Returns:
-            Whether it came to a verdict: a call that was refused or died says nothing.
+            Whether all came to a verdict: a call that was refused or died says nothing.
         """
-        is_measured, first = yield from self._finding(suspicion)
-        if first is None:
-            return is_measured
-        key = fingerprint(first).key
-        if key in self._known:
-            self._met.append(Settled(key, first, Confirmation.CONFIRMED))
-            return True
-        self._unconfirmed = key, first
-        is_measured, second = yield from self._finding(suspicion, is_second=True)
-        self._unconfirmed = None
-        if second is None:
-            self._met.append(Settled(key, first, Confirmation.FLAKY))
-        else:
-            self._met.append(Settled(key, second, Confirmation.CONFIRMED))
-        return is_measured
+        first = yield from self._findings(suspicions)
+        again: list[Suspicion] = []
+        for suspicion, (_, found) in zip(suspicions, first, strict=True):
+            if found is None:
+                continue
+            key = fingerprint(found).key
+            if key in self._known:
+                self._met.append(Settled(key, found, Confirmation.CONFIRMED))
+            else:
+                self._unconfirmed.append((key, found))
+                again.append(suspicion)
+        second = (yield from self._findings(again, is_second=True)) if again else []
+        for (key, found), (_, confirmed) in zip(self._unconfirmed, second, strict=True):
+            confirmation = Confirmation.CONFIRMED if confirmed else Confirmation.FLAKY
+            self._met.append(Settled(key, confirmed or found, confirmation))
+        self._unconfirmed = []
+        return all(came_to_one for came_to_one, _ in (*first, *second))
 
     def _again(self, record: BaselineRecord) -> Steps:
         """Measure what the baseline holds: it is met again, or it is fixed."""
@@ -245,56 +239,55 @@ class Measurer:
         if not targets or quantity is None:
             return  # of a kind that another version knew: not run
         case = record.exhibit.case
-        (once,) = yield self._new_job(
-            targets[0], (time_request(encode(case), calls=1, repetitions=1),), self._new_session()
-        )
+        (once,) = yield self._new_job(targets[0], (glance(case),), self._new_session())
         if once is None:
             return
-        costs = (once.values[0] / 1e9,) * len(targets)
+        costs = (best(once) / 1e9,) * len(targets)
         candidate = Candidate(record.exhibit.library, case, targets, costs)
         is_measured = True
         for other in targets[1:]:
-            came_to_one = yield from self._examine(_Suspicion(candidate, quantity, other))
+            came_to_one = yield from self._examine([Suspicion(candidate, quantity, other)])
             is_measured = is_measured and came_to_one
         if is_measured:
             self.measured[record.fingerprint] = frozenset(targets)
 
-    def _finding(
-        self, suspicion: _Suspicion, *, is_second: bool = False
-    ) -> Generator[Job, Answers, tuple[bool, Finding | None]]:
-        """Measure in fresh workers and ask the oracle; say whether it could be measured."""
-        candidate = suspicion.candidate
-        names = candidate.targets[0], suspicion.other
-        rounds = 1 if suspicion.quantity is Quantity.GROWTH else rounds_for(self._tests)
-        request = _request(candidate, suspicion.quantity, more=_MORE if is_second else 1)
-        taken: dict[str, list[Measured]] = {name: [] for name in names}
+    def _findings(
+        self, suspicions: list[Suspicion], *, is_second: bool = False
+    ) -> Generator[Job, Answers, list[Verdict]]:
+        """Measure in fresh workers and ask the oracle; all concern one quantity and target."""
+        first = suspicions[0]
+        names = first.candidate.targets[0], first.other
+        # What was found is one hypothesis, whatever the number of those that were tested.
+        tests = 1 if is_second else self._tests
+        rounds = 1 if first.quantity is Quantity.GROWTH else rounds_for(tests)
+        more = _MORE if is_second else 1
+        trials = [Trial(one, request(one.candidate, one.quantity, more=more)) for one in suspicions]
         session = self._new_session()
-        renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(candidate) else rounds
+        renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(first.candidate) else rounds
         for number in range(rounds):
-            if number == _LOOK_AFTER and not _is_worse(suspicion.quantity, *taken.values()):
-                return True, None
             if number and number % renewal == 0:
                 session = self._new_session()
             # In turn, and who begins in turn: what drifts evenly cancels.
             for name in names if number % 2 == 0 else reversed(names):
-                (measured,) = yield self._new_job(name, (request,), session)
-                if measured is None:
-                    return False, None
-                taken[name].append(measured)
-        outcomes = {name: self._outcome(taken[name]) for name in names}
+                under_way = [trial for trial in trials if not trial.is_over]
+                if under_way:
+                    requests = tuple(trial.request for trial in under_way)
+                    answers = yield self._new_job(name, requests, session, most_hangs=0)
+                    for trial, measured in zip(under_way, answers, strict=True):
+                        trial.take(name, measured)
+            if number == _LOOK_AFTER - 1:
+                for trial in trials:
+                    trial.look(*names)
+        return [(trial.is_measured, self._judged(trial, tests)) for trial in trials]
+
+    def _judged(self, trial: Trial, tests: int) -> Finding | None:
+        if trial.is_over:
+            return None
+        candidate = trial.suspicion.candidate
+        outcomes = {name: _outcome(rounds, tests) for name, rounds in trial.taken.items()}
         subject = self._groups[candidate.library].subject(candidate.case.api)
         found = self._oracle.judge(candidate.case, outcomes, subject)
-        return True, found[0] if found else None
-
-    def _outcome(self, rounds: list[Measured]) -> Outcome:
-        """Return all rounds of one target as the outcome that is evidence."""
-        first = rounds[0]
-        values = first.values if first.quantity is Quantity.GROWTH else tuple(map(_best, rounds))
-        whole = Measured(
-            quantity=first.quantity, values=values, calls=first.calls, tests=self._tests
-        )
-        cost_s = median(values) / 1e9 if first.quantity is Quantity.TIME else 0.0
-        return Passed(whole.encoded(), cost_s)
+        return found[0] if found else None
 
     def _forks_cheaply(self, candidate: Candidate) -> bool:
         """Tell whether a fresh worker is ready at once."""
@@ -306,58 +299,28 @@ class Measurer:
         self._session += 1
         return self._session
 
-    def _new_job(self, target: str, requests: tuple[bytes, ...], session: int) -> Job:
+    def _new_job(
+        self, target: str, requests: tuple[bytes, ...], session: int, *, most_hangs: int = 1
+    ) -> Job:
+        """Return a job; after so many hangs the rest of its requests is left out, for 0 never."""
         self._number += 1
-        return Job(target, (self.KEY, self._number), requests, most_hangs=1, session=session)
+        key = self.KEY, self._number
+        return Job(target, key, requests, most_hangs=most_hangs, session=session)
 
 
 def _measured(outcome: Outcome) -> Measured | None:
     return decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None
 
 
-def _best(measured: Measured) -> float:
-    """Return the least of a round's repetitions: what disturbs a call only ever adds to it."""
-    return min(measured.values)
+def _outcome(rounds: list[Measured], tests: int) -> Outcome:
+    """Return all rounds of one target as the outcome that is evidence."""
+    first = rounds[0]
+    values = first.values if first.quantity is Quantity.GROWTH else tuple(map(best, rounds))
+    whole = Measured(quantity=first.quantity, values=values, calls=first.calls, tests=tests)
+    cost_s = median(values) / 1e9 if first.quantity is Quantity.TIME else 0.0
+    return Passed(whole.encoded(), cost_s)
 
 
-def _calls(candidate: Candidate, seconds: float, most: int) -> int:
-    return max(1, min(most, math.ceil(seconds / max(*candidate.costs, 1e-9))))
-
-
-def _request(candidate: Candidate, quantity: Quantity, *, more: int = 1) -> bytes:
-    case = encode(candidate.case)
-    match quantity:
-        case Quantity.TIME:
-            calls = _calls(candidate, _REPETITION_S, _MOST_CALLS)
-            return time_request(case, calls=calls, repetitions=_REPETITIONS)
-        case Quantity.PEAK:
-            return peak_request(case)
-        case Quantity.GROWTH:
-            calls = more * _calls(candidate, _GROWTH_S, _MOST_CALLS_OF_GROWTH)
-            return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
-
-
-def _screening(candidate: Candidate, *, is_first: bool) -> list[bytes]:
-    """Return what a candidate is asked for in one round: the time in each, memory in the first."""
-    asked = [_request(candidate, Quantity.TIME)]
-    if is_first:
-        calls = _calls(candidate, _GROWTH_S / 2, _MOST_CALLS_OF_GROWTH // 4)
-        case = encode(candidate.case)
-        asked += [
-            _request(candidate, Quantity.PEAK),
-            growth_request(case, calls=calls, checkpoints=_SCREENING_CHECKPOINTS),
-        ]
-    return asked
-
-
-def _is_suspect(table: _Table, quantity: Quantity, reference: str, other: str) -> bool:
-    mine = table.values.get((quantity, reference), [])
-    theirs = table.values.get((quantity, other), [])
-    return bool(mine and theirs) and _is_worse(quantity, mine, theirs)
-
-
-def _is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
-    """Tell whether a few rounds hint at a difference; proves nothing."""
-    amount = steady_growth if quantity is Quantity.GROWTH else _best
-    mine, theirs = median(map(amount, reference)), median(map(amount, other))
-    return theirs - mine >= _HINTS[quantity] and theirs >= _HINT_RATIO * mine
+def _screened(candidate: Candidate, case: Case, cost_s: float) -> Screened:
+    costs = (cost_s,) * len(candidate.targets)
+    return Screened(candidate, replace(candidate, case=case, costs=costs))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Intent
@@ -20,10 +22,12 @@ if TYPE_CHECKING:
 _ONE_IN = 4
 """Of the conforming calls: a twin costs as much as the call or more, the pair is not compared
 across targets, and what kills a library comes first."""
+_PICKS = 1 << 10
+"""More than the weights of all relations together."""
 
 
 class Relating:
-    """Gives relations to the calls of a batch, each of an API's in turn."""
+    """Gives relations to the calls of a batch: one of those that say something of a call."""
 
     def __init__(self, group: Group, globs: Sequence[str] = ("*",)) -> None:
         """Choose among the relations whose names match one of these globs."""
@@ -54,8 +58,10 @@ def _with_one(case: ApiCall, known: tuple[Relation, ...]) -> ApiCall:
     dice, is_not_due = divmod(case.seed, _ONE_IN)
     if is_not_due or case.intent is not Intent.CONFORMING or has_special_elements(case):
         return case
-    turn, first = divmod(dice, len(known))
-    for relation in (*known[first:], *known[:first]):
-        if turn % relation.every == 0 and relation.twin(case) is not None:
-            return replace(case, relation=relation.name)
-    return case
+    turn, pick = divmod(dice, _PICKS)
+    fit = [r for r in known if turn % r.every == 0 and r.twin(case) is not None]
+    if not fit:
+        return case
+    weights = list(accumulate(relation.weight for relation in fit))
+    chosen = fit[bisect(weights, pick % weights[-1])]
+    return replace(case, relation=chosen.name)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _WINDOW_PER_LANE = 3
 _PATIENCE = 24
 """An API is left alone after this many deaths: each costs a worker, and few are of a new kind."""
+_ROUNDS_PER_DEATH = 8
+"""One more is forgiven every so many rounds: there may be more to find than what kills."""
 _COST_OF_HANG = 8
 
 
@@ -78,7 +80,7 @@ class Stream:
         """Batches with a lower index have been handed on."""
         self.cases = 0
         self._under_way: dict[int, _UnderWay] = {}
-        self._most_skipped = 2 * apis
+        self._apis = apis
         self._skipped = 0
         """Batches in a row that were not run: when it is a whole round, no later one will be."""
         self._deaths: dict[str, list[tuple[int, int]]] = {}
@@ -125,7 +127,7 @@ class Stream:
     @property
     def _is_at_end(self) -> bool:
         is_past_last = bool(self.last) and self._next >= self.last
-        return is_past_last or 0 < self._most_skipped <= self._skipped
+        return is_past_last or 0 < 2 * self._apis <= self._skipped
 
     def fill(self, dispatcher: Dispatcher) -> None:
         """Propose batches until the window is full."""
@@ -151,7 +153,9 @@ class Stream:
     def _is_retired(self, api: str, index: int) -> bool:
         """Tell whether an API died too often, as known a window before this index."""
         seen = self._deaths.get(api, ())
-        return sum(cost for at, cost in seen if at <= index - self._window) >= _PATIENCE
+        forgiven = index // self._apis // _ROUNDS_PER_DEATH if self._apis else 0
+        cost = sum(cost for at, cost in seen if at <= index - self._window)
+        return cost >= _PATIENCE + forgiven
 
     def take(self, result: Result) -> Iterator[Executed]:
         """Take a result; return the batches that are complete, in the order of their index."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.enlarging import ENOUGH_S, HANDY_S, can_grow
 from ciguard.domain import Intent, Outcome, Passed
 from ciguard.oracles import is_comparable
 
@@ -17,9 +19,10 @@ if TYPE_CHECKING:
 
 _HINT_RATIO = 1.3
 _HINT_S = 25e-6
-"""Cost holds the building of arguments too and is taken once: less of it may hide much."""
-_HANDY_S = 0.02
-"""Costlier calls are taken only where an API has no others: each is repeated a hundred times."""
+"""By which one call has to differ: its cost holds the building of arguments and is taken once."""
+_MANY = 30
+"""Calls of which the mean says something, however short they are."""
+_LEAST_COST_S = 1e-9
 _MOST_COST_S = 0.1
 """Calls that take longer are not measured at all."""
 
@@ -34,8 +37,9 @@ class Candidate:
     """The reference first, then those that compare with it."""
     costs: tuple[float, ...]
     """Seconds by target, the building of arguments included."""
-    totals: list[float] = field(default_factory=list)
-    """Seconds by target that all calls of the API took."""
+    logs: list[float] = field(default_factory=list)
+    """By target, the sum of log(seconds) of all calls of the API: one odd call weighs little."""
+    calls: int = 0
     hinted: float = 0.0
     """Greatest ratio to the reference that its calls hint at."""
 
@@ -47,7 +51,7 @@ class Candidate:
 
 
 class Suspects:
-    """Keeps one call per API: the costliest that passed everywhere."""
+    """Keeps one call per API: the costliest that passed everywhere, of those that can grow."""
 
     def __init__(self) -> None:
         self._by_api: dict[tuple[str, str, tuple[str, ...]], Candidate] = {}
@@ -79,10 +83,11 @@ class Suspects:
         found = self._by_api.get(key)
         if found is None:
             found = self._by_api[key] = Candidate(library, case, names, costs, [0.0] * len(names))
-        elif _worth(costs) > _worth(found.costs):
+        elif _worth(case, costs) > _worth(found.case, found.costs):
             found.case, found.costs = case, costs
+        found.calls += 1
         for place, cost in enumerate(costs):
-            found.totals[place] += cost
+            found.logs[place] += math.log(max(cost, _LEAST_COST_S))
 
     def ranked(self) -> list[Candidate]:
         """Return what can be measured, the most suspicious first."""
@@ -105,15 +110,19 @@ def _costs(row: tuple[Outcome, ...]) -> tuple[float, ...] | None:
     return costs if len(costs) == len(row) and max(costs) <= _MOST_COST_S else None
 
 
-def _worth(costs: tuple[float, ...]) -> float:
-    """Return a key that prefers calls which take long, but not too long to be repeated."""
-    return min(costs) if max(costs) <= _HANDY_S else -max(costs)
+def _worth(case: Case, costs: tuple[float, ...]) -> tuple[bool, float]:
+    """Return a key that prefers calls which take long, or can, but not too long to be repeated."""
+    cost_s = min(costs) if max(costs) <= HANDY_S else -max(costs)
+    return cost_s >= ENOUGH_S or can_grow(case), cost_s
 
 
 def _hint(candidate: Candidate) -> float:
     """Return the greatest ratio to the reference, of the call itself or of all of the API's."""
+    ratios = [0.0]
     reference, *others = candidate.costs
-    if max(others) - reference < _HINT_S:
-        return 0.0
-    first, *totals = candidate.totals
-    return max(max(others) / max(reference, 1e-9), max(totals) / max(first, 1e-9))
+    if max(others) - reference >= _HINT_S:
+        ratios.append(max(others) / max(reference, _LEAST_COST_S))
+    if candidate.calls >= _MANY:
+        first, *logs = candidate.logs
+        ratios.append(math.exp((max(logs) - first) / candidate.calls))
+    return max(ratios)

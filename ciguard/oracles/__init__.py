@@ -38,9 +38,11 @@ from ciguard.oracles.relations import (
     Observes,
     Relation,
     encode,
+    has_keyword,
     is_whole,
     relations_of,
     tensors_of,
+    with_tensors,
 )
 
 __all__ = [
@@ -73,6 +75,7 @@ __all__ = [
     "differs",
     "documentation_findings",
     "encode",
+    "has_keyword",
     "has_special_elements",
     "is_comparable",
     "is_measured",
@@ -86,4 +89,5 @@ __all__ = [
     "slow",
     "steady_growth",
     "tensors_of",
+    "with_tensors",
 ]

@@ -26,6 +26,8 @@ from ciguard.execution.worker.summarise import COMPACT
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PAGE = os.sysconf("SC_PAGESIZE")
 _KIB = 1024
+_WARM_UP = 4
+"""One in so many calls comes before those that are timed."""
 
 
 class MeasuringExecutor(Executor):
@@ -77,8 +79,9 @@ class MeasuringExecutor(Executor):
             wait()
 
     def _time(self, case: list[Any], calls: int, repetitions: int) -> list[float]:
+        self._repeat(self._prepared(case), -(-calls // _WARM_UP))
         values = []
-        for _ in range(repetitions + 1):
+        for _ in range(repetitions):
             call = self._prepared(case)
             gc.collect()
             gc.disable()
@@ -86,7 +89,7 @@ class MeasuringExecutor(Executor):
             self._repeat(call, calls)
             values.append((self._clock() - began) / calls)
             gc.enable()
-        return values[1:]  # the first warms up
+        return values
 
     def _peak(self, case: list[Any]) -> list[float]:
         self._repeat(self._prepared(case), 1)  # imports and caches are no matter of this call

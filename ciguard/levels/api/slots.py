@@ -78,7 +78,7 @@ def is_drawn(parameter: Parameter) -> bool:
 
 def _slot(parameter: Parameter, plain: Slot | None, reform: Mutator | None) -> Slot:
     constraint = parameter.constraint
-    share = 0.0 if parameter.required else 1.0
+    share = 0.0 if parameter.required and not _may_be_missing(parameter) else 1.0
     if parameter.kind is ParameterKind.VAR_POSITIONAL:
         share = _MOSTLY  # optional in the signature, but hardly ever meant to be left out
     elif share and parameter.name in _RARELY_GIVEN:
@@ -96,6 +96,13 @@ def _slot(parameter: Parameter, plain: Slot | None, reform: Mutator | None) -> S
         follows=references(constraint),
         is_sized=has_symbols(constraint),
     )
+
+
+def _may_be_missing(parameter: Parameter) -> bool:
+    """Tell whether a default was forgotten in the documentation, as of PyTorch's `out`."""
+    is_by_name = parameter.kind is ParameterKind.KEYWORD_ONLY
+    takes_none = isinstance(parameter.constraint, Optional)
+    return is_by_name and takes_none and parameter.name in _RARELY_GIVEN
 
 
 def _bound(constraint: Constraint, reform: Mutator | None) -> tuple[Mutator, ...]:

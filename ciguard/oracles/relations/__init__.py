@@ -22,7 +22,7 @@ from ciguard.oracles.relations.contract import (
 )
 from ciguard.oracles.relations.devices import DEVICE_ROUND_TRIP
 from ciguard.oracles.relations.entry_points import IN_PLACE, LAYER, METHOD, OUT
-from ciguard.oracles.relations.expressions import tensors_of
+from ciguard.oracles.relations.expressions import has_keyword, tensors_of, with_tensors
 from ciguard.oracles.relations.gradients import FORWARD_MODE, REVERSE_MODE, SECOND_ORDER
 from ciguard.oracles.relations.kept_arguments import KEPT_ARGUMENTS
 from ciguard.oracles.relations.modes import JAX_JIT, TF_FUNCTION, TF_XLA, TORCH_COMPILE, TORCH_TRACE
@@ -69,9 +69,11 @@ __all__ = [
     "encode",
     "exemption_of",
     "exemptions",
+    "has_keyword",
     "is_whole",
     "observed_in",
     "relate",
     "relations_of",
     "tensors_of",
+    "with_tensors",
 ]

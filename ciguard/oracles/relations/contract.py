@@ -111,6 +111,9 @@ class Relation:
     """The item of the twin that the result equals; the others say how exact it can be."""
     every: int = 1
     """Tried in one of so many turns: twins that compile cost a thousand ordinary calls."""
+    weight: int = 1
+    """Of the relations that say something of a call, this one is chosen so many times as often:
+    few calls are fit for it."""
     severity: Severity = Severity.HIGH
 
 

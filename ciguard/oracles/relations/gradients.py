@@ -32,6 +32,8 @@ _YES = LiteralValue(value=True)
 _NO = LiteralValue(value=False)
 _SOURCE = "torch.autograd.gradcheck; Griewank and Walther, Evaluating Derivatives (2008)"
 _EVERY = 2
+_WEIGHT = 12
+"""Of the plain gradient. Few calls are small, real and, where it is known afterwards, defined."""
 _MOST_MESSAGE = 160
 _FAILURE = "GradcheckError"
 
@@ -83,7 +85,7 @@ def _broken(observed: Observed) -> Difference | None:
     return Difference("raised", observed.message.strip().partition("\n")[0][:_MOST_MESSAGE])
 
 
-def _gradient(name: str, law: str, twin: Twin) -> Relation:
+def _gradient(name: str, law: str, twin: Twin, *, every: int = 1, weight: int = 1) -> Relation:
     return relate(
         Relation(
             name=name,
@@ -94,7 +96,8 @@ def _gradient(name: str, law: str, twin: Twin) -> Relation:
             broken=_broken,
             compares=Compares.NOTHING,
             raises=_FAILURE,
-            every=_EVERY,
+            every=every,
+            weight=weight,
         )
     )
 
@@ -103,6 +106,7 @@ REVERSE_MODE = _gradient(
     "numeric gradient",
     "The gradient is the limit of difference quotients.",
     _checked("torch.autograd.gradcheck", fast_mode=True),
+    weight=_WEIGHT,
 )
 FORWARD_MODE = _gradient(
     "forward-mode gradient",
@@ -115,9 +119,11 @@ FORWARD_MODE = _gradient(
         check_undefined_grad=False,
         check_batched_grad=False,
     ),
+    every=_EVERY,
 )
 SECOND_ORDER = _gradient(
     "second-order gradient",
     "The gradient of the gradient is the limit of its difference quotients.",
     _checked("torch.autograd.gradgradcheck", fast_mode=True),
+    every=_EVERY,
 )

@@ -53,7 +53,7 @@ UNEQUAL = bucket(found(ERF, "differential", "values", TARGET, PLANTED))
         ("metamorphic", "numeric gradient", Trace.GRADIENT),
         ("metamorphic", "batch reversed", Trace.RESULT),
         ("performance", "slower", Trace.TIME),
-        ("performance", "more memory", Trace.MEMORY),
+        ("performance", "more memory", None),
         ("performance", "leak", Trace.MEMORY),
         ("boundary", "accepted-illegal", Trace.ACCEPTED),
         ("crash", "signal", Trace.DEATH),

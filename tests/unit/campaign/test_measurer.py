@@ -13,7 +13,7 @@ from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.measuring import Measurer
 from ciguard.campaign.suspects import Candidate
-from ciguard.domain import Confirmation, Crashed, Outcome, Passed
+from ciguard.domain import ApiCall, Confirmation, Crashed, Outcome, Passed, TensorValue, Uniform
 from ciguard.execution import Job, Measured, Quantity, Result
 from ciguard.oracles import rounds_for
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 API = "planted.double"
 FAST, SLOW = 100e3, 300e3
 JOBS_AT_MOST = 200
-SCREENING = 6
-"""Jobs: three rounds on two targets."""
+SCREENING = 7
+"""Jobs: how long the call takes, then three rounds on two targets."""
 
 
 @dataclass
@@ -40,6 +40,8 @@ class Desk:
     jobs: deque[Job] = field(default_factory=deque)
     done: list[Job] = field(default_factory=list)
     dies: bool = False
+    deadly: str = ""
+    """Dies once it is measured thoroughly."""
 
     def add(self, job: Job) -> None:
         self.jobs.append(job)
@@ -50,9 +52,9 @@ class Desk:
         return Result(job, tuple(self._outcome(job, request) for request in job.cases), 0.1)
 
     def _outcome(self, job: Job, request: bytes) -> Outcome:
-        if self.dies:
+        (quantity, *plan), case = json.loads(request)
+        if self.dies or (case[0] == self.deadly and len(self.done) > SCREENING):
             return Crashed("SIGSEGV")
-        quantity, *plan = json.loads(request)[0]
         value = self.value(job.target, quantity, job.session)
         values = (value,)
         if quantity == "growth":
@@ -62,11 +64,19 @@ class Desk:
         return Passed(measured.encoded(), 1e-3)
 
 
-def measurer(desk: Desk, *, known: Collection[str] = ()) -> Measurer:
+def measurer(
+    desk: Desk, *, known: Collection[str] = (), explored: ApiCall | None = None
+) -> Measurer:
     groups = {"planted": group(member(ONE, API), member(TWO, API))}
     made = Measurer(cast("Dispatcher", desk), groups, known=known)
-    made.propose((), [Candidate("planted", call("double"), (ONE, TWO), (1e-4, 3e-4))])
+    case = explored or call("double")
+    made.propose((), [Candidate("planted", case, (ONE, TWO), (1e-4, 3e-4))])
     return made
+
+
+def of_elements(count: int) -> ApiCall:
+    tensor = TensorValue("float32", (count,), Uniform(1, 0.0, 1.0))
+    return replace(call("double"), arguments=(tensor,))
 
 
 def played(made: Measurer, desk: Desk, *, jobs: int = JOBS_AT_MOST) -> list[Settled]:
@@ -102,7 +112,8 @@ def test_targets_are_measured_in_turn_in_fresh_workers_both_times() -> None:
 
     played(measurer(desk), desk)
 
-    turns = [job.target for job in desk.done]
+    first, *turns = [job.target for job in desk.done]
+    assert first == ONE
     assert all(set(turns[at : at + 2]) == {ONE, TWO} for at in range(0, len(turns), 2))
     sessions = [job.session for job in desk.done]
     assert min(sessions) > 0
@@ -146,6 +157,46 @@ def test_memory_is_measured_too(quantity: str, amount: float, kind: str) -> None
     (settled,) = played(measurer(desk), desk)
 
     assert (settled.finding.kind, settled.confirmation) == (kind, Confirmation.CONFIRMED)
+
+
+def test_time_is_measured_with_inputs_that_grew_and_leaks_with_those_that_were_explored() -> None:
+    desk = Desk(lambda *asked: slow(*asked) / 10)
+    made = measurer(desk, explored=of_elements(4))
+
+    (settled,) = played(made, desk)
+
+    assert settled.finding.case == of_elements(2**16)
+    climbed = [2**9, 2**12, 2**16]
+    first = next(job for job in desk.done if len(job.cases) > 1)
+    assert desk.done.index(first) == 1 + len(climbed)
+    asked = {quantity: case for (quantity, *_), case in map(json.loads, first.cases)}
+    sizes = {quantity: case[2][0][2] for quantity, case in asked.items()}
+    assert sizes == {"time": [2**16], "peak": [2**16], "growth": [4]}
+
+
+def test_a_call_is_repeated_as_often_as_the_slower_target_allows() -> None:
+    desk = Desk(lambda *asked: slow(*asked) * (100 if asked[0] == TWO else 1))
+
+    played(measurer(desk), desk)
+
+    (quantity, calls, _), _ = json.loads(desk.done[-1].cases[0])
+    assert (quantity, calls) == ("time", 1)
+
+
+def test_suspects_are_measured_together_and_one_that_dies_takes_none_along() -> None:
+    fragile = "planted.fragile"
+    desk = Desk(slow, deadly=fragile)
+    groups = {"planted": group(member(ONE, API, fragile), member(TWO, API, fragile))}
+    made = Measurer(cast("Dispatcher", desk), groups, known=())
+    calls = (call("fragile"), call("double"))
+    made.propose((), [Candidate("planted", one, (ONE, TWO), (1e-4, 3e-4)) for one in calls])
+
+    settled = played(made, desk)
+
+    assert [(one.finding.api, one.confirmation) for one in settled] == [
+        (API, Confirmation.CONFIRMED)
+    ]
+    assert max(len(job.cases) for job in desk.done[SCREENING:]) == 2
 
 
 def test_equal_targets_are_screened_and_then_left_alone() -> None:

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from campaign_examples import ONE, call, group, member
 
 from ciguard.campaign.relating import Relating
 from ciguard.domain import CallKind, Intent, Special, TensorValue, Uniform
 from ciguard.levels import Batch
+from ciguard.oracles.relations import KEPT_ARGUMENTS, REPETITION
+
+if TYPE_CHECKING:
+    import pytest
 
 API = "planted.double"
 COUNT = 40
@@ -40,6 +45,19 @@ def test_each_relation_of_an_api_has_its_turn() -> None:
         "same call twice",
         "arguments stay as they are",
     }
+
+
+def test_a_relation_that_few_calls_are_fit_for_is_chosen_more_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = REPETITION, KEPT_ARGUMENTS
+    heavy = replace(second, weight=3)
+    monkeypatch.setattr("ciguard.campaign.relating.relations_of", lambda *_: (first, heavy))
+
+    related = relating().related(batch())
+
+    names = Counter(case.relation for case in related.cases)
+    assert (names[first.name], names[second.name]) == (3, 7)
 
 
 def test_the_same_batch_gets_the_same_relations() -> None:

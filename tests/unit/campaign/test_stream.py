@@ -147,6 +147,15 @@ def test_an_api_that_keeps_dying_is_left_alone_and_the_others_are_not() -> None:
     assert met.count("planted.spin") < 8
 
 
+def test_an_api_that_was_left_alone_is_tried_again_now_and_then() -> None:
+    some, _ = play(stream(end_after=1600), chance())
+    more, _ = play(stream(end_after=6400), chance())
+
+    tries, later = ([b.api for b in of].count("planted.fragile") for of in (some, more))
+
+    assert tries < later < 2 * tries + 10
+
+
 def test_after_a_hang_the_rest_of_the_batch_is_left_out_on_every_target() -> None:
     played, desk = stream(ONE, TWO, end_after=12), Desk()
     played.fill(cast("Dispatcher", desk))

@@ -8,7 +8,7 @@ from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.stream import Executed
 from ciguard.campaign.suspects import Suspects, comparable
-from ciguard.domain import ApiCall, Intent, Outcome, Passed, Rejected
+from ciguard.domain import ApiCall, Intent, Outcome, Passed, Rejected, TensorValue, Uniform
 from ciguard.oracles import Identity
 
 if TYPE_CHECKING:
@@ -81,6 +81,25 @@ def test_a_ratio_of_microseconds_is_no_hint() -> None:
     ]
 
     assert [name for name, _ in ranked(*batches)] == ["even", "tiny"]
+
+
+def test_many_calls_that_differ_alike_are_a_hint_however_short_they_are_and_one_is_none() -> None:
+    often = [executed((call("often", n), passed(2e-6), passed(6e-6))) for n in range(40)]
+    once = [executed((call("once", n), passed(2e-6), passed(2e-6))) for n in range(40)]
+    once.append(executed((call("once", 40), passed(2e-6), passed(1 * MS))))
+
+    assert [name for name, _ in ranked(*once, *often)] == ["often", "once"]
+
+
+def test_of_two_calls_that_take_little_the_one_that_can_grow_is_kept() -> None:
+    tensor = TensorValue("float32", (4,), Uniform(1, 0.0, 1.0))
+    growing = replace(call("cube"), arguments=(tensor,))
+    batch = executed(
+        (growing, passed(2e-6), passed(2e-6)),
+        (call("cube"), passed(5e-6), passed(5e-6)),
+    )
+
+    assert ranked(batch) == [("cube", (2e-6, 2e-6))]
 
 
 @pytest.mark.parametrize(

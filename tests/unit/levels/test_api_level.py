@@ -26,6 +26,7 @@ from ciguard.domain import (
     TupleValue,
     case_from_json,
     case_to_json,
+    record_from_json,
 )
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import understand
@@ -198,3 +199,19 @@ def test_the_kind_of_the_record_is_the_kind_of_its_calls() -> None:
 
     assert kinds["torch.nn.Conv1d"] is CallKind.LAYER
     assert kinds["torch.Tensor.add_"] is CallKind.METHOD
+
+
+def test_an_output_whose_default_the_documentation_forgot_is_seldom_given() -> None:
+    out = {"name": "out", "kind": "keyword_only", "annotation": "Optional[Tensor]"}
+    record = record_from_json(
+        {
+            "api": "torch.log2",
+            "kind": "function",
+            "source": "docstring",
+            "parameters": [{"name": "input", "schema_type": "Tensor"}, out],
+        }
+    )
+
+    calls = [case for case in _calls(record) if case.intent is Intent.CONFORMING]
+
+    assert 0 < sum("out" in dict(case.keywords) for case in calls) < len(calls) / 4

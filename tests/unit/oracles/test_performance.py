@@ -139,7 +139,7 @@ def test_a_faster_target_is_no_defect(seed: int) -> None:
     ("quantity", "reference", "other"),
     [
         (Quantity.TIME, 1000 * US, 1400 * US),
-        (Quantity.TIME, 10 * US, 55 * US),
+        (Quantity.TIME, 3 * US, 12 * US),
         (Quantity.PEAK, 1000, 900_000),
         (Quantity.PEAK, 10 * MIB, 14 * MIB),
     ],
