@@ -74,8 +74,10 @@ class Source:
             self.lifted = []
             inputs = self._arguments(case.inputs, (), stem="input")
             call = _bound("result", "layer", inputs)
-            if self.writer.builds_layers_late:
-                made.append(f"layer({', '.join(inputs)})  # draws its weights")
+            if self.writer.builds_layers_late and inputs == self.lifted and len(inputs) == 1:
+                made.append(
+                    f'if not getattr(layer, "built", True):\n    layer.build({inputs[0]}.shape)'
+                )
         else:
             self.lifted = []
             *made, call = self.call(case)

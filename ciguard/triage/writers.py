@@ -42,7 +42,7 @@ class Writer:
     """By mode: what it needs before, and the statement that runs `{call}` in it and binds `result`.
     `{row}` are the names of the tensors, `{tuple}` the same as a tuple."""
     builds_layers_late: bool = False
-    """Layers draw their weights when they are first called."""
+    """Layers draw their weights when they are first called, or by `build`."""
     device: str = ""
     """Statement that selects a `{device}` other than the CPU."""
     is_tensor: str

@@ -42,9 +42,7 @@ class ModeExecutor(Executor):
                 function, built, named = function(*built, **named), fed, {}
                 if not inputs:
                     return cells.PASSED, self._summariser.encode(function)
-                if self._adapter.builds_layers_late:
-                    function(*fed)
-                    self._adapter.reset(seed)
+                self._adapter.build_layer(function, fed)
             tensors = built
             if kind != "layer" or not all(map(self._is_input, built)):
                 call = Call(self._is_input)

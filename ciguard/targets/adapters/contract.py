@@ -140,8 +140,11 @@ class Adapter:
         del error
         return False
 
-    builds_layers_late = False
-    """Layers draw their weights when they are first called: in a mode, from other seeds."""
+    def build_layer(self, layer: Any, inputs: list[Any]) -> None:
+        """Let a layer draw the weights that it would draw when first called: eagerly, as it does.
+
+        Nothing by default.
+        """
 
     def synchronise(self) -> None:
         """Wait until the device has finished; nothing to do on a CPU."""

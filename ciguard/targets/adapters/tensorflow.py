@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import random
@@ -233,7 +234,13 @@ class TensorflowAdapter(contract.Adapter):
         """Return a message without the stack of where the graph was made, which is the worker's."""
         return _GRAPH_STACK.sub("", str(error))
 
-    builds_layers_late = True
+    def build_layer(self, layer: Any, inputs: list[Any]) -> None:
+        """Build a layer for its only input; one that takes more, or is no layer, stays as it is."""
+        if len(inputs) != 1 or not self.is_tensor(inputs[0]) or getattr(layer, "built", True):
+            return
+        # What is wrong with the input is for the call to say, as it does eagerly.
+        with contextlib.suppress(AttributeError, NotImplementedError, TypeError, ValueError):
+            layer.build(inputs[0].shape)
 
     def synchronise(self) -> None:
         """Wait until the GPU has finished."""

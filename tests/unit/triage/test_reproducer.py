@@ -264,6 +264,13 @@ COMPILED_LAYER = """layer = torch.nn.Linear(2)
 
 result = torch.compile(layer, backend="aot_eager", fullgraph=True)(x0)
 """
+KERAS_LAYER = replace(LAYER, api="tensorflow.keras.layers.Dense")
+BUILT_LAYER = """layer = tf.keras.layers.Dense(2)
+if not getattr(layer, "built", True):
+    layer.build(x0.shape)
+
+result = tf.function(layer, jit_compile=True)(x0)
+"""
 PAIRED_LAYER = replace(LAYER, inputs=(TENSOR, TupleValue((TENSOR,))))
 EXPORTED_LAYER = """def call(x0, x1):
     return layer(x0, (x1,))
@@ -284,6 +291,7 @@ class Module(torch.nn.Module):
         (METHOD, "trace", TRACED),
         (LAYER, "aot_eager", COMPILED_LAYER),
         (PAIRED_LAYER, "export", EXPORTED_LAYER),
+        (KERAS_LAYER, "xla", BUILT_LAYER),
     ],
 )
 def test_a_call_in_a_mode_is_written_as_a_function_of_its_tensors(
