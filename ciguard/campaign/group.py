@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiRecord, Tally
+from ciguard.domain import ApiRecord, Intent, Tally
 from ciguard.execution import Limits, WorkerSpec
 from ciguard.oracles import Identity, Law, Subject, laws_of
-from ciguard.targets import ForkPolicy
+from ciguard.targets import EAGER, ForkPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.config import Config
-    from ciguard.domain import Finding
+    from ciguard.domain import Case, Finding
     from ciguard.targets import Environment
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - granted to workers, not used here
@@ -85,6 +85,20 @@ class Group:
         """Return the names of the running targets that have an API."""
         return [member.name for member in self.running if api in member.catalogue]
 
+    def targets_for(self, case: Case) -> list[str]:
+        """Return the names of the running targets that a case is for."""
+        names = self.targets_with(case.api)
+        return names if is_for_modes(case) else [n for n in names if self.mode_of(n) == EAGER]
+
+    def mode_of(self, target: str) -> str:
+        """Return how a target executes calls."""
+        return self.members[target].identity.mode
+
+    @property
+    def modes(self) -> list[str]:
+        """Every mode of execution among the running targets, once."""
+        return list(dict.fromkeys(member.identity.mode for member in self.running))
+
     def subject(self, api: str) -> Subject:
         """Return what the oracles need to know of an API."""
         record = self.record(api)
@@ -111,6 +125,15 @@ class Group:
             self.unstable.add(finding.api)
 
 
+def is_for_modes(case: Case) -> bool:
+    """Tell whether a case is worth compiling.
+
+    Compiling is slow, and what a mode does with wrong arguments is nobody's promise: those are for
+    eager execution alone, and so is what a relation holds against a twin.
+    """
+    return case.intent is Intent.CONFORMING and not case.relation
+
+
 def groups_of(environments: Mapping[str, Environment]) -> dict[str, Group]:
     """Return the groups of the provisioned targets, by library."""
     groups: dict[str, Group] = {}
@@ -131,6 +154,7 @@ def _identity(environment: Environment) -> Identity:
         packages=packages,
         version=environment.version,
         device=target.device,
+        mode=target.mode,
         environment=target.variables,
     )
 
@@ -143,18 +167,25 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         python=environment.python,
         adapter=library.adapter,
         device=environment.target.device,
+        mode=environment.target.mode if environment.mode else "",
         variables=environment.variables,
         readable=environment.readable,
         writable=_writable(environment),
-        processes=library.needs_processes,
+        processes=environment.needs_processes,
         warm_up=library.forks is ForkPolicy.AFTER_USE,
         limits=Limits(
-            case_s=config.case_limit_s or library.case_limit_s, memory_mib=config.memory_mib
+            case_s=case_limit_s(environment, config.case_limit_s), memory_mib=config.memory_mib
         ),
     )
+
+
+def case_limit_s(environment: Environment, asked_s: float) -> float:
+    """Return the time limit of one case: what was asked for or is usual, and that for compiling."""
+    compile_s = environment.mode.compile_s if environment.mode else 0.0
+    return (asked_s or environment.library.case_limit_s) + compile_s
 
 
 def _writable(environment: Environment) -> tuple[Path, ...]:
     kept = () if environment.cache is None else (environment.cache,)
     # Locks between the processes of one worker are files there (`multiprocessing.Lock`).
-    return (*kept, _SHARED_MEMORY) if environment.library.needs_processes else kept
+    return (*kept, _SHARED_MEMORY) if environment.needs_processes else kept

@@ -46,7 +46,7 @@ class Replays:
         """Queue the case of every record on all targets that have its API."""
         for record in records:
             group = self._groups.get(record.exhibit.library)
-            targets = [] if group is None else group.targets_with(record.exhibit.api)
+            targets = [] if group is None else group.targets_for(record.exhibit.case)
             if not is_whole(record.exhibit.case):
                 targets = []  # alone, without its relation, it would pass for fixed
             if targets:

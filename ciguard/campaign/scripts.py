@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.group import case_limit_s as limit_of
 from ciguard.domain import (
     Comparison,
     Confirmation,
@@ -15,12 +16,13 @@ from ciguard.domain import (
     Exhausted,
     Hung,
     Outcome,
+    PairKind,
     Warned,
     status,
 )
 from ciguard.errors import OutputError, WorkerStartError
 from ciguard.oracles import is_measured
-from ciguard.targets import Active
+from ciguard.targets import EAGER, Active
 from ciguard.triage import EnvironmentHint, measures_alike, script
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.campaign.group import Member
-    from ciguard.domain import Bucket, Event
+    from ciguard.domain import Bucket, Event, Finding
     from ciguard.execution import Dispatcher, ScriptResult
 
 FOLDER = "reproducers"
@@ -70,8 +72,15 @@ def write_scripts(
 
 def text_of(bucket: Bucket, members: Mapping[str, Member]) -> str:
     """Return the script of a bucket."""
-    shows_on = bucket.finding.targets[-1]
+    shows_on = shown_on(bucket.finding, members)
     return script(bucket.finding, environment_hint=hint_of(members.get(shows_on), shows_on))
+
+
+def shown_on(finding: Finding, members: Mapping[str, Member]) -> str:
+    """Return the target to show a defect on: without a mode where it shows without one."""
+    eager = [n for n in finding.targets if n in members and members[n].identity.mode == EAGER]
+    is_of_one = finding.pair is PairKind.NONE
+    return eager[-1] if is_of_one and eager else finding.targets[-1]
 
 
 def hint_of(member: Member | None, name: str) -> EnvironmentHint:
@@ -85,6 +94,7 @@ def hint_of(member: Member | None, name: str) -> EnvironmentHint:
         install=packages or (f"{library.distributions[0]}=={member.environment.version}",),
         variables=tuple({**library.environment, **dict(target.variables)}.items()),
         device=target.device,
+        mode=target.mode,
         module=library.module,
     )
 
@@ -118,11 +128,11 @@ def try_scripts(
         remaining_s = until - time.monotonic()
         if remaining_s <= 0:
             break
-        name = bucket.finding.targets[-1]
+        name = shown_on(bucket.finding, members)
         member = members.get(name)
         if member is None or member.not_run:
             continue
-        limit_s = _PATIENCE * (case_limit_s or member.environment.library.case_limit_s)
+        limit_s = _PATIENCE * limit_of(member.environment, case_limit_s)
         try:
             text = text_of(bucket, members)
             result = dispatcher.run_script(name, text, limit_s=min(limit_s, remaining_s))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign.catalogue import catalogue
@@ -24,6 +25,7 @@ from ciguard.domain import (
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.levels import LEVELS, LearningLevel, select
 from ciguard.oracles import documentation_findings
+from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -120,7 +122,9 @@ def summary(member: Member) -> TargetSummary:
 def streams_of(
     groups: Mapping[str, Group], config: Config, *, lanes: int, choose: Choose | None = None
 ) -> list[Stream]:
-    """Return one stream per level and group that has something to test.
+    """Return one stream per level, mode and group that has something to test.
+
+    Each mode goes at its own pace: compiling must not hold up what runs eagerly.
 
     Args:
         groups: by library.
@@ -136,15 +140,17 @@ def streams_of(
         chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
         if not chosen:
             continue
-        for level in config.levels:
+        for level, mode in product(config.levels, group.modes):
             made = LEVELS.get(level)(chosen, config.seed)
-            named = partial(_stream_name, level, config, group, _digest(chosen))
+            kind = level if mode == EAGER else f"{level} in mode {mode}"
+            named = partial(_stream_name, kind, config, group, _digest(chosen))
             used = Snapshot()
             if choose is not None and isinstance(made, LearningLevel):
                 used = choose(group, named)
                 made.recall(used.learned)
             stream = Stream(named(used.digest), made, group, lanes=lanes, apis=len(chosen))
-            if config.relations:
+            stream.mode = mode
+            if config.relations and mode == EAGER:
                 stream.relating = Relating(group, config.relations)
             streams.append(stream)
     if not streams and any(group.running for group in groups.values()):

@@ -9,13 +9,15 @@ outcomes is put to use in the same way, see `lessons`.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.lessons import Lessons
 from ciguard.domain import Crashed, Exhausted, Hung, Outcome
 from ciguard.execution import Job
 from ciguard.oracles import encode
+from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +35,9 @@ _PATIENCE = 24
 _ROUNDS_PER_DEATH = 8
 """One more is forgiven every so many rounds: there may be more to find than what kills."""
 _COST_OF_HANG = 8
+_CASES_IN_A_MODE = 4
+"""Cases of a batch that are run in a mode: each is compiled, and many APIs say more than many calls
+of one."""
 
 
 @dataclass(slots=True)
@@ -72,6 +77,8 @@ class Stream:
         self._level = level
         self.relating: Relating | None = None
         """Gives calls the metamorphic relations that they are tried with."""
+        self.mode = EAGER
+        """Mode of the targets that run the cases, beside the eager ones."""
         self._window = _WINDOW_PER_LANE * lanes
         self.lessons = Lessons(level, window=self._window)
         self._next = 0
@@ -116,7 +123,7 @@ class Stream:
 
     def end_after(self, cases: int) -> None:
         """Propose no more than about `cases`: whole batches, at least one."""
-        per_batch = max(1, len(self._level.cases(0).cases))
+        per_batch = max(1, len(self._for_mode(self._level.cases(0)).cases))
         self.last = max(1, -(-cases // per_batch))
 
     @property
@@ -140,7 +147,11 @@ class Stream:
         batch = self._level.cases(index)
         if self.relating is not None:
             batch = self.relating.related(batch)
-        targets = self.group.targets_with(batch.api)
+        batch = self._for_mode(batch)
+        modes = {EAGER, self.mode}
+        targets = [
+            name for name in self.group.targets_with(batch.api) if self.group.mode_of(name) in modes
+        ]
         if not batch.cases or self._is_retired(batch.api, index):
             targets = []
         self._skipped = 0 if targets else self._skipped + 1
@@ -149,6 +160,12 @@ class Stream:
         for target in targets:
             job = Job(target, (self.KEY, self.name, index), encoded, most_hangs=1)
             dispatcher.add(job)
+
+    def _for_mode(self, batch: Batch) -> Batch:
+        if self.mode == EAGER:
+            return batch
+        cases = [case for case in batch.cases if is_for_modes(case)]
+        return replace(batch, cases=tuple(cases[:_CASES_IN_A_MODE]))
 
     def _is_retired(self, api: str, index: int) -> bool:
         """Tell whether an API died too often, as known a window before this index."""

@@ -44,6 +44,8 @@ class PairKind(StrEnum):
     """Two targets of one request: a difference is non-determinism."""
     VERSION = "version"
     DEVICE = "device"
+    MODE = "mode"
+    """One runs calls eagerly, the other compiled or traced."""
     BACKEND = "backend"
     ENVIRONMENT = "environment"
 

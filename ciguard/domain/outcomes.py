@@ -27,6 +27,8 @@ class Stage(StrEnum):
     """An argument could not be built in this target (a dtype it lacks): says nothing of the API."""
     CALL = "call"
     """The API itself."""
+    MODE = "mode"
+    """The target's mode cannot express such a call: says nothing of the API."""
 
 
 class Resource(StrEnum):

@@ -54,6 +54,8 @@ def decode_record(record: cells.Record) -> Outcome:
         return Rejected(name, message)
     if status == cells.UNBUILT:
         return Rejected(name, message, Stage.BUILD)
+    if status == cells.INEXPRESSIBLE:
+        return Rejected(name, message, Stage.MODE)
     if status == cells.EXHAUSTED:
         return Exhausted(Resource.MEMORY, f"{name}: {message}")
     return Errored(name, message, frames)

@@ -77,6 +77,7 @@ class ServerProcess:
         return {
             "adapter": str(spec.adapter),
             "device": spec.device,
+            "mode": spec.mode,
             "readable": [*map(str, spec.readable), str(spec.adapter.parent)],
             "writable": [*map(str, spec.writable), str(self._folder)],
             "scratch": str(self._folder),

@@ -35,6 +35,8 @@ class WorkerSpec:
     python: Path
     adapter: Path
     device: str = "cpu"
+    mode: str = ""
+    """One of the adapter's modes of execution; empty for eagerly."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of the process; nothing is inherited."""
     readable: tuple[Path, ...] = ()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from ciguard.domain import Passed, Rejected
 from ciguard.registry import Registry
+from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +30,7 @@ class Identity:
     packages: tuple[str, ...]
     version: str
     device: str
+    mode: str = EAGER
     environment: tuple[tuple[str, str], ...] = ()
 
 

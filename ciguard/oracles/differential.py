@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
@@ -40,6 +41,7 @@ from ciguard.oracles.contract import UNSTABLE_TAGS, headline, registered
 from ciguard.oracles.laws import broken_laws, evidence_of
 from ciguard.oracles.relations import exemption_of
 from ciguard.oracles.showing import outcomes_side_by_side
+from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,12 +67,18 @@ _WHERE = {
     PairKind.VERSION: "in every version",
     PairKind.DEVICE: "on every device",
     PairKind.BACKEND: "on every backend",
+    PairKind.MODE: "in every mode",
 }
 _UNSPECIFIED = frozenset({"values", "nan"})
+_UNSAID_OF_MODES = frozenset({"structure", "exception", "accepted"})
+"""What no mode promises: numbers come out as tensors, and errors come from other checks."""
 
 
 class DifferentialOracle:
-    """The first target is the reference; every other one must answer as it does."""
+    """The first target is the reference; every other one must answer as it does.
+
+    A target in a mode must answer as the same one without it.
+    """
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -81,12 +89,16 @@ class DifferentialOracle:
         present = [name for name in subject.targets if name in outcomes]
         inputs = inputs_in(case)
         findings = []
-        for name in present[1:]:
-            reference = present[0]
+        for name in present:
+            reference = _reference(name, present, subject.targets)
+            if reference == name:
+                continue
+            pair = pair_kind(subject.targets[reference], subject.targets[name])
             difference = differs(outcomes[reference], outcomes[name], inputs)
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
-            pair = pair_kind(subject.targets[reference], subject.targets[name])
+            if pair is PairKind.MODE and not _is_promised(difference, subject):
+                continue
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
             findings.append(
@@ -100,7 +112,7 @@ class DifferentialOracle:
                     outcomes={reference: outcomes[reference], name: outcomes[name]},
                     targets=(reference, name),
                     pair=pair,
-                    detail=difference.detail,
+                    detail=_detail(difference, subject.targets[name], pair),
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
                     evidence=_evidence((reference, name), outcomes, pair, law),
                 )
@@ -118,6 +130,21 @@ def _evidence(
     where = _WHERE.get(pair, "everywhere")
     says = f"The same call comes to the same {where}"
     return Evidence(expected=expected, observed=observed, law=says)
+
+
+def _reference(name: str, present: Sequence[str], identities: Mapping[str, Identity]) -> str:
+    """Return what a target is held against: the first eager one; in a mode, the one most alike."""
+    eager = [other for other in present if identities[other].mode == EAGER]
+    alike = replace(identities[name], mode=EAGER, request="")
+    if identities[name].mode != EAGER:
+        eager.sort(key=lambda other: replace(identities[other], request="") != alike)
+    return [*eager, *present][0]
+
+
+def _detail(difference: Difference, other: Identity, pair: PairKind) -> str:
+    """Return what tells this difference from others: each mode has defects of its own."""
+    modes = [other.mode] if pair is PairKind.MODE else []
+    return ": ".join(filter(None, [*modes, difference.detail]))
 
 
 def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> Difference | None:
@@ -150,6 +177,13 @@ def _compare_encoded(mine: bytes, theirs: bytes, inputs: Inputs) -> Difference |
     if reference is None or other is None:
         return None
     return compare_outputs(reference, other, inputs)
+
+
+def _is_promised(difference: Difference, subject: Subject) -> bool:
+    """Tell whether a mode promises not to differ from eager execution in this."""
+    if subject.tags & UNSTABLE_TAGS:
+        return difference.kind == "dtype"  # a random number may decide all else
+    return difference.kind not in _UNSAID_OF_MODES
 
 
 def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool:
@@ -238,6 +272,8 @@ def pair_kind(reference: Identity, other: Identity) -> PairKind:
         return PairKind.SAME
     if reference.device != other.device:
         return PairKind.DEVICE
+    if reference.mode != other.mode:
+        return PairKind.MODE
     if reference.version != other.version:
         return PairKind.VERSION
     if reference.packages != other.packages:

@@ -18,6 +18,7 @@ from ciguard.oracles.contract import registered
 from ciguard.oracles.differential import pair_kind
 from ciguard.oracles.hang import SLOW
 from ciguard.oracles.signed_rank import signed_rank_p
+from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ _SPARE_ROUNDS = 4
 """So many more than are needed if all agree: a few may disagree."""
 
 _COMPARABLE = frozenset({PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT})
-"""Devices and backends differ in speed by design."""
+"""Devices, modes and backends differ in speed by design."""
 _LEAST = {Quantity.TIME: LEAST_TIME_NS, Quantity.PEAK: LEAST_PEAK}
 KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH: "leak"}
 
@@ -56,7 +57,8 @@ def is_measured(finding: Finding) -> bool:
 
 def is_comparable(reference: Identity, other: Identity) -> bool:
     """Tell whether a target that takes more time or memory than another has a defect."""
-    return pair_kind(reference, other) in _COMPARABLE
+    is_eager = reference.mode == other.mode == EAGER  # nothing is measured in a mode
+    return is_eager and pair_kind(reference, other) in _COMPARABLE
 
 
 def rounds_for(tests: int) -> int:

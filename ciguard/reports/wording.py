@@ -35,6 +35,12 @@ UNCONFIRMED = "unconfirmed"
 STATES = (Comparison.NEW.value, UNCONFIRMED, *(item.value for item in list(Comparison)[1:]))
 """What people see of a bucket's comparison, in the order they want to see it."""
 
+_STAGES = {
+    Stage.BUILD: " (while building the arguments)",
+    Stage.CALL: "",
+    Stage.MODE: " (its mode cannot express the call)",
+}
+
 MET = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
 """Comparisons of buckets that this run met and reproduced."""
 
@@ -54,7 +60,7 @@ def outcome_text(outcome: Outcome) -> str:
         case Passed():
             return "passed"
         case Rejected(exception, message, stage):
-            where = " (while building the arguments)" if stage is Stage.BUILD else ""
+            where = _STAGES[stage]
             return f"rejected{where}: {exception}: {message}"
         case Errored(exception, message):
             return f"errored: {exception}: {message}"

@@ -6,7 +6,7 @@ runs inside the target and is imported from there only.
 
 from ciguard.targets.description import description_version
 from ciguard.targets.environment import Environment
-from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library
+from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library, Mode
 from ciguard.targets.provision import provision, provision_all
 from ciguard.targets.store import (
     StoredEnvironment,
@@ -15,6 +15,7 @@ from ciguard.targets.store import (
     prune_environments,
 )
 from ciguard.targets.target import (
+    EAGER,
     Active,
     Package,
     Published,
@@ -26,12 +27,14 @@ from ciguard.targets.target import (
 from ciguard.targets.target_syntax import parse_target
 
 __all__ = [
+    "EAGER",
     "LIBRARIES",
     "Active",
     "Companion",
     "Environment",
     "ForkPolicy",
     "Library",
+    "Mode",
     "Package",
     "Published",
     "StoredEnvironment",

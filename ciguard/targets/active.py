@@ -9,12 +9,12 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.errors import ProvisioningError
+from ciguard.errors import ProvisioningError, suggestion
 from ciguard.targets.environment import Environment, worker_variables
 from ciguard.targets.inspection import inspect
 from ciguard.targets.libraries import LIBRARIES
 from ciguard.targets.store import cache_folder
-from ciguard.targets.target import libraries_of
+from ciguard.targets.target import EAGER, libraries_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,9 @@ def active_environment(target: Target, *, on_step: Callable[[str], None]) -> Env
         )
         raise ProvisioningError(msg) from error
     libraries = _libraries(target, seen, on_step=on_step)
+    if target.mode not in {EAGER, *libraries[0].modes}:
+        msg = f"target {target.name!r}: {libraries[0].name} is there, which has no such mode."
+        raise ProvisioningError(msg + suggestion(target.mode, [EAGER, *libraries[0].modes]))
     key = _key(seen)
     cache = _cache(key) if libraries[0].needs_cache else None
     return Environment(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from ciguard.targets.libraries import Library
+    from ciguard.targets.libraries import Library, Mode
     from ciguard.targets.target import Target
 
 
@@ -40,6 +40,16 @@ class Environment:
     """The whole environment of its workers but `HOME`, built from nothing."""
     key: str
     """Names what was asked for: two targets with one key share the environment."""
+
+    @property
+    def mode(self) -> Mode | None:
+        """How calls are executed; None for eagerly."""
+        return self.library.modes.get(self.target.mode)
+
+    @property
+    def needs_processes(self) -> bool:
+        """Whether its calls start other processes, e.g. a compiler."""
+        return self.library.needs_processes or bool(self.mode and self.mode.needs_processes)
 
 
 def worker_variables(

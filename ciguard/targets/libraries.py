@@ -46,6 +46,16 @@ class Companion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """A way to execute calls other than eagerly; the adapter knows how, by the same name."""
+
+    compile_s: float = 60.0
+    """Time that compiling may take, on top of a case's limit: each case is compiled anew."""
+    needs_processes: bool = False
+    """It starts other processes, e.g. a compiler."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
     """One library under test. Another package adds its own under `ciguard.libraries`."""
 
@@ -73,6 +83,8 @@ class Library:
     forks: ForkPolicy = ForkPolicy.AFTER_IMPORT
     case_limit_s: float = 5.0
     """Time limit of one case."""
+    modes: Mapping[str, Mode] = field(default_factory=dict)
+    """How a target can execute calls, beside eagerly."""
     needs_processes: bool = False
     """Its calls start other processes, e.g. a compiler."""
     first_import: str = ""
@@ -125,6 +137,12 @@ for _library in (
         environment=_ONE_THREAD,
         has_device_builds=True,
         forks=ForkPolicy.AFTER_USE,
+        modes={
+            "aot_eager": Mode(),
+            "compile": Mode(compile_s=120.0, needs_processes=True),
+            "export": Mode(),
+            "trace": Mode(),
+        },
     ),
     Library(
         name="tensorflow",
@@ -133,6 +151,7 @@ for _library in (
         adapter=ADAPTERS / "tensorflow.py",
         environment={**_ONE_THREAD, **_TENSORFLOW_LOGS, **_NO_ONEDNN},
         forks=ForkPolicy.AFTER_IMPORT,
+        modes={"function": Mode(), "xla": Mode()},
     ),
     Library(
         name="jittor",
@@ -149,6 +168,7 @@ for _library in (
         cache_variable="JITTOR_HOME",
         forks=ForkPolicy.AFTER_USE,
         case_limit_s=60.0,
+        modes={"lazy": Mode()},
         needs_processes=True,
         first_import="compiling jittor's kernels (about 2 minutes, once)",
     ),
@@ -172,6 +192,7 @@ for _library in (
         cpu_environment={"JAX_PLATFORMS": "cpu"},
         forks=ForkPolicy.AFTER_IMPORT,
         case_limit_s=20.0,
+        modes={"jit": Mode()},
     ),
 ):
     LIBRARIES.register(_library.name, _library)

@@ -54,6 +54,13 @@ def provision(
     Raises:
         ProvisioningError: if it cannot be built; names the target, the cause and what to try.
     """
+    environment = _provided(target, on_step=on_step, refresh=refresh)
+    if environment.mode and environment.mode.needs_processes:
+        _require_compiler(target, f"mode {target.mode}")
+    return environment
+
+
+def _provided(target: Target, *, on_step: Callable[[str], None], refresh: bool) -> Environment:
     if target.is_current:
         return active_environment(target, on_step=on_step)
     recipe = recipe_of(target)
@@ -74,9 +81,12 @@ def provision_all(
         Environment or error by the names of `unique_names`, in the order given.
     """
     ready: dict[str, Environment | ProvisioningError] = {}
+    built: set[object] = set()
     for name, target in zip(unique_names(targets), targets, strict=True):
-        # The second of two equal targets would find the first one's environment removed.
-        is_first = name == target.name
+        # The second target of one environment would find the first one's environment removed.
+        environment = (target.packages, target.device_class, target.python)
+        is_first = environment not in built
+        built.add(environment)
         try:
             ready[name] = provision(target, on_step=on_step, refresh=refresh and is_first)
         except ProvisioningError as error:
@@ -225,12 +235,7 @@ def _proved(
 
 def _make_compilable(target: Target, python: Path) -> None:
     """See that a library which compiles finds a compiler and the headers of its interpreter."""
-    if shutil.which("g++", path="/usr/bin:/bin") is None:
-        msg = (
-            f"target {target.name!r}: {libraries_of(target)[0].name} compiles its operators and "
-            "finds no g++. Install it, e.g. 'apt-get install g++', and sync again."
-        )
-        raise ProvisioningError(msg)
+    _require_compiler(target, libraries_of(target)[0].name)
     base = python.resolve()
     for name in (f"{base.name}-config", "python3-config"):
         settings = base.parent / name
@@ -241,6 +246,15 @@ def _make_compilable(target: Target, python: Path) -> None:
             script.chmod(0o755)
             return
     log.warning("%s: no python-config beside %s", target.name, base)
+
+
+def _require_compiler(target: Target, who: str) -> None:
+    if shutil.which("g++", path="/usr/bin:/bin") is None:
+        msg = (
+            f"target {target.name!r}: {who} compiles its operators and finds no g++. "
+            "Install it, e.g. 'apt-get install g++', and sync again."
+        )
+        raise ProvisioningError(msg)
 
 
 def _environment(target: Target, slot: Slot, record: dict[str, Any]) -> Environment:

@@ -1,4 +1,4 @@
-"""What a target is: packages, device, interpreter and variables that cases run in."""
+"""What a target is: packages, device, mode, interpreter and variables that cases run in."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CPU = "cpu"
+EAGER = "eager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,8 @@ class Target:
     """What is installed, in the order it was written; `Active` stands alone."""
     device: str = CPU
     """`cpu`, `cuda:0`, `cuda:1`, …"""
+    mode: str = EAGER
+    """How calls are executed: `eager`, or one of the library's modes, e.g. `compile`."""
     variables: tuple[tuple[str, str], ...] = ()
     """Further environment variables of its workers, sorted by name."""
     python: str = ""
@@ -98,6 +101,7 @@ class Target:
         """The target as text; `parse_target` makes an equal target of it."""
         device = {CPU: "", "cuda:0": "@cuda"}.get(self.device, f"@{self.device}")
         words = [" + ".join(map(str, self.packages)) + device]
+        words += [self.mode] if self.mode != EAGER else []
         words += [f"{key}={shlex.quote(value)}" for key, value in self.variables]
         if self.python:
             words.append(f"python{self.python}")

@@ -1,6 +1,7 @@
-"""How a target is written: `keras==3.15.1 + jax@cuda:1 python3.10 TF_FLAG=1`.
+"""How a target is written: `jax==0.5.0 + numpy<2@cuda:1 jit python3.10 XLA_FLAGS=1`.
 
-Packages come first, joined by ` + `; then, in any order, a device, an interpreter and variables.
+Packages come first, joined by ` + `; then, in any order, a device, a mode, an interpreter,
+variables.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import (
@@ -20,8 +21,20 @@ from packaging.utils import (
 
 from ciguard.errors import TargetSyntaxError, suggestion
 from ciguard.targets.libraries import LIBRARIES, library_of_distribution
-from ciguard.targets.target import CPU, Active, Package, Published, Target, Wheel, libraries_of
+from ciguard.targets.target import (
+    CPU,
+    EAGER,
+    Active,
+    Package,
+    Published,
+    Target,
+    Wheel,
+    libraries_of,
+)
 from ciguard.targets.variables import refusal
+
+if TYPE_CHECKING:
+    from ciguard.targets.libraries import Library
 
 OLDEST_PYTHON = (3, 9)
 """The worker's code needs it."""
@@ -29,6 +42,7 @@ OLDEST_PYTHON = (3, 9)
 _OPERATORS = "<>=!~,"
 _DEVICE = re.compile(r"cpu|cuda(:\d{1,3})?")
 _GLUED_DEVICE = re.compile(r"(?P<package>.+)@(?P<device>[^@/\\]*)")
+_MODE = re.compile(r"[a-z][a-z0-9_]*")
 _PYTHON = re.compile(r"python(\d+(?:\.\d+)*)")
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(?!=)(.*)", re.DOTALL)
 _LATE_EXTRAS = re.compile(r"(?P<name>[\w.-]+)(?P<version>[<>=!~][^\[\]]*)(?P<extras>\[[^\]]*\])")
@@ -52,6 +66,7 @@ class _Parser:
         self._text = text
         self._implied: list[Published] = []
         self._devices: list[str] = []
+        self._modes: list[str] = []
         self._pythons: list[str] = []
         self._variables: dict[str, str] = {}
 
@@ -64,9 +79,12 @@ class _Parser:
             self._fail(f"two devices, {' and '.join(self._devices)}", "keep one of them")
         if len(self._pythons) > 1:
             self._fail(f"two interpreters, {' and '.join(self._pythons)}", "keep one")
+        if len(self._modes) > 1:
+            self._fail(f"two modes, {' and '.join(self._modes)}", "give each a target of its own")
         target = Target(
             packages=packages,
             device=self._devices[0] if self._devices else CPU,
+            mode=self._modes[0] if self._modes else EAGER,
             variables=tuple(sorted(self._variables.items())),
             python=self._pythons[0] if self._pythons else "",
         )
@@ -183,9 +201,11 @@ class _Parser:
             self._read_python(python[1])
         elif variable:
             self._read_variable(variable[1], variable[2])
+        elif _MODE.fullmatch(word):
+            self._modes.append(word)
         else:
-            remedy = "join packages by ' + '; after them come @cuda, python3.10 or NAME=VALUE"
-            self._fail(f"{word!r} is no device, interpreter or variable", remedy)
+            remedy = "join packages by ' + '; after them come @cuda, a mode, python3.10, NAME=VALUE"
+            self._fail(f"{word!r} is no device, mode, interpreter or variable", remedy)
 
     def _read_device(self, device: str) -> None:
         if not _DEVICE.fullmatch(device):
@@ -212,17 +232,28 @@ class _Parser:
         self._variables[name] = value
 
     def _check(self, target: Target) -> None:
+        libraries = libraries_of(target)
+        self._check_mode(target.mode, libraries)
         if target.is_current:
             if target.python:
                 remedy = "activate an environment of that version, or name a package"
                 self._fail("'current' comes with its interpreter", remedy)
             return
-        library, *others = libraries_of(target)
+        library, *others = libraries
         names = {other.name for other in others}
         if library.backends and not names.intersection(library.backends):
             remedy = f"write e.g. {target.packages[0]} + {library.backends[-1]}"
             known = ", ".join(library.backends)
             self._fail(f"{library.name} needs a backend, one of {known}", remedy)
+
+    def _check_mode(self, mode: str, libraries: tuple[Library, ...]) -> None:
+        """Refuse a mode that the library lacks; of `current`, one that no library has."""
+        candidates = libraries[:1] or LIBRARIES.items().values()
+        known = [EAGER, *(name for library in candidates for name in library.modes)]
+        if mode not in known:
+            whose = libraries[0].name if libraries else "any library"
+            hint = suggestion(mode, known)
+            self._fail(f"{mode!r} is no mode of {whose}", f"join packages by ' + '.{hint}")
 
     def _fail(self, what: str, remedy: str) -> NoReturn:
         msg = f"target {self._text!r}: {what}; {remedy.removesuffix('.')}."

@@ -17,6 +17,7 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.oracles import SLOW, is_measured
+from ciguard.targets import EAGER
 from ciguard.triage import arrays
 from ciguard.triage.expectation import comparison
 from ciguard.triage.literals import is_name, scalar
@@ -45,6 +46,7 @@ class EnvironmentHint:
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables that change what the library does; set before it is imported."""
     device: str = "cpu"
+    mode: str = EAGER
     module: str = ""
     """Import name of the library; empty means that it is the library's own name."""
 
@@ -62,7 +64,7 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     """
     writer = writer_of(finding.library, module=_module(finding, environment_hint))
     source = Source(writer)
-    before, statements = _body(finding, source)
+    before, statements = _body(finding, source, environment_hint.mode)
     definitions = [part for part in (before, source.needs_unit and arrays.UNIT_FUNCTION) if part]
     parts = (
         f"{_header(finding, environment_hint)}\n\n{_imports(finding, source, environment_hint)}",
@@ -74,13 +76,13 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     return ("\n\n\n" if definitions else "\n\n").join(parts) + "\n"
 
 
-def _body(finding: Finding, source: Source) -> tuple[str, list[str]]:
+def _body(finding: Finding, source: Source, mode: str) -> tuple[str, list[str]]:
     """Return the definitions before the call, and the call with what follows."""
     if finding.oracle == "metamorphic":
         calls, before, after = twin_check(finding.case, source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
     finish = [line for line in [source.writer.finish] if line]
-    calls = source.call(finding.case)
+    calls = source.call_in_mode(finding.case, mode) if mode != EAGER else source.call(finding.case)
     if is_measured(finding):
         return "", [timing(finding, [*calls, *finish])]
     calls += [*twin_call(finding.case, source), *finish]

@@ -38,7 +38,7 @@ _INLINE = 44
 """An argument longer than this gets a line and a name of its own."""
 _TAKEN = frozenset(
     {"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"}
-    | {"twin", "kept", "arguments", "keywords", "inputs", "found"}
+    | {"twin", "kept", "arguments", "keywords", "inputs", "found", "call", "Module", "program"}
     | NAMES
 )
 
@@ -57,17 +57,55 @@ class Source:
     assignments: list[str] = field(default_factory=list)
     needs_numpy: bool = False
     needs_unit: bool = False
+    lifted: list[str] | None = None
+    """While a call in a mode is written: the names of its tensors, which are no part of it."""
+
+    def call_in_mode(self, case: Case, mode: str) -> list[str]:
+        """Return the statement that makes the call in a mode and binds `result`.
+
+        The call becomes a function of its tensors, as the worker makes one of it. Where nothing is
+        known of how to write a mode, that of a library of another package, it is the call alone.
+        """
+        is_object = case.kind is CallKind.LAYER and not case.inputs
+        if mode not in self.writer.modes or is_object:
+            return self.call(case)
+        if case.kind is CallKind.LAYER:
+            made = [self._layer(case)]
+            self.lifted = []
+            inputs = self._arguments(case.inputs, (), stem="input")
+            call = _bound("result", "layer", inputs)
+            if self.writer.builds_layers_late and inputs == self.lifted and len(inputs) == 1:
+                made.append(
+                    f'if not getattr(layer, "built", True):\n    layer.build({inputs[0]}.shape)'
+                )
+        else:
+            self.lifted = []
+            *made, call = self.call(case)
+        row = ", ".join(self.lifted)
+        called = "layer"
+        if call != f"result = layer({row})":
+            called, body = "call", textwrap.indent(call.replace("result = ", "return ", 1), "    ")
+            made.append(f"\n\ndef call({row}):\n{body}\n")
+        comma = "," * (len(self.lifted) == 1)
+        fill = {"call": called, "row": row, "tuple": f"({row}{comma})"}
+        definition, run = (text.format(**fill) for text in self.writer.modes[mode])
+        self.assignments += filter(None, [*made, definition])
+        return [run]
+
+    def _layer(self, case: Case) -> str:
+        arguments = self._arguments(case.arguments, case.keywords)
+        return _bound("layer", self.name_of(case.api), arguments)
 
     def call(self, case: Case) -> list[str]:
         """Return the statements that make the call and bind `result`."""
+        if case.kind is CallKind.LAYER and case.inputs:
+            layer = self._layer(case)
+            inputs = self._arguments(case.inputs, (), stem="input")
+            return [layer, _bound("result", "layer", inputs)]
         arguments = self._arguments(case.arguments, case.keywords)
         if case.kind is CallKind.METHOD:
             return self._method(case.api, arguments)
-        function = self.name_of(case.api)
-        if case.kind is CallKind.LAYER and case.inputs:
-            inputs = self._arguments(case.inputs, (), stem="input")
-            return [_bound("layer", function, arguments), _bound("result", "layer", inputs)]
-        return [_bound("result", function, arguments)]
+        return [_bound("result", self.name_of(case.api), arguments)]
 
     def kept_call(self, case: Case) -> list[str]:
         """Return the statements that make the call and bind `kept` to its arguments after it."""
@@ -131,12 +169,32 @@ class Source:
         self.assignments.append(f"{name} = {text}")
         return name
 
+    def _lift(self, tensor: TensorValue) -> str:
+        """Give a tensor a name, so that the call becomes a function of it."""
+        lifted, self.lifted = self.lifted or [], None
+        name = f"x{len(lifted)}"
+        while name in self.names or name in _TAKEN:
+            name += "_"
+        self.names.add(name)
+        self.assignments.append(f"{name} = {self.expression(tensor)}")
+        self.lifted = [*lifted, name]
+        return name
+
+    def _made_outside(self, value: CallValue) -> str:
+        """Make an object before the call, and not in the function that is compiled."""
+        lifted, self.lifted = self.lifted, None
+        name = self._held(value)
+        self.lifted = lifted
+        return name
+
     def _is_import(self, name: str) -> bool:
         return any(line.split()[-1] == name for line in self.writer.imports)
 
     def expression(self, value: Value) -> str:
         """Return the source text of a value."""
         match value:
+            case CallValue() if self.lifted is not None:
+                text = self._made_outside(value)
             case ListValue(items):
                 text = f"[{', '.join(map(self.expression, items))}]"
             case TupleValue(items):
@@ -165,7 +223,7 @@ class Source:
             case LiteralValue(literal):
                 return scalar(literal)
             case TensorValue():
-                return self._tensor(value)
+                return self._tensor(value) if self.lifted is None else self._lift(value)
             case ArrayValue():
                 return self._array(value)
             case DtypeValue(name):

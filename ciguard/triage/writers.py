@@ -38,6 +38,11 @@ class Writer:
     finish: str = ""
     """Statement after the call, where the library computes only when it must."""
     seed: str = ""
+    modes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """By mode: what it needs before, and the statement that runs `{call}` in it and binds `result`.
+    `{row}` are the names of the tensors, `{tuple}` the same as a tuple."""
+    builds_layers_late: bool = False
+    """Layers draw their weights when they are first called, or by `build`."""
     device: str = ""
     """Statement that selects a `{device}` other than the CPU."""
     is_tensor: str
@@ -55,6 +60,17 @@ _LOADED_BY_TORCH = frozenset(
     )
 )
 
+_MODULE = """
+
+class Module(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.call = {call}
+
+    def forward(self, *inputs):
+        return self.call(*inputs)
+"""
+
 WRITERS: dict[str, Writer] = {
     "torch": Writer(
         imports=("import torch",),
@@ -67,6 +83,21 @@ WRITERS: dict[str, Writer] = {
         cast="{tensor}.to({dtype})",
         seed="torch.manual_seed({seed})",
         device="torch.set_default_device({device})",
+        modes={
+            "aot_eager": (
+                "",
+                'result = torch.compile({call}, backend="aot_eager", fullgraph=True)({row})',
+            ),
+            "compile": ("", "result = torch.compile({call}, fullgraph=True)({row})"),
+            "export": (
+                _MODULE,
+                "result = torch.export.export(Module(), {tuple}).module()({row})",
+            ),
+            "trace": (
+                "\ncopies = tuple(tensor.clone() for tensor in {tuple})",
+                "result = torch.jit.trace({call}, copies, check_trace=False)({row})",
+            ),
+        },
         is_tensor="isinstance(value, torch.Tensor)",
         read=('str(value.dtype).replace("torch.", "")', "value.detach().flatten().tolist()"),
     ),
@@ -80,6 +111,11 @@ WRITERS: dict[str, Writer] = {
         from_array="tf.constant({array})",
         cast="tf.cast({tensor}, {dtype})",
         seed="tf.random.set_seed({seed})",
+        modes={
+            "function": ("", "result = tf.function({call})({row})"),
+            "xla": ("", "result = tf.function({call}, jit_compile=True)({row})"),
+        },
+        builds_layers_late=True,
         is_tensor="isinstance(value, (tf.Tensor, tf.Variable))",
         read=("value.dtype.name", "value.numpy().ravel().tolist()"),
     ),
@@ -95,6 +131,7 @@ WRITERS: dict[str, Writer] = {
         casts_literals=True,
         finish="jt.sync_all(True)",
         seed="jt.set_global_seed({seed})",
+        modes={"lazy": ("\njt.flags.lazy_execution = 1\n", "result = {call}({row})")},
         is_tensor="isinstance(value, jt.Var)",
         read=("str(value.dtype)", "value.numpy().ravel().tolist()"),
     ),
@@ -121,6 +158,7 @@ WRITERS: dict[str, Writer] = {
         zeros="jnp.zeros({shape}, dtype={dtype})",
         from_array="jnp.asarray({array})",
         cast="{tensor}.astype({dtype})",
+        modes={"jit": ("", "result = jax.jit({call})({row})")},
         is_tensor="isinstance(value, jax.Array)",
         read=("str(value.dtype)", "value.ravel().tolist()"),
     ),

@@ -57,6 +57,10 @@ class Builder:
         self._kept.append(made)  # a part of it, such as a variable's handle, may not outlive it
         return made
 
+    def has_made(self, value: Any) -> bool:
+        """Tell whether this object was made by a call, for the present case."""
+        return any(value is made for made in self._kept)
+
     def forget(self) -> None:
         """Let go of the objects that were made for a case."""
         self._kept.clear()

@@ -32,7 +32,8 @@ REJECTED = ord("R")
 UNBUILT = ord("B")
 ERRORED = ord("E")
 EXHAUSTED = ord("X")
-STATUSES = frozenset((PASSED, REJECTED, UNBUILT, ERRORED, EXHAUSTED))
+INEXPRESSIBLE = ord("I")
+STATUSES = frozenset((PASSED, REJECTED, UNBUILT, ERRORED, EXHAUSTED, INEXPRESSIBLE))
 
 Record = tuple[int, int, bytes]
 """Status, cost in µs, payload."""

@@ -27,7 +27,7 @@ LENGTH = struct.Struct("<I")
 OBSERVED, TWIN = 9, 10
 """Places in a case that is tried with a relation: what is looked at, and the other computation."""
 
-_MOST_MESSAGE = 2000
+MOST_MESSAGE = 2000
 _MOST_FRAMES = 12
 _OWN_FILES = os.path.dirname(os.path.abspath(__file__))
 
@@ -115,7 +115,7 @@ class Executor:
 
     def _message(self, error: BaseException) -> str:
         try:
-            return str(error)[:_MOST_MESSAGE]
+            return str(error)[:MOST_MESSAGE]
         except Exception:  # noqa: BLE001 - a library's __str__ may fail; the class says enough
             return "<message cannot be shown>"
 
@@ -124,12 +124,12 @@ class Executor:
         name = type(error).__name__
         message = self._message(error)
         if verdict == "exhausted":
-            return cells.EXHAUSTED, _text([name, message])
+            return cells.EXHAUSTED, encoded_text([name, message])
         if unbuilt:
-            return cells.UNBUILT, _text([name, message])
+            return cells.UNBUILT, encoded_text([name, message])
         if verdict == "errored" or not isinstance(error, Exception):
-            return cells.ERRORED, _text([name, message, _frames(error)])
-        return cells.REJECTED, _text([name, message])
+            return cells.ERRORED, encoded_text([name, message, _frames(error)])
+        return cells.REJECTED, encoded_text([name, message])
 
 
 class Worker:
@@ -184,7 +184,8 @@ class Worker:
         self._cell.begin_batch()
 
 
-def _text(payload: list[Any]) -> bytes:
+def encoded_text(payload: list[Any]) -> bytes:
+    """Return a record's payload that is text: the class of an error, its message, its frames."""
     return COMPACT.encode(payload).encode("ascii")
 
 

@@ -36,6 +36,7 @@ from ciguard.execution.worker import confine, huge_pages
 from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.loop import Executor, Worker, redirect_streams
 from ciguard.execution.worker.measure import MeasuringExecutor
+from ciguard.execution.worker.modes import ModeExecutor
 
 MOST_MESSAGE = 65536
 MOST_DESCRIPTORS = 8
@@ -65,10 +66,13 @@ class Server:
             self._adapter = load_adapter(self._settings["adapter"])
             self._adapter.load(self._settings["device"])
             version = self._adapter.version()
-            self._executor = Executor(self._adapter)
+            mode = self._settings["mode"]
+            self._executor = ModeExecutor(self._adapter, mode) if mode else Executor(self._adapter)
             if self._settings["warm_up"]:
                 self._adapter.warm_up()
-                rehearse(self._executor, self._adapter.rehearsal())
+                cases = self._adapter.rehearsal()
+                # To a mode each case is new, and costly: what matters is that its code is imported.
+                rehearse(self._executor, cases[:1] if mode else cases, 1 if mode else _REHEARSALS)
         except Exception as error:  # noqa: BLE001 - anything may go wrong in a foreign import
             frames = traceback.format_exception(type(error), error, error.__traceback__)
             self._report({"failed": f"{type(error).__name__}: {error}", "log": frames[-3:]})
@@ -240,12 +244,12 @@ def lacking_dtypes(adapter: Any) -> list[str]:
     return lacking
 
 
-def rehearse(executor: Executor, cases: Sequence[list[Any]]) -> None:
+def rehearse(executor: Executor, cases: Sequence[list[Any]], repetitions: int) -> None:
     """Run harmless cases, so that each worker inherits warm code instead of warming its own.
 
     Python specialises a function's code after it ran a few times; names are resolved once.
     """
-    for _ in range(_REHEARSALS):
+    for _ in range(repetitions):
         for case in cases:
             executor.execute(case)
 

@@ -6,7 +6,7 @@ Runs in a target's interpreter (Python 3.9 and later, standard library and numpy
 from __future__ import annotations
 
 import importlib
-from typing import Any, Iterator, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Iterator, Sequence  # noqa: UP035 - Python 3.9 in the target
 
 REJECTED = "rejected"
 ERRORED = "errored"
@@ -115,6 +115,36 @@ class Adapter:
         Must cost a few microseconds: check first, restore only what a case has changed.
         """
         raise NotImplementedError
+
+    def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return how to run `function(*tensors)` in each mode other than eagerly, by name.
+
+        The function takes nothing but tensors: all else that a call was given is written into it.
+        It is a layer's object, or a function whose source is in `linecache`. Needs no `load`.
+        """
+        return {}
+
+    def is_tensor(self, value: Any) -> bool:
+        """Tell whether a mode takes this value as an input; all else is a constant to it."""
+        return self.read(value) is not None
+
+    def message(self, error: BaseException) -> str:
+        """Return what an error in a mode says, without what only tells how the mode was entered."""
+        return str(error)
+
+    def cannot_express(self, error: BaseException) -> bool:
+        """Tell whether an error in a mode says that the mode cannot express such a call at all.
+
+        When in doubt True: only what eager execution accepts and a mode should accept is a finding.
+        """
+        del error
+        return False
+
+    def build_layer(self, layer: Any, inputs: list[Any]) -> None:
+        """Let a layer draw the weights that it would draw when first called: eagerly, as it does.
+
+        Nothing by default.
+        """
 
     def synchronise(self) -> None:
         """Wait until the device has finished; nothing to do on a CPU."""

@@ -16,7 +16,7 @@ from ciguard.targets.adapters.global_state import GlobalState
 from ciguard.targets.adapters.interpreter_state import InterpreterState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _DTYPES = (
     "bool",
@@ -45,6 +45,7 @@ _SETTINGS = (
     "jax_default_matmul_precision",
     "jax_default_device",
 )
+_NOT_TRACED = re.compile(r"[Tt]race[rd]|concrete|is not a valid JAX type")
 _INTERNAL_STATUS = re.compile(r"^\s*(?:INTERNAL|UNKNOWN):")
 
 
@@ -141,6 +142,20 @@ class JaxAdapter(contract.Adapter):
         del seed
         self._interpreter.restore()
         self._state.restore()
+
+    def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return how to run a function compiled as a whole."""
+        return {"jit": lambda function, arrays: self._jax.jit(function)(*arrays)}
+
+    def is_tensor(self, value: Any) -> bool:
+        """Tell whether a value is an array of JAX."""
+        return isinstance(value, self._jax.Array)
+
+    def cannot_express(self, error: BaseException) -> bool:
+        """Tell by the classes and texts of what needs an array's values while it is traced."""
+        errors = self._jax.errors
+        is_of_tracing = isinstance(error, (errors.JAXTypeError, errors.JAXIndexError))
+        return is_of_tracing or bool(_NOT_TRACED.search(str(error)))
 
     def synchronise(self) -> None:
         """Wait for effects; arrays are waited for where they are read."""

@@ -16,7 +16,7 @@ from ciguard.targets.adapters.global_state import GlobalState
 from ciguard.targets.adapters.interpreter_state import InterpreterState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _DTYPES = (
     "bool",
@@ -151,6 +151,20 @@ class JittorAdapter(contract.Adapter):
         self._interpreter.restore()
         self._state.restore()
         self._jittor.core.set_seed(seed)
+
+    def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return how to run a function as users do: operators are fused, and run when needed."""
+        return {"lazy": self._lazily}
+
+    def _lazily(self, function: Callable[..., Any], variables: list[Any]) -> Any:
+        self._flags.lazy_execution = 1  # `reset` undoes it
+        output = function(*variables)
+        self.synchronise()
+        return output
+
+    def is_tensor(self, value: Any) -> bool:
+        """Tell whether a value is a `Var`."""
+        return isinstance(value, self._variable)
 
     def synchronise(self) -> None:
         """Run what is still pending: without this, a failing operator fails only when read."""

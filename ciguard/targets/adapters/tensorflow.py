@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import random
+import re
 import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -40,6 +42,15 @@ _DTYPES = (
 )
 _SEEDS_REMEMBERED = 4096
 _WRAPPED_PYTHON_ERROR = "Traceback (most recent call last)"
+
+
+_NO_GRAPH = re.compile(
+    r"OperatorNotAllowedInGraph|SymbolicTensor|[Ss]ymbolic (?:tf\.)?[Tt]ensor|graph mode|eager"
+    r"|a graph tensor|singleton tf.Variable|while building a graph|out of scope"
+    r"|compatible with tf.(?:contrib.eager.defun|function)|must return zero or more Tensors"
+    r"|unsupported operations|compile-time constant|uncompilable|XLA"
+)
+_GRAPH_STACK = re.compile(r'Graph execution error:.*\n  File "[^\n]*\n\s*', re.DOTALL)
 
 
 class TensorflowAdapter(contract.Adapter):
@@ -199,6 +210,37 @@ class TensorflowAdapter(contract.Adapter):
         if self._place is None:
             self._start()
         self._seeds.reset(self._context, seed)
+
+    def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return how to run a function as a graph, compiled by XLA or not."""
+        return {"function": self._graphed, "xla": partial(self._graphed, jit_compile=True)}
+
+    def _graphed(
+        self, function: Callable[..., Any], tensors: list[Any], *, jit_compile: bool = False
+    ) -> Any:
+        # There is no control flow to convert: the function is a single call.
+        settings = {"autograph": False, "jit_compile": jit_compile or None}
+        return self._tensorflow.function(function, **settings)(*tensors)
+
+    def is_tensor(self, value: Any) -> bool:
+        """Tell whether a value is an eager tensor: variables are captured."""
+        return isinstance(value, self._ops.EagerTensor)
+
+    def cannot_express(self, error: BaseException) -> bool:
+        """Tell by what a graph lacks, such as values while it is made, and what XLA lacks."""
+        return bool(_NO_GRAPH.search(f"{type(error).__name__}: {self.message(error)}"))
+
+    def message(self, error: BaseException) -> str:
+        """Return a message without the stack of where the graph was made, which is the worker's."""
+        return _GRAPH_STACK.sub("", str(error))
+
+    def build_layer(self, layer: Any, inputs: list[Any]) -> None:
+        """Build a layer for its only input; one that takes more, or is no layer, stays as it is."""
+        if len(inputs) != 1 or not self.is_tensor(inputs[0]) or getattr(layer, "built", True):
+            return
+        # What is wrong with the input is for the call to say, as it does eagerly.
+        with contextlib.suppress(AttributeError, NotImplementedError, TypeError, ValueError):
+            layer.build(inputs[0].shape)
 
     def synchronise(self) -> None:
         """Wait until the GPU has finished."""

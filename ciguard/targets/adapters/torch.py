@@ -12,7 +12,7 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ciguard.targets.adapters import contract, error_texts
+from ciguard.targets.adapters import contract, error_texts, torch_modes
 from ciguard.targets.adapters.global_state import GlobalState
 from ciguard.targets.adapters.interpreter_state import InterpreterState
 
@@ -64,6 +64,8 @@ class TorchAdapter(contract.Adapter):
         """
         # A process that has initialised CUDA cannot fork; asking the driver's library is harmless.
         os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+        # Inductor would start a pool of processes, each of which imports torch.
+        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         warnings.simplefilter("ignore")
         torch = importlib.import_module("torch")
         self._torch = torch
@@ -211,6 +213,18 @@ class TorchAdapter(contract.Adapter):
         self._seed(seed)
         if not self._on_cpu:
             self._torch.cuda.manual_seed(seed)
+
+    def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return how to run a function compiled, exported or traced."""
+        return torch_modes.modes()
+
+    def is_tensor(self, value: Any) -> bool:
+        """Tell whether a value is a tensor."""
+        return isinstance(value, self._tensor_type)
+
+    def cannot_express(self, error: BaseException) -> bool:
+        """Tell by the classes of torch's compiler, and by what its tracer says."""
+        return torch_modes.cannot_express(error)
 
     def synchronise(self) -> None:
         """Wait until the CUDA device has finished."""

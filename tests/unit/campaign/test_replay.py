@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 from baseline_examples import record
-from campaign_examples import ONE, group, member
+from campaign_examples import ONE, TWO, group, member
 
 from ciguard.campaign.replay import Replays
+from ciguard.domain import Intent
 
 if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
@@ -44,3 +45,21 @@ def test_a_case_whose_relation_is_not_installed_is_not_replayed(
 
     assert bool(desk.jobs) == is_run
     assert replays.is_done != is_run
+
+
+@pytest.mark.parametrize(
+    ("intent", "targets"), [(Intent.CONFORMING, [ONE, TWO]), (Intent.VIOLATING, [ONE])]
+)
+def test_only_what_conforms_is_replayed_in_a_mode(intent: Intent, targets: list[str]) -> None:
+    desk = Desk()
+    traced = member(TWO, "planted.double")
+    traced.identity = replace(traced.identity, mode="trace")
+    tested = group(member(ONE, "planted.double"), traced)
+    met = stored("")
+    case = replace(met.exhibit.case, intent=intent)
+
+    Replays(cast("Dispatcher", desk), {"planted": tested}).start(
+        [replace(met, exhibit=replace(met.exhibit, case=case))]
+    )
+
+    assert [job.target for job in desk.jobs] == targets

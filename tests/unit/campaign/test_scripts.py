@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, member
 
-from ciguard.campaign.scripts import fails_alike, file_name, hint_of, write_scripts
+from ciguard.campaign.scripts import fails_alike, file_name, hint_of, shown_on, write_scripts
 from ciguard.domain import (
     Bucket,
     Confirmation,
@@ -132,3 +132,14 @@ def test_a_script_that_is_refused_does_not_show_that_an_argument_is_accepted(
     taken = replace(accepted, oracle="boundary", kind="accepted-illegal", detail="how: member")
 
     assert fails_alike(bucket(taken), result) is alike
+
+
+def test_what_shows_without_a_mode_is_shown_without_it() -> None:
+    eager, traced = member(ONE), member(TWO)
+    traced.identity = replace(traced.identity, mode="trace")
+    members = {ONE: eager, TWO: traced}
+    died = replace(crash(), targets=(ONE, TWO))
+
+    assert shown_on(died, members) == ONE
+    assert shown_on(replace(died, targets=(TWO,)), members) == TWO
+    assert shown_on(difference(), members) == TWO

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,11 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.campaign.stream import Executed, Stream
-from ciguard.domain import CallKind, Crashed, Exhausted, Hung, Outcome, Passed, Resource
+from ciguard.domain import (
+    CallKind,
+    Crashed,
+    Exhausted,
+    Hung,
+    Intent,
+    LiteralValue,
+    Outcome,
+    Passed,
+    Resource,
+)
 from ciguard.execution import Job, Result
 from ciguard.levels import Batch
 
 if TYPE_CHECKING:
+    from ciguard.campaign.group import Group, Member
     from ciguard.execution import Dispatcher
 
 FUNCTIONS = ("double", "fragile", "spin", "cube")
@@ -233,3 +244,48 @@ def test_a_stream_whose_every_api_is_left_alone_ends() -> None:
     assert {batch.api for batch in batches} == {"planted.fragile", "planted.spin"}
     assert len(batches) < 20
     assert played.is_exhausted
+
+
+TRACED = "current[planted] TRACED=1"
+
+
+def in_mode(name: str, mode: str) -> Member:
+    made = member(name, *APIS)
+    made.identity = replace(made.identity, mode=mode)
+    return made
+
+
+class Mixed(Rounds):
+    """A level of which every other case is meant to be refused, and one is tried with a twin."""
+
+    def cases(self, index: int) -> Batch:
+        calls = [call("double", index * PER_BATCH + i) for i in range(4 * PER_BATCH)]
+        calls[::2] = [replace(case, intent=Intent.VIOLATING) for case in calls[::2]]
+        calls[1] = replace(calls[1], relation="same call twice")
+        return Batch(api="planted.double", kind=CallKind.FUNCTION, cases=tuple(calls))
+
+
+def test_a_mode_gets_a_few_conforming_cases_and_its_eager_reference_the_same() -> None:
+    tested = group(member(ONE, *APIS), in_mode(TWO, "trace"), in_mode(TRACED, "compile"))
+    played = Stream("modes", Mixed(), tested, lanes=LANES)
+    played.mode = "trace"
+    played.end_after(4)
+
+    ((batch,), proposed) = play(played, chance())
+
+    assert {target for target, _ in proposed} == {ONE, TWO} == set(batch.outcomes)
+    assert [case.arguments for case in batch.cases] == [(LiteralValue(n),) for n in (3, 5, 7, 9)]
+
+
+def eager(tested: Group) -> Stream:
+    made = Stream("eager", Rounds(), tested, lanes=LANES, apis=len(FUNCTIONS))
+    made.end_after(40)
+    return made
+
+
+def test_what_runs_eagerly_is_not_held_up_by_modes() -> None:
+    tested = group(member(ONE, *APIS), in_mode(TWO, "trace"))
+
+    _, proposed = play(eager(tested), chance())
+
+    assert {target for target, _ in proposed} == {ONE}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -130,3 +131,17 @@ def test_a_failed_check_survives_the_long_stack_behind_it() -> None:
     assert kept.startswith("F tensor.cc:42] Check failed: a == b\n")
     assert kept.endswith("the end")
     assert len(kept) < 2 * MOST_LOG
+
+
+@pytest.mark.parametrize(
+    ("status", "stage"),
+    [
+        (cells.REJECTED, Stage.CALL),
+        (cells.UNBUILT, Stage.BUILD),
+        (cells.INEXPRESSIBLE, Stage.MODE),
+    ],
+)
+def test_a_refusal_says_whose_it_is(status: int, stage: Stage) -> None:
+    outcome = decode_record((status, 5, b'["Unsupported","a graph has no values"]'))
+
+    assert outcome == Rejected("Unsupported", "a graph has no values", stage)

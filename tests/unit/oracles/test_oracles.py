@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,6 +49,7 @@ EVERY_OUTCOME: tuple[Outcome, ...] = (
     Rejected("ValueError", "no"),
     Rejected("TypeError", "no"),
     Rejected("TypeError", "no such dtype", Stage.BUILD),
+    Rejected("Unsupported", "a graph has no values", Stage.MODE),
     Errored("SystemError", "slot 0x7f", STACK),
     Crashed("SIGSEGV", STACK, "log"),
     Crashed("exit 3"),
@@ -326,10 +328,80 @@ def test_every_target_is_compared_with_the_first_that_ran() -> None:
         (identity(NEW, device="cuda"), PairKind.DEVICE),
         (identity(packages=("torch==2.12.0", "numpy==1.26")), PairKind.BACKEND),
         (identity(environment=(("A", "1"),)), PairKind.ENVIRONMENT),
+        (identity(mode="trace"), PairKind.MODE),
+        (identity(NEW, mode="trace"), PairKind.MODE),
+        (identity(mode="trace", device="cuda"), PairKind.DEVICE),
     ],
 )
 def test_a_pair_is_named_by_what_differs(other: Identity, kind: PairKind) -> None:
     assert pair_kind(identity(), other) is kind
+
+
+OLD_TRACED, NEW_TRACED = f"{OLD} trace", f"{NEW} trace"
+IN_MODES = Subject(
+    library="torch",
+    api="torch.fold",
+    targets={
+        NEW_TRACED: identity(NEW, mode="trace"),
+        OLD: identity(OLD),
+        OLD_TRACED: identity(OLD, mode="trace"),
+        NEW: identity(NEW),
+    },
+)
+
+
+def test_a_mode_is_held_against_the_same_target_without_it() -> None:
+    met = {
+        NEW_TRACED: passed(2.0), OLD: passed(1.0), OLD_TRACED: passed(3.0), NEW: passed(2.0)
+    }  # fmt: skip
+
+    found_in = judge(case(), met, IN_MODES)
+
+    assert [(f.targets, f.pair) for f in found_in] == [
+        ((OLD, OLD_TRACED), PairKind.MODE),
+        ((OLD, NEW), PairKind.VERSION),
+    ]
+    assert found_in[0].detail == "trace"
+
+
+def test_a_mode_alone_is_held_against_the_first_eager_target_or_the_first_of_its_kind() -> None:
+    beside_old = judge(case(), {NEW_TRACED: passed(2.0), OLD: passed(1.0)}, IN_MODES)
+    among_modes = judge(case(), {NEW_TRACED: passed(2.0), OLD_TRACED: passed(1.0)}, IN_MODES)
+
+    assert [(f.targets, f.pair) for f in beside_old] == [((OLD, NEW_TRACED), PairKind.MODE)]
+    assert [(f.targets, f.pair) for f in among_modes] == [
+        ((NEW_TRACED, OLD_TRACED), PairKind.VERSION)
+    ]
+
+
+NUMBER_RETURNED = Passed(b'["i","1"]', 0.1)
+
+
+@pytest.mark.parametrize(
+    ("eager", "traced", "kinds"),
+    [
+        (passed(1.0), Rejected("RuntimeError", "no"), ["refused"]),
+        (passed(1.0), Rejected("Unsupported", "no values", Stage.MODE), []),
+        (Rejected("ValueError", "no"), passed(1.0), []),
+        (Rejected("ValueError", "no"), Rejected("TypeError", "no"), []),
+        (NUMBER_RETURNED, passed(1.0), []),
+        (passed(1.0), passed(1.0, 2.0), ["shape"]),
+        (passed(1.0), passed(1, dtype="int32"), ["dtype"]),
+        (passed(1.0), Errored("InternalError", "missing output"), ["InternalError"]),
+    ],
+)
+def test_a_mode_promises_results_and_not_how_wrong_calls_end(
+    eager: Outcome, traced: Outcome, kinds: list[str]
+) -> None:
+    assert [f.kind for f in judge(case(), {OLD: eager, OLD_TRACED: traced}, IN_MODES)] == kinds
+
+
+def test_what_chance_decides_is_not_compared_between_modes() -> None:
+    random = replace(IN_MODES, tags=frozenset({"random"}))
+
+    assert judge(case(), {OLD: passed(1.0), OLD_TRACED: passed(1.0, 2.0)}, random) == []
+    assert judge(case(), {OLD: passed(1.0), OLD_TRACED: Rejected("E", "")}, random) == []
+    assert judge(case(), {OLD: passed(1.0), OLD_TRACED: passed(1, dtype="int8")}, random)
 
 
 def test_a_subject_without_targets_is_compared_with_nothing() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from ciguard.domain import ApiCall, CallKind, Finding, Passed, Severity
 from ciguard.execution import Measured, Quantity
-from ciguard.oracles import Identity, PerformanceOracle, Subject, rounds_for
+from ciguard.oracles import Identity, PerformanceOracle, Subject, is_comparable, rounds_for
 from ciguard.oracles.performance import ALPHA
 from ciguard.oracles.signed_rank import signed_rank_p
 
@@ -235,3 +236,14 @@ def test_ordinary_outcomes_are_not_its_business() -> None:
     for one, two in ((outputs, outputs), (outputs, measured), (measured, outputs)):
         outcomes = {OLD: Passed(one, 1e-4), NEW: Passed(two, 9e-4)}
         assert PerformanceOracle().judge(CASE, outcomes, subject()) == []
+
+
+def test_modes_are_not_measured_against_each_other_nor_among_themselves() -> None:
+    eager = Identity(request=OLD, packages=(), version="2.12.0", device="cpu")
+    compiled = replace(eager, mode="compile")
+    newer = replace(compiled, version="2.13.0")
+
+    assert not is_comparable(eager, compiled)
+    assert not is_comparable(eager, newer)
+    assert not is_comparable(compiled, newer)
+    assert is_comparable(eager, replace(newer, mode="eager"))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 from ciguard.targets import LIBRARIES, Companion, Library
-from ciguard.targets.libraries import library_of_distribution
+from ciguard.targets.libraries import ADAPTERS, library_of_distribution
 from ciguard.targets.variables import refusal
+from ciguard.triage.writers import writer_of
 
 REGISTERED = sorted(LIBRARIES.items().values(), key=lambda library: library.name)
 
@@ -20,6 +23,15 @@ def test_every_library_is_complete_and_keeps_what_crashes_print(library: Library
     assert library.case_limit_s > 0
     assert int(variables.get("TF_CPP_MIN_LOG_LEVEL", "0")) <= 2
     assert set(library.backends) <= set(LIBRARIES.items())
+
+
+@pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)
+def test_every_mode_has_a_way_to_run_in_it_and_a_way_to_be_written(library: Library) -> None:
+    if not library.adapter.is_relative_to(ADAPTERS):
+        pytest.skip("a library of another package")
+    adapter = importlib.import_module(f"ciguard.targets.adapters.{library.adapter.stem}").ADAPTER
+
+    assert set(adapter().modes()) == set(library.modes) == set(writer_of(library.name).modes)
 
 
 @pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)

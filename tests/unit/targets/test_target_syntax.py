@@ -40,6 +40,10 @@ NAMES_READ = {
         "dist/torch-2.14.0a0-cp311-cp311-linux_x86_64.whl"
     ),
     "torch python3.10 B=2 A='x y'": "torch A='x y' B=2 python3.10",
+    "torch==2.13.0 eager": "torch==2.13.0",
+    "torch python3.10 A=1 trace @cuda": "torch@cuda trace A=1 python3.10",
+    "current[jax] jit": "current[jax] jit",
+    "current jit": "current jit",
 }
 
 
@@ -56,7 +60,13 @@ REFUSED = {
     "torch=2.13.0": "write NAME==VERSION",
     "torch@cude": "Did you mean 'cuda'?",
     "torch @cpu @cuda": "two devices",
-    "torch foo": "join packages by ' + '",
+    "torch Foo": "join packages by ' + '",
+    "torch numpy": "'numpy' is no mode of torch; join packages by ' + '",
+    "torch complie": "Did you mean 'compile'? Known: aot_eager, compile, eager, export, trace.",
+    "torch jit": "Known: aot_eager, compile, eager, export, trace.",
+    "keras==3.15.1[jax] jit": "Known: eager.",
+    "torch trace export": "two modes, trace and export",
+    "current foo": "'foo' is no mode of any library",
     "torch +": "without a package after it",
     "+ torch": "without a package before it",
     "torch @cuda + numpy": "without a package before it",

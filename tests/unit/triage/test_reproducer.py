@@ -4,6 +4,7 @@ import ast
 import io
 import json
 import tokenize
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain import (
+    ApiCall,
     ArrayValue,
     CallKind,
     CallValue,
@@ -226,3 +228,86 @@ def test_a_differential_script_says_that_a_refusal_is_gone() -> None:
     said = _run(script(met, environment_hint=HINT), 3)
 
     assert said == "DIFFERENT: returns 3; torch==2.12.0 raised ValueError: no\n'x'"
+
+
+TENSOR = TensorValue("float32", (2,), Constant(1.0))
+FUNCTION = call(
+    TENSOR,
+    LiteralValue(1),
+    keywords=(
+        ("out", CallValue("torch.zeros", (LiteralValue(2),))),
+        ("more", TupleValue((TENSOR,))),
+    ),
+)
+COMPILED = """x0 = torch.full((2,), 1.0, dtype=torch.float32)
+held0 = torch.zeros(2)
+x1 = torch.full((2,), 1.0, dtype=torch.float32)
+
+
+def call(x0, x1):
+    return torch.fold(x0, 1, out=held0, more=(x1,))
+
+
+result = torch.compile(call, fullgraph=True)(x0, x1)
+"""
+METHOD = call(TENSOR, LiteralValue(1), api="torch.Tensor.sort", kind=CallKind.METHOD)
+TRACED = """def call(x0):
+    return x0.sort(1)
+
+
+copies = tuple(tensor.clone() for tensor in (x0,))
+
+result = torch.jit.trace(call, copies, check_trace=False)(x0)
+"""
+LAYER = replace(call(LiteralValue(2), api="torch.nn.Linear", kind=CallKind.LAYER), inputs=(TENSOR,))
+COMPILED_LAYER = """layer = torch.nn.Linear(2)
+
+result = torch.compile(layer, backend="aot_eager", fullgraph=True)(x0)
+"""
+KERAS_LAYER = replace(LAYER, api="tensorflow.keras.layers.Dense")
+BUILT_LAYER = """layer = tf.keras.layers.Dense(2)
+if not getattr(layer, "built", True):
+    layer.build(x0.shape)
+
+result = tf.function(layer, jit_compile=True)(x0)
+"""
+PAIRED_LAYER = replace(LAYER, inputs=(TENSOR, TupleValue((TENSOR,))))
+EXPORTED_LAYER = """def call(x0, x1):
+    return layer(x0, (x1,))
+
+
+
+class Module(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.call = call
+"""
+
+
+@pytest.mark.parametrize(
+    ("case", "mode", "expected"),
+    [
+        (FUNCTION, "compile", COMPILED),
+        (METHOD, "trace", TRACED),
+        (LAYER, "aot_eager", COMPILED_LAYER),
+        (PAIRED_LAYER, "export", EXPORTED_LAYER),
+        (KERAS_LAYER, "xla", BUILT_LAYER),
+    ],
+)
+def test_a_call_in_a_mode_is_written_as_a_function_of_its_tensors(
+    case: ApiCall, mode: str, expected: str
+) -> None:
+    hint = EnvironmentHint(install=("torch==2.13.0",), mode=mode)
+
+    text = script(finding(Crashed("SIGSEGV"), case=case), environment_hint=hint)
+
+    compile(text, "script", "exec")
+    assert expected in text
+
+
+def test_a_mode_that_nobody_wrote_down_leaves_the_call_alone() -> None:
+    met = finding(Crashed("SIGSEGV"), case=call(LiteralValue(1), api="planted.fragile"))
+
+    text = script(met, environment_hint=EnvironmentHint(install=("planted",), mode="graph"))
+
+    assert "result = planted.fragile(1)" in text

@@ -1,0 +1,120 @@
+"""Running cases in a mode: traced or compiled as a function of the case's tensors.
+
+The call is written as a function, as a person would write it: tensors are its parameters, all else
+that the call was given is part of it. A layer that is called with tensors is such a function as it
+is. It is traced or compiled anew for each case.
+"""
+
+from __future__ import annotations
+
+import keyword
+import linecache
+import math
+from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker.loop import MOST_MESSAGE, Executor, encoded_text
+
+_FILE = "<a call in a mode>"
+_LITERALS = (bool, int, str, type(None))
+
+
+class ModeExecutor(Executor):
+    """Runs the calls of one adapter in one of its modes."""
+
+    def __init__(self, adapter: Any, mode: str) -> None:
+        super().__init__(adapter)
+        self._run = adapter.modes()[mode]
+
+    def _execute(self, case: list[Any]) -> tuple[int, bytes]:
+        api, kind, arguments, keywords, inputs, seed = case[:6]
+        builder = self._builder
+        try:
+            self._adapter.reset(seed)
+            built = builder.values(arguments)
+            named = builder.keywords(keywords)
+            fed = builder.values(inputs)
+            function = api.rpartition(".")[2] if kind == "method" else builder.member(api)
+        except Exception as error:  # noqa: BLE001 - whatever a library raises while an argument is made
+            return self._raised(error, unbuilt=True)
+        try:
+            if kind == "layer":
+                function, built, named = function(*built, **named), fed, {}
+                if not inputs:
+                    return cells.PASSED, self._summariser.encode(function)
+                self._adapter.build_layer(function, fed)
+            tensors = built
+            if kind != "layer" or not all(map(self._is_input, built)):
+                call = Call(self._is_input)
+                function, tensors = call.function(function, built, named), call.tensors
+            return cells.PASSED, self._summariser.encode(self._run(function, tensors))
+        except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
+            return self._raised(error, unbuilt=False)
+
+    def _is_input(self, value: Any) -> bool:
+        """Tell whether a value becomes a parameter: a tensor, unless a call of the case made it."""
+        return self._adapter.is_tensor(value) and not self._builder.has_made(value)
+
+    def _message(self, error: BaseException) -> str:
+        try:
+            message: str = self._adapter.message(error)
+            return message[:MOST_MESSAGE]
+        except Exception:  # noqa: BLE001 - a library's __str__ may fail; the base class says so
+            return super()._message(error)
+
+    def _raised(self, error: BaseException, *, unbuilt: bool) -> tuple[int, bytes]:
+        if not unbuilt and self._adapter.cannot_express(error):
+            return cells.INEXPRESSIBLE, encoded_text([type(error).__name__, self._message(error)])
+        return super()._raised(error, unbuilt=unbuilt)
+
+
+class Call:
+    """Writes one call as a function of its tensors."""
+
+    def __init__(self, is_input: Callable[[Any], bool]) -> None:
+        self._is_input = is_input
+        self._scope: dict[str, Any] = {"__name__": "call_in_a_mode"}
+        self.tensors: list[Any] = []
+        """What the function is to be called with."""
+
+    def function(
+        self, called: Any, arguments: list[Any], keywords: dict[str, Any]
+    ) -> Callable[..., Any]:
+        """Return the function.
+
+        Args:
+            called: what is called, or the name of a method of the first argument.
+            arguments: live objects.
+            keywords: live objects.
+        """
+        row = [self._text(argument) for argument in arguments]
+        for key, value in keywords.items():
+            is_name = key.isidentifier() and not keyword.iskeyword(key)
+            text = self._text(value)
+            row.append(f"{key}={text}" if is_name else f"**{{{key!r}: {text}}}")
+        name = f"{row.pop(0)}.{called}" if isinstance(called, str) else self._constant(called)
+        parameters = ", ".join(f"x{n}" for n in range(len(self.tensors)))
+        source = f"def call({parameters}):\n    return {name}({', '.join(row)})\n"
+        linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
+        exec(compile(source, _FILE, "exec"), self._scope)  # noqa: S102 - names of ours, and literals
+        function: Callable[..., Any] = self._scope["call"]
+        return function
+
+    def _text(self, value: Any) -> str:
+        if type(value) is list:
+            return f"[{', '.join(map(self._text, value))}]"
+        if type(value) is tuple:
+            return f"({''.join(self._text(item) + ', ' for item in value)})"
+        if type(value) is dict:
+            return f"{{{', '.join(f'{k!r}: {self._text(v)}' for k, v in value.items())}}}"
+        if type(value) in _LITERALS or (type(value) is float and math.isfinite(value)):
+            return repr(value)
+        if self._is_input(value):
+            self.tensors.append(value)
+            return f"x{len(self.tensors) - 1}"
+        return self._constant(value)
+
+    def _constant(self, value: Any) -> str:
+        name = f"c{len(self._scope)}"
+        self._scope[name] = value
+        return name
