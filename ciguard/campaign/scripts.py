@@ -15,6 +15,7 @@ from ciguard.domain import (
     Exhausted,
     Hung,
     Outcome,
+    PairKind,
     Warned,
     status,
 )
@@ -70,8 +71,18 @@ def write_scripts(
 
 def text_of(bucket: Bucket, members: Mapping[str, Member]) -> str:
     """Return the script of a bucket."""
-    shows_on = bucket.finding.targets[-1]
-    return script(bucket.finding, environment_hint=hint_of(members.get(shows_on), shows_on))
+    finding = bucket.finding
+    libraries = {
+        name: members[name].environment.library.name for name in finding.targets if name in members
+    }
+    # The baseline keeps the targets of a difference between libraries in no order.
+    own = [name for name in finding.targets if libraries.get(name) == finding.library]
+    shows_on = own[-1] if own else finding.targets[-1]
+    hint = hint_of(members.get(shows_on), shows_on)
+    others = [library for library in libraries.values() if library != finding.library]
+    if finding.pair is PairKind.LIBRARY and others and finding.outcomes:
+        hint = replace(hint, other_library=others[0])
+    return script(finding, environment_hint=hint)
 
 
 def hint_of(member: Member | None, name: str) -> EnvironmentHint:

@@ -46,6 +46,8 @@ class PairKind(StrEnum):
     DEVICE = "device"
     BACKEND = "backend"
     ENVIRONMENT = "environment"
+    LIBRARY = "library"
+    """Targets of different libraries, each with the call that is equivalent there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
