@@ -6,6 +6,7 @@ import time
 
 _EXPLORE_UNTIL = 0.74
 _MEASURE = 0.12
+_LIBRARIES = 0.06
 _CONFIRM_UNTIL = 0.88
 _MINIMISE_UNTIL = 0.92
 _CHECK_SCRIPTS_UNTIL = 0.96
@@ -27,6 +28,8 @@ class Budget:
         self.stages: dict[str, float] = {}
         self.measures = False
         """Whether targets can be measured against each other: exploring leaves time for it then."""
+        self.spans_libraries = False
+        """Whether calls can be made on several libraries: exploring leaves time for it too."""
 
     @property
     def elapsed_s(self) -> float:
@@ -39,13 +42,26 @@ class Budget:
     @property
     def explore_until(self) -> float:
         """When exploring ends, on the clock of `time.monotonic`."""
-        return self._until(_EXPLORE_UNTIL - (_MEASURE if self.measures else 0.0))
+        return self._until(_EXPLORE_UNTIL - self._measure - self._libraries)
+
+    @property
+    def _measure(self) -> float:
+        return _MEASURE if self.measures else 0.0
+
+    @property
+    def _libraries(self) -> float:
+        return _LIBRARIES if self.spans_libraries else 0.0
+
+    @property
+    def libraries_until(self) -> float:
+        """When calls on several libraries end that begin where the last stage ended."""
+        latest = self._until(_EXPLORE_UNTIL - self._measure)
+        return min(latest, self._stage_began + self._libraries * self.total_s)
 
     @property
     def measure_until(self) -> float:
         """When measuring ends that begins where the last stage ended."""
-        share = _MEASURE if self.measures else 0.0
-        return min(self._until(_EXPLORE_UNTIL), self._stage_began + share * self.total_s)
+        return min(self._until(_EXPLORE_UNTIL), self._stage_began + self._measure * self.total_s)
 
     @property
     def confirm_until(self) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiRecord, Intent, Tally
+from ciguard.domain import ApiRecord, Intent, PairKind, Tally
 from ciguard.execution import Limits, WorkerSpec
 from ciguard.oracles import Identity, Law, Subject, laws_of
 from ciguard.targets import EAGER, ForkPolicy
@@ -156,7 +156,28 @@ def _identity(environment: Environment) -> Identity:
         device=target.device,
         mode=target.mode,
         environment=target.variables,
+        library=environment.library.name,
+        engine=environment.variables.get(environment.library.backend_variable)
+        or environment.library.name,
     )
+
+
+def subject_of(groups: Mapping[str, Group], finding: Finding) -> Subject:
+    """Return what the oracles need to know to judge a finding's case again."""
+    subject = groups[finding.library].subject(finding.api)
+    if finding.pair is not PairKind.LIBRARY:
+        return subject
+    return replace(subject, targets=identities(groups))
+
+
+def identities(groups: Mapping[str, Group]) -> dict[str, Identity]:
+    """Return the identities of all targets of all libraries, by name."""
+    return {name: member.identity for name, member in members_of(groups).items()}
+
+
+def members_of(groups: Mapping[str, Group]) -> dict[str, Member]:
+    """Return every target of every group, by name."""
+    return {name: m for group in groups.values() for name, m in group.members.items()}
 
 
 def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSpec:

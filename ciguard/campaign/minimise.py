@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.group import groups_of, worker_spec
+from ciguard.campaign.group import groups_of, members_of, subject_of, worker_spec
 from ciguard.campaign.scripts import text_of
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher, Job
-from ciguard.oracles import encode, judge
+from ciguard.oracles import encode_on, judge
 from ciguard.targets import parse_target, provision
 from ciguard.triage import Minimiser, fingerprint, simplicity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from ciguard.campaign.group import Group
     from ciguard.config import Config
@@ -63,18 +64,18 @@ def minimise(
         name: provision(parse_target(name.partition(" #")[0]), on_step=on_step)
         for name in names
     }
-    group = groups_of(environments)[bucket.finding.library]
+    groups = groups_of(environments)
     with Dispatcher() as dispatcher:
         specs = [worker_spec(name, member, config) for name, member in environments.items()]
         for started in dispatcher.start(specs).values():
             if isinstance(started, WorkerStartError):
                 raise started
-        finding = _shown(bucket, names, dispatcher, group.subject(bucket.finding.api))
+        finding = _shown(bucket, names, dispatcher, subject_of(groups, bucket.finding))
         if finding is None:
             return None
-        simplest = _simplest(finding, dispatcher, group, config)
+        simplest = _simplest(finding, dispatcher, groups, config)
     found = replace(bucket, finding=simplest)
-    return Minimised(found, text_of(found, group.members))
+    return Minimised(found, text_of(found, members_of(groups)))
 
 
 def _shown(
@@ -83,7 +84,9 @@ def _shown(
     """Run the bucket's case as it is, and return the finding that it still gives."""
     outcomes: dict[str, Outcome] = {}
     for name in names:
-        dispatcher.add(Job(name, _FIRST, (encode(bucket.finding.case),), fresh=True))
+        dispatcher.add(
+            Job(name, _FIRST, (encode_on(name, bucket.finding.case, subject),), fresh=True)
+        )
     while not dispatcher.is_idle:
         for result in dispatcher.wait(_WAIT_S):
             outcomes[result.job.target] = result.outcomes[0]
@@ -96,11 +99,13 @@ def _shown(
     return next(same, None)
 
 
-def _simplest(finding: Finding, dispatcher: Dispatcher, group: Group, config: Config) -> Finding:
+def _simplest(
+    finding: Finding, dispatcher: Dispatcher, groups: Mapping[str, Group], config: Config
+) -> Finding:
     minimiser = Minimiser(
         dispatcher,
         repetitions=config.confirmations,
-        subject_of=lambda met: group.subject(met.api),
+        subject_of=partial(subject_of, groups),
     )
     minimiser.propose(fingerprint(finding).key, finding)
     found = [finding]

@@ -18,6 +18,7 @@ from ciguard.campaign.suspects import comparable
 from ciguard.campaign.turns import Turns
 from ciguard.domain import (
     Event,
+    PairKind,
     RunFinished,
     RunStarted,
     StageFinished,
@@ -122,6 +123,7 @@ class _Campaign:
             yield from self._prepare(environments)
             yield from self._replay()
             yield from self._explore()
+            yield from self._cross_libraries()
             yield from self._measure()
             yield from self._confirm()
             yield from self._minimise()
@@ -136,6 +138,7 @@ class _Campaign:
         groups = yield from start_groups(environments, self._config, self._dispatcher)
         self._turns.groups.update(groups)
         self._budget.measures = any(comparable(group.names, group) for group in groups.values())
+        self._budget.spans_libraries = len(groups) > 1
         failures = [m.not_run for g in groups.values() for m in g.members.values() if m.not_run]
         if failures:
             raise WorkerStartError("\n".join(failures))
@@ -201,7 +204,12 @@ class _Campaign:
     def _replay(self) -> Iterator[Event]:
         """Run the corpus first: what is known must be seen again, or be fixed."""
         # What takes more time or memory passes: that is met by measuring, in a stage of its own.
-        corpus = (r for r in self._memory.corpus() if r.exhibit.oracle != PERFORMANCE)
+        # What differs between libraries is met by the calls of a stage of its own too.
+        corpus = (
+            record
+            for record in self._memory.corpus()
+            if record.exhibit.oracle != PERFORMANCE and record.exhibit.pair is not PairKind.LIBRARY
+        )
         self._turns.replays.start(corpus)
         while not self._turns.replays.is_done and time.monotonic() < self._budget.explore_until:
             yield from self._turns.take()
@@ -221,6 +229,18 @@ class _Campaign:
                 break
             yield from self._turns.take(is_patient=True)
         yield self._finish_stage("explore")
+
+    def _cross_libraries(self) -> Iterator[Event]:
+        """Make calls that passed on one library on the others."""
+        if not self._budget.spans_libraries:
+            return
+        equivalents, until = self._turns.equivalents, self._budget.libraries_until
+        self._dispatcher.clear_queue()
+        equivalents.start(self._memory.corpus())
+        while not equivalents.is_idle and time.monotonic() < until:
+            equivalents.pump()
+            yield from self._turns.take()
+        yield self._finish_stage("libraries")
 
     def _measure(self) -> Iterator[Event]:
         """Measure the calls of several targets against each other, while nothing else runs."""
@@ -274,7 +294,9 @@ class _Campaign:
             dispatcher=self._dispatcher,
             budget=self._budget,
             members=members,
-            replayed=self._turns.replays.replayed | self._turns.measurer.measured,
+            replayed=self._turns.replays.replayed
+            | self._turns.measurer.measured
+            | self._turns.equivalents.replayed,
             explored={stream.name: stream.done for stream in self._turns.streams.values()},
             explored_in_s=self._explored_in_s,
             used=self._used,

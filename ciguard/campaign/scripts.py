@@ -72,15 +72,27 @@ def write_scripts(
 
 def text_of(bucket: Bucket, members: Mapping[str, Member]) -> str:
     """Return the script of a bucket."""
-    shows_on = shown_on(bucket.finding, members)
-    return script(bucket.finding, environment_hint=hint_of(members.get(shows_on), shows_on))
+    finding = bucket.finding
+    libraries = {
+        name: members[name].environment.library.name for name in finding.targets if name in members
+    }
+    shows_on = shown_on(finding, members)
+    hint = hint_of(members.get(shows_on), shows_on)
+    others = [library for library in libraries.values() if library != finding.library]
+    if finding.pair is PairKind.LIBRARY and others and finding.outcomes:
+        hint = replace(hint, other_library=others[0])
+    return script(finding, environment_hint=hint)
 
 
 def shown_on(finding: Finding, members: Mapping[str, Member]) -> str:
     """Return the target to show a defect on: without a mode where it shows without one."""
-    eager = [n for n in finding.targets if n in members and members[n].identity.mode == EAGER]
-    is_of_one = finding.pair is PairKind.NONE
-    return eager[-1] if is_of_one and eager else finding.targets[-1]
+    known = [name for name in finding.targets if name in members]
+    if finding.pair is PairKind.NONE:
+        fitting = [name for name in known if members[name].identity.mode == EAGER]
+    else:
+        # The baseline keeps the targets of a difference between libraries in no order.
+        fitting = [n for n in known if members[n].environment.library.name == finding.library]
+    return (fitting or finding.targets)[-1]
 
 
 def hint_of(member: Member | None, name: str) -> EnvironmentHint:

@@ -6,6 +6,8 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from ciguard.campaign.equivalents import Equivalents
+from ciguard.campaign.group import members_of, subject_of
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.measuring import Measurer
 from ciguard.campaign.replay import Replays
@@ -66,6 +68,7 @@ class Turns:
             time_left=lambda: budget.confirm_until - time.monotonic(),
         )
         self.suspects = Suspects()
+        self.equivalents = Equivalents(dispatcher, self.groups)
         self.measurer = Measurer(dispatcher, self.groups, known=known)
         self.minimiser = Minimiser(
             dispatcher,
@@ -82,12 +85,12 @@ class Turns:
         )
 
     def _subject_of(self, finding: Finding) -> Subject:
-        return self.groups[finding.library].subject(finding.api)
+        return subject_of(self.groups, finding)
 
     @property
     def members(self) -> dict[str, Member]:
         """Every target of every group, by name."""
-        return {m.name: m for group in self.groups.values() for m in group.members.values()}
+        return members_of(self.groups)
 
     def take(self, *, is_patient: bool = False) -> Iterator[Event]:
         """Take one turn: start what waits for confirmation, and route the results that came in."""
@@ -112,6 +115,8 @@ class Turns:
                     self.intake.simplify(finding)
             case (Replays.KEY, _):
                 yield from self._take_replay(result)
+            case (Equivalents.KEY, _):
+                yield from self._take_equivalent(result)
             case (Stream.KEY, str(name), _):
                 stream = self.streams[name]
                 for executed in stream.take(result):
@@ -127,11 +132,19 @@ class Turns:
             yield from self._count(group, executed)
             yield from self.intake.take(executed, group)
 
+    def _take_equivalent(self, result: Result) -> Iterator[Event]:
+        for group, executed in self.equivalents.take(result):
+            yield from self._count(group, executed)
+            yield from self.intake.take(executed, group)
+        for finding in self.equivalents.findings():
+            yield from self.intake.propose(finding)
+
     def judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
         """Judge a batch, then say what came of it: an interruption comes between two batches."""
         judged = list(self.intake.take(executed, stream.group))
         counted = list(self._count(stream.group, executed))
         self.suspects.note(executed, stream.group)
+        self.equivalents.note(executed)
         stream.mark_judged()
         yield from (*counted, *judged)
 
@@ -159,6 +172,7 @@ class Turns:
             if not member.not_run:
                 member.not_run = reason
                 self.replays.give_up(name)
+                self.equivalents.give_up(name)
                 yield TargetUnavailable(target=name, reason=reason)
 
     def note(self, *, force: bool = False) -> None:

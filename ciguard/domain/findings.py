@@ -48,6 +48,8 @@ class PairKind(StrEnum):
     """One runs calls eagerly, the other compiled or traced."""
     BACKEND = "backend"
     ENVIRONMENT = "environment"
+    LIBRARY = "library"
+    """Targets of different libraries, each with the call that is equivalent there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,13 @@
 One module per oracle. Pure: no I/O, no clock, no randomness. Confirmation is triage's job.
 """
 
+from ciguard.oracles.across_libraries import (
+    AcrossLibrariesOracle,
+    call_on,
+    encode_on,
+    is_expressible,
+    returned_part,
+)
 from ciguard.oracles.boundary import BoundaryOracle
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
 from ciguard.oracles.crash import CrashOracle
@@ -13,6 +20,7 @@ from ciguard.oracles.differential import (
     pair_kind,
 )
 from ciguard.oracles.documentation import documentation_findings
+from ciguard.oracles.equivalents import calls_across, equivalence_of, equivalent
 from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
@@ -56,6 +64,7 @@ __all__ = [
     "PERFORMANCE",
     "RELATIONS",
     "SLOW",
+    "AcrossLibrariesOracle",
     "BoundaryOracle",
     "Compares",
     "CrashOracle",
@@ -72,12 +81,18 @@ __all__ = [
     "Relation",
     "Subject",
     "amount",
+    "call_on",
+    "calls_across",
     "differs",
     "documentation_findings",
     "encode",
+    "encode_on",
+    "equivalence_of",
+    "equivalent",
     "has_keyword",
     "has_special_elements",
     "is_comparable",
+    "is_expressible",
     "is_measured",
     "is_whole",
     "judge",
@@ -85,6 +100,7 @@ __all__ = [
     "limit_of",
     "pair_kind",
     "relations_of",
+    "returned_part",
     "rounds_for",
     "slow",
     "steady_growth",

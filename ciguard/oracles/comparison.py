@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +86,11 @@ def compare_outputs(
 
 def _structure(reference: Output, other: Output) -> Difference:
     text = f"{_describe(reference)} vs {_describe(other)}"
-    return Difference("structure", text, text)
+    return Difference("structure", text, _LENGTH.sub("", text))
 
 
 _ARRAYS = (Tensor, TensorDigest, Unreadable)
+_LENGTH = re.compile(r" of \d+")
 
 
 def _describe(output: Output) -> str:

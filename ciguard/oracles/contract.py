@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ciguard.oracles.laws import Law
 
 
+ACROSS_LIBRARIES = "across-libraries"
+"""Name of the one oracle that judges equivalent calls of several libraries."""
 UNSTABLE_TAGS = frozenset({"random", "time", "unstable"})
 """APIs whose values may differ from call to call: their values are not compared."""
 
@@ -32,6 +34,9 @@ class Identity:
     device: str
     mode: str = EAGER
     environment: tuple[tuple[str, str], ...] = ()
+    library: str = ""
+    engine: str = ""
+    """The library that it computes with: for Keras its backend, else the library itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,11 @@ class Subject:
     """Every target of the library, in the order given: the first is the reference."""
     laws: Mapping[str, Sequence[Law]] = field(default_factory=dict)
     """What the API's own words forbid, by parameter."""
+
+    @property
+    def spans_libraries(self) -> bool:
+        """Whether the targets are of several libraries, which run equivalent calls."""
+        return len({identity.library for identity in self.targets.values()}) > 1
 
 
 @runtime_checkable
@@ -92,10 +102,11 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
     """
     if not case.relation and case.focus not in subject.laws and _is_uneventful(outcomes):
         return []
+    oracles = ORACLES.items()
+    if subject.spans_libraries:
+        return list(oracles[ACROSS_LIBRARIES].judge(case, outcomes, subject))
     return [
-        finding
-        for oracle in ORACLES.items().values()
-        for finding in oracle.judge(case, outcomes, subject)
+        finding for oracle in oracles.values() for finding in oracle.judge(case, outcomes, subject)
     ]
 
 

@@ -28,6 +28,7 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
     Uniform,
+    dtypes,
 )
 from ciguard.execution import decode_outputs
 from ciguard.oracles.comparison import (
@@ -69,6 +70,12 @@ _WHERE = {
     PairKind.BACKEND: "on every backend",
     PairKind.MODE: "in every mode",
 }
+_ONE_WIDTH = (
+    frozenset(dtypes.INTEGERS),
+    frozenset({"float32", "float64"}),
+    frozenset(dtypes.COMPLEX),
+)
+"""Types that Keras takes for one another: 64 bits are for TensorFlow, PyTorch has few unsigned."""
 _UNSPECIFIED = frozenset({"values", "nan"})
 _UNSAID_OF_MODES = frozenset({"structure", "exception", "accepted"})
 """What no mode promises: numbers come out as tensors, and errors come from other checks."""
@@ -101,11 +108,16 @@ class DifferentialOracle:
                 continue
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
+            severity = (_SEVERITIES if law is None else _UNDER_A_LAW)[difference.kind]
+            if subject.targets[reference].engine != subject.targets[name].engine:
+                if _is_backends_own(difference, case):
+                    continue
+                severity = min(severity, _severity_between_backends(difference))
             findings.append(
                 Finding(
                     oracle="differential",
                     kind=difference.kind,
-                    severity=(_SEVERITIES if law is None else _UNDER_A_LAW)[difference.kind],
+                    severity=severity,
                     library=subject.library,
                     api=subject.api,
                     case=case,
@@ -145,6 +157,22 @@ def _detail(difference: Difference, other: Identity, pair: PairKind) -> str:
     """Return what tells this difference from others: each mode has defects of its own."""
     modes = [other.mode] if pair is PairKind.MODE else []
     return ": ".join(filter(None, [*modes, difference.detail]))
+
+
+def _is_backends_own(difference: Difference, case: Case) -> bool:
+    """Tell whether Keras leaves a difference to its backends, whose exceptions it hands through."""
+    if difference.kind in _UNSPECIFIED:
+        return exemption_of(case.api, "between backends") is not None
+    is_refusal = difference.kind in {"refused", "accepted"}
+    return difference.kind == "exception" or (is_refusal and case.intent is not Intent.CONFORMING)
+
+
+def _severity_between_backends(difference: Difference) -> Severity:
+    """Return how much a difference weighs at most: the backends are different libraries."""
+    types = set(difference.detail.split(" vs "))
+    is_width = difference.kind == "dtype" and any(types <= family for family in _ONE_WIDTH)
+    is_left_open = is_width or difference.kind in {"refused", "nan"}
+    return Severity.LOW if is_left_open else _SEVERITIES[difference.kind]
 
 
 def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> Difference | None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain import Confirmation, Finding, PairKind, Passed
 from ciguard.execution import Job
-from ciguard.oracles import HANG, SLOW, differs, encode, judge, limit_of, slow
+from ciguard.oracles import HANG, SLOW, differs, encode_on, judge, limit_of, slow
 from ciguard.triage.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -166,11 +166,15 @@ class Confirmer:
     def _repeat(self, number: int) -> None:
         trial = self._trials[number]
         trial.outcomes = {}
-        cases = tuple(encode(_varied(c.finding, trial.repetition)) for c in trial.candidates)
+        varied = [
+            (_varied(c.finding, trial.repetition), self._subject_of(c.finding))
+            for c in trial.candidates
+        ]
         is_compared = any(c.finding.oracle in _COMPARED for c in trial.candidates)
         perturb = _FILLS[trial.repetition % len(_FILLS)] if is_compared else 0
         limit_s = self._limit_s(trial.candidates[0])
         for target in trial.targets:
+            cases = tuple(encode_on(target, case, subject) for case, subject in varied)
             job = Job(
                 target,
                 (self._key, number),

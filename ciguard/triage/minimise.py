@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Confirmation, case_id
 from ciguard.execution import Job
-from ciguard.oracles import encode, judge
+from ciguard.oracles import encode_on, is_expressible, judge
 from ciguard.triage.buckets import simplicity
 from ciguard.triage.confirm import Confirmer
 from ciguard.triage.fingerprint import fingerprint
@@ -87,7 +87,12 @@ class Minimiser:
         self._confirmer.pump()
 
     def _go_on(self, search: _Search) -> None:
-        left = [v for v in reductions(search.best.case) if case_id(v) not in search.tried]
+        subject, targets = self._subject_of(search.best), tuple(search.best.outcomes)
+        left = [
+            variant
+            for variant in reductions(search.best.case)
+            if case_id(variant) not in search.tried and is_expressible(variant, targets, subject)
+        ]
         if not left or len(search.tried) >= _MOST_VARIANTS:
             del self._searches[search.key]
             if search.is_simpler:
@@ -95,8 +100,8 @@ class Minimiser:
             return
         search.variants = tuple(left[:_TOGETHER])
         search.outcomes = {}
-        cases = tuple(map(encode, search.variants))
-        for target in search.best.outcomes:
+        for target in targets:
+            cases = tuple(encode_on(target, case, subject) for case in search.variants)
             job = Job(target, (self.KEY, search.key), cases, fresh=True, most_hangs=1)
             self._dispatcher.add(job)
 

@@ -20,6 +20,7 @@ from ciguard.oracles import SLOW, is_measured
 from ciguard.targets import EAGER
 from ciguard.triage import arrays
 from ciguard.triage.expectation import comparison
+from ciguard.triage.library_check import equivalent_lines, library_check
 from ciguard.triage.literals import is_name, scalar
 from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
@@ -49,6 +50,8 @@ class EnvironmentHint:
     mode: str = EAGER
     module: str = ""
     """Import name of the library; empty means that it is the library's own name."""
+    other_library: str = ""
+    """What it is held against, for a difference between libraries."""
 
 
 def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
@@ -64,7 +67,7 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     """
     writer = writer_of(finding.library, module=_module(finding, environment_hint))
     source = Source(writer)
-    before, statements = _body(finding, source, environment_hint.mode)
+    before, statements = _body(finding, source, environment_hint)
     definitions = [part for part in (before, source.needs_unit and arrays.UNIT_FUNCTION) if part]
     parts = (
         f"{_header(finding, environment_hint)}\n\n{_imports(finding, source, environment_hint)}",
@@ -76,17 +79,18 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     return ("\n\n\n" if definitions else "\n\n").join(parts) + "\n"
 
 
-def _body(finding: Finding, source: Source, mode: str) -> tuple[str, list[str]]:
+def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, list[str]]:
     """Return the definitions before the call, and the call with what follows."""
     if finding.oracle == "metamorphic":
         calls, before, after = twin_check(finding.case, source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
     finish = [line for line in [source.writer.finish] if line]
-    calls = source.call_in_mode(finding.case, mode) if mode != EAGER else source.call(finding.case)
+    in_mode = hint.mode != EAGER
+    calls = source.call_in_mode(finding.case, hint.mode) if in_mode else source.call(finding.case)
     if is_measured(finding):
         return "", [timing(finding, [*calls, *finish])]
     calls += [*twin_call(finding.case, source), *finish]
-    before, after_error, after = _around_call(finding, source)
+    before, after_error, after = _around_call(finding, source, hint)
     return before, [*_indented_try(calls, after_error), after]
 
 
@@ -98,12 +102,15 @@ def _module(finding: Finding, hint: EnvironmentHint) -> str:
     return module
 
 
-def _around_call(finding: Finding, source: Source) -> tuple[str, str, str]:
+def _around_call(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, str, str]:
     if finding.oracle == "boundary":
         return "", "", _accepted(finding)
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if finding.pair is PairKind.NONE or reference is None:
         return "", "", 'print("returned:", result)\nprint("The defect did not show.")'
+    if finding.pair is PairKind.LIBRARY:
+        before, after = library_check(finding, source.writer, other=hint.other_library)
+        return before, "", after
     return comparison(reference, name=finding.targets[0], writer=source.writer)
 
 
@@ -158,6 +165,9 @@ def _header(finding: Finding, hint: EnvironmentHint) -> str:
     if finding.message:
         lines.append(f"In one line: {finding.message}")
     lines += [f"{name}: {text}" for name, text in _held_against(finding) if text]
+    if hint.other_library:
+        written = equivalent_lines(finding, other=hint.other_library)
+        lines += ["", "The other library's call:", *written]
     lines += ["", f"Install: pip install {' '.join(hint.install)}"]
     lines += _advice(outcome)
     return "\n".join(comment(line) for line in lines)
@@ -204,6 +214,8 @@ def _of_oracle(finding: Finding) -> str:
         return f"one target is worse than another ({finding.kind})."
     if finding.oracle == "metamorphic":
         return f"the law “{finding.kind}” is broken."
+    if finding.pair is PairKind.LIBRARY:
+        return f"libraries differ where they are defined alike ({finding.kind})."
     return f"two targets answer differently ({finding.kind})."
 
 

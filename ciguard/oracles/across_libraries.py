@@ -1,0 +1,247 @@
+"""Across libraries: calls that are defined alike come to different numbers.
+
+Only numbers, shapes and NaN of calls that passed are compared. Which element type a result has, and
+what is refused by which exception, is each library's own business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ciguard.domain import Evidence, Finding, Intent, PairKind, Passed, Severity, dtypes
+from ciguard.execution import Container, Tensor, decode_outputs
+from ciguard.oracles.comparison import compare_outputs
+from ciguard.oracles.contract import ACROSS_LIBRARIES, UNSTABLE_TAGS, registered
+from ciguard.oracles.differential import has_special_elements, inputs_in
+from ciguard.oracles.equivalents import equivalence_of, equivalent
+from ciguard.oracles.relations import encode, exemption_of
+from ciguard.oracles.showing import outcomes_side_by_side
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.domain import ApiCall, Case, Outcome
+    from ciguard.oracles.comparison import Difference, Inputs
+    from ciguard.oracles.contract import Subject
+
+_FAMILIES = (dtypes.BOOLEAN, dtypes.INTEGERS, dtypes.FLOATING, dtypes.COMPLEX)
+_NEARLY_INFINITE = 0.01
+"""Of the largest number of a type: beyond it, roundings decide whether a result overflows."""
+_MAJORITY = 2
+"""So many independent libraries must agree against one that is blamed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    reference: str
+    blamed: str
+    difference: Difference
+    is_odd: bool
+    """All other libraries agree with each other, and there are enough of them."""
+
+
+class AcrossLibrariesOracle:
+    """Blames the library that all others disagree with; says of two only that they differ."""
+
+    def judge(
+        self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+    ) -> Sequence[Finding]:
+        """Return one finding if the libraries disagree. `case` is the call of `subject.library`."""
+        if not subject.spans_libraries or not _is_comparable(case, subject):
+            return []
+        calls = {
+            name: call
+            for name in subject.targets
+            if name in outcomes and (call := call_on(name, case, subject)) is not None
+        }
+        results = {
+            name: result
+            for name, call in calls.items()
+            if (result := _result(outcomes[name], call)) is not None
+        }
+        verdict = _verdict(results, inputs_in(case), subject)
+        if verdict is None:
+            return []
+        return [_finding(verdict, calls, {name: outcomes[name] for name in results}, subject)]
+
+
+def call_on(target: str, case: ApiCall, subject: Subject) -> ApiCall | None:
+    """Return the call that a target of any library runs for a case of `subject.library`."""
+    library = subject.targets[target].library
+    return case if library == subject.library else equivalent(case, library)
+
+
+def encode_on(target: str, case: ApiCall, subject: Subject) -> bytes:
+    """Return a case as the worker of a target reads it: of another library, the equivalent call.
+
+    Raises:
+        ValueError: if there is no equivalent call.
+    """
+    call = call_on(target, case, subject) if subject.spans_libraries else case
+    if call is None:
+        msg = f"{case.api} with these arguments has no equivalent on {target}"
+        raise ValueError(msg)
+    return encode(call)
+
+
+def is_expressible(case: ApiCall, targets: Sequence[str], subject: Subject) -> bool:
+    """Whether every one of these targets has a call for a case."""
+    if not subject.spans_libraries:
+        return True
+    return all(call_on(target, case, subject) is not None for target in targets)
+
+
+def returned_part(api: str) -> int | None:
+    """Return which item of what an API returns is held against other libraries; None for all."""
+    row = equivalence_of(api)
+    parts = (form.part for form in row.forms.values() if form.api == api) if row else ()
+    return next(iter(parts), None)
+
+
+def _is_comparable(case: ApiCall, subject: Subject) -> bool:
+    return (
+        case.intent is Intent.CONFORMING
+        and not subject.tags & UNSTABLE_TAGS
+        and not has_special_elements(case)
+    )
+
+
+def _result(outcome: Outcome, call: ApiCall) -> Tensor | None:
+    """Return the tensor that is compared; None where there is none, or it was not kept whole."""
+    if not isinstance(outcome, Passed) or exemption_of(call.api, ACROSS_LIBRARIES):
+        return None
+    output = decode_outputs(outcome.encoded)
+    part = returned_part(call.api)
+    if part is not None:
+        has_part = isinstance(output, Container) and part < len(output.items)
+        output = output.items[part] if has_part and isinstance(output, Container) else None
+    return output if isinstance(output, Tensor) else None
+
+
+def _verdict(results: Mapping[str, Tensor], inputs: Inputs, subject: Subject) -> _Verdict | None:
+    differing = {
+        (one, other)
+        for one, other in combinations(results, 2)
+        if compare_results(results[one], results[other], inputs) is not None
+    }
+    if not differing:
+        return None
+    odd = _odd_one_out(list(results), differing, subject)
+    own = [n for n in results if subject.targets[n].library == subject.library]
+    between = [name for name in results if any(name in pair for pair in differing)]
+    # Of two that differ it is the one whose call the case is, so that a finding stays what it is.
+    blamed = odd or next((name for name in own if name in between), between[-1])
+    reference = next(n for n in results if {(n, blamed), (blamed, n)} & differing)
+    difference = compare_results(results[reference], results[blamed], inputs)
+    if difference is None:  # pragma: no cover - the comparison is symmetric
+        return None
+    return _Verdict(reference=reference, blamed=blamed, difference=difference, is_odd=bool(odd))
+
+
+def _odd_one_out(names: list[str], differing: set[tuple[str, str]], subject: Subject) -> str:
+    """Return the target that is alone with its result; empty if it cannot be told."""
+    identities = subject.targets
+    # Keras computes with its backend, whose vote would count twice.
+    independent = [n for n in names if identities[n].engine == identities[n].library]
+    for voters in (names, independent):
+        for name in voters:
+            others = [n for n in voters if n != name]
+            engines = {identities[n].engine for n in others}
+            agree = not any(set(pair) <= set(others) for pair in differing)
+            alone = all({(n, name), (name, n)} & differing for n in others)
+            if agree and alone and len(engines) >= _MAJORITY:
+                return name
+    return ""
+
+
+def compare_results(reference: Tensor, other: Tensor, inputs: Inputs) -> Difference | None:
+    """Return how two libraries' results differ in shape or numbers, whatever their type.
+
+    Integers and floats are not compared, nor are integers that the narrower type cannot hold.
+    """
+    family = next((f for f in _FAMILIES if reference.dtype in f and other.dtype in f), ())
+    if not family:
+        return None
+    # Both are held in the type that holds less: its roundings are what is allowed.
+    dtype = min(reference.dtype, other.dtype, key=_capacity)
+    mine, theirs = (_held_in(dtype, result) for result in (reference, other))
+    if mine is None or theirs is None:
+        return None
+    if {mine.shape, theirs.shape} == {(), (1,)}:  # Jittor has no tensor without dimensions
+        mine, theirs = replace(mine, shape=(1,)), replace(theirs, shape=(1,))
+    difference = compare_outputs(mine, theirs, inputs)
+    if difference is not None and difference.kind == "nan" and _is_overflow(mine, theirs):
+        return None
+    return difference
+
+
+def _capacity(dtype: str) -> float:
+    if dtype in dtypes.EPSILON:
+        return -dtypes.EPSILON[dtype]
+    return float(dtypes.integer_range(dtype)[1]) if dtype in dtypes.INTEGERS else 0.0
+
+
+def _held_in(dtype: str, result: Tensor) -> Tensor | None:
+    if result.dtype == dtype:
+        return result
+    if dtype in dtypes.INTEGERS:
+        least, greatest = dtypes.integer_range(dtype)
+        if result.elements.size and not (
+            least <= int(result.elements.min()) and int(result.elements.max()) <= greatest
+        ):
+            return None
+    stored = "float32" if dtype == "bfloat16" else dtype
+    with np.errstate(over="ignore"):
+        return replace(result, dtype=dtype, elements=result.elements.astype(stored))
+
+
+def _is_overflow(mine: Tensor, theirs: Tensor) -> bool:
+    """Tell whether every unequal element is infinite on one side, and nearly so on the other."""
+    if mine.elements.dtype.kind != "f" or mine.elements.size != theirs.elements.size:
+        return False
+    largest = float(np.finfo(mine.elements.dtype).max)
+    sides = [np.abs(result.elements.astype(np.float64)) for result in (mine, theirs)]
+    unequal = np.isfinite(sides[0]) != np.isfinite(sides[1])
+    unequal |= np.isnan(sides[0]) != np.isnan(sides[1])
+    least = np.minimum(*sides)[unequal]
+    return bool((least > _NEARLY_INFINITE * largest).all())
+
+
+def _finding(
+    verdict: _Verdict,
+    calls: Mapping[str, ApiCall],
+    outcomes: Mapping[str, Outcome],
+    subject: Subject,
+) -> Finding:
+    call, expected = calls[verdict.blamed], calls[verdict.reference]
+    kind = verdict.difference.kind
+    names = verdict.reference, verdict.blamed
+    sides = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
+    others = " (and no other library does)" if verdict.is_odd else ""
+    return Finding(
+        oracle="differential",
+        kind=kind,
+        severity=Severity.MEDIUM if verdict.is_odd and kind != "nan" else Severity.LOW,
+        library=subject.targets[verdict.blamed].library,
+        api=call.api,
+        case=call,
+        outcomes=outcomes,
+        targets=(verdict.reference, verdict.blamed),
+        pair=PairKind.LIBRARY,
+        message=(
+            f"{call.api} differs{others} in {kind} from {expected.api}, which is defined alike: "
+            f"{expected.api} gives {verdict.difference.text}"
+        ),
+        evidence=Evidence(
+            expected=f"{expected.api} on {names[0]}: {sides[0]}",
+            observed=f"{call.api} on {names[1]}: {sides[1]}",
+            law=f"{expected.api} and {call.api} are defined alike",
+        ),
+    )
+
+
+registered(ACROSS_LIBRARIES, AcrossLibrariesOracle)

@@ -1,0 +1,181 @@
+"""Equivalent calls: the shipped rows, and how a call of one library becomes that of another."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciguard.campaign.shipped import shipped_folder
+from ciguard.domain import (
+    ApiCall,
+    CallKind,
+    Constant,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
+from ciguard.knowledge import read_constraints
+from ciguard.oracles import calls_across, equivalence_of, equivalent
+from ciguard.oracles.equivalents import equivalences, shipped_equivalences
+
+LIBRARIES = ("torch", "tensorflow", "jax", "keras", "jittor")
+FORMS = [form for row in shipped_equivalences() for form in row.forms.items()]
+X = TensorValue("float32", (2, 3), Constant(1.0))
+
+
+def call(api: str, *arguments: Value, **keywords: Value) -> ApiCall:
+    return ApiCall(
+        api=api,
+        kind=CallKind.FUNCTION,
+        arguments=arguments,
+        keywords=tuple(keywords.items()),
+        seed=7,
+    )
+
+
+def number(value: float | None) -> LiteralValue:
+    return LiteralValue(value)
+
+
+# --- the rows that come with ciguard --------------------------------------------------------------
+
+
+def test_the_shipped_rows_are_many_and_of_known_libraries() -> None:
+    assert len(shipped_equivalences()) >= 100
+    assert {library for library, _ in FORMS} == set(LIBRARIES)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_row_names_apis_of_the_catalogue(library: str) -> None:
+    (path,) = shipped_folder().glob(f"{library}-*.jsonl")
+    with path.open(encoding="utf-8") as lines:
+        known = read_constraints(lines, name=path.name)
+
+    named = {form.api for of, form in FORMS if of == library}
+
+    assert named <= known.records.keys()
+
+
+# --- from one library to another ------------------------------------------------------------------
+
+
+def test_arguments_go_by_the_names_and_the_order_of_the_other_library() -> None:
+    case = call("torch.amax", X, dim=number(1), keepdim=LiteralValue(value=True))
+
+    assert equivalent(case, "tensorflow") == call(
+        "tensorflow.reduce_max", X, axis=number(1), keepdims=LiteralValue(value=True)
+    )
+
+
+def test_a_default_that_differs_is_written_out() -> None:
+    case = call("tensorflow.nn.leaky_relu", X)
+
+    assert equivalent(case, "jax") == call("jax.nn.leaky_relu", X, negative_slope=number(0.2))
+
+
+def test_a_fixed_argument_is_given_and_asked_for() -> None:
+    assert equivalent(call("tensorflow.math.reduce_variance", X), "torch") == call(
+        "torch.var", X, correction=number(0)
+    )
+    assert equivalent(call("torch.var", X, correction=number(0)), "jax") is not None
+    assert equivalent(call("torch.var", X), "jax") is None
+
+
+def test_a_list_of_tensors_stays_a_list_and_one_of_numbers_becomes_a_tuple() -> None:
+    two = TupleValue((X, X))
+    axes = ListValue((number(0), number(1)))
+
+    stacked = equivalent(call("torch.stack", two), "jax")
+    flipped = equivalent(call("torch.flip", X, axes), "jax")
+
+    assert stacked == call("jax.numpy.stack", ListValue(two.items), axis=number(0))
+    assert flipped == call("jax.numpy.flip", X, axis=TupleValue(axes.items))
+
+
+def test_what_is_none_or_only_stores_the_result_is_left_out() -> None:
+    case = call("torch.exp", X, out=X, dtype=number(None))
+
+    assert equivalent(case, "keras") == call("keras.ops.exp", X)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        call("torch.exp", number(1.0)),
+        call("torch.exp", TensorValue("float16", (2,), Constant(1.0))),
+        call("torch.exp", TensorValue("int32", (2,), Constant(1))),
+        call("torch.amax", TensorValue("float32", (0,), Constant(1.0))),
+        call("torch.add", X, TensorValue("float64", (2, 3), Constant(1.0))),
+        call("torch.add", X, X, alpha=number(2)),
+        call("torch.cumsum", X, number(0), dtype=DtypeValue("float64")),
+        call("torch.amax", X, dim=X),
+        call("torch.amax", X, dim=TupleValue(())),
+        call("torch.exp", X, X),
+        call("torch.nn.Linear", X),
+    ],
+    ids=lambda case: case.api,
+)
+def test_a_call_that_no_row_speaks_of_has_no_equivalent(case: ApiCall) -> None:
+    assert all(equivalent(case, library) is None for library in LIBRARIES)
+
+
+def test_a_library_that_computes_in_32_bits_is_not_compared_in_64() -> None:
+    case = call("torch.exp", TensorValue("float64", (2,), Constant(1.0)))
+
+    assert set(calls_across(case, LIBRARIES)) == {"torch", "tensorflow", "jax", "jittor"}
+
+
+def test_none_in_the_place_of_a_default_is_not_passed_on() -> None:
+    assert equivalent(call("tensorflow.argmax", X, axis=number(None)), "torch") is None
+    assert equivalent(call("torch.argmax", X), "tensorflow") is None
+    assert equivalent(call("torch.argmax", X), "jax") is not None
+
+
+def test_an_argument_that_the_other_library_lacks_leaves_it_out() -> None:
+    case = call("torch.nn.functional.elu", X, alpha=number(0.5))
+
+    assert list(calls_across(case, LIBRARIES)) == ["torch", "jax", "keras", "jittor"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_calls_across_libraries_can_start_from_any_of_them(library: str) -> None:
+    calls = calls_across(call("torch.sum", X), LIBRARIES)
+
+    again = calls_across(calls[library], LIBRARIES)
+
+    assert again == calls
+
+
+def test_an_api_in_no_row_has_no_calls_elsewhere() -> None:
+    assert equivalence_of("torch.linalg.inv") is None
+    assert calls_across(call("torch.linalg.inv", X), LIBRARIES) == {}
+
+
+# --- rows that are wrong --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ('torch = "torch.abs(x)"', "two libraries"),
+        ('torch = "torch.abs(x)"\njax = "jax.numpy.abs"', "not calls"),
+        ('torch = "torch.abs(x)"\njax = "jax.numpy.abs(x"', "not calls"),
+        ('torch = "torch.abs(x)"\njax = "jax.numpy.abs(x + 1)"', "not calls"),
+        ('torch = "torch.abs(x)"\njax = 3', "not calls"),
+        ('torch = "torch.abs(x)"\njax = "f(x)"\nelements = ["half"]', "elements are"),
+    ],
+)
+def test_a_row_that_is_wrong_is_named(row: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says) as raised:
+        equivalences(f"[[equivalent]]\n{row}\n")
+
+    assert "equivalent 1 (torch.abs(x))" in str(raised.value)
+
+
+def test_an_api_in_two_rows_is_refused() -> None:
+    row = '[[equivalent]]\ntorch = "torch.abs(x)"\njax = "jax.numpy.abs(x)"\n'
+
+    with pytest.raises(ValueError, match=r"torch\.abs, jax\.numpy\.abs in two rows"):
+        equivalences(row + row)
