@@ -4,12 +4,14 @@ One module per oracle. Pure: no I/O, no clock, no randomness. Confirmation is tr
 """
 
 from ciguard.oracles.boundary import BoundaryOracle
+from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
 from ciguard.oracles.crash import CrashOracle
 from ciguard.oracles.differential import (
     DifferentialOracle,
     differs,
     has_special_elements,
+    inputs_in,
     pair_kind,
 )
 from ciguard.oracles.documentation import documentation_findings
@@ -42,6 +44,7 @@ from ciguard.oracles.relations import (
     relations_of,
     tensors_of,
 )
+from ciguard.oracles.tolerance import Inputs, relative_tolerance
 
 __all__ = [
     "HANG",
@@ -61,6 +64,7 @@ __all__ = [
     "ExhaustionOracle",
     "HangOracle",
     "Identity",
+    "Inputs",
     "InternalErrorOracle",
     "Law",
     "MetamorphicOracle",
@@ -74,14 +78,19 @@ __all__ = [
     "documentation_findings",
     "encode",
     "has_special_elements",
+    "inputs_in",
     "is_comparable",
     "is_measured",
+    "is_rounding",
     "is_whole",
     "judge",
     "laws_of",
     "limit_of",
+    "may_be_rounding",
+    "nudged",
     "pair_kind",
     "relations_of",
+    "relative_tolerance",
     "rounds_for",
     "slow",
     "steady_growth",

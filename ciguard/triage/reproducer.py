@@ -16,8 +16,9 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
-from ciguard.oracles import SLOW, is_measured
+from ciguard.oracles import SLOW, inputs_in, is_measured
 from ciguard.triage import arrays
+from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
 from ciguard.triage.literals import is_name, scalar
 from ciguard.triage.source import Source
@@ -79,6 +80,8 @@ def _body(finding: Finding, source: Source) -> tuple[str, list[str]]:
     if finding.oracle == "metamorphic":
         calls, before, after = twin_check(finding.case, source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
+    if finding.oracle == "differential" and finding.kind in EFFECTS:
+        return effects_check(finding, source)
     finish = [line for line in [source.writer.finish] if line]
     calls = source.call(finding.case)
     if is_measured(finding):
@@ -102,7 +105,12 @@ def _around_call(finding: Finding, source: Source) -> tuple[str, str, str]:
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if finding.pair is PairKind.NONE or reference is None:
         return "", "", 'print("returned:", result)\nprint("The defect did not show.")'
-    return comparison(reference, name=finding.targets[0], writer=source.writer)
+    return comparison(
+        reference,
+        name=finding.targets[0],
+        writer=source.writer,
+        inputs=inputs_in(finding.case),
+    )
 
 
 def _accepted(finding: Finding) -> str:

@@ -21,11 +21,12 @@ import numpy as np
 
 from ciguard.domain import ApiCall, ApiRecord, Severity, Value, case_to_json, value_to_json
 from ciguard.execution import Container, Output, Scalar, Tensor, TensorDigest
-from ciguard.oracles.comparison import Difference, Inputs, compare_outputs
+from ciguard.oracles.comparison import Difference, compare_outputs
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
     from ciguard.domain import Json
+    from ciguard.oracles.tolerance import Inputs
 
 
 class Observes(StrEnum):
