@@ -23,6 +23,7 @@ _DIFFERENTIAL = {
     "accepted": Trace.ACCEPTED,
     "refused": Trace.REFUSED,
     "exception": Trace.EXCEPTION,
+    "mutation": Trace.ARGUMENTS,
 }
 _OTHER_ORACLES = {
     "boundary": Trace.ACCEPTED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from ciguard.targets import Environment, parse_target, provision
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 log = logging.getLogger(__name__)
+
+# How long an example takes says something of the machine, and nothing of the code.
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("untimed")
 
 TARGETS = {
     "torch": "torch==2.13.0",

@@ -103,7 +103,9 @@ class Intake:
             self._waiting.discard(outcome.key)
             if self._policy.action(outcome.finding) is Action.OFF:
                 continue  # confirmed as something else than it was proposed as
-            if outcome.confirmation is Confirmation.CONFIRMED:
+            if outcome.confirmation is None:
+                self.counts.pop(outcome.key, None)
+            elif outcome.confirmation is Confirmation.CONFIRMED:
                 yield from self._settle_confirmed(outcome)
             elif outcome.confirmation is Confirmation.FLAKY:
                 yield from self._settle_flaky(outcome)

@@ -23,6 +23,8 @@ class Intent(StrEnum):
     """One argument breaks one known constraint."""
     BOUNDARY = "boundary"
     """One argument sits on the edge: zero, None, empty, the largest integer."""
+    SPECIAL = "special"
+    """Conforms, but for NaN or an infinity among the elements of one tensor."""
 
 
 class CallKind(StrEnum):

@@ -56,6 +56,7 @@ _BY_KIND = {
     ("differential", "refused"): FindingClass.REGRESSION,
     ("differential", "accepted"): FindingClass.CHANGE,
     ("differential", "exception"): FindingClass.CHANGE,
+    ("differential", "aliasing"): FindingClass.CHANGE,
 }
 _BY_ORACLE = {
     "hang": FindingClass.HANG,

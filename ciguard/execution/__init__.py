@@ -16,11 +16,13 @@ from ciguard.execution.measurement import (
 )
 from ciguard.execution.outputs import (
     Container,
+    Effects,
     Output,
     Scalar,
     Tensor,
     TensorDigest,
     Unreadable,
+    decode_effects,
     decode_outputs,
 )
 from ciguard.execution.process import ServerProcess
@@ -29,6 +31,7 @@ from ciguard.execution.spec import Limits, WorkerSpec
 __all__ = [
     "Container",
     "Dispatcher",
+    "Effects",
     "Job",
     "Limits",
     "Measured",
@@ -42,6 +45,7 @@ __all__ = [
     "TensorDigest",
     "Unreadable",
     "WorkerSpec",
+    "decode_effects",
     "decode_measured",
     "decode_outputs",
     "growth_request",

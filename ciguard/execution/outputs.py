@@ -70,6 +70,26 @@ class Container:
 Output: TypeAlias = Tensor | TensorDigest | Unreadable | Scalar | Container
 
 
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a call did to its arguments; places count the tensors and arrays made for it."""
+
+    changed: tuple[int, ...] = ()
+    shared: tuple[int, ...] = ()
+    """Those with which the output shares memory."""
+
+
+def decode_effects(encoded: bytes) -> Effects:
+    """Return what a passed case did to its arguments."""
+    if not encoded.startswith(b'["E"'):
+        return Effects()
+    try:
+        _, changed, shared, _ = json.loads(encoded)
+        return Effects(tuple(map(int, changed)), tuple(map(int, shared)))
+    except (ValueError, TypeError):
+        return Effects()
+
+
 def decode_outputs(encoded: bytes) -> Output | None:
     """Return the outputs of a passed case.
 
@@ -134,5 +154,6 @@ _DECODERS: dict[str, Any] = {
     "N": lambda _tag, dtype, shape, why: Unreadable(dtype, tuple(shape), why),
     "L": _sequence,
     "M": _mapping,
+    "E": lambda _tag, _changed, _shared, output: _decode(output),
     **dict.fromkeys(("i", "f", "z", "o", "s", "b", "O"), _scalar),
 }

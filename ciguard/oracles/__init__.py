@@ -11,12 +11,14 @@ from ciguard.oracles.across_libraries import (
     returned_part,
 )
 from ciguard.oracles.boundary import BoundaryOracle
+from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
 from ciguard.oracles.crash import CrashOracle
 from ciguard.oracles.differential import (
     DifferentialOracle,
     differs,
     has_special_elements,
+    inputs_in,
     pair_kind,
 )
 from ciguard.oracles.documentation import documentation_findings
@@ -52,6 +54,7 @@ from ciguard.oracles.relations import (
     tensors_of,
     with_tensors,
 )
+from ciguard.oracles.tolerance import Inputs, relative_tolerance
 
 __all__ = [
     "HANG",
@@ -72,6 +75,7 @@ __all__ = [
     "ExhaustionOracle",
     "HangOracle",
     "Identity",
+    "Inputs",
     "InternalErrorOracle",
     "Law",
     "MetamorphicOracle",
@@ -91,15 +95,20 @@ __all__ = [
     "equivalent",
     "has_keyword",
     "has_special_elements",
+    "inputs_in",
     "is_comparable",
     "is_expressible",
     "is_measured",
+    "is_rounding",
     "is_whole",
     "judge",
     "laws_of",
     "limit_of",
+    "may_be_rounding",
+    "nudged",
     "pair_kind",
     "relations_of",
+    "relative_tolerance",
     "returned_part",
     "rounds_for",
     "slow",

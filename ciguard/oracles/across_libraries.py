@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.domain import ApiCall, Case, Outcome
-    from ciguard.oracles.comparison import Difference, Inputs
+    from ciguard.oracles.comparison import Difference
     from ciguard.oracles.contract import Subject
+    from ciguard.oracles.tolerance import Inputs
 
 _FAMILIES = (dtypes.BOOLEAN, dtypes.INTEGERS, dtypes.FLOATING, dtypes.COMPLEX)
 _NEARLY_INFINITE = 0.01

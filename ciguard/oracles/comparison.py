@@ -11,18 +11,12 @@ import numpy as np
 
 from ciguard.domain import dtypes
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable
+from ciguard.oracles.tolerance import NO_INPUTS, Inputs, relative_tolerance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
-    from ciguard.execution import Output
-
-_ROUNDINGS = 1024.0
-"""Tolerance in units of the dtype's epsilon, relative to the largest element: what re-ordered
-sums of the small arrays of a fuzzing case can amount to, with room to spare."""
-_LARGEST_RTOL = 0.05
+    from ciguard.execution import Effects, Output
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,41 +24,11 @@ class Difference:
     """How two outputs differ."""
 
     kind: str
-    """`structure`, `dtype`, `shape`, `nan`, `values`."""
+    """`structure`, `dtype`, `shape`, `nan`, `values`, `mutation`, `aliasing`."""
     text: str
     """For a person; may hold values."""
     detail: str = ""
     """What is the same whenever the same defect is met; part of the fingerprint."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """What the floating-point arguments of a call say about how exact its results can be."""
-
-    rtol: float = 0.0
-    """Tolerance of the coarsest type among them: no result is more exact than its origin."""
-    scale: float = 0.0
-    """Their magnitude, at most 1: a difference of like numbers is small, its rounding is not."""
-    low: float = 0.0
-    high: float = 0.0
-    """Their range. What a number outside an integer type's range is cast to is left open."""
-
-
-NO_INPUTS = Inputs()
-
-
-def inputs_of(dtypes_and_ranges: Iterable[tuple[str, float, float]]) -> Inputs:
-    """Return what the arguments' floating-point tensors say, from (dtype, least, greatest) each."""
-    known = [(d, low, high) for d, low, high in dtypes_and_ranges if d in dtypes.EPSILON]
-    if not known:
-        return NO_INPUTS
-    low, high = min(low for _, low, _ in known), max(high for _, _, high in known)
-    return Inputs(
-        rtol=max(_rtol(dtype) for dtype, _, _ in known),
-        scale=min(1.0, max(abs(low), abs(high))),
-        low=low,
-        high=high,
-    )
 
 
 def compare_outputs(
@@ -82,6 +46,21 @@ def compare_outputs(
     if isinstance(reference, _ARRAYS) and isinstance(other, _ARRAYS):
         return _compare_arrays(reference, other, inputs)
     return _structure(reference, other)
+
+
+def compare_effects(reference: Effects, other: Effects) -> Difference | None:
+    """Return how differently two equal calls treat their arguments."""
+    if reference.changed != other.changed:
+        did = (f"changes {_places(one.changed)}" for one in (reference, other))
+        return Difference("mutation", " vs ".join(did))
+    if reference.shared != other.shared:
+        did = (f"shares memory with {_places(one.shared)}" for one in (reference, other))
+        return Difference("aliasing", " vs ".join(did))
+    return None
+
+
+def _places(places: tuple[int, ...]) -> str:
+    return f"tensor {', '.join(str(place + 1) for place in places)}" if places else "no argument"
 
 
 def _structure(reference: Output, other: Output) -> Difference:
@@ -133,13 +112,13 @@ def _compare_scalars(reference: Scalar, other: Scalar, inputs: Inputs) -> Differ
         return _structure(reference, other)
     if reference.kind in "fz":
         # A Python float may hold a float32's value: its digits beyond that mean nothing.
-        return _compare_values(_number(reference), _number(other), "float32", inputs)
+        return _compare_values(number(reference), number(other), "float32", inputs)
     if reference.kind in "sb":
         return None  # wording, names of objects and the like: not a numeric result
     return Difference("values", f"{reference.text[:60]} vs {other.text[:60]}")
 
 
-def _number(scalar: Scalar) -> NDArray[Any]:
+def number(scalar: Scalar) -> NDArray[Any]:
     """Return a scalar as an array of one element; of none if it is no number."""
     convert = float if scalar.kind == "f" else complex
     try:
@@ -181,10 +160,11 @@ def _compare_digests(
 ) -> Difference | None:
     if reference.sha256 and reference.sha256 == other.sha256:
         return None
-    difference = _compare_values(reference.sample, other.sample, reference.dtype, inputs)
+    pair, count = (reference.sample, other.sample), math.prod(reference.shape)
+    difference = _compare_values(*pair, reference.dtype, inputs, count=count)
     if difference is not None:
         return difference
-    if (reference.nan, reference.inf) != (other.nan, other.inf):
+    if _special_counts(reference, inputs) != _special_counts(other, inputs):
         counts = (f"{one.nan} NaN and {one.inf} infinite" for one in (reference, other))
         return Difference("nan", " vs ".join(counts))
     is_exact = reference.dtype not in dtypes.EPSILON
@@ -193,22 +173,23 @@ def _compare_digests(
     return None
 
 
-def _rtol(dtype: str) -> float:
-    return min(_ROUNDINGS * dtypes.EPSILON.get(dtype, 0.0), _LARGEST_RTOL)
+def _special_counts(digest: TensorDigest, inputs: Inputs) -> tuple[int, int]:
+    special = digest.nan + digest.inf
+    return special, digest.nan if inputs.are_finite else special
 
 
 def _compare_values(
-    mine: NDArray[Any], theirs: NDArray[Any], dtype: str, inputs: Inputs
+    mine: NDArray[Any], theirs: NDArray[Any], dtype: str, inputs: Inputs, *, count: int = 0
 ) -> Difference | None:
+    """Compare elements; `count` is how many there are, if these are a sample."""
     if mine.shape != theirs.shape:
         return None  # no healthy worker writes fewer elements than the shape says
     if mine.dtype.kind not in "fc":
         return None if np.array_equal(mine, theirs) else _first_unequal(mine, theirs)
-    finite = np.isfinite(mine)
-    if not np.array_equal(finite, np.isfinite(theirs)) or not np.array_equal(
-        mine[~finite], theirs[~finite], equal_nan=True
-    ):
-        return _first_unequal(mine, theirs, kind="nan")
+    finite = np.isfinite(mine) & np.isfinite(theirs)
+    unequal = _unequally_special(mine, theirs, inputs)
+    if unequal.any():
+        return _at(int(np.flatnonzero(unequal)[0]), mine, theirs, kind="nan")
     wide = np.complex128 if mine.dtype.kind == "c" else np.float64
     x, y = mine[finite].astype(wide), theirs[finite].astype(wide)
     if not x.size:
@@ -216,7 +197,8 @@ def _compare_values(
     with np.errstate(over="ignore"):
         error = np.abs(x - y)
         largest = max(float(np.abs(x).max()), float(np.abs(y).max()), inputs.scale)
-        allowed = max(_rtol(dtype), inputs.rtol) * largest
+        rtol = relative_tolerance(dtype, count=count or mine.size, inputs=inputs)
+        allowed = rtol * largest
     if not (error > allowed).any():
         return None
     worst = int(error.argmax())
@@ -238,10 +220,22 @@ def _apart(error: float, magnitude: float, dtype: str) -> str:
     return f"relative error {relative:.2g}{places}"
 
 
-def _first_unequal(mine: NDArray[Any], theirs: NDArray[Any], kind: str = "values") -> Difference:
-    if mine.dtype.kind in "fc":
-        unequal = ~((mine == theirs) | (np.isnan(mine) & np.isnan(theirs)))
-    else:
-        unequal = mine != theirs
-    place = int(np.flatnonzero(unequal)[0]) if unequal.any() else 0
+def _unequally_special(
+    mine: NDArray[Any], theirs: NDArray[Any], inputs: Inputs
+) -> NDArray[np.bool_]:
+    """Return where one is NaN or infinite and the other is not the same."""
+    finite, others = np.isfinite(mine), np.isfinite(theirs)
+    unequal: NDArray[np.bool_] = finite != others
+    if inputs.are_finite:
+        same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs))
+        unequal |= ~finite & ~others & ~same
+    return unequal
+
+
+def _first_unequal(mine: NDArray[Any], theirs: NDArray[Any]) -> Difference:
+    unequal = np.flatnonzero(mine != theirs)
+    return _at(int(unequal[0]) if unequal.size else 0, mine, theirs, kind="values")
+
+
+def _at(place: int, mine: NDArray[Any], theirs: NDArray[Any], *, kind: str) -> Difference:
     return Difference(kind, f"{mine[place]!s:.60} vs {theirs[place]!s:.60} at element {place}")

@@ -30,22 +30,17 @@ from ciguard.domain import (
     Uniform,
     dtypes,
 )
-from ciguard.execution import decode_outputs
-from ciguard.oracles.comparison import (
-    NO_INPUTS,
-    Difference,
-    Inputs,
-    compare_outputs,
-    inputs_of,
-)
+from ciguard.execution import decode_effects, decode_outputs
+from ciguard.oracles.comparison import Difference, compare_effects, compare_outputs
 from ciguard.oracles.contract import UNSTABLE_TAGS, headline, registered
 from ciguard.oracles.laws import broken_laws, evidence_of
 from ciguard.oracles.relations import exemption_of
 from ciguard.oracles.showing import outcomes_side_by_side
+from ciguard.oracles.tolerance import NO_INPUTS, Inputs, inputs_of
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ciguard.domain import Case, Fill, Outcome, Value
     from ciguard.oracles.contract import Identity, Subject
@@ -57,6 +52,8 @@ _SEVERITIES = {
     "dtype": Severity.HIGH,
     "shape": Severity.HIGH,
     "structure": Severity.HIGH,
+    "mutation": Severity.HIGH,
+    "aliasing": Severity.LOW,
     "refused": Severity.MEDIUM,
     "accepted": Severity.INFO,
     "exception": Severity.LOW,
@@ -76,6 +73,15 @@ _ONE_WIDTH = (
     frozenset(dtypes.COMPLEX),
 )
 """Types that Keras takes for one another: 64 bits are for TensorFlow, PyTorch has few unsigned."""
+_OF_ONE_DEVICE = {PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT}
+_SEEN_BETWEEN: Mapping[str, Collection[PairKind]] = {
+    "mutation": {*_OF_ONE_DEVICE, PairKind.DEVICE},
+    "aliasing": _OF_ONE_DEVICE,
+}
+"""Pairs whose calls do the same to their arguments; any for what is not listed. A move to another
+device copies; compiled code, backends and other libraries have arguments of their own."""
+SPECIAL_ELEMENTS = "special elements"
+"""How exemptions name what becomes of NaN and infinities."""
 _UNSPECIFIED = frozenset({"values", "nan"})
 _UNSAID_OF_MODES = frozenset({"structure", "exception", "accepted"})
 """What no mode promises: numbers come out as tensors, and errors come from other checks."""
@@ -104,7 +110,7 @@ class DifferentialOracle:
             difference = differs(outcomes[reference], outcomes[name], inputs)
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
-            if pair is PairKind.MODE and not _is_promised(difference, subject):
+            if not _is_promised(difference, pair, subject):
                 continue
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
@@ -204,11 +210,16 @@ def _compare_encoded(mine: bytes, theirs: bytes, inputs: Inputs) -> Difference |
     reference, other = decode_outputs(mine), decode_outputs(theirs)
     if reference is None or other is None:
         return None
-    return compare_outputs(reference, other, inputs)
+    difference = compare_outputs(reference, other, inputs)
+    return difference or compare_effects(decode_effects(mine), decode_effects(theirs))
 
 
-def _is_promised(difference: Difference, subject: Subject) -> bool:
-    """Tell whether a mode promises not to differ from eager execution in this."""
+def _is_promised(difference: Difference, pair: PairKind, subject: Subject) -> bool:
+    """Tell whether targets that differ in this way promise to agree in this."""
+    if pair not in _SEEN_BETWEEN.get(difference.kind, PairKind):
+        return False
+    if pair is not PairKind.MODE:
+        return True
     if subject.tags & UNSTABLE_TAGS:
         return difference.kind == "dtype"  # a random number may decide all else
     return difference.kind not in _UNSAID_OF_MODES
@@ -219,8 +230,10 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
         return True
     if subject.tags & UNSTABLE_TAGS or exemption_of(subject.api, "differential"):
         return False
-    # What NaN, infinities and the ends of a type's range turn into is left open by most
-    # definitions (a cast to an integer, the order of a sort), and does change between builds.
+    if case.intent is Intent.SPECIAL:
+        return exemption_of(subject.api, SPECIAL_ELEMENTS) is None
+    # What the ends of a type's range turn into is left open by most definitions (a sum that
+    # overflows on the way, a cast to an integer), and does change between builds.
     return case.intent is Intent.CONFORMING and not has_special_elements(case)
 
 
@@ -257,11 +270,12 @@ def _is_special_value(value: Value) -> bool:
 
 def inputs_in(case: ApiCall) -> Inputs:
     """Return how exact the results of a call can be, from its arguments."""
-    return inputs_of(
-        (leaf.dtype, *_range(leaf.fill))
-        for leaf in leaves(case)
-        if isinstance(leaf, (ArrayValue, TensorValue))
+    tensors = [leaf for leaf in leaves(case) if isinstance(leaf, (ArrayValue, TensorValue))]
+    known = inputs_of(
+        [(tensor.dtype, *_range(tensor.fill)) for tensor in tensors],
+        sizes=[math.prod(tensor.shape) for tensor in tensors],
     )
+    return replace(known, are_finite=False) if has_special_elements(case) else known
 
 
 def _range(fill: Fill) -> tuple[float, float]:
@@ -271,9 +285,9 @@ def _range(fill: Fill) -> tuple[float, float]:
             return number, number
         case Uniform(_, low, high):
             return low, high
-        case Explicit(data):
+        case Explicit(data) if not _is_special(fill):
             return min(data, default=0), max(data, default=0)
-        case Special():
+        case Explicit() | Special():
             return -math.inf, math.inf
 
 

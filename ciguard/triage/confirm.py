@@ -10,6 +10,10 @@ from uninitialised memory or drawn at random disagrees.
 
 A call that exceeds its limit gets a multiple of it in the first repetition, as far as the budget
 allows: one that returns then is slow, and is repeated as such; one that does not return hangs.
+
+A difference in values is also tried with inputs that were moved by one rounding. If what becomes of
+them, or the target's own repetitions, differ as much as the targets do, rounding explains it: that
+is no finding, and no flaw of the API either.
 """
 
 from __future__ import annotations
@@ -22,7 +26,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain import Confirmation, Finding, PairKind, Passed
 from ciguard.execution import Job
-from ciguard.oracles import HANG, SLOW, differs, encode_on, judge, limit_of, slow
+from ciguard.oracles import (
+    HANG,
+    SLOW,
+    differs,
+    encode_on,
+    is_rounding,
+    judge,
+    limit_of,
+    may_be_rounding,
+    nudged,
+    slow,
+)
 from ciguard.triage.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -55,7 +70,8 @@ class Settled:
     """The provisional fingerprint under which it was proposed."""
     finding: Finding
     """As met in the first fresh worker; as proposed when it did not show there."""
-    confirmation: Confirmation
+    confirmation: Confirmation | None
+    """None: rounding explains it, so there is nothing to report."""
 
 
 @dataclass(slots=True)
@@ -64,6 +80,8 @@ class _Candidate:
     finding: Finding
     met: list[Finding] = field(default_factory=list)
     seen: list[dict[str, Outcome]] = field(default_factory=list)
+    near: list[dict[str, Outcome]] = field(default_factory=list)
+    """Of calls with nudged inputs."""
 
 
 @dataclass(slots=True)
@@ -170,6 +188,11 @@ class Confirmer:
             (_varied(c.finding, trial.repetition), self._subject_of(c.finding))
             for c in trial.candidates
         ]
+        varied += [
+            (nudged(case, case.seed), subject)
+            for (case, subject), candidate in zip(varied, trial.candidates, strict=True)
+            if may_be_rounding(candidate.finding)
+        ]
         is_compared = any(c.finding.oracle in _COMPARED for c in trial.candidates)
         perturb = _FILLS[trial.repetition % len(_FILLS)] if is_compared else 0
         limit_s = self._limit_s(trial.candidates[0])
@@ -217,14 +240,20 @@ class Confirmer:
 
     def _settle_repetition(self, trial: _Trial) -> Iterator[Settled]:
         surviving = []
-        for position, candidate in enumerate(trial.candidates):
-            outcomes = {name: trial.outcomes[name][position] for name in trial.targets}
+        rows = zip(*(trial.outcomes[name] for name in trial.targets), strict=True)
+        met = [dict(zip(trial.targets, row, strict=True)) for row in rows]
+        near = iter(met[len(trial.candidates) :])
+        for candidate, outcomes in zip(trial.candidates, met, strict=False):
+            if may_be_rounding(candidate.finding):
+                candidate.near.append(next(near))
             if not self._shows_again(candidate, outcomes):
                 yield Settled(candidate.key, candidate.finding, Confirmation.FLAKY)
-            elif trial.repetition + 1 == self._repetitions:
-                yield Settled(candidate.key, _most_common(candidate.met), Confirmation.CONFIRMED)
-            else:
+            elif trial.repetition + 1 < self._repetitions:
                 surviving.append(candidate)
+            elif _is_rounding(candidate):
+                yield Settled(candidate.key, candidate.finding, None)
+            else:
+                yield Settled(candidate.key, _most_common(candidate.met), Confirmation.CONFIRMED)
         trial.candidates = surviving
 
     def _shows_again(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
@@ -282,6 +311,15 @@ def _agree(earlier: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> b
     if not earlier:
         return True
     return all(differs(earlier[0][name], outcome) is None for name, outcome in outcomes.items())
+
+
+def _is_rounding(candidate: _Candidate) -> bool:
+    """Tell whether the difference is as large as what each target makes of rounding."""
+    if not may_be_rounding(candidate.finding):
+        return False
+    near = [*candidate.seen, *candidate.near]
+    seen = {name: [outcomes[name] for outcomes in near] for name in candidate.finding.outcomes}
+    return is_rounding(candidate.met[-1], seen)
 
 
 def _most_common(met: list[Finding]) -> Finding:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected, dtypes
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable, decode_outputs
+from ciguard.oracles import relative_tolerance
 from ciguard.triage.literals import element, scalar, shape_text
 from ciguard.triage.symptom import telling_line
 
@@ -14,11 +16,8 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Outcome
     from ciguard.execution import Output
+    from ciguard.oracles import Inputs
     from ciguard.triage.writers import Writer
-
-_ROUNDINGS = 1024.0
-_LARGEST_RTOL = 0.05
-"""Both as the differential oracle has them: the script must see what the oracle saw."""
 
 _LEAVES = '''
 def leaves(value):
@@ -72,13 +71,16 @@ print("No difference.")
 """
 
 
-def comparison(reference: Outcome, *, name: str, writer: Writer) -> tuple[str, str, str]:
+def comparison(
+    reference: Outcome, *, name: str, writer: Writer, inputs: Inputs
+) -> tuple[str, str, str]:
     """Return the source text around a call that is compared with a recorded outcome.
 
     Args:
         reference: the outcome on the reference target.
         name: how that target is called.
         writer: of the library.
+        inputs: of the call.
 
     Returns:
         (before the arguments, in the `except` clause for `error`, after the call).
@@ -89,16 +91,21 @@ def comparison(reference: Outcome, *, name: str, writer: Writer) -> tuple[str, s
             if output is None:
                 return _unexpected(name, "an outcome that cannot be decoded")
             raised = _difference_raised(f"; {name} returned a result")
-            return _helpers(output, writer=writer), raised, _COMPARE_RESULT.strip()
+            return _helpers(output, writer=writer, inputs=inputs), raised, _COMPARE_RESULT.strip()
         case Rejected(exception) | Errored(exception):
             return _refusal(name, exception, telling_line(reference))
         case Crashed() | Hung() | Exhausted():
             return _unexpected(name, telling_line(reference))
 
 
-def tolerances() -> dict[str, float]:
-    """Return the allowed error by element type, relative to the largest element."""
-    found = {kind: min(_ROUNDINGS * eps, _LARGEST_RTOL) for kind, eps in dtypes.EPSILON.items()}
+def tolerances(inputs: Inputs, *, count: int) -> dict[str, float]:
+    """Return the allowed error by element type, relative to the largest element.
+
+    Args:
+        inputs: of the call.
+        count: elements of its largest result: where the oracle allows least.
+    """
+    found = {kind: relative_tolerance(kind, count=count, inputs=inputs) for kind in dtypes.EPSILON}
     return found | {"float": found["float32"], "complex": found["float32"]}
 
 
@@ -108,14 +115,25 @@ def functions(writer: Writer) -> str:
     return _LEAVES.strip("\n").format(is_tensor=writer.is_tensor, dtype=dtype, elements=elements)
 
 
-def _helpers(output: Output, *, writer: Writer) -> str:
+def _helpers(output: Output, *, writer: Writer, inputs: Inputs) -> str:
     recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output))
-    used = {kind: rtol for kind, rtol in tolerances().items() if f"('{kind}'" in recorded}
+    rtols = tolerances(inputs, count=_most_elements(output))
+    used = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
     parts = (
         f"RTOL = {used!r}  # allowed error, relative to the largest element",
         f"EXPECTED = [  # what the reference target returned\n{recorded},\n]",
     )
     return "\n".join(parts) + "\n\n\n" + functions(writer)
+
+
+def _most_elements(output: Output) -> int:
+    match output:
+        case Tensor(shape=shape) | TensorDigest(shape=shape):
+            return math.prod(shape)
+        case Container(items=items):
+            return max(map(_most_elements, items), default=1)
+        case _:
+            return 1
 
 
 def _leaves(output: Output) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Passed, dtypes
 from ciguard.execution import Container, Tensor, decode_outputs
-from ciguard.oracles import equivalent, returned_part, tensors_of
+from ciguard.oracles import equivalent, inputs_in, returned_part, tensors_of
 from ciguard.triage.expectation import functions, tolerances
 from ciguard.triage.literals import element, shape_text
 from ciguard.triage.source import Source
@@ -48,7 +48,8 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
         raise ValueError(msg)
     kind = _ROUNDED if expected.dtype in dtypes.EPSILON else _EXACT
     types = (expected.dtype, *(tensor.dtype for tensor in tensors_of(finding.case)))
-    allowed = max(tolerances().get(dtype, 0.0) for dtype in types)
+    known = tolerances(inputs_in(finding.case), count=expected.elements.size)
+    allowed = max(known.get(dtype, 0.0) for dtype in types)
     numbers = ", ".join(element(value) for value in expected.elements)
     before = (
         f"RTOL = { ({kind: allowed} if kind == _ROUNDED else {})!r}"

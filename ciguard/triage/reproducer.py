@@ -16,9 +16,10 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
-from ciguard.oracles import SLOW, is_measured
+from ciguard.oracles import SLOW, inputs_in, is_measured
 from ciguard.targets import EAGER
 from ciguard.triage import arrays
+from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
 from ciguard.triage.library_check import equivalent_lines, library_check
 from ciguard.triage.literals import is_name, scalar
@@ -84,6 +85,8 @@ def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str,
     if finding.oracle == "metamorphic":
         calls, before, after = twin_check(finding.case, source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
+    if finding.oracle == "differential" and finding.kind in EFFECTS:
+        return effects_check(finding, source)
     finish = [line for line in [source.writer.finish] if line]
     in_mode = hint.mode != EAGER
     calls = source.call_in_mode(finding.case, hint.mode) if in_mode else source.call(finding.case)
@@ -111,7 +114,12 @@ def _around_call(finding: Finding, source: Source, hint: EnvironmentHint) -> tup
     if finding.pair is PairKind.LIBRARY:
         before, after = library_check(finding, source.writer, other=hint.other_library)
         return before, "", after
-    return comparison(reference, name=finding.targets[0], writer=source.writer)
+    return comparison(
+        reference,
+        name=finding.targets[0],
+        writer=source.writer,
+        inputs=inputs_in(finding.case),
+    )
 
 
 def _accepted(finding: Finding) -> str:

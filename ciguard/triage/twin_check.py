@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ciguard.oracles import RELATIONS, Compares, Observes, tensors_of
+from ciguard.oracles import RELATIONS, Compares, Observes, inputs_in, tensors_of
 from ciguard.triage.expectation import functions, tolerances
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
     if relation.compares is Compares.NOTHING:
         raised = _RAISED.rstrip().format(raises=relation.raises)
         statements[1:] = ["try:", textwrap.indent(statements[1], "    ") + raised]
-    rtols = tolerances()
+    inputs = inputs_in(case)
+    rtols = tolerances(inputs, count=inputs.largest[0])
     met = {"float32", "float64", "float", *(tensor.dtype for tensor in tensors_of(case))}
     shown = {kind: rtol for kind, rtol in rtols.items() if kind in met}
     if relation.compares is Compares.NUMBERS:

@@ -37,7 +37,7 @@ from ciguard.values.constraints import (
     has_symbols,
     references,
 )
-from ciguard.values.mutation import Mutation, Mutator
+from ciguard.values.mutation import Mutation, Mutator, takes_special, with_special
 from ciguard.values.sample import Sampler, compile_sampler
 from ciguard.values.scope import Scope
 from ciguard.values.violate import violations
@@ -85,7 +85,9 @@ __all__ = [
     "in_words",
     "problem",
     "references",
+    "takes_special",
     "violations",
+    "with_special",
 ]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, assert_never
 
-from ciguard.domain import ArrayValue, Explicit, TensorValue, Uniform, Value
+from ciguard.domain import ArrayValue, Constant, Explicit, Special, TensorValue, Uniform, Value
+from ciguard.domain import dtypes as element_types
 
 if TYPE_CHECKING:
     import random
@@ -71,3 +73,37 @@ def with_element(tensor: AnyTensor, place: int, element: float) -> AnyTensor:
             elements = [0] * count
     elements[place % count] = element
     return replace(tensor, fill=Explicit(tuple(elements)))
+
+
+_SPECIAL = (math.nan, math.nan, math.inf, -math.inf)
+_MOST_SPELT_OUT = 64
+_STEPS = 64
+
+
+def takes_special(value: Value | None) -> TypeGuard[AnyTensor]:
+    """Tell whether NaN can stand among the elements of a value, which are few and known."""
+    return (
+        isinstance(value, AnyTensor)
+        and value.dtype in element_types.FLOATING
+        and not isinstance(value.fill, Special)
+        and 0 < prod(value.shape) <= _MOST_SPELT_OUT
+    )
+
+
+def with_special(rng: random.Random, tensor: AnyTensor) -> AnyTensor:
+    """Return a tensor with NaN or an infinity at one place, the rest from the fill's range."""
+    count = prod(tensor.shape)
+    match tensor.fill:
+        case Uniform(_, low, high):
+            step = (high - low) / _STEPS
+            data = [low + step * int(1 + rng.random() * (_STEPS - 1)) for _ in range(count)]
+        case Explicit(given):
+            data = list(given)
+        case Constant(number):
+            data = [number] * count
+        case Special():
+            return tensor
+        case _:
+            assert_never(tensor.fill)
+    data[int(rng.random() * count)] = _SPECIAL[int(rng.random() * len(_SPECIAL))]
+    return replace(tensor, fill=Explicit(tuple(data)))

@@ -163,7 +163,19 @@ def rehearsed(adapter: Any) -> list[Any]:
     return [statuses, first == again, gathered % (2 * 1024 * 1024)]
 
 
+def effects(adapter: Any) -> list[Any]:
+    """Return what is seen of a call that changes a tensor, of views, and of a copy."""
+    made = [adapter.tensor(array_of("float32"), "float32") for _ in range(2)]
+    seen = [adapter.effects(made, made[0] + 1)]
+    if hasattr(made[0], "add_"):
+        made[0].add_(1)
+    if adapter.module == "torch":
+        seen.append(adapter.effects(made, [made[1][1], made[1].T]))
+    return [*seen, adapter.effects(made, made[0])]
+
+
 QUESTIONS = {
+    "effects": effects,
     "rehearsed": rehearsed,
     "round-trips": round_trips,
     "strangers": strangers,

@@ -75,6 +75,16 @@ def test_what_is_no_tensor_is_not_read(
     assert ask(environment_of(library), library, "strangers") == [None] * 9
 
 
+def test_changed_and_shared_tensors_are_seen_where_tensors_can_be(
+    environment_of: Callable[[str], Environment], library: str
+) -> None:
+    seen = ask(environment_of(library), library, "effects")
+
+    nothing: list[list[int]] = [[], []]
+    of_torch = [nothing, [[0], [1]], [[0], [0]]]
+    assert seen == (of_torch if library == "torch" else [nothing, nothing])
+
+
 def test_a_seed_decides_what_is_drawn(
     environment_of: Callable[[str], Environment], library: str
 ) -> None:

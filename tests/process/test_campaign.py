@@ -196,6 +196,23 @@ def test_versions_that_differ_are_told_apart_by_what_they_answer(campaign: Campa
     assert kinds >= {("planted.cube", "values"), ("planted.tail", "refused")}
 
 
+def test_rounding_is_no_difference_and_what_is_more_than_rounding_is_named(
+    campaign: Campaign,
+) -> None:
+    events = campaign(
+        api=("planted.versions.*",), allow=("debug",), relations=(), max_cases=4 * CASES
+    )
+
+    kinds = {(b.finding.api.rpartition(".")[2], b.finding.kind) for b in end(events).buckets}
+    assert kinds >= {
+        ("blunt", "values"),
+        ("cleaned", "nan"),
+        ("emptied", "mutation"),
+        ("handed", "aliasing"),
+    }
+    assert "steep" not in dict(kinds)
+
+
 def server_of(target: str) -> int:
     """Return the fork server of a target: a child of ours whose environment is the target's."""
     marks = {ONE: False, TWO: True}

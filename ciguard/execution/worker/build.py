@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
+from ciguard.execution.worker.effects import Watch
 from ciguard.execution.worker.fills import elements
 
 
@@ -16,9 +17,11 @@ class Builder:
         self._resolve = adapter.resolve
         self._resolved: dict[str, Any] = {}
         self._kept: list[Any] = []
+        self.watch = Watch(adapter)
+        self._note = self.watch.made.append
         self._makers: dict[str, Callable[[list[Any]], Any]] = {
-            "t": lambda e: self._tensor(elements(e[3], e[1], e[2]), e[1]),
-            "a": lambda e: elements(e[3], e[1], e[2]),
+            "t": self._watched if adapter.mutable else self._unwatched,
+            "a": lambda e: self.watch.array(elements(e[3], e[1], e[2])),
             "l": lambda e: [self.value(item) for item in e[1]],
             "p": lambda e: tuple([self.value(item) for item in e[1]]),
             "d": lambda e: self.keywords(e[1]),
@@ -51,6 +54,14 @@ class Builder:
             found = self._resolved[path] = self._resolve(path)
             return found
 
+    def _unwatched(self, encoded: list[Any]) -> Any:
+        return self._tensor(elements(encoded[3], encoded[1], encoded[2]), encoded[1])
+
+    def _watched(self, encoded: list[Any]) -> Any:
+        made = self._tensor(elements(encoded[3], encoded[1], encoded[2]), encoded[1])
+        self._note(made)
+        return made
+
     def _call(self, encoded: list[Any]) -> Any:
         _, function, arguments, keywords = encoded
         made = self.member(function)(*self.values(arguments), **self.keywords(keywords))
@@ -64,3 +75,5 @@ class Builder:
     def forget(self) -> None:
         """Let go of the objects that were made for a case."""
         self._kept.clear()
+        if self.watch.made:
+            self.watch.forget()

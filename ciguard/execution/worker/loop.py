@@ -101,9 +101,15 @@ class Executor:
                     output = [*received, *built, *named.values(), *fed]
                 twin = self._twin(case[TWIN], seed)
                 return cells.PASSED, self._summariser.encode_pair(output, twin)
-            return cells.PASSED, self._summariser.encode(output)
+            return cells.PASSED, self._passed(output)
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             return self._raised(error, unbuilt=False)
+
+    def _passed(self, output: Any) -> bytes:
+        encoded = self._summariser.encode(output)
+        watch = self._builder.watch
+        effects = watch.beginning(output) if watch.made else b""
+        return b"%s%s]" % (effects, encoded) if effects else encoded
 
     def _twin(self, encoded: Any, seed: int) -> list[Any]:
         """Return what the case's other computation comes to: ["returned", value] or how it ends."""

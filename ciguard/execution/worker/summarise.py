@@ -10,6 +10,8 @@ The forms, read back by `ciguard.execution.outputs`:
     ["i", digits] ["f", repr] ["z", repr] ["o", 0|1] ["s", text] ["b", latin-1]   scalars
     ["O", class name]                                 anything else
     null                                              None
+    ["E", [places…], [places…], output]               an output, where the call changed arguments
+                                                      or the output shares memory with some
 """
 
 from __future__ import annotations

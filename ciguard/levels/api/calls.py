@@ -12,7 +12,7 @@ from ciguard.levels.api.mix import Bend, Mix
 from ciguard.levels.api.nearby import Nearby
 from ciguard.levels.api.search import search
 from ciguard.levels.api.slots import Slot, is_drawn, slots_of
-from ciguard.values import Scope
+from ciguard.values import Scope, takes_special, with_special
 
 if TYPE_CHECKING:
     import random
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.knowledge import Api, Parameter
 
+_UNBENT = {Bend.NONE, Bend.SPECIAL}
 _SEED_RANGE = 1 << 31
 _INTENTS = {
     Bend.NONE: Intent.CONFORMING,
@@ -27,6 +28,7 @@ _INTENTS = {
     Bend.ONE: Intent.BOUNDARY,
     Bend.TWO: Intent.BOUNDARY,
     Bend.MANY: Intent.BOUNDARY,
+    Bend.SPECIAL: Intent.SPECIAL,
 }
 _OPTIONAL_REDRAWN = 0.5
 _SEARCHED = 0.6
@@ -84,13 +86,15 @@ class CallGenerator:
             mutators = slot.violate if bend is Bend.VIOLATE else slot.bound
             mutate = mutators[int(rng.random() * len(mutators))]
             scope.values[slot.name] = mutate(rng, scope, scope.values[slot.name])
+        if bend is Bend.SPECIAL:
+            focuses = self._with_special(rng, scope)
         intent = _INTENTS[bend] if focuses else Intent.CONFORMING
         return self._assembled(scope.values, intent, focuses, _seed(rng))
 
     def _focuses(self, rng: random.Random, bend: Bend, mix: Mix) -> tuple[Slot, ...]:
         """Return the parameters to bend; none for an API that has none that can be."""
         slots = self._breakable if bend is Bend.VIOLATE else self.slots
-        if bend is Bend.NONE or not slots:
+        if bend in _UNBENT or not slots:
             return ()
         first = _draw(rng, slots)
         if bend is Bend.TWO:
@@ -99,6 +103,16 @@ class CallGenerator:
             more = [s for s in slots if not s.share and s is not first and rng.random() < mix.bent]
             return (first, *more)
         return (first,)
+
+    def _with_special(self, rng: random.Random, scope: Scope) -> tuple[Slot, ...]:
+        """Put NaN or an infinity into one of the tensors; return its slot, if there is one."""
+        given = [(slot, scope.values.get(slot.name)) for slot in self.slots]
+        able = [(slot, tensor) for slot, tensor in given if takes_special(tensor)]
+        if not able:
+            return ()
+        slot, tensor = able[int(rng.random() * len(able))]
+        scope.values[slot.name] = with_special(rng, tensor)
+        return (slot,)
 
     def arguments(self, call: ApiCall) -> dict[str, Value]:
         """Return the arguments of a call by parameter; those of a built layer included."""

@@ -14,6 +14,7 @@ class Bend(Enum):
     ONE = auto()
     TWO = auto()
     MANY = auto()
+    SPECIAL = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,8 @@ class Mix:
     """Two arguments on the edge: many crashes need an odd pair and a valid rest."""
     many_boundaries: float
     """Every argument on the edge with the probability `bent`: unguided calls, but well typed."""
+    special: float = 0.0
+    """NaN or an infinity among the elements of one tensor: what becomes of it is compared."""
     optional: float = 0.2
     """How often an optional parameter is given. DocTer's `optional_ratio`."""
     bent: float = 0.4
@@ -42,11 +45,18 @@ class Mix:
         pick -= self.two_boundaries
         if pick < 0:
             return Bend.TWO
-        return Bend.MANY if pick < self.many_boundaries else Bend.NONE
+        pick -= self.many_boundaries
+        if pick < 0:
+            return Bend.MANY
+        return Bend.SPECIAL if pick < self.special else Bend.NONE
 
 
-FIRST_ROUND = Mix(violating=0.0, boundary=0.25, two_boundaries=0.2, many_boundaries=0.35)
+FIRST_ROUND = Mix(
+    violating=0.0, boundary=0.25, two_boundaries=0.2, many_boundaries=0.32, special=0.03
+)
 """What kills a library first: boundary values, a few among valid ones or many at once."""
 LEARNING = Mix(violating=0.0, boundary=0.2, two_boundaries=0.1, many_boundaries=0.1)
 """For an API most of whose calls are refused: what it accepts must be found out first."""
-LATER_ROUNDS = Mix(violating=0.05, boundary=0.25, two_boundaries=0.2, many_boundaries=0.3)
+LATER_ROUNDS = Mix(
+    violating=0.05, boundary=0.25, two_boundaries=0.2, many_boundaries=0.26, special=0.04
+)

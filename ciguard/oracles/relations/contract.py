@@ -21,11 +21,12 @@ import numpy as np
 
 from ciguard.domain import ApiCall, ApiRecord, Severity, Value, case_to_json, value_to_json
 from ciguard.execution import Container, Output, Scalar, Tensor, TensorDigest
-from ciguard.oracles.comparison import Difference, Inputs, compare_outputs
+from ciguard.oracles.comparison import Difference, compare_outputs
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
     from ciguard.domain import Json
+    from ciguard.oracles.tolerance import Inputs
 
 
 class Observes(StrEnum):
@@ -129,10 +130,10 @@ def relate(relation: Relation) -> Relation:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """An API of which a relation does not hold, for a documented reason."""
+    """APIs of which a relation does not hold, for a documented reason."""
 
-    api: str
-    """Glob of qualified names."""
+    apis: tuple[str, ...]
+    """Globs of qualified names."""
     relation: str
     """Glob of relation names."""
     reason: str
@@ -142,7 +143,10 @@ class Exemption:
 def exemptions() -> tuple[Exemption, ...]:
     """Return the exemptions that come with ciguard."""
     text = (files(__package__) / "exemptions.toml").read_text("utf-8")
-    return tuple(Exemption(**entry) for entry in tomllib.loads(text)["exemption"])
+    return tuple(
+        Exemption(**{**entry, "apis": tuple(entry["apis"])})
+        for entry in tomllib.loads(text)["exemption"]
+    )
 
 
 def exemption_of(api: str, relation: str) -> Exemption | None:
@@ -151,7 +155,8 @@ def exemption_of(api: str, relation: str) -> Exemption | None:
         (
             one
             for one in exemptions()
-            if fnmatchcase(api, one.api) and fnmatchcase(relation, one.relation)
+            if fnmatchcase(relation, one.relation)
+            and any(fnmatchcase(api, glob) for glob in one.apis)
         ),
         None,
     )

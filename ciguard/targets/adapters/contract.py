@@ -26,6 +26,8 @@ class Adapter:
 
     module = ""
     """Import name of the library."""
+    mutable = False
+    """Whether calls can change its tensors in place, or return views of them."""
 
     def load(self, device: str) -> None:
         """Import the library, choose `device` (`cpu`, `cuda:0`), one thread, quiet logs.
@@ -108,6 +110,18 @@ class Adapter:
             numpy has no bfloat16: its elements come back as float32, with dtype `bfloat16`.
         """
         raise NotImplementedError
+
+    def effects(self, made: Sequence[Any], output: Any) -> tuple[Sequence[int], Sequence[int]]:
+        """Return the places of tensors that were changed, and of those a result shares memory with.
+
+        Called after every case that made something; must cost a fraction of a microsecond.
+
+        Args:
+            made: what `tensor` made for the case, where `mutable`, and numpy arrays.
+            output: what the call returned.
+        """
+        del made, output
+        return (), ()
 
     def reset(self, seed: int) -> None:
         """Restore the library's global state and seed its generators. Called before every case.

@@ -17,7 +17,7 @@ from ciguard.targets.adapters.global_state import GlobalState
 from ciguard.targets.adapters.interpreter_state import InterpreterState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 _DTYPES = (
     "bool",
@@ -48,6 +48,8 @@ _WIDER = {
 """What numpy lacks is read back in a type that holds every value exactly."""
 
 _SMALLEST = 5e-324
+_MOST_PARTS = 8
+_NO_EFFECTS: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 _REHEARSED_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "bfloat16")
 
 
@@ -55,6 +57,7 @@ class TorchAdapter(contract.Adapter):
     """Adapter of `torch`, on a CPU or one CUDA device."""
 
     module = "torch"
+    mutable = True
 
     def load(self, device: str) -> None:
         """Import torch with one thread; a CUDA device is looked for without initialising CUDA.
@@ -196,6 +199,34 @@ class TorchAdapter(contract.Adapter):
             return {"dtype": name, "array": output.numpy(force=True)}
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
             return {"dtype": name, "note": self._why_unreadable(output, error)}
+
+    def effects(self, made: Sequence[Any], output: Any) -> tuple[Sequence[int], Sequence[int]]:
+        """Return which tensors have a new version, and which a result is, or is a view of."""
+        try:
+            return _NO_EFFECTS if self._is_quiet(made, output) else self._effects(made, output)
+        except RuntimeError:
+            return _NO_EFFECTS  # made in inference mode: nobody counts versions
+
+    def _is_quiet(self, made: Sequence[Any], output: Any) -> bool:
+        """Tell at little cost whether there is nothing to say: true of most calls."""
+        tensor = self._tensor_type
+        for one in made:
+            if one is output or (type(one) is tensor and one._version):
+                return False
+        if type(output) is tensor:
+            return output._base is None
+        return not isinstance(output, (list, tuple))
+
+    def _effects(self, made: Sequence[Any], output: Any) -> tuple[list[int], list[int]]:
+        tensor = self._tensor_type
+        parts = output[:_MOST_PARTS] if isinstance(output, (list, tuple)) else [output]
+        owners = [
+            part if part._base is None else part._base for part in parts if type(part) is tensor
+        ]
+        return (
+            [i for i, one in enumerate(made) if type(one) is tensor and one._version],
+            [i for i, one in enumerate(made) if any(one is owner for owner in owners)],
+        )
 
     def _why_unreadable(self, tensor: Any, error: Exception) -> str:
         for claim in ("is_meta", "is_nested", "is_quantized", "is_mkldnn"):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 import random
-from typing import Any, Iterator  # noqa: UP035 - Python 3.9
+from typing import Any, Iterator, Sequence  # noqa: UP035 - Python 3.9
 
 import numpy as np
 
 from ciguard.targets.adapters import introspection
 from ciguard.targets.adapters.contract import Adapter
 
-_PARTS = ("planted.odd", "planted.heavy", "planted.absent")
-"""Documented badly, costly, and not loadable; tagged so that no campaign calls them by chance."""
+_PARTS = ("planted.odd", "planted.heavy", "planted.versions", "planted.absent")
+"""Documented badly, costly, changed, not loadable; tagged: no campaign calls them by chance."""
 _TAGS = {
     "meet": ["debug"],
     "remove": ["files"],
@@ -29,6 +29,10 @@ class PlantedAdapter(Adapter):
     """Arrays are numpy's own."""
 
     module = "planted"
+    mutable = True
+
+    def __init__(self) -> None:
+        self._copies: dict[int, Any] = {}
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield a record per public function and class; a module that breaks is left out."""
@@ -48,9 +52,16 @@ class PlantedAdapter(Adapter):
         yield from lost
 
     def tensor(self, array: Any, dtype: str) -> Any:
-        """Return the array itself."""
+        """Return the array itself; a copy is kept to see what a call does to it."""
         del dtype
+        self._copies[id(array)] = array.copy()
         return array
+
+    def effects(self, made: Sequence[Any], output: Any) -> tuple[list[int], list[int]]:
+        """Compare each array with its copy; a result shares memory if it is one of them."""
+        known = [(place, one, self._copies.get(id(one), one)) for place, one in enumerate(made)]
+        changed = [place for place, one, was in known if one.tobytes() != was.tobytes()]
+        return changed, [place for place, one in enumerate(made) if one is output]
 
     def dtype(self, name: str) -> Any:
         """Return numpy's dtype."""
@@ -67,8 +78,9 @@ class PlantedAdapter(Adapter):
         return None
 
     def reset(self, seed: int) -> None:
-        """Seed Python's generator, the only state there is."""
+        """Seed Python's generator, the only state there is, and forget the last case."""
         random.seed(seed)
+        self._copies.clear()
 
 
 def _is_own(api: str, thing: Any, module: str) -> bool:

@@ -61,7 +61,7 @@ class Bench:
         return [event for finding in findings for event in self.intake.propose(finding)]
 
     def settle(
-        self, finding: Finding, confirmation: Confirmation, *, of: Finding | None = None
+        self, finding: Finding, confirmation: Confirmation | None, *, of: Finding | None = None
     ) -> list[Event]:
         settled = Settled(key_of(of or finding), finding, confirmation)
         return list(self.intake.settle([settled]))
@@ -125,6 +125,18 @@ def test_a_confirmed_finding_opens_its_bucket_once(bench: Bench) -> None:
     assert len(bench.proposals.proposed) == 1
     assert [b.count for b in bench.intake.buckets()] == [2]
     assert read_journal(bench.folder).candidates == {}
+
+
+def test_what_rounding_explains_is_forgotten_and_another_like_it_may_be_none(bench: Bench) -> None:
+    bench.meet(crash())
+
+    events = bench.settle(crash(), None)
+    bench.meet(crash(argument=-2))
+
+    assert events == []
+    assert bench.intake.buckets() == []
+    assert not bench.group.unstable
+    assert len(bench.proposals.proposed) == 2
 
 
 def test_a_confirmation_may_give_another_fingerprint(bench: Bench) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from ciguard.domain import (
     ApiCall,
     CallKind,
+    Explicit,
     Intent,
     ListValue,
     LiteralValue,
@@ -119,7 +121,23 @@ def test_the_mix_has_conforming_boundary_and_later_violating_calls() -> None:
 
     assert first[Intent.VIOLATING] == 0
     assert 0.1 < first[Intent.CONFORMING] / 500 < 0.4
-    assert min(later[intent] for intent in Intent) > 15
+    assert min(later[intent] for intent in Intent if intent is not Intent.SPECIAL) > 15
+    assert later[Intent.SPECIAL] > 3
+
+
+def test_a_special_call_conforms_but_for_one_element() -> None:
+    fills = [
+        value.fill
+        for case in _calls(SUM, CONV2D_OP)
+        if case.intent is Intent.SPECIAL
+        for value in (*case.arguments, *(value for _, value in case.keywords))
+        if isinstance(value, TensorValue)
+    ]
+
+    explicit = [fill for fill in fills if isinstance(fill, Explicit)]
+    special = [[x for x in fill.data if not math.isfinite(x)] for fill in explicit]
+    assert len(special) > 20
+    assert max(map(len, special)) == 1
 
 
 def test_only_calls_that_bend_an_argument_have_a_focus() -> None:

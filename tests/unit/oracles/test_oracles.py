@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -181,6 +182,7 @@ def test_a_hang_on_small_arguments_is_a_finding() -> None:
 
 
 HUGE = 2**31
+NAN, INF = math.nan, math.inf
 SMALL = TensorValue("int32", (2,), Constant(1))
 
 
@@ -292,6 +294,79 @@ def test_values_of_an_unstable_api_are_not_compared_and_its_form_is(tag: str) ->
 def test_what_special_elements_turn_into_is_left_open(value: Value) -> None:
     assert found({OLD: passed(1.0), NEW: passed(2.0)}, of=value) == []
     assert found({OLD: passed(1.0), NEW: Crashed("SIGSEGV")}, of=value)
+
+
+NOT_A_NUMBER = TensorValue("float32", (2,), Explicit((1.0, float("nan"))))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "kind"),
+    [
+        (passed(1.0, NAN), ""),
+        (passed(1.0, INF), ""),  # which of the two comes of NaN may depend on the order
+        (passed(1.0, 0.0), "nan"),
+        (passed(2.0, NAN), "values"),
+        (passed(NAN, NAN), "nan"),
+    ],
+)
+def test_what_becomes_of_nan_is_compared_where_it_is_all_that_is_special(
+    theirs: Outcome, kind: str
+) -> None:
+    special = case(NOT_A_NUMBER, intent=Intent.SPECIAL)
+
+    findings = judge(special, {OLD: passed(1.0, NAN), NEW: theirs}, subject())
+
+    assert [finding.kind for finding in findings] == [kind] * bool(kind)
+
+
+@pytest.mark.parametrize("api", ["torch.sort", "torch.linalg.inv", "tensorflow.math.top_k"])
+def test_where_nan_is_left_open_is_in_the_exemptions(api: str) -> None:
+    special = case(NOT_A_NUMBER, intent=Intent.SPECIAL)
+    of = replace(subject(), api=api)
+
+    assert judge(special, {OLD: passed(NAN), NEW: passed(1.0)}, of) == []
+    assert judge(case(SMALL), {OLD: passed(2.0), NEW: passed(1.0)}, of)
+
+
+def doing(changed: list[int], shared: list[int]) -> Passed:
+    """Return the outcome of a call that changed arguments, or whose result shares their memory."""
+    text = passed(1.0).encoded.decode()
+    return Passed(f'["E",{changed},{shared},{text}]'.encode(), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "kind", "severity", "text"),
+    [
+        (doing([1], []), "mutation", Severity.HIGH, "changes no argument vs changes tensor 2"),
+        (
+            doing([], [0]),
+            "aliasing",
+            Severity.LOW,
+            "shares memory with no argument vs shares memory with tensor 1",
+        ),
+    ],
+)
+def test_what_a_call_does_to_its_arguments_is_compared(
+    theirs: Outcome, kind: str, severity: Severity, text: str
+) -> None:
+    (finding,) = judge(case(), {OLD: passed(1.0), NEW: theirs}, subject())
+
+    assert (finding.kind, finding.severity) == (kind, severity)
+    assert finding.message == f"torch.fold differs in {kind}: {text}"
+    assert differs(theirs, theirs) is None
+
+
+def test_a_wrong_result_comes_before_a_changed_argument() -> None:
+    found_ = judge(case(), {OLD: passed(2.0), NEW: doing([0], [0])}, subject())
+
+    assert [finding.kind for finding in found_] == ["values"]
+
+
+def test_a_copy_made_on_the_way_to_another_device_is_no_difference() -> None:
+    of = replace(subject(), targets={OLD: identity(), NEW: identity(device="cuda")})
+
+    assert judge(case(), {OLD: doing([], [0]), NEW: passed(1.0)}, of) == []
+    assert judge(case(), {OLD: doing([0], []), NEW: passed(1.0)}, of)
 
 
 def test_an_integer_too_large_for_a_float_is_not_special() -> None:

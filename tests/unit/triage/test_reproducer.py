@@ -311,3 +311,36 @@ def test_a_mode_that_nobody_wrote_down_leaves_the_call_alone() -> None:
     text = script(met, environment_hint=EnvironmentHint(install=("planted",), mode="graph"))
 
     assert "result = planted.fragile(1)" in text
+
+
+def _effects_of(kind: str, function: Any, effects: bytes) -> str:
+    """Run the script of a finding whose reference had these effects; return its last word."""
+    case = call(ArrayValue("float64", (2,), Constant(1.0)), api="planted.f")
+    encoded = b'["E",%s,null]' % effects if effects else b"null"
+    met = pair(Passed(encoded, 0.1), Passed(b"null", 0.1), kind=kind, case=case)
+    text = script(met, environment_hint=HINT)
+    lines = [line for line in text.splitlines() if line != "import planted"]
+    names: dict[str, Any] = {"planted": type("planted", (), {"f": staticmethod(function)})}
+    try:
+        exec("\n".join(lines), names)  # noqa: S102 - the text under test is our own
+    except SystemExit as end:
+        return str(end.code)
+    return "no difference"
+
+
+@pytest.mark.parametrize(
+    ("kind", "function", "effects", "says"),
+    [
+        ("mutation", lambda x: x.sum(), b"", "no difference"),
+        ("mutation", lambda x: x.fill(3), b"", "DIFFERENT: torch==2.12.0 says []"),
+        ("mutation", lambda x: x.fill(3), b"[0],[]", "no difference"),
+        ("mutation", lambda x: x.sum(), b"[0],[]", "DIFFERENT: torch==2.12.0 says [0]"),
+        ("aliasing", lambda x: x, b"[],[0]", "no difference"),
+        ("aliasing", lambda x: [x.copy()], b"[],[0]", "DIFFERENT: torch==2.12.0 says [0]"),
+        ("aliasing", lambda x: (1, x), b"", "DIFFERENT: torch==2.12.0 says []"),
+    ],
+)
+def test_a_script_shows_what_a_call_does_to_its_arguments(
+    kind: str, function: Any, effects: bytes, says: str
+) -> None:
+    assert _effects_of(kind, function, effects) == says

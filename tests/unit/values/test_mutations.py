@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from constraint_examples import X, constraints, scope_with, scopes, seeded, seeds
 from hypothesis import given
+from hypothesis import strategies as st
 
 from ciguard.domain import (
     CallValue,
     Constant,
     Explicit,
+    Fill,
     ListValue,
     LiteralValue,
+    Special,
     TensorValue,
     Uniform,
     Value,
@@ -29,7 +34,9 @@ from ciguard.values import (
     boundaries,
     compile_sampler,
     problem,
+    takes_special,
     violations,
+    with_special,
 )
 
 
@@ -190,3 +197,37 @@ def test_what_accepts_everything_has_no_structure_to_break() -> None:
     everything = AnyOf(((1.0, Optional(Int())),))
 
     assert all(mutation.aspect in {"range", "structure"} for mutation in violations(everything))
+
+
+@given(
+    st.sampled_from(["float16", "bfloat16", "float32", "float64"]),
+    st.sampled_from([Uniform(3, -1.0, 1.0), Constant(2), Explicit((0.5, 0.25, 1.0, 2.0))]),
+    st.integers(0, 2**32),
+)
+def test_one_element_of_a_tensor_becomes_special_and_the_rest_stay_in_range(
+    dtype: str, fill: Fill, seed: int
+) -> None:
+    tensor = TensorValue(dtype, (2, 2), fill)
+    assert takes_special(tensor)
+
+    made = with_special(seeded(seed), tensor)
+
+    assert isinstance(made.fill, Explicit)
+    numbers = [x for x in made.fill.data if math.isfinite(x)]
+    assert (len(made.fill.data), len(numbers), made.shape) == (4, 3, (2, 2))
+    assert -1.0 <= min(numbers) <= max(numbers) <= 2.0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        LiteralValue(1.0),
+        TensorValue("int32", (2,), Constant(1)),
+        TensorValue("float32", (0,), Constant(1.0)),
+        TensorValue("float32", (9, 9), Constant(1.0)),
+        TensorValue("float32", (2,), Special(1)),
+    ],
+)
+def test_what_cannot_hold_one_nan_among_few_known_numbers_takes_none(value: Value | None) -> None:
+    assert not takes_special(value)

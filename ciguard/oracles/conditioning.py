@@ -1,0 +1,190 @@
+"""Whether rounding alone explains a difference: measured on a call whose inputs are moved a little.
+
+A call that makes much of the rounding of its inputs, such as the inverse of a nearly singular
+matrix, answers differently on two targets that are both right. What it makes of inputs that were
+moved by one rounding shows that, whatever the call is. This costs calls, so it is done for what
+has already shown itself again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ciguard.domain import (
+    ApiCall,
+    ArrayValue,
+    CallValue,
+    DictValue,
+    Explicit,
+    ListValue,
+    Passed,
+    TensorValue,
+    TupleValue,
+    dtypes,
+    value_to_json,
+)
+from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
+from ciguard.execution.worker.fills import elements
+from ciguard.oracles.comparison import number
+from ciguard.oracles.differential import differs, inputs_in
+from ciguard.oracles.relations import RELATIONS, observed_in
+from ciguard.oracles.tolerance import epsilon_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ciguard.domain import Finding, Outcome, Value
+    from ciguard.execution import Output
+    from ciguard.oracles.tolerance import Inputs
+
+_NUMERIC = frozenset({"values", "nan"})
+_MOST_MOVED = 4096
+"""Elements of a tensor that are written out one by one; larger ones stay as they are."""
+
+
+def may_be_rounding(finding: Finding) -> bool:
+    """Tell whether a finding is of a kind that rounding can bring about."""
+    kinds = {"differential": finding.kind, "metamorphic": finding.detail}
+    return kinds.get(finding.oracle) in _NUMERIC
+
+
+def nudged(case: ApiCall, seed: int) -> ApiCall:
+    """Return the call with every floating-point element moved up or down by one rounding."""
+
+    def each(values: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple(_nudged(value, seed) for value in values)
+
+    return replace(
+        case,
+        arguments=each(case.arguments),
+        keywords=tuple((key, _nudged(value, seed)) for key, value in case.keywords),
+        inputs=each(case.inputs),
+    )
+
+
+def _nudged(value: Value, seed: int) -> Value:
+    match value:
+        case ArrayValue(dtype, shape) | TensorValue(dtype, shape):
+            is_moved = dtype in dtypes.FLOATING and math.prod(shape) <= _MOST_MOVED
+            return replace(value, fill=_moved(value, seed)) if is_moved else value
+        case ListValue(items) | TupleValue(items):
+            return replace(value, items=tuple(_nudged(item, seed) for item in items))
+        case DictValue(pairs):
+            return DictValue(tuple((key, _nudged(item, seed)) for key, item in pairs))
+        case CallValue(function, arguments, keywords):
+            return CallValue(
+                function,
+                tuple(_nudged(item, seed) for item in arguments),
+                tuple((key, _nudged(item, seed)) for key, item in keywords),
+            )
+        case _:
+            return value
+
+
+def _moved(value: ArrayValue | TensorValue, seed: int) -> Explicit:
+    """Return the elements, each moved by one unit of its type's epsilon."""
+    fill = value_to_json(value)[3]
+    given = elements(fill, value.dtype, value.shape).astype(np.float64).ravel()
+    signs = np.random.default_rng(seed).choice((-1.0, 1.0), given.size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = given * (1.0 + signs * dtypes.EPSILON[value.dtype])
+    return Explicit(tuple(np.where(np.isfinite(moved), moved, given).tolist()))
+
+
+def is_rounding(finding: Finding, seen: Mapping[str, Sequence[Outcome]]) -> bool:
+    """Tell whether rounding explains a finding.
+
+    Args:
+        finding: of a difference in values, with its outcomes.
+        seen: by target, outcomes of calls that should come to nearly the same: repetitions, and
+            calls with nudged inputs.
+    """
+    inputs = inputs_in(finding.case)
+    condition = max(
+        (
+            _condition(finding.outcomes[name], other, inputs)
+            for name in finding.targets
+            for other in seen.get(name, ())
+        ),
+        default=1.0,
+    )
+    if math.isinf(condition):
+        return True
+    return not _shows(finding, replace(inputs, condition=condition))
+
+
+def _shows(finding: Finding, inputs: Inputs) -> bool:
+    outcomes = [finding.outcomes[name] for name in finding.targets]
+    if finding.oracle == "differential":
+        reference, other = outcomes
+        difference = differs(reference, other, inputs)
+        return difference is not None and difference.kind == finding.kind
+    relation = RELATIONS.get(finding.case.relation)
+    for outcome in outcomes:
+        output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+        observed = observed_in(output, inputs) if output is not None else None
+        if observed is not None and relation.broken(observed) is not None:
+            return True
+    return False
+
+
+def _condition(outcome: Outcome, other: Outcome, inputs: Inputs) -> float:
+    """Return how far two outcomes are apart in roundings of the result.
+
+    Infinite where they are not of one form: an index, a sign or a NaN that the last place of the
+    inputs decides says nothing.
+    """
+    if not isinstance(outcome, Passed) or not isinstance(other, Passed):
+        return math.inf
+    if outcome.encoded == other.encoded:
+        return 0.0
+    mine, theirs = (decode_outputs(one.encoded) for one in (outcome, other))
+    if mine is None or theirs is None:
+        return math.inf
+    parts = list(_parts(mine)), list(_parts(theirs))
+    if len(parts[0]) != len(parts[1]):
+        return math.inf
+    return max((_apart(*pair, inputs) for pair in zip(*parts, strict=True)), default=0.0)
+
+
+def _parts(output: Output) -> Iterator[tuple[str, NDArray[Any]]]:
+    match output:
+        case Tensor(dtype, _, numbers) | TensorDigest(dtype, _, numbers):
+            yield dtype, numbers
+        case Scalar(kind) if kind in "ifzo":
+            yield "float32" if kind in "fz" else "int64", number(output)
+        case Container(items=items):
+            for item in items:
+                yield from _parts(item)
+        case _:
+            return
+
+
+def _apart(
+    mine: tuple[str, NDArray[Any]], theirs: tuple[str, NDArray[Any]], inputs: Inputs
+) -> float:
+    (dtype, x), (other, y) = mine, theirs
+    if dtype != other or x.shape != y.shape:
+        return math.inf
+    if x.dtype.kind not in "fc":
+        return 0.0 if np.array_equal(x, y) else math.inf
+    finite = np.isfinite(x)
+    if not np.array_equal(finite, np.isfinite(y)):
+        return math.inf
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    x, y = x[finite].astype(wide), y[finite].astype(wide)
+    if not x.size:
+        return 0.0
+    with np.errstate(over="ignore"):
+        error = float(np.abs(x - y).max())
+        largest = max(float(np.abs(x).max()), float(np.abs(y).max()), inputs.scale)
+    rounding = largest * epsilon_of(dtype, inputs)
+    if not error:
+        return 0.0
+    return error / rounding if rounding else math.inf

@@ -1,0 +1,196 @@
+"""A call with inputs moved by one rounding tells what is rounding and what is a defect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from outcome_examples import NEW, OLD, case, passed, subject
+
+from ciguard.domain import (
+    ArrayValue,
+    CallValue,
+    Constant,
+    DictValue,
+    Explicit,
+    Finding,
+    ListValue,
+    LiteralValue,
+    Outcome,
+    Passed,
+    Rejected,
+    Special,
+    TensorValue,
+    Uniform,
+    Value,
+    dtypes,
+    value_to_json,
+)
+from ciguard.execution.worker.fills import elements
+from ciguard.oracles import is_rounding, judge, may_be_rounding, nudged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Compute = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+
+HILBERT = tuple(1.0 / (row + column + 1) for row in range(5) for column in range(5))
+"""Condition number 4.8e5: of the seven digits of single precision one or two are left."""
+MATRIX = TensorValue("float32", (5, 5), Explicit(HILBERT))
+PLAIN = TensorValue("float32", (5, 5), Explicit(tuple(range(1, 26))))
+
+
+def inverse(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the inverse by elimination in single precision; numpy's own computes in double."""
+    size = len(matrix)
+    both = np.hstack([matrix, np.eye(size, dtype=np.float32)])
+    for row in range(size):
+        both[row] /= both[row, row]
+        for other in range(size):
+            if other != row:
+                both[other] -= both[row] * both[other, row]
+    return both[:, size:]
+
+
+def inverse_in_another_order(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    return inverse(matrix[::-1, ::-1])[::-1, ::-1]
+
+
+def wrong_exponential(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.exp(matrix / 25) * np.float32(1.0001)
+
+
+def exponential(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.exp(matrix / 25)
+
+
+def elements_of(value: Value) -> NDArray[np.float32]:
+    assert isinstance(value, TensorValue)
+    made: NDArray[np.float32] = elements(value_to_json(value)[3], value.dtype, value.shape)
+    return made
+
+
+def on_both(matrix: Value, one: Compute, other: Compute) -> dict[str, Outcome]:
+    computed = {OLD: one(elements_of(matrix)), NEW: other(elements_of(matrix))}
+    return {name: passed(*array.ravel().tolist()) for name, array in computed.items()}
+
+
+def judged(matrix: TensorValue, one: Compute, other: Compute) -> tuple[Finding, bool]:
+    """Return the finding of a call on two targets, and whether rounding explains it."""
+    call = case(matrix)
+    (finding,) = judge(call, on_both(matrix, one, other), subject())
+    (moved,) = nudged(call, 1).arguments
+    near = on_both(moved, one, other)
+    return finding, is_rounding(finding, {name: [outcome] for name, outcome in near.items()})
+
+
+def test_two_ways_to_invert_a_nearly_singular_matrix_differ_by_rounding_only() -> None:
+    finding, explained = judged(MATRIX, inverse, inverse_in_another_order)
+
+    assert (finding.kind, explained) == ("values", True)
+
+
+def test_an_error_in_the_fourth_digit_of_a_well_conditioned_call_is_none_of_rounding() -> None:
+    finding, explained = judged(PLAIN, exponential, wrong_exponential)
+
+    assert (finding.kind, explained) == ("values", False)
+
+
+def test_what_the_last_place_of_the_inputs_decides_says_nothing() -> None:
+    whole = TensorValue("float32", (3,), Constant(2.0))
+
+    def down(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+        result: NDArray[np.float32] = np.floor(numbers)
+        return result
+
+    def nearest(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+        return down(numbers * np.float32(0.9999999))
+
+    finding, explained = judged(whole, down, nearest)
+
+    assert (finding.kind, explained) == ("values", True)
+
+
+def finding_of(one: Outcome, other: Outcome) -> Finding:
+    (finding,) = judge(case(), {OLD: one, NEW: other}, subject())
+    return finding
+
+
+def test_repetitions_that_are_as_far_apart_as_the_targets_explain_the_difference() -> None:
+    finding = finding_of(passed(1.0), passed(1.001))
+
+    assert not is_rounding(finding, {OLD: [passed(1.0)], NEW: [passed(1.001)]})
+    assert is_rounding(finding, {OLD: [passed(1.0005)], NEW: [passed(1.001)]})
+
+
+@pytest.mark.parametrize(
+    "near", [Rejected("LinAlgError", "singular"), passed(1.0, 2.0), Passed(b"?", 0.0)]
+)
+def test_a_call_that_moved_inputs_turn_into_another_proves_nothing(near: Outcome) -> None:
+    assert is_rounding(finding_of(passed(1.0), passed(1.1)), {OLD: [near]})
+
+
+def test_a_type_whose_rounding_is_unknown_is_compared_exactly() -> None:
+    finding = finding_of(passed(1, dtype="int32"), passed(2, dtype="int32"))
+
+    assert is_rounding(finding, {OLD: [passed(2, dtype="int32")]})
+    assert not is_rounding(finding, {OLD: [passed(1, dtype="int32")]})
+
+
+def test_only_differences_of_values_may_be_rounding() -> None:
+    assert may_be_rounding(finding_of(passed(1.0), passed(2.0)))
+    assert may_be_rounding(finding_of(passed(1.0), passed(float("nan"))))
+    assert not may_be_rounding(finding_of(passed(1.0), passed(1.0, 2.0)))
+
+
+@given(
+    st.sampled_from(["float16", "float32", "float64"]),
+    st.integers(0, 65535),
+    st.sampled_from([(0.5, 4.0), (-3.0, 3.0), (0.0, 1.0)]),
+)
+def test_every_element_moves_by_one_rounding(
+    dtype: str, seed: int, span: tuple[float, float]
+) -> None:
+    tensor = TensorValue(dtype, (2, 3), Uniform(seed, *span))
+
+    (moved,) = nudged(case(tensor), seed).arguments
+
+    assert isinstance(moved, TensorValue)
+    before, after = (elements_of(value).astype("float64") for value in (tensor, moved))
+    normal = np.abs(before) > np.finfo(dtype).tiny
+    relative = np.abs(after - before)[normal] / np.abs(before)[normal]
+    assert (relative > 0).all()
+    assert (relative <= 2 * dtypes.EPSILON[dtype]).all()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        TensorValue("int32", (2,), Constant(3)),
+        TensorValue("complex64", (2,), Constant(3.0)),
+        TensorValue("float32", (100, 100), Constant(3.0)),
+        LiteralValue(0.5),
+    ],
+)
+def test_what_is_exact_or_too_large_stays_as_it_is(value: Value) -> None:
+    assert nudged(case(value), 1).arguments == (value,)
+
+
+def test_tensors_inside_of_lists_and_objects_move_too_and_nan_stays() -> None:
+    inner = ArrayValue("float32", (2,), Explicit((1.0, float("nan"))))
+    held = (
+        ListValue((inner,)),
+        DictValue((("x", inner),)),
+        CallValue("torch.t", (inner,), (("y", inner),)),
+        TensorValue("float64", (3,), Special(4)),
+    )
+
+    moved = nudged(case(*held), 3).arguments
+
+    assert all(one != other for one, other in zip(held[:3], moved[:3], strict=True))
+    assert repr(moved).count("nan") >= repr(held).count("nan")
