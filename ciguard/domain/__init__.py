@@ -65,6 +65,8 @@ from ciguard.domain.outcomes import (
     Stage,
     outcome_from_json,
     outcome_to_json,
+    stack_from_json,
+    stack_to_json,
     status,
 )
 from ciguard.domain.policy import Action, FindingClass, Policy, Rule, class_of
@@ -193,6 +195,8 @@ __all__ = [
     "markdown_text",
     "outcome_from_json",
     "outcome_to_json",
+    "stack_from_json",
+    "stack_to_json",
     "record_from_json",
     "record_to_json",
     "shortened",
