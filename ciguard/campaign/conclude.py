@@ -21,6 +21,7 @@ from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.scripts import try_scripts, write_scripts
 from ciguard.domain import Action, Bucket, Comparison, Confirmation, StageFinished, Verdict
 from ciguard.errors import ExitCode
+from ciguard.triage import relate
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -113,11 +114,11 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         replayed=run.replayed,
         apis={name: frozenset(member.exercised) for name, member in run.members.items()},
     )
-    compared = [
+    compared = relate(
         bucket
         for bucket in compare(met, run.memory.records, exercised)
         if run.config.policy.action(bucket.finding) is not Action.OFF
-    ]
+    )
     written = list(write_scripts(compared, run.members, run.config.out))
     if not run.interrupted:
         try:

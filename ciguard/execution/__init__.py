@@ -4,6 +4,7 @@
 `worker/`, inside the target's interpreter.
 """
 
+from ciguard.execution.debugger import NativeTrace, find_debugger, trace
 from ciguard.execution.dispatcher import Dispatcher, ScriptResult
 from ciguard.execution.lane import Job, Result
 from ciguard.execution.measurement import (
@@ -32,6 +33,7 @@ __all__ = [
     "Job",
     "Limits",
     "Measured",
+    "NativeTrace",
     "Output",
     "Quantity",
     "Result",
@@ -44,7 +46,9 @@ __all__ = [
     "WorkerSpec",
     "decode_measured",
     "decode_outputs",
+    "find_debugger",
     "growth_request",
     "peak_request",
     "time_request",
+    "trace",
 ]

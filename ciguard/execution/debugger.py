@@ -84,7 +84,9 @@ def trace(spec: WorkerSpec, case: bytes, *, debugger: Path, limit_s: float) -> N
             "case": str(folder / "case.json"),
             "debugger": _command(debugger),
         }
-        text = _output([str(spec.python), "-s", str(BOOTSTRAP), json.dumps(told)], spec, folder, limit_s)
+        text = _output(
+            [str(spec.python), "-s", str(BOOTSTRAP), json.dumps(told)], spec, folder, limit_s
+        )
 
     return NativeTrace(parse_trace(text), text)
 

@@ -85,7 +85,13 @@ class ServerProcess:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
-                [spec.python, "-s", BOOTSTRAP, json.dumps(settings(spec, self._folder)), str(theirs.fileno())],
+                [
+                    spec.python,
+                    "-s",
+                    BOOTSTRAP,
+                    json.dumps(settings(spec, self._folder)),
+                    str(theirs.fileno()),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -48,7 +48,9 @@ _NOISE = re.compile(
 )
 _OPERATOR = re.compile(r"operator ?(\(\)|\[\]|new|delete|<=>|<<=?|>>=?|->\*?|[<>]=?)")
 _SPELT = {"()": "call", "[]": "at"}
-_VARIANT = re.compile(r"\[(?:clone|abi:)[^\]]*\]|@+[\w.]+$|\.(?:isra|constprop|part|cold|lto_priv)\b[.\d]*")
+_VARIANT = re.compile(
+    r"\[(?:clone|abi:)[^\]]*\]|@+[\w.]+$|\.(?:isra|constprop|part|cold|lto_priv)\b[.\d]*"
+)
 
 
 def native_frames(frames: Iterable[Frame], *, most: int = MOST_KEPT) -> tuple[Frame, ...]:
@@ -73,10 +75,16 @@ def _plain_object(file: str) -> str:
     return re.sub(r"(?:-[0-9a-f]{8,})?\.so[.\d]*$", ".so", file)
 
 
+def _spelt(operator: re.Match[str]) -> str:
+    """An operator's name without the brackets that would be taken for those of arguments."""
+    name = operator[1]
+    return "operator_" + _SPELT.get(name, name.replace("<", "lt").replace(">", "gt"))
+
+
 def plain_name(symbol: str) -> str:
     """Return a demangled function's qualified name: what it is called in every instantiation."""
     text = _VARIANT.sub("", symbol).replace("(anonymous namespace)", "{anonymous}")
-    text = _OPERATOR.sub(lambda m: f"operator_{_SPELT.get(m[1], re.sub(r'\W', 'x', m[1]))}", text)
+    text = _OPERATOR.sub(_spelt, text)
     outer: list[str] = []
     depth = 0
     for letter in text:
