@@ -4,6 +4,7 @@
 Nothing here prints; whoever iterates decides what to show.
 """
 
+from ciguard.campaign.bisect import Bisection, bisect
 from ciguard.campaign.extract import extract
 from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lookup import knowledge_for, learned_of
@@ -13,6 +14,8 @@ from ciguard.campaign.run import run
 
 __all__ = [
     "JOURNAL",
+    "Bisection",
+    "bisect",
     "debug",
     "extract",
     "knowledge_for",
