@@ -167,7 +167,8 @@ def _joined(known: list[BaselineRecord], fingerprint: str) -> BaselineRecord | N
     """Return what is known of a bucket as one record, under the name that it has now."""
     if not known:
         return None
-    newest = max((fingerprint, *(r.fingerprint for r in known)), key=recipe_number)
+    names = (*(record.fingerprint for record in known), fingerprint)
+    newest = max(names, key=recipe_number)  # among equals, the record's own
     return functools.reduce(merge_records, (renamed(record, newest) for record in known))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from ciguard.campaign.group import groups_of, worker_spec
 from ciguard.domain import PairKind, Rejected, Stage, case_id
@@ -75,6 +75,8 @@ class Bisection:
     """Empty when the defect shows on every version that can be tried."""
     between: list[str] = field(default_factory=list)
     """Versions between the two that tell nothing: any of them may be the first bad one."""
+    is_fix: bool = False
+    """The good version is newer than the bad one: what is found is where the defect went away."""
 
 
 def search(
@@ -83,7 +85,7 @@ def search(
     """Halve a range of versions until the first bad one stands next to the last good one.
 
     Args:
-        versions: in ascending order; the last one is meant to be bad.
+        versions: in order, from the good end to the last one, which is meant to be bad.
         trial_of: tries one; called once per version.
         knows_good: the first one is meant to be good; otherwise the oldest that can be tried is.
 
@@ -139,6 +141,7 @@ def bisect(
         bucket: from a run or from the baseline.
         config: limits and repetitions.
         good: a version that is known to be good; by default the oldest that can be installed.
+            One that is newer than the bad one finds where the defect went away.
         bad: a version that shows the defect; by default that where it was found.
         on_step: told what is happening, one line each.
 
@@ -148,17 +151,30 @@ def bisect(
     """
     library = LIBRARIES.get(bucket.finding.library)
     target = _requested(bucket.finding.targets[-1])
-    newest = bad or provision(target, on_step=on_step).version
-    on_step(f"listing the versions of {library.name} up to {newest}")
-    listed = released_versions(target, library, newest=newest, oldest=good)
-    ends = [Version(newest).public, *([good] if good else [])]
-    versions = sorted({*listed, *ends}, key=Version)
-    if len(versions) > 1 and Version(good or "0") >= Version(versions[-1]):
-        msg = f"--good {good} is not older than --bad {newest}."
+    bad = _version(bad or provision(target, on_step=on_step).version)
+    good = _version(good) if good else ""
+    if good == bad:
+        msg = f"{good} cannot be both good and bad."
         raise ConfigurationError(msg)
+    is_fix = bool(good) and Version(good) > Version(bad)
+    newest, oldest = (good, bad) if is_fix else (bad, good)
+    on_step(f"listing the versions of {library.name} up to {newest}")
+    listed = released_versions(target, library, newest=newest, oldest=oldest)
+    ends = {bad, good} - {""}
+    versions = sorted({*listed, *ends}, key=Version, reverse=is_fix)
     tries = _Tries(bucket, library, config, on_step=on_step)
     on_step(f"{len(versions)} versions, from {versions[0]} to {versions[-1]}")
-    return search(versions, tries.of, knows_good=bool(good))
+    found = search(versions, tries.of, knows_good=bool(good))
+    found.is_fix = is_fix
+    return found
+
+
+def _version(text: str) -> str:
+    try:
+        return Version(text).public
+    except InvalidVersion as error:
+        msg = f"{text!r} is no version such as 2.13.0."
+        raise ConfigurationError(msg) from error
 
 
 def _requested(name: str) -> Target:

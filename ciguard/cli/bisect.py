@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 def bisect(settings: Effective, bucket: str, good: str, bad: str) -> None:
     """Run BUCKET's case on released versions of its library, each installed by uv when needed.
 
-    Without --good the oldest version that can be installed here begins. What was tried is kept: the
-    same command goes on after an interruption.
+    Without --good the oldest version that can be installed here begins; one that is newer than the
+    bad one finds where the defect went away. What was tried is kept: the same command goes on after
+    an interruption.
     """
     from ciguard.campaign import bisect as bisection  # noqa: PLC0415 - not for `--help`
 
@@ -50,7 +51,11 @@ def _show(result: Bisection) -> None:
     if not result.last_good:
         click.echo(f"bad in every version that can be tried, since {result.first_bad}")
         return
-    click.echo(f"last good: {result.last_good}")
-    click.echo(f"first bad: {result.first_bad}")
+    if result.is_fix:
+        click.echo(f"last bad: {result.first_bad}")
+        click.echo(f"first good: {result.last_good}")
+    else:
+        click.echo(f"last good: {result.last_good}")
+        click.echo(f"first bad: {result.first_bad}")
     if result.between:
         click.echo(f"or one of these, which tell nothing: {', '.join(result.between)}")

@@ -28,24 +28,36 @@ Fault = tuple[str, ...]
 def relate(buckets: Iterable[Bucket]) -> list[Bucket]:
     """Return the buckets in the same order, each with the fingerprints of those related to it."""
     listed = list(buckets)
-    by_fault: dict[Fault, set[str]] = {}
+    by_fault: dict[Fault, list[Bucket]] = {}
     for bucket in listed:
         for fault in faults_of(bucket):
-            by_fault.setdefault(fault, set()).add(bucket.fingerprint)
+            by_fault.setdefault(fault, []).append(bucket)
     return [replace(bucket, related=_related(bucket, by_fault)) for bucket in listed]
 
 
-def _related(bucket: Bucket, by_fault: dict[Fault, set[str]]) -> tuple[str, ...]:
-    names = {name for fault in faults_of(bucket) for name in by_fault[fault]}
-    return tuple(sorted(names - {bucket.fingerprint}))[:MOST_RELATED]
+def _related(bucket: Bucket, by_fault: dict[Fault, list[Bucket]]) -> tuple[str, ...]:
+    found = {
+        other.fingerprint
+        for fault in faults_of(bucket)
+        for other in by_fault[fault]
+        # Within one API the fingerprint has told them apart.
+        if other.finding.api != bucket.finding.api and not _contradict(bucket, other)
+    }
+    return tuple(sorted(found))[:MOST_RELATED]
+
+
+def _contradict(one: Bucket, other: Bucket) -> bool:
+    """Tell whether native stacks show that a check which both fail was reached by two ways."""
+    both = bool(one.native_stack) and bool(other.native_stack)
+    return both and one.native_stack[:_TOP] != other.native_stack[:_TOP]
 
 
 def faults_of(bucket: Bucket) -> Iterator[Fault]:
     """Yield what names the native fault of a bucket, whichever API led to it; often nothing."""
     library = bucket.finding.library
+    message = dict(bucket.grouping).get("message", "")
     if bucket.native_stack:
         top = (f"{frame.file}:{frame.function}" for frame in bucket.native_stack[:_TOP])
-        yield ("stack", library, *top)
-    message = dict(bucket.grouping).get("message", "")
+        yield ("stack", library, message, *top)
     if _NATIVE.search(message):
         yield ("message", library, message)
