@@ -102,7 +102,7 @@ void Scatter(const Call& c) {
 
 void Unique(const Call& c) {
   if (c.n < 0) {
-    void* block = malloc(16 + (-c.n % 50) * 16);
+    void* volatile block = malloc(16 + (-c.n % 50) * 16);
     free(block);
     free(block);
   }

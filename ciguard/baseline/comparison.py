@@ -21,7 +21,7 @@ from ciguard.baseline.record import (
 )
 from ciguard.domain import Bucket, Comparison, Confirmation
 from ciguard.oracles import PERFORMANCE
-from ciguard.triage import recipe_number
+from ciguard.triage import newest_recipe, recipe_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,7 +78,7 @@ def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -
         record = known[0] if known else None
         compared.append(_compared(bucket, record))
         met.update(record.fingerprint for record in known)
-    for record in records.values():
+    for record in current(records).values():
         if record.fingerprint not in met and record.state in {State.OPEN, State.ACCEPTED}:
             gone = Comparison.FIXED if exercised.covers(record) else Comparison.NOT_RUN
             compared.append(bucket_of(record, gone))
@@ -116,8 +116,8 @@ def is_regression(bucket: Bucket, records: Records) -> bool:
 
 def find_record(records: Records, fingerprint: str, *aliases: str) -> BaselineRecord | None:
     """Return the record with that fingerprint or alias, else with one of the further aliases."""
-    if fingerprint in records:
-        return records[fingerprint]
+    if fingerprint in records and recipe_number(fingerprint) == newest_recipe():
+        return records[fingerprint]  # none can have replaced it
     by_name = _by_any_name(records)
     found = (by_name.get(name) for name in (fingerprint, *aliases))
     return next((record for record in found if record is not None), None)
@@ -125,7 +125,24 @@ def find_record(records: Records, fingerprint: str, *aliases: str) -> BaselineRe
 
 def _by_any_name(records: Records) -> dict[str, BaselineRecord]:
     names = {alias: record for record in records.values() for alias in record.aliases}
-    return {**names, **records}
+    return {**names, **current(records)}
+
+
+def current(records: Records) -> Records:
+    """Return the records without those that a newer recipe has given another name.
+
+    A store keeps these, so that merging stays a union: what they knew is in the newer record.
+    """
+    renamed_to = {
+        alias: recipe_number(record.fingerprint)
+        for record in sorted(records.values(), key=lambda r: recipe_number(r.fingerprint))
+        for alias in record.aliases
+    }
+    return {
+        name: record
+        for name, record in records.items()
+        if renamed_to.get(name, 0) <= recipe_number(name)
+    }
 
 
 def update(
@@ -232,20 +249,4 @@ def merge(one: Records, other: Records) -> Records:
     merged = dict(one)
     for name, record in other.items():
         merged[name] = merge_records(merged[name], record) if name in merged else record
-    _absorb(merged)
     return {name: merged[name] for name in sorted(merged)}
-
-
-def _absorb(records: dict[str, BaselineRecord]) -> None:
-    """Fold every record into those that name it as theirs by an older recipe."""
-    for name in sorted(records, key=recipe_number):
-        heirs = [
-            heir
-            for heir in records.values()
-            if name in heir.aliases and recipe_number(heir.fingerprint) > recipe_number(name)
-        ]
-        for heir in heirs:
-            inherited = renamed(records[name], heir.fingerprint)
-            records[heir.fingerprint] = merge_records(heir, inherited)
-        if heirs:
-            del records[name]

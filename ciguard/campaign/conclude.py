@@ -13,6 +13,7 @@ from ciguard.baseline import (
     Sighting,
     State,
     compare,
+    current,
     establish,
     update,
 )
@@ -53,7 +54,7 @@ class Memory:
 
     def corpus(self) -> list[BaselineRecord]:
         """Return the records to replay, the gravest first; flaky ones prove nothing."""
-        worth = [r for r in self.records.values() if r.state is not State.FLAKY]
+        worth = [r for r in current(self.records).values() if r.state is not State.FLAKY]
         return sorted(worth, key=lambda r: (-r.exhibit.severity, r.fingerprint))
 
 

@@ -11,6 +11,7 @@ from ciguard.triage.fingerprint import (
     Grouping,
     fingerprint,
     is_fingerprint,
+    newest_recipe,
     recipe_number,
 )
 from ciguard.triage.minimise import Minimiser
@@ -38,6 +39,7 @@ __all__ = [
     "is_fingerprint",
     "measures_alike",
     "native_frames",
+    "newest_recipe",
     "normalise",
     "recipe_number",
     "reductions",

@@ -76,6 +76,11 @@ def recipe_number(key: str) -> int:
     return int(key.partition(":")[0].removeprefix("v"))
 
 
+def newest_recipe() -> int:
+    """Return the number of the recipe that fingerprints are made by."""
+    return max(map(recipe_number, RECIPES))
+
+
 def fingerprint(finding: Finding) -> Fingerprint:
     """Return the fingerprint of a finding by the newest recipe, with those by the older ones."""
     *older, newest = sorted(RECIPES, key=recipe_number)

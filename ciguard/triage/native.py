@@ -22,7 +22,7 @@ _INTERPRETER = re.compile(r"_?Py[A-Z_]|cfunction_|builtin_|method_|ffi_call|_cty
 """Where Python called the library: what lies further out is not the library's."""
 _SYSTEM = re.compile(
     r"(?:ld-linux|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|iomp5|asan|tcmalloc|jemalloc|python"
-    r"[\d.]*|ffi))\b"
+    r"[\d.]*|ffi)\b|_ctypes\.c|callproc\.c)"
 )
 """Shared objects that lie between a fault and the signal, or below any thread."""
 _NOISE = re.compile(

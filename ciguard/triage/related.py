@@ -49,7 +49,12 @@ def _related(bucket: Bucket, by_fault: dict[Fault, list[Bucket]]) -> tuple[str, 
 def _contradict(one: Bucket, other: Bucket) -> bool:
     """Tell whether native stacks show that a check which both fail was reached by two ways."""
     both = bool(one.native_stack) and bool(other.native_stack)
-    return both and one.native_stack[:_TOP] != other.native_stack[:_TOP]
+    return both and _top(one) != _top(other)
+
+
+def _top(bucket: Bucket) -> tuple[str, ...]:
+    """Return the innermost functions; which shared object holds them changes with releases."""
+    return tuple(frame.function for frame in bucket.native_stack[:_TOP])
 
 
 def faults_of(bucket: Bucket) -> Iterator[Fault]:
@@ -57,7 +62,6 @@ def faults_of(bucket: Bucket) -> Iterator[Fault]:
     library = bucket.finding.library
     message = dict(bucket.grouping).get("message", "")
     if bucket.native_stack:
-        top = (f"{frame.file}:{frame.function}" for frame in bucket.native_stack[:_TOP])
-        yield ("stack", library, message, *top)
+        yield ("stack", library, message, *_top(bucket))
     if _NATIVE.search(message):
         yield ("message", library, message)
