@@ -74,7 +74,7 @@ def lookup(x: Any, n: int = 1, **_: Any) -> Any:
     """Forget to bind a name for a negative `n`."""
     if n >= 0:
         found = x
-    return found
+    return found  # type: ignore[possibly-undefined]  # planted
 
 
 def build(x: Any, n: int = 1, **_: Any) -> Any:
