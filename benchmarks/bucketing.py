@@ -136,7 +136,7 @@ def print_scores(met: Met, linked: Mapping[str, str]) -> bool:
         pair = homogeneity_score(truth, labels), completeness_score(truth, labels)
         print(f"{title:<34}{pair[0]:>12.4f}{pair[1]:>14.4f}")
         scores.append(pair)
-    return min(scores[0]) >= WANTED
+    return bool(min(scores[0]) >= WANTED)
 
 
 def print_mistakes(met: Met) -> None:

@@ -239,8 +239,8 @@ def _crash_of_two_apis(folder: Path) -> None:
     (out / "buckets.jsonl").write_text("".join(lines), "utf-8")
     first = replace(record("v2:abcd000000000001", day=1), aliases=("v1:01d0000000000000",))
     known = {first.fingerprint: replace(first, last_seen=sighting(9))}
-    known = accept(known, first.fingerprint, because="by design", time="2026-01-05T10:00:00Z")
-    FolderStore(folder / ".ciguard" / "baseline").save(known)
+    accepted = accept(known, first.fingerprint, because="by design", time="2026-01-05T10:00:00Z")
+    FolderStore(folder / ".ciguard" / "baseline").save(accepted)
 
 
 @pytest.mark.usefixtures("run_folder")
