@@ -88,16 +88,10 @@ def bucket_lines(
         mark = "*" if name in finding.targets else " "
         yield f" {mark} {visible(name)}: {visible(outcome_text(outcome))}"
         yield from _evidence(outcome)
-    if bucket.native_stack:
-        yield ""
-        yield "Native stack, innermost first"
-        yield from (f"   {visible(f.function)} ({visible(f.file)})" for f in bucket.native_stack)
+    yield from _native_lines(bucket)
     yield ""
     yield from grouping_lines(bucket)
-    if record is not None:
-        yield ""
-        yield "Timeline"
-        yield from (f"   {time}  {visible(what)}" for time, what in _timeline(record))
+    yield from _timeline_lines(record)
     yield ""
     if script:
         proved = "fails in the same way" if bucket.reproduced else "has not been seen to fail"
@@ -117,6 +111,20 @@ def grouping_lines(bucket: Bucket) -> Iterator[str]:
     if bucket.related:
         yield "Related, the same native fault behind another API"
         yield from (f"   {visible(name)}" for name in bucket.related)
+
+
+def _native_lines(bucket: Bucket) -> Iterator[str]:
+    if bucket.native_stack:
+        yield ""
+        yield "Native stack, innermost first"
+        yield from (f"   {visible(f.function)} ({visible(f.file)})" for f in bucket.native_stack)
+
+
+def _timeline_lines(record: BaselineRecord | None) -> Iterator[str]:
+    if record is not None:
+        yield ""
+        yield "Timeline"
+        yield from (f"   {time}  {visible(what)}" for time, what in _timeline(record))
 
 
 def _timeline(record: BaselineRecord) -> Iterator[tuple[str, str]]:
