@@ -86,9 +86,16 @@ def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -
 
 
 def _known_as(bucket: Bucket, by_name: Records) -> list[BaselineRecord]:
-    """Return the records of a bucket: a newer recipe may join several under one fingerprint."""
-    named = (by_name.get(name) for name in (bucket.fingerprint, *bucket.aliases))
-    return list({record.fingerprint: record for record in named if record is not None}.values())
+    """Return the records of a bucket: a newer recipe may join several under one fingerprint.
+
+    Where it parts one into several, the bucket's own record counts, not those of its siblings.
+    """
+    own = by_name.get(bucket.fingerprint)
+    named = {name: by_name[name] for name in bucket.aliases if name in by_name}
+    older = [record for name, record in named.items() if record.fingerprint == name]
+    if own is None and not older:
+        return list(named.values())[:1]
+    return [*([] if own is None else [own]), *(record for record in older if record != own)]
 
 
 def _compared(bucket: Bucket, record: BaselineRecord | None) -> Bucket:
@@ -133,11 +140,12 @@ def current(records: Records) -> Records:
 
     A store keeps these, so that merging stays a union: what they knew is in the newer record.
     """
-    renamed_to = {
-        alias: recipe_number(record.fingerprint)
-        for record in sorted(records.values(), key=lambda r: recipe_number(r.fingerprint))
-        for alias in record.aliases
-    }
+    renamed_to: dict[str, int] = {}
+    for record in records.values():
+        for alias in record.aliases:
+            renamed_to[alias] = max(recipe_number(record.fingerprint), renamed_to.get(alias, 0))
+    if not renamed_to:
+        return records
     return {
         name: record
         for name, record in records.items()

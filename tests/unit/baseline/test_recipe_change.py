@@ -28,6 +28,7 @@ from ciguard.domain import Bucket, Comparison, Confirmation, LiteralValue
 from ciguard.triage import RECIPES, Buckets, fingerprint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from ciguard.baseline import Records
@@ -37,11 +38,14 @@ if TYPE_CHECKING:
 CHECK = "F0000 00:00:1.5 1 a.cc:1] Check failed: {} > 0 (1 vs. 2)"
 
 
-def by_api_and_symptom(finding: Finding) -> Grouping:
-    """Group more coarsely than the first recipe: by operator and symptom, whatever is said."""
-    return tuple(
-        pair for pair in RECIPES["v1"](finding) if pair[0] in {"library", "api", "symptom"}
+def by_api_and_symptom_of(finer: Callable[[Finding], Grouping]) -> Callable[[Finding], Grouping]:
+    """Group more coarsely than another recipe: by operator and symptom, whatever is said."""
+    return lambda finding: tuple(
+        pair for pair in finer(finding) if pair[0] in {"library", "api", "symptom"}
     )
+
+
+by_api_and_symptom = by_api_and_symptom_of(RECIPES["v1"])
 
 
 def met(expression: str = "x") -> Finding:
@@ -133,6 +137,24 @@ def test_records_that_the_new_recipe_joins_become_one(monkeypatch: pytest.Monkey
     assert [b.comparison for b in compared] == [Comparison.KNOWN], "none of the two is left over"
     assert list(current(updated)) == [both.fingerprint]
     assert set(updated[both.fingerprint].aliases) == set(known)
+
+
+def test_what_the_new_recipe_parts_is_known_and_stays_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fine = dict(RECIPES)["v1"]
+    monkeypatch.setitem(RECIPES, "v1", by_api_and_symptom_of(fine))
+    known = establish(buckets_of(met("x")), sighting(1))
+    monkeypatch.setitem(RECIPES, "v2", fine)
+    parted = buckets_of(met("x"), met("y"))
+
+    compared = compare(parted, known, Exercised())
+    updated = merge(known, update(known, compared, sighting(2)))
+    again = update(updated, compare(parted, updated, Exercised()), sighting(3))
+
+    assert [bucket.comparison for bucket in compared] == [Comparison.KNOWN, Comparison.KNOWN]
+    assert set(current(updated)) == {bucket.fingerprint for bucket in parted}
+    assert set(current(again)) == {bucket.fingerprint for bucket in parted}
 
 
 @pytest.mark.usefixtures("upgrade")
