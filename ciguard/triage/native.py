@@ -38,7 +38,7 @@ _NOISE = re.compile(
     # What every call of a torch or TensorFlow operator passes through.
     r"|c10::(?:Dispatcher|impl|KernelFunction|OperatorHandle|TypedOperatorHandle|BoxedKernel"
     r"|guts|function_ref)|at::_ops|at::redispatch|torch::(?:autograd|jit|PythonArgParser|python|utils)"
-    r"|at::parallel_for|at::internal|at::\{anonymous\}::wrapper_"
+    r"|at::parallel_for|at::TensorIteratorBase::(?:serial_)?for_each|at::internal|at::\{anonymous\}::wrapper_"
     r"|at::native::(?:DispatchStub\w*|call_kernel)|pybind11::|nanobind::|THP\w+"
     r"|tensorflow::(?:Eager\w+|KernelAndDevice\w+|Executor\w*|\{anonymous\}::Executor\w*"
     r"|\w*Device(?:Mgr)?|ProcessFunctionLibraryRuntime|FunctionLibraryRuntime\w*|CustomDevice\w*"
