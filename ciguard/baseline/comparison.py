@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,12 +13,15 @@ from ciguard.baseline.record import (
     Sighting,
     State,
     bucket_of,
+    decided,
     merge_records,
     record_of,
+    renamed,
     with_exhibit,
 )
 from ciguard.domain import Bucket, Comparison, Confirmation
 from ciguard.oracles import PERFORMANCE
+from ciguard.triage import newest_recipe, recipe_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,17 +71,40 @@ def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -
         were not met are left out.
     """
     by_name = _by_any_name(records)
-    compared, met = [], set()
+    compared: list[Bucket] = []
+    met: set[str] = set()
     for bucket in buckets:
-        record = by_name.get(bucket.fingerprint)
-        compared.append(replace(bucket, comparison=_of_bucket(bucket, record)))
-        if record is not None:
-            met.add(record.fingerprint)
-    for record in records.values():
+        known = _known_as(bucket, by_name)
+        record = known[0] if known else None
+        compared.append(_compared(bucket, record))
+        met.update(record.fingerprint for record in known)
+    for record in current(records).values():
         if record.fingerprint not in met and record.state in {State.OPEN, State.ACCEPTED}:
             gone = Comparison.FIXED if exercised.covers(record) else Comparison.NOT_RUN
             compared.append(bucket_of(record, gone))
     return sorted(compared, key=lambda b: (-b.finding.severity, b.finding.api, b.fingerprint))
+
+
+def _known_as(bucket: Bucket, by_name: Records) -> list[BaselineRecord]:
+    """Return the records of a bucket: a newer recipe may join several under one fingerprint.
+
+    Where it parts one into several, the bucket's own record counts, not those of its siblings.
+    """
+    own = by_name.get(bucket.fingerprint)
+    named = {name: by_name[name] for name in bucket.aliases if name in by_name}
+    older = [record for name, record in named.items() if record.fingerprint == name]
+    if own is None and not older:
+        return list(named.values())[:1]
+    return [*([] if own is None else [own]), *(record for record in older if record != own)]
+
+
+def _compared(bucket: Bucket, record: BaselineRecord | None) -> Bucket:
+    stack = record.native_stack if record is not None else ()
+    return replace(
+        bucket,
+        comparison=_of_bucket(bucket, record),
+        native_stack=bucket.native_stack or stack,
+    )
 
 
 def _of_bucket(bucket: Bucket, record: BaselineRecord | None) -> Comparison:
@@ -90,18 +117,40 @@ def _of_bucket(bucket: Bucket, record: BaselineRecord | None) -> Comparison:
 
 def is_regression(bucket: Bucket, records: Records) -> bool:
     """Tell whether a new bucket is one that had been fixed."""
-    record = _by_any_name(records).get(bucket.fingerprint)
-    return bucket.comparison is Comparison.NEW and record is not None
+    known = _known_as(bucket, _by_any_name(records))
+    return bucket.comparison is Comparison.NEW and bool(known)
 
 
-def find_record(records: Records, fingerprint: str) -> BaselineRecord | None:
-    """Return the record with that fingerprint, or with that alias."""
-    return records.get(fingerprint) or _by_any_name(records).get(fingerprint)
+def find_record(records: Records, fingerprint: str, *aliases: str) -> BaselineRecord | None:
+    """Return the record with that fingerprint or alias, else with one of the further aliases."""
+    if fingerprint in records and recipe_number(fingerprint) == newest_recipe():
+        return records[fingerprint]  # none can have replaced it
+    by_name = _by_any_name(records)
+    found = (by_name.get(name) for name in (fingerprint, *aliases))
+    return next((record for record in found if record is not None), None)
 
 
 def _by_any_name(records: Records) -> dict[str, BaselineRecord]:
     names = {alias: record for record in records.values() for alias in record.aliases}
-    return {**names, **records}
+    return {**names, **current(records)}
+
+
+def current(records: Records) -> Records:
+    """Return the records without those that a newer recipe has given another name.
+
+    A store keeps these, so that merging stays a union: what they knew is in the newer record.
+    """
+    renamed_to: dict[str, int] = {}
+    for record in records.values():
+        for alias in record.aliases:
+            renamed_to[alias] = max(recipe_number(record.fingerprint), renamed_to.get(alias, 0))
+    if not renamed_to:
+        return records
+    return {
+        name: record
+        for name, record in records.items()
+        if renamed_to.get(name, 0) <= recipe_number(name)
+    }
 
 
 def update(
@@ -122,7 +171,8 @@ def update(
     by_name = _by_any_name(records)
     updated = dict(records)
     for bucket in compared:
-        record = by_name.get(bucket.fingerprint)
+        known = _known_as(bucket, by_name)
+        record = _joined(known, bucket.fingerprint)
         match bucket.comparison:
             case Comparison.NOT_RUN:
                 continue
@@ -131,17 +181,28 @@ def update(
                     changed = _after_clean_run(record, sighting, clean_runs)
                     updated[record.fingerprint] = changed
             case _:
+                for older in known:
+                    updated.pop(older.fingerprint, None)
                 seen = _met(record, bucket, sighting)
                 updated[seen.fingerprint] = seen
     return updated
 
 
+def _joined(known: list[BaselineRecord], fingerprint: str) -> BaselineRecord | None:
+    """Return what is known of a bucket as one record, under the name that it has now."""
+    if not known:
+        return None
+    names = (*(record.fingerprint for record in known), fingerprint)
+    newest = max(names, key=recipe_number)  # among equals, the record's own
+    return functools.reduce(merge_records, (renamed(record, newest) for record in known))
+
+
 def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) -> BaselineRecord:
     count = record.decision.clean_runs + 1
     state = State.FIXED if count >= needed else record.state
-    return replace(
+    return decided(
         record,
-        decision=replace(record.decision, changed=sighting.time, state=state, clean_runs=count),
+        replace(record.decision, changed=sighting.time, state=state, clean_runs=count),
     )
 
 
@@ -155,8 +216,9 @@ def _met(record: BaselineRecord | None, bucket: Bucket, sighting: Sighting) -> B
         state = record.state if record.state in kept else State.OPEN
         decision = Decision(changed=sighting.time, state=state, because=decision.because)
     return replace(
-        with_exhibit(record, bucket),
-        decision=decision,
+        with_exhibit(decided(record, decision), bucket),
+        aliases=tuple(sorted({*record.aliases, *bucket.aliases})),
+        native_stack=bucket.native_stack or record.native_stack,
         targets=tuple(sorted({*record.targets, *bucket.finding.targets})),
         last_seen=max(record.last_seen, sighting),
     )
@@ -177,7 +239,7 @@ def accept(records: Records, fingerprint: str, *, because: str, time: str) -> Re
     if record is None:
         raise KeyError(fingerprint)
     decision = Decision(changed=Sighting(time=time).time, state=State.ACCEPTED, because=because)
-    return {**records, record.fingerprint: replace(record, decision=decision)}
+    return {**records, record.fingerprint: decided(record, decision)}
 
 
 def with_issues(records: Records, issues: Mapping[str, str]) -> Records:

@@ -16,7 +16,15 @@ from ciguard.baseline.record import (
     State,
     exhibit_to_json,
 )
-from ciguard.domain import Case, PairKind, Severity, case_from_json, evidence_from_json
+from ciguard.domain import (
+    Case,
+    Frame,
+    PairKind,
+    Severity,
+    case_from_json,
+    evidence_from_json,
+    stack_to_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +52,11 @@ def record_to_line(record: BaselineRecord) -> str:
         "targets": list(record.targets),
         "first_seen": _sighting_to_json(record.first_seen),
         "last_seen": _sighting_to_json(record.last_seen),
+        "history": [
+            {"changed": d.changed, "state": d.state.value, "because": d.because}
+            for d in record.history
+        ],
+        "native_stack": stack_to_json(record.native_stack),
         "issue": record.issue,
     }
     return json.dumps(encoded, sort_keys=True)
@@ -69,8 +82,29 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
         targets=_texts(fields, "targets"),
         first_seen=_sighting(fields, "first_seen"),
         last_seen=_sighting(fields, "last_seen"),
+        history=_history(fields),
+        native_stack=_stack(fields),
         issue=_field(fields, "issue", str),
     )
+
+
+def _history(fields: Mapping[str, Json]) -> tuple[Decision, ...]:
+    """Read what baselines of the first releases do not hold."""
+    items = [_typed(item, dict, "history") for item in _typed(fields.get("history", []), list, "")]
+    return tuple(
+        Decision(
+            changed=Sighting(time=_field(item, "changed", str)).time,
+            state=State(_field(item, "state", str)),
+            because=_field(item, "because", str),
+        )
+        for item in items
+    )
+
+
+def _stack(fields: Mapping[str, Json]) -> tuple[Frame, ...]:
+    if "native_stack" not in fields:
+        return ()
+    return tuple(Frame(file, function) for file, function in _pairs(fields, "native_stack"))
 
 
 def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:

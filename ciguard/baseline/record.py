@@ -15,6 +15,7 @@ from ciguard.domain import (
     Confirmation,
     Evidence,
     Finding,
+    Frame,
     PairKind,
     Severity,
     case_to_json,
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from ciguard.triage import Simplicity
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+MOST_DECISIONS = 50
+"""Of one record's history; the oldest go."""
 
 
 class State(StrEnum):
@@ -110,6 +115,10 @@ class BaselineRecord:
     """Where it was met, sorted; for a differential bucket both sides."""
     first_seen: Sighting
     last_seen: Sighting
+    history: tuple[Decision, ...] = ()
+    """Every decision that changed its state, the last one included, the oldest first."""
+    native_stack: tuple[Frame, ...] = ()
+    """Its native frames, where a debugger told them."""
     issue: str = ""
     """Number of its issue, or path of its file; empty while none was filed."""
 
@@ -127,9 +136,13 @@ class BaselineRecord:
 
 def record_of(bucket: Bucket, sighting: Sighting, *, state: State = State.OPEN) -> BaselineRecord:
     """Return the record of a bucket that is met for the first time."""
+    decision = Decision(changed=sighting.time, state=state)
     return BaselineRecord(
         fingerprint=bucket.fingerprint,
-        decision=Decision(changed=sighting.time, state=state),
+        aliases=tuple(sorted(bucket.aliases)),
+        decision=decision,
+        history=(decision,),
+        native_stack=bucket.native_stack,
         exhibit=exhibit_of(bucket),
         targets=tuple(sorted(bucket.finding.targets)),
         first_seen=sighting,
@@ -180,6 +193,8 @@ def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
             evidence=shown.evidence,
         ),
         count=0,
+        aliases=record.aliases,
+        native_stack=record.native_stack,
         confirmation=Confirmation.CONFIRMED,
         comparison=comparison,
     )
@@ -202,6 +217,8 @@ def merge_records(one: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
         one,
         aliases=_union(one.aliases, other.aliases),
         decision=max(one.decision, other.decision, key=Decision.order),
+        history=united_history(one.history, other.history),
+        native_stack=max(one.native_stack, other.native_stack, key=_stack_order),
         exhibit=min(one.exhibit, other.exhibit, key=exhibit_order),
         targets=_union(one.targets, other.targets),
         first_seen=min(one.first_seen, other.first_seen),
@@ -209,6 +226,33 @@ def merge_records(one: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
         # When two jobs filed at once, the older issue stays: numbers grow.
         issue=min((i for i in (one.issue, other.issue) if i), key=_issue_order, default=""),
     )
+
+
+def decided(record: BaselineRecord, decision: Decision) -> BaselineRecord:
+    """Return the record after a decision, which its history keeps if the state changed by it."""
+    before = record.decision
+    history = record.history
+    if (before.state, before.because) != (decision.state, decision.because):
+        history = united_history(history, (before, replace(decision, clean_runs=0)))
+    return replace(record, decision=decision, history=history)
+
+
+def united_history(one: tuple[Decision, ...], other: tuple[Decision, ...]) -> tuple[Decision, ...]:
+    """Return both histories in one, by time."""
+    every = {replace(decision, clean_runs=0) for decision in (*one, *other)}
+    return tuple(sorted(every, key=Decision.order))[-MOST_DECISIONS:]
+
+
+def renamed(record: BaselineRecord, fingerprint: str) -> BaselineRecord:
+    """Return a record under its name by a newer recipe; the name that it had is an alias."""
+    if record.fingerprint == fingerprint:
+        return record
+    aliases = {*record.aliases, record.fingerprint} - {fingerprint}
+    return replace(record, fingerprint=fingerprint, aliases=tuple(sorted(aliases)))
+
+
+def _stack_order(stack: tuple[Frame, ...]) -> tuple[int, list[tuple[str, str]]]:
+    return len(stack), [(frame.file, frame.function) for frame in stack]
 
 
 def exhibit_order(exhibit: Exhibit) -> tuple[int, Simplicity, str]:

@@ -4,11 +4,23 @@
 Nothing here prints; whoever iterates decides what to show.
 """
 
+from ciguard.campaign.bisect import Bisection, bisect
 from ciguard.campaign.extract import extract
 from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lookup import knowledge_for, learned_of
 from ciguard.campaign.minimise import minimise
-from ciguard.campaign.reproduce import reproduce
+from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
 
-__all__ = ["JOURNAL", "extract", "knowledge_for", "learned_of", "minimise", "reproduce", "run"]
+__all__ = [
+    "JOURNAL",
+    "Bisection",
+    "bisect",
+    "debug",
+    "extract",
+    "knowledge_for",
+    "learned_of",
+    "minimise",
+    "reproduce",
+    "run",
+]

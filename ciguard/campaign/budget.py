@@ -9,6 +9,7 @@ _MEASURE = 0.12
 _LIBRARIES = 0.06
 _CONFIRM_UNTIL = 0.88
 _MINIMISE_UNTIL = 0.92
+_TRACE_UNTIL = 0.94
 _CHECK_SCRIPTS_UNTIL = 0.96
 
 
@@ -72,6 +73,11 @@ class Budget:
     def minimise_until(self) -> float:
         """When minimising ends."""
         return self._until(_MINIMISE_UNTIL)
+
+    @property
+    def trace_until(self) -> float:
+        """When looking at crashes with a debugger ends."""
+        return self._until(_TRACE_UNTIL)
 
     @property
     def scripts_until(self) -> float:

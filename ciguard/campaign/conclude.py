@@ -13,6 +13,7 @@ from ciguard.baseline import (
     Sighting,
     State,
     compare,
+    current,
     establish,
     update,
 )
@@ -21,6 +22,7 @@ from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.scripts import try_scripts, write_scripts
 from ciguard.domain import Action, Bucket, Comparison, Confirmation, StageFinished, Verdict
 from ciguard.errors import ExitCode
+from ciguard.triage import relate
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -52,7 +54,7 @@ class Memory:
 
     def corpus(self) -> list[BaselineRecord]:
         """Return the records to replay, the gravest first; flaky ones prove nothing."""
-        worth = [r for r in self.records.values() if r.state is not State.FLAKY]
+        worth = [r for r in current(self.records).values() if r.state is not State.FLAKY]
         return sorted(worth, key=lambda r: (-r.exhibit.severity, r.fingerprint))
 
 
@@ -113,11 +115,11 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         replayed=run.replayed,
         apis={name: frozenset(member.exercised) for name, member in run.members.items()},
     )
-    compared = [
+    compared = relate(
         bucket
         for bucket in compare(met, run.memory.records, exercised)
         if run.config.policy.action(bucket.finding) is not Action.OFF
-    ]
+    )
     written = list(write_scripts(compared, run.members, run.config.out))
     if not run.interrupted:
         try:

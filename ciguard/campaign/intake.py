@@ -13,6 +13,7 @@ from ciguard.domain import (
     Confirmation,
     Event,
     Finding,
+    Frame,
     Passed,
     Policy,
     Rejected,
@@ -66,6 +67,8 @@ class Intake:
         self._confirmed_as: dict[str, str] = {}
         """Provisional fingerprint → the one that the confirmation gave."""
         self.counts: dict[str, int] = {}
+        self._aliases: dict[str, set[str]] = {}
+        """Keys by older recipes of what fell into a bucket: a recipe may join what was apart."""
 
     def take(self, executed: Executed, group: Group) -> Iterator[Event]:
         """Judge a batch."""
@@ -83,12 +86,14 @@ class Intake:
         """Fold a finding into its bucket, or have it confirmed first."""
         if self._policy.action(finding) is Action.OFF:
             return
-        key = fingerprint(finding).key
-        key = self._confirmed_as.get(key, key)
+        name = fingerprint(finding)
+        key = self._confirmed_as.get(name.key, name.key)
         self.counts[key] = self.counts.get(key, 0) + 1
+        if name.aliases:
+            self._aliases.setdefault(key, set()).update(name.aliases)
         if key in self.confirmed or key in self._waiting:
             return
-        if key in self._known:
+        if not self._known.isdisjoint((key, *name.aliases)):
             yield self._open(key, finding)
             return
         tries = self._tries[key] = self._tries.get(key, 0) + 1
@@ -132,6 +137,7 @@ class Intake:
             grouping=name.grouping,
             finding=finding,
             confirmation=Confirmation.CONFIRMED,
+            aliases=name.aliases,
         )
         self.flaky.pop(key, None)
         self.confirmed.merge(bucket)
@@ -147,9 +153,16 @@ class Intake:
                 grouping=name.grouping,
                 finding=finding,
                 confirmation=Confirmation.CONFIRMED,
+                aliases=name.aliases,
             )
         )
         self._journal.bucket(name.key, whole)
+
+    def explain(self, bucket: Bucket, native_stack: tuple[Frame, ...]) -> None:
+        """Note where in native code a confirmed bucket's crash happened."""
+        explained = replace(bucket, native_stack=native_stack)
+        self.confirmed.replace(explained)
+        self._journal.bucket(explained.fingerprint, explained)
 
     def _settle_flaky(self, settled: Settled) -> Iterator[Event]:
         self._groups[settled.finding.library].note(settled.finding)
@@ -187,4 +200,11 @@ class Intake:
     def buckets(self) -> list[Bucket]:
         """Return every bucket, confirmed or not, with its count."""
         every = [*self.confirmed.sorted(), *self.flaky.values()]
-        return [replace(b, count=max(1, self.counts.get(b.fingerprint, 1))) for b in every]
+        return [
+            replace(
+                b,
+                count=max(1, self.counts.get(b.fingerprint, 1)),
+                aliases=tuple(sorted({*b.aliases, *self._aliases.get(b.fingerprint, ())})),
+            )
+            for b in every
+        ]

@@ -6,8 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import worker_spec
-from ciguard.errors import WorkerStartError
-from ciguard.execution import Dispatcher, Job
+from ciguard.errors import ConfigurationError, WorkerStartError
+from ciguard.execution import Dispatcher, Job, find_debugger, trace
 from ciguard.oracles import encode
 from ciguard.targets import parse_target, provision
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ciguard.config import Config
     from ciguard.domain import Bucket, Outcome
+    from ciguard.execution import NativeTrace, WorkerSpec
 
 log = logging.getLogger(__name__)
 
@@ -38,15 +39,51 @@ def reproduce(
         ProvisioningError: if it cannot be provided.
         WorkerStartError: if its workers cannot run.
     """
-    target = parse_target(target_text)
-    environment = provision(target, on_step=on_step)
+    spec = _spec(target_text, config, on_step=on_step)
     with Dispatcher() as dispatcher:
-        started = dispatcher.start([worker_spec(target.name, environment, config)])[target.name]
+        started = dispatcher.start([spec])[spec.name]
         if isinstance(started, WorkerStartError):
             raise started
-        job = Job(target.name, "reproduce", (encode(bucket.finding.case),), fresh=True)
+        job = Job(spec.name, "reproduce", (encode(bucket.finding.case),), fresh=True)
         dispatcher.add(job)
-        while not dispatcher.failure(target.name):
+        while not dispatcher.failure(spec.name):
             for result in dispatcher.wait(_WAIT_S):
                 return result.outcomes[0]
-        raise WorkerStartError(dispatcher.failure(target.name))
+        raise WorkerStartError(dispatcher.failure(spec.name))
+
+
+def debug(
+    bucket: Bucket, target_text: str, config: Config, *, on_step: Callable[[str], None] = log.info
+) -> NativeTrace:
+    """Run a bucket's case under the debugger.
+
+    Args:
+        bucket: what to run.
+        target_text: where; provisioned if need be.
+        config: limits of the case.
+        on_step: told what is happening, one line each, when something takes time.
+
+    Returns:
+        Its native stack; without frames if the process did not die.
+
+    Raises:
+        ConfigurationError: if this machine has no debugger.
+        TargetSyntaxError: if the target cannot be read.
+        ProvisioningError: if it cannot be provided.
+    """
+    debugger = find_debugger()
+    if debugger is None:
+        msg = "no debugger on this machine: install gdb, e.g. 'apt-get install gdb'."
+        raise ConfigurationError(msg)
+    spec = _spec(target_text, config, on_step=on_step)
+    on_step(f"{spec.name}: running the case under {debugger.name}, which takes a minute or more")
+    return trace(spec, encode(bucket.finding.case), debugger=debugger, limit_s=DEBUG_LIMIT_S)
+
+
+DEBUG_LIMIT_S = 600.0
+"""For a person who waits: a library of a gigabyte takes gdb minutes on a busy machine."""
+
+
+def _spec(target_text: str, config: Config, *, on_step: Callable[[str], None]) -> WorkerSpec:
+    target = parse_target(target_text)
+    return worker_spec(target.name, provision(target, on_step=on_step), config)

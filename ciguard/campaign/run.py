@@ -15,6 +15,7 @@ from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
 from ciguard.campaign.suspects import comparable
+from ciguard.campaign.tracing import traced
 from ciguard.campaign.turns import Turns
 from ciguard.domain import (
     Event,
@@ -127,6 +128,7 @@ class _Campaign:
             yield from self._measure()
             yield from self._confirm()
             yield from self._minimise()
+            yield from self._trace()
         except KeyboardInterrupt:
             interrupted = True
         yield from self._conclude(interrupted=interrupted)
@@ -280,6 +282,18 @@ class _Campaign:
             yield from self._turns.take()
         self._turns.minimiser.abandon()
         yield self._finish_stage("minimise")
+
+    def _trace(self) -> Iterator[Event]:
+        """Look at new crashes with a debugger, where there is one."""
+        new = [
+            bucket
+            for bucket in self._turns.intake.confirmed.sorted()
+            if bucket.fingerprint not in self._memory.fingerprints
+        ]
+        members = self._turns.members
+        for bucket, stack in traced(new, members, self._config, until=self._budget.trace_until):
+            self._turns.intake.explain(bucket, stack)
+        yield self._finish_stage("trace")
 
     def _conclude(self, *, interrupted: bool) -> Iterator[Event]:
         left = [*self._turns.confirmer.abandon(), *self._turns.measurer.abandon()]

@@ -8,12 +8,15 @@ from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from ciguard.baseline import BaselineRecord
     from ciguard.config import Config
     from ciguard.domain import Bucket
 
 
 def all_buckets(config: Config) -> list[Bucket]:
     """Return the buckets of the last run, then those of the baseline that it did not meet.
+
+    Each knows those that are related to it.
 
     Raises:
         CiguardError: if either is unreadable.
@@ -24,16 +27,29 @@ def all_buckets(config: Config) -> list[Bucket]:
         compare,
     )
     from ciguard.reports import read_buckets  # noqa: PLC0415
+    from ciguard.triage import relate  # noqa: PLC0415
 
     met = read_buckets(config.out)
-    names = {bucket.fingerprint for bucket in met}
+    names = {name for bucket in met for name in (bucket.fingerprint, *bucket.aliases)}
     # Seen against a run that did nothing, every record of the baseline becomes a bucket.
     recorded = compare([], FolderStore(config.baseline).load(), Exercised())
-    return [*met, *(bucket for bucket in recorded if bucket.fingerprint not in names)]
+    return relate([*met, *(bucket for bucket in recorded if bucket.fingerprint not in names)])
+
+
+def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:
+    """Return what the baseline knows of a bucket.
+
+    Raises:
+        BaselineError: if it is unreadable.
+    """
+    from ciguard.baseline import FolderStore, find_record  # noqa: PLC0415 - likewise
+
+    records = FolderStore(config.baseline).load()
+    return find_record(records, bucket.fingerprint, *bucket.aliases)
 
 
 def bucket_of(config: Config, written: str) -> Bucket:
-    """Return the one bucket whose fingerprint begins with `written`, with or without its version.
+    """Return the one bucket whose fingerprint or alias begins with `written`, `v1:` or not.
 
     Raises:
         ConfigurationError: if there is none, or more than one.
@@ -44,9 +60,9 @@ def bucket_of(config: Config, written: str) -> Bucket:
         bucket
         for bucket in buckets
         if wanted
-        and (
-            bucket.fingerprint.startswith(wanted)
-            or bucket.fingerprint.rpartition(":")[2].startswith(wanted)
+        and any(
+            name.startswith(wanted) or name.rpartition(":")[2].startswith(wanted)
+            for name in (bucket.fingerprint, *bucket.aliases)
         )
     ]
     if len(matches) == 1:

@@ -13,6 +13,7 @@ import click
 
 from ciguard import __version__
 from ciguard.cli.accept import accept
+from ciguard.cli.bisect import bisect
 from ciguard.cli.config import config
 from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
@@ -66,6 +67,7 @@ for _command in (
     show,
     reproduce,
     minimize,
+    bisect,
     accept,
     explain,
     extract,

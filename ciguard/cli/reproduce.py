@@ -8,11 +8,11 @@ import click
 
 from ciguard.cli.lookup import bucket_of
 from ciguard.cli.options import takes_settings
-from ciguard.domain import PairKind, Passed, Rejected, visible
+from ciguard.domain import Crashed, PairKind, Passed, Rejected, visible
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
-    from ciguard.config import Effective
+    from ciguard.config import Config, Effective
     from ciguard.domain import Bucket, Outcome
 
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     metavar="TARGET",
     help="Where to run it, e.g. another version; by default where it was found.",
 )
+@click.option("--gdb", is_flag=True, help="Show the native stack of a crash too, by gdb.")
 @takes_settings("out", "baseline", "case-limit", "memory")
-def reproduce(settings: Effective, bucket: str, target: str | None) -> int:
+def reproduce(settings: Effective, bucket: str, target: str | None, *, gdb: bool) -> int:
     """Run BUCKET's case again and say whether it still shows the defect.
 
     Exits 1 if the outcome is the same and 0 if it is different, as `git bisect run` wants it.
@@ -54,8 +55,27 @@ def reproduce(settings: Effective, bucket: str, target: str | None) -> int:
     if recorded is not None:
         click.echo(f"recorded on {visible(origin)}: {visible(outcome_text(recorded))}")
     click.echo(f"now on {visible(where)}: {visible(outcome_text(outcome))}")
+    if gdb and isinstance(outcome, Crashed):
+        _show_native(found, where, settings.config)
     click.echo("same" if is_same else "different")
     return ExitCode.FINDINGS if is_same else ExitCode.CLEAN
+
+
+def _show_native(bucket: Bucket, target: str, config: Config) -> None:
+    from ciguard.campaign import debug  # noqa: PLC0415 - not for `--help`
+    from ciguard.triage import native_frames  # noqa: PLC0415
+
+    seen = debug(bucket, target, config, on_step=lambda step: click.echo(visible(step), err=True))
+    stack = [line for line in seen.text.splitlines() if line.startswith("#")]
+    if not stack:
+        click.echo("gdb saw no crash: under it the process did not die, or not in time.")
+        return
+    click.echo("native stack")
+    for line in stack:
+        click.echo(f"   {visible(line)}")
+    click.echo("of the library itself")
+    for frame in native_frames(seen.frames):
+        click.echo(f"   {visible(frame.function)} ({visible(frame.file)})")
 
 
 def refuse_measured(bucket: Bucket) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.lookup import all_buckets, bucket_of
+from ciguard.cli.lookup import all_buckets, bucket_of, record_of
 from ciguard.cli.options import takes_settings
+from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from ciguard.config import Effective
@@ -15,16 +16,22 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Show what was found.")
 @click.argument("bucket", required=False)
+@click.option(
+    "--grouping", is_flag=True, help="Only what went into BUCKET's fingerprint, and its aliases."
+)
 @takes_settings("out", "baseline")
-def show(settings: Effective, bucket: str | None) -> None:
+def show(settings: Effective, bucket: str | None, *, grouping: bool) -> None:
     """List the buckets of the last run and of the baseline, or tell everything about BUCKET.
 
     BUCKET is a fingerprint or the beginning of one.
     """
-    from ciguard.reports import bucket_lines, table_lines  # noqa: PLC0415 - not for `--help`
+    from ciguard.reports import bucket_lines, grouping_lines, table_lines  # noqa: PLC0415 - not for `--help`
 
     config = settings.config
     if bucket is None:
+        if grouping:
+            msg = "--grouping: of which bucket? `ciguard show` lists them."
+            raise ConfigurationError(msg)
         buckets = all_buckets(config)
         if not buckets:
             click.echo(f"Nothing in {config.out} and {config.baseline}. Run `ciguard run` first.")
@@ -32,9 +39,10 @@ def show(settings: Effective, bucket: str | None) -> None:
         lines = table_lines(buckets)
     else:
         found = bucket_of(config, bucket)
+        record = record_of(config, found)
         path = config.out / found.reproducer
         has_script = found.reproducer and path.is_file()
         script = path.read_text(encoding="utf-8", errors="replace") if has_script else ""
-        lines = bucket_lines(found, script)
+        lines = grouping_lines(found) if grouping else bucket_lines(found, script, record)
     for line in lines:
         click.echo(line)

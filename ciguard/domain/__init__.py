@@ -65,6 +65,8 @@ from ciguard.domain.outcomes import (
     Stage,
     outcome_from_json,
     outcome_to_json,
+    stack_from_json,
+    stack_to_json,
     status,
 )
 from ciguard.domain.policy import Action, FindingClass, Policy, Rule, class_of
@@ -196,6 +198,8 @@ __all__ = [
     "record_from_json",
     "record_to_json",
     "shortened",
+    "stack_from_json",
+    "stack_to_json",
     "status",
     "value_from_json",
     "value_to_json",

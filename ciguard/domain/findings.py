@@ -7,7 +7,14 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 from ciguard.domain.cases import Case, case_from_json, case_to_json
-from ciguard.domain.outcomes import Outcome, outcome_from_json, outcome_to_json
+from ciguard.domain.outcomes import (
+    Frame,
+    Outcome,
+    outcome_from_json,
+    outcome_to_json,
+    stack_from_json,
+    stack_to_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,6 +138,13 @@ class Bucket:
     """Path of the standalone script, relative to the output folder; empty until written."""
     reproduced: bool = False
     """The script was run and failed in the same way."""
+    aliases: tuple[str, ...] = ()
+    """Its fingerprints by older recipes."""
+    native_stack: tuple[Frame, ...] = ()
+    """The library's own native frames of a crash, innermost first, where a debugger told them.
+    Evidence, and no part of the fingerprint: that is the same on machines without a debugger."""
+    related: tuple[str, ...] = ()
+    """Fingerprints of buckets with the same native fault behind another API."""
 
 
 BUCKET_SCHEMA = 1
@@ -208,6 +222,9 @@ def bucket_to_json(bucket: Bucket) -> dict[str, Json]:
         "reproducer": bucket.reproducer,
         "reproduced": bucket.reproduced,
         "grouping": [list(pair) for pair in bucket.grouping],
+        "aliases": list(bucket.aliases),
+        "native_stack": stack_to_json(bucket.native_stack),
+        "related": list(bucket.related),
     }
 
 
@@ -227,8 +244,11 @@ def bucket_from_json(encoded: Json) -> Bucket:
             comparison=Comparison(encoded["comparison"]),
             reproducer=str(encoded["reproducer"]),
             reproduced=bool(encoded["reproduced"]),
+            aliases=tuple(map(str, encoded.get("aliases", ()))),
+            native_stack=stack_from_json(encoded.get("native_stack", ())),
+            related=tuple(map(str, encoded.get("related", ()))),
         )
-    except (KeyError, TypeError) as error:
+    except (IndexError, KeyError, TypeError) as error:
         msg = f"not an encoded bucket: {error!r}"
         raise ValueError(msg) from error
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame of a Python stack: file relative to its package root, and function. No line."""
+    """One frame of a stack: file relative to its package root, and function. No line."""
 
     file: str
     function: str
@@ -115,11 +115,11 @@ def outcome_to_json(outcome: Outcome) -> Json:
         case Rejected(exception, message, stage):
             encoded |= {"exception": exception, "message": message, "stage": stage.value}
         case Errored(exception, message, stack):
-            encoded |= {"exception": exception, "message": message, "stack": _stack_to_json(stack)}
+            encoded |= {"exception": exception, "message": message, "stack": stack_to_json(stack)}
         case Crashed(cause, stack, log):
-            encoded |= {"cause": cause, "stack": _stack_to_json(stack), "log": log}
+            encoded |= {"cause": cause, "stack": stack_to_json(stack), "log": log}
         case Hung(limit_s, stack):
-            encoded |= {"limit_s": limit_s, "stack": _stack_to_json(stack)}
+            encoded |= {"limit_s": limit_s, "stack": stack_to_json(stack)}
         case Exhausted(resource, message, died):
             encoded |= {"resource": resource.value, "message": message, "died": died}
     return encoded
@@ -138,19 +138,21 @@ def outcome_from_json(encoded: Json) -> Outcome:
         raise ValueError(msg) from error
 
 
-def _stack_to_json(stack: tuple[Frame, ...]) -> Json:
+def stack_to_json(stack: tuple[Frame, ...]) -> Json:
+    """Return the JSON form of a stack."""
     return [[frame.file, frame.function] for frame in stack]
 
 
-def _stack_from_json(encoded: Json) -> tuple[Frame, ...]:
+def stack_from_json(encoded: Json) -> tuple[Frame, ...]:
+    """Rebuild a stack from its JSON form."""
     return tuple(Frame(str(frame[0]), str(frame[1])) for frame in encoded)
 
 
 _DECODERS: dict[str, Callable[[Json], Outcome]] = {
     "passed": lambda e: Passed(str(e["outputs"]).encode(), float(e["cost_s"])),
     "rejected": lambda e: Rejected(e["exception"], e["message"], Stage(e["stage"])),
-    "errored": lambda e: Errored(e["exception"], e["message"], _stack_from_json(e["stack"])),
-    "crashed": lambda e: Crashed(e["cause"], _stack_from_json(e["stack"]), e["log"]),
-    "hung": lambda e: Hung(float(e["limit_s"]), _stack_from_json(e["stack"])),
+    "errored": lambda e: Errored(e["exception"], e["message"], stack_from_json(e["stack"])),
+    "crashed": lambda e: Crashed(e["cause"], stack_from_json(e["stack"]), e["log"]),
+    "hung": lambda e: Hung(float(e["limit_s"]), stack_from_json(e["stack"])),
     "exhausted": lambda e: Exhausted(Resource(e["resource"]), e["message"], bool(e["died"])),
 }

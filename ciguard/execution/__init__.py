@@ -4,6 +4,7 @@
 `worker/`, inside the target's interpreter.
 """
 
+from ciguard.execution.debugger import NativeTrace, find_debugger, trace
 from ciguard.execution.dispatcher import Dispatcher, ScriptResult
 from ciguard.execution.lane import Job, Result
 from ciguard.execution.measurement import (
@@ -35,6 +36,7 @@ __all__ = [
     "Job",
     "Limits",
     "Measured",
+    "NativeTrace",
     "Output",
     "Quantity",
     "Result",
@@ -48,7 +50,9 @@ __all__ = [
     "decode_effects",
     "decode_measured",
     "decode_outputs",
+    "find_debugger",
     "growth_request",
     "peak_request",
     "time_request",
+    "trace",
 ]

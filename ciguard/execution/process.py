@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ciguard.execution.spec import WorkerSpec
 
-_BOOTSTRAP = Path(__file__).with_name("worker") / "bootstrap.py"
+BOOTSTRAP = Path(__file__).with_name("worker") / "bootstrap.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,30 @@ class Died:
 
     pid: int
     death: Death
+
+
+def settings(spec: WorkerSpec, folder: Path) -> dict[str, Any]:
+    """Return what a target's process is told; `folder` is its own."""
+    return {
+        "adapter": str(spec.adapter),
+        "device": spec.device,
+        "mode": spec.mode,
+        "readable": [*map(str, spec.readable), str(spec.adapter.parent)],
+        "writable": [*map(str, spec.writable), str(folder)],
+        "scratch": str(folder),
+        "processes": spec.processes,
+        "warm_up": spec.warm_up,
+        "confine": spec.confine,
+        "memory_mib": spec.limits.memory_mib,
+        "output_mib": spec.limits.output_mib,
+    }
+
+
+def environment(spec: WorkerSpec, folder: Path) -> dict[str, str]:
+    """Return the environment of a target's process; `folder` is its own."""
+    # Sets are printed and walked in the order of hashes: the same one in every process.
+    fixed = {"PYTHONHASHSEED": "0"}
+    return {**fixed, **spec.variables, "HOME": str(folder), "TMPDIR": str(folder)}
 
 
 class ServerProcess:
@@ -62,37 +86,21 @@ class ServerProcess:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
-                [spec.python, "-s", _BOOTSTRAP, json.dumps(self._settings()), str(theirs.fileno())],
+                [
+                    spec.python,
+                    "-s",
+                    BOOTSTRAP,
+                    json.dumps(settings(spec, self._folder)),
+                    str(theirs.fileno()),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=self._environment(),
+                env=environment(spec, self._folder),
                 cwd=self._folder,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
-
-    def _settings(self) -> dict[str, Any]:
-        spec = self.spec
-        return {
-            "adapter": str(spec.adapter),
-            "device": spec.device,
-            "mode": spec.mode,
-            "readable": [*map(str, spec.readable), str(spec.adapter.parent)],
-            "writable": [*map(str, spec.writable), str(self._folder)],
-            "scratch": str(self._folder),
-            "processes": spec.processes,
-            "warm_up": spec.warm_up,
-            "confine": spec.confine,
-            "memory_mib": spec.limits.memory_mib,
-            "output_mib": spec.limits.output_mib,
-        }
-
-    def _environment(self) -> dict[str, str]:
-        folder = str(self._folder)
-        # Sets are printed and walked in the order of hashes: the same one in every process.
-        fixed = {"PYTHONHASHSEED": "0"}
-        return {**fixed, **self.spec.variables, "HOME": folder, "TMPDIR": folder}
 
     @property
     def process_id(self) -> int:

@@ -4,7 +4,7 @@ A new report is one file here and one line below. Nothing here runs, judges or d
 """
 
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
-from ciguard.reports.detail import bucket_lines, table_lines
+from ciguard.reports.detail import bucket_lines, grouping_lines, table_lines
 from ciguard.reports.dispatch import Dispatched, Failure, dispatch
 from ciguard.reports.documentation import DocumentationReporter, documentation_text
 from ciguard.reports.explanation import explain_in
@@ -32,6 +32,7 @@ __all__ = [
     "documentation_text",
     "explain_in",
     "extraction_lines",
+    "grouping_lines",
     "ordered",
     "outcome_text",
     "read_buckets",

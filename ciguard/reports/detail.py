@@ -27,6 +27,7 @@ from ciguard.reports.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ciguard.baseline import BaselineRecord, Decision, Sighting
     from ciguard.domain import Outcome
 
 _OUTPUT_LIMIT = 600
@@ -54,8 +55,16 @@ def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
     yield f"Buckets: {counts_text(buckets)}"
 
 
-def bucket_lines(bucket: Bucket, script: str) -> Iterator[str]:
-    """Return everything about one bucket; `script` is its reproducer, empty if there is none."""
+def bucket_lines(
+    bucket: Bucket, script: str, record: BaselineRecord | None = None
+) -> Iterator[str]:
+    """Return everything about one bucket.
+
+    Args:
+        bucket: of a run or of the baseline.
+        script: its reproducer, empty if there is none.
+        record: what the baseline knows of it.
+    """
     finding = bucket.finding
     yield f"{bucket.fingerprint}  {visible(finding.api)}"
     yield f"  {visible(finding.message)}"
@@ -79,9 +88,10 @@ def bucket_lines(bucket: Bucket, script: str) -> Iterator[str]:
         mark = "*" if name in finding.targets else " "
         yield f" {mark} {visible(name)}: {visible(outcome_text(outcome))}"
         yield from _evidence(outcome)
+    yield from _native_lines(bucket)
     yield ""
-    yield "Grouped by"
-    yield from (f"   {visible(name)}: {visible(text)}" for name, text in bucket.grouping)
+    yield from grouping_lines(bucket)
+    yield from _timeline_lines(record)
     yield ""
     if script:
         proved = "fails in the same way" if bucket.reproduced else "has not been seen to fail"
@@ -90,6 +100,51 @@ def bucket_lines(bucket: Bucket, script: str) -> Iterator[str]:
         yield visible_lines(script, limit=100_000)
     else:
         yield f"No reproducer. Run the case: ciguard reproduce {short(bucket.fingerprint)}"
+
+
+def grouping_lines(bucket: Bucket) -> Iterator[str]:
+    """Return what went into a bucket's fingerprint, its aliases, and what it is related to."""
+    yield "Grouped by"
+    yield from (f"   {visible(name)}: {visible(text)}" for name, text in bucket.grouping)
+    if bucket.aliases:
+        yield f"By older recipes: {', '.join(bucket.aliases)}"
+    if bucket.related:
+        yield "Related, the same native fault behind another API"
+        yield from (f"   {visible(name)}" for name in bucket.related)
+
+
+def _native_lines(bucket: Bucket) -> Iterator[str]:
+    if bucket.native_stack:
+        yield ""
+        yield "Native stack, innermost first"
+        yield from (f"   {visible(f.function)} ({visible(f.file)})" for f in bucket.native_stack)
+
+
+def _timeline_lines(record: BaselineRecord | None) -> Iterator[str]:
+    if record is not None:
+        yield ""
+        yield "Timeline"
+        yield from (f"   {time}  {visible(what)}" for time, what in _timeline(record))
+
+
+def _timeline(record: BaselineRecord) -> Iterator[tuple[str, str]]:
+    """Yield what happened to a bucket, by time."""
+    happened = [
+        (record.first_seen.time, f"first seen{_where(record.first_seen)}"),
+        *((decision.changed, _decision_text(decision)) for decision in record.history[1:]),
+        (record.last_seen.time, f"last seen{_where(record.last_seen)}"),
+    ]
+    yield from sorted(happened, key=lambda entry: entry[0])
+
+
+def _where(sighting: Sighting) -> str:
+    versions = ", ".join(f"{target} ({version})" for target, version in sighting.versions)
+    commit = f", commit {sighting.commit}" if sighting.commit else ""
+    return f"{commit}{': ' if versions else ''}{versions}"
+
+
+def _decision_text(decision: Decision) -> str:
+    return f"{decision.state.value}: {decision.because}" if decision.because else decision.state
 
 
 def _evidence(outcome: Outcome) -> Iterator[str]:

@@ -28,9 +28,11 @@ STAGES = (
     "describe",
     "replay",
     "explore",
+    "libraries",
     "measure",
     "confirm",
     "minimise",
+    "trace",
     "reproduce",
     "remember",
 )

@@ -44,6 +44,8 @@ LIMIT_BYTES = 1024 * 1024
 """A step summary that is larger is dropped whole by the workflow's runner."""
 DETAILED_BUCKETS = 20
 DETAILED_DOCUMENTATION = 10
+MOST_LINKED = 5
+"""Related buckets that the details of one name."""
 _GRAVEST_FIRST = (
     DocumentationCheck.CONTRADICTION,
     DocumentationCheck.STRANGER,
@@ -175,6 +177,12 @@ def _details(buckets: tuple[Bucket, ...], folder: Path) -> Iterator[str]:
             yield f"- {name}: {markdown_code(text)}"
         for name, outcome in finding.outcomes.items():
             yield f"- {markdown_code(name)}: {markdown_code(outcome_text(outcome))}"
+        if bucket.native_stack:
+            frame = bucket.native_stack[0]
+            yield f"- native: {markdown_code(f'{frame.function} ({frame.file})')}"
+        if bucket.related:
+            names = ", ".join(f"`{short(name)}`" for name in bucket.related[:MOST_LINKED])
+            yield f"- the same native fault: {names}"
         script = _script(bucket, folder)
         if script:
             yield f"\n{markdown_block(script, language='python')}"

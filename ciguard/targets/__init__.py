@@ -8,6 +8,7 @@ from ciguard.targets.description import description_version
 from ciguard.targets.environment import Environment
 from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library, Mode
 from ciguard.targets.provision import provision, provision_all
+from ciguard.targets.releases import at_version, released_versions
 from ciguard.targets.store import (
     StoredEnvironment,
     cache_folder,
@@ -40,6 +41,7 @@ __all__ = [
     "StoredEnvironment",
     "Target",
     "Wheel",
+    "at_version",
     "cache_folder",
     "description_version",
     "libraries_of",
@@ -48,5 +50,6 @@ __all__ = [
     "provision",
     "provision_all",
     "prune_environments",
+    "released_versions",
     "unique_names",
 ]

@@ -35,6 +35,7 @@ _MOST_TITLE = 120
 _MOST_FRAMES = 30
 _MOST_ROWS = 40
 _MOST_LISTED = 300
+_MOST_LINKED = 10
 
 ROLL_UP = "v1:" + "0" * 16
 """In the place of a fingerprint: the one list of what has no issue of its own."""
@@ -61,7 +62,8 @@ def report(bucket: Bucket, context: Context) -> Report:
         _held_against(bucket.finding.evidence),
         _outcomes(bucket.finding, context),
         _script(context, reproduced=bucket.reproduced),
-        _evidence(bucket.finding),
+        _evidence(bucket),
+        _related(bucket),
         _grouping(bucket),
         _footer(bucket, context),
     )
@@ -250,17 +252,30 @@ def _script(context: Context, *, reproduced: bool) -> str:
     return "\n\n".join(part for part in ("### Script", checked, block) if part)
 
 
-def _evidence(finding: Finding) -> str:
-    outcome = _shown_outcome(finding)
+def _evidence(bucket: Bucket) -> str:
+    outcome = _shown_outcome(bucket.finding)
     stack = getattr(outcome, "stack", ())
     log = outcome.log if isinstance(outcome, Crashed) else ""
     parts = []
     if stack:
         parts.append(f"### Python stack, innermost first\n\n{_stack(stack)}")
+    if bucket.native_stack:
+        parts.append(f"### Native stack, innermost first\n\n{_stack(bucket.native_stack)}")
     if log.strip():
         shown = markdown_block(without_local_paths(log.strip()), limit=_MOST_LOG)
         parts.append(f"### What the process wrote last\n\n{shown}")
     return "\n\n".join(parts)
+
+
+def _related(bucket: Bucket) -> str:
+    if not bucket.related:
+        return ""
+    listed = ", ".join(markdown_code(name) for name in bucket.related[:_MOST_LINKED])
+    more = len(bucket.related) - _MOST_LINKED
+    return (
+        "### Related\n\nThe same native fault shows behind other APIs: "
+        f"{listed}{f', and {more} more' if more > 0 else ''}."
+    )
 
 
 def _stack(stack: tuple[Frame, ...]) -> str:

@@ -69,7 +69,7 @@ def plan(
     for bucket in compared:
         if not _is_fileable(bucket, rules):
             continue
-        record = find_record(before, bucket.fingerprint)
+        record = find_record(before, bucket.fingerprint, *bucket.aliases)
         has_issue = record is not None and bool(record.issue)
         if has_issue and is_regression(bucket, before):
             reopened.append(bucket)

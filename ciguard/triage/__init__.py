@@ -5,20 +5,32 @@
 
 from ciguard.triage.buckets import Buckets, Simplicity, simplicity
 from ciguard.triage.confirm import Confirmer, Settled
-from ciguard.triage.fingerprint import Fingerprint, fingerprint, is_fingerprint
+from ciguard.triage.fingerprint import (
+    RECIPES,
+    Fingerprint,
+    Grouping,
+    fingerprint,
+    is_fingerprint,
+    newest_recipe,
+    recipe_number,
+)
 from ciguard.triage.minimise import Minimiser
+from ciguard.triage.native import native_frames
 from ciguard.triage.normalise import normalise
 from ciguard.triage.reductions import reductions
+from ciguard.triage.related import relate
 from ciguard.triage.reproducer import EnvironmentHint, script
 from ciguard.triage.symptom import Symptom, symptom_of, telling_line
 from ciguard.triage.timing import measures_alike
 from ciguard.triage.wording import without_local_paths
 
 __all__ = [
+    "RECIPES",
     "Buckets",
     "Confirmer",
     "EnvironmentHint",
     "Fingerprint",
+    "Grouping",
     "Minimiser",
     "Settled",
     "Simplicity",
@@ -26,8 +38,12 @@ __all__ = [
     "fingerprint",
     "is_fingerprint",
     "measures_alike",
+    "native_frames",
+    "newest_recipe",
     "normalise",
+    "recipe_number",
     "reductions",
+    "relate",
     "script",
     "simplicity",
     "symptom_of",

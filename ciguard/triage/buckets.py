@@ -88,7 +88,14 @@ class Buckets:
     def add(self, finding: Finding) -> Bucket:
         """Fold a finding in and return its bucket; `count` is 1 when the bucket is new."""
         name = fingerprint(finding)
-        return self.merge(Bucket(fingerprint=name.key, grouping=name.grouping, finding=finding))
+        return self.merge(
+            Bucket(
+                fingerprint=name.key,
+                grouping=name.grouping,
+                finding=finding,
+                aliases=name.aliases,
+            )
+        )
 
     def merge(self, bucket: Bucket) -> Bucket:
         """Fold a bucket of another shard in, and return the whole."""
@@ -142,6 +149,8 @@ def _united(one: Bucket, other: Bucket) -> Bucket:
     return replace(
         first,
         count=one.count + other.count,
+        aliases=tuple(sorted({*one.aliases, *other.aliases})),
+        native_stack=first.native_stack or second.native_stack,
         comparison=first.comparison
         if first.comparison is not Comparison.NEW
         else second.comparison,

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ciguard.domain import (
     CallValue,
@@ -24,15 +24,13 @@ from ciguard.domain import (
 from ciguard.triage.symptom import Symptom, symptom_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ciguard.domain import Case, Finding, Frame, Outcome, Value
 
-RECIPE = "v1"
-"""Changes with every change that gives a known finding another key; old keys become aliases."""
-_KEY = re.compile(r"v[1-9]\d{0,3}:[0-9a-f]{16}")
+_FORM = re.compile(r"v[1-9]\d{0,3}:[0-9a-f]{16}")
 
-Grouping = tuple[tuple[str, str], ...]
+Grouping: TypeAlias = tuple[tuple[str, str], ...]
 
 _WRAPPERS = frozenset(
     {
@@ -64,16 +62,40 @@ class Fingerprint:
     """`v1:` and 16 hex digits."""
     grouping: Grouping
     """(ingredient, text) pairs in order."""
+    aliases: tuple[str, ...] = ()
+    """The keys that older recipes give the same finding, so that what is known stays known."""
 
 
 def is_fingerprint(text: str) -> bool:
     """Tell whether `text` has the form of a fingerprint's key. Only such text names files."""
-    return _KEY.fullmatch(text) is not None
+    return _FORM.fullmatch(text) is not None
+
+
+def recipe_number(key: str) -> int:
+    """Return the number of the recipe that a fingerprint's key was made by."""
+    return int(key.partition(":")[0].removeprefix("v"))
+
+
+def newest_recipe() -> int:
+    """Return the number of the recipe that fingerprints are made by."""
+    return max(map(recipe_number, RECIPES))
 
 
 def fingerprint(finding: Finding) -> Fingerprint:
-    """Return the fingerprint of a finding."""
-    grouping = tuple(
+    """Return the fingerprint of a finding by the newest recipe, with those by the older ones."""
+    *older, newest = sorted(RECIPES, key=recipe_number)
+    grouping = RECIPES[newest](finding)
+    aliases = (_key(recipe, RECIPES[recipe](finding)) for recipe in older)
+    return Fingerprint(_key(newest, grouping), grouping, tuple(aliases))
+
+
+def _key(recipe: str, grouping: Grouping) -> str:
+    canonical = json.dumps([recipe, grouping], ensure_ascii=True, separators=(",", ":"))
+    return f"{recipe}:{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
+
+
+def _first_recipe(finding: Finding) -> Grouping:
+    return tuple(
         (name, text)
         for name, text in (
             ("library", finding.library),
@@ -82,8 +104,11 @@ def fingerprint(finding: Finding) -> Fingerprint:
         )
         if text
     )
-    canonical = json.dumps([RECIPE, grouping], ensure_ascii=True, separators=(",", ":"))
-    return Fingerprint(f"{RECIPE}:{hashlib.sha256(canonical.encode()).hexdigest()[:16]}", grouping)
+
+
+RECIPES: Final[dict[str, Callable[[Finding], Grouping]]] = {"v1": _first_recipe}
+"""By name. A change that gives a known finding another key is a new recipe, under the next number;
+the older ones stay as they were for as long as baselines with their keys are about."""
 
 
 def _is_differential(finding: Finding) -> bool:

@@ -165,13 +165,18 @@ class _Fuzzed:
         for text in self.texts:
             for quote in ("'", '"', "`"):
                 message = message.replace(f"{quote}{text}{quote}", "<text>")
-            if len(text) >= _UNMISTAKABLE:
-                message = message.replace(text, "<text>")
+            bare = text.strip()
+            if len(bare) >= _UNMISTAKABLE:
+                message = message.replace(bare, "<text>")
+            elif bare and not _WORD.fullmatch(bare):
+                message = re.sub(rf"(?<!\w){re.escape(bare)}(?!\w)", "<text>", message)
         return message
 
 
 _UNMISTAKABLE = 12
 """A fuzzed text at least this long is removed without quotes too: it is no word of the library."""
+_WORD = re.compile(r"[A-Z]?[a-z]*|[\W\d_]*")
+"""What a library may say by itself: a fuzzed text like this stays where it has no quotes."""
 
 
 def normalise(message: str, *, fuzzed: tuple[str, ...] = ()) -> str:
@@ -200,6 +205,10 @@ def _normalised(message: str) -> str:
 
 
 _MOST_PASSES = 12
+_CHECK_REMARK = re.compile(r"(Check fail(?:ed|ure): .*? ?\([^()]* vs\. [^()]*\)).*")
+"""What a check compares names it; what it remarks after that holds values, in any wording."""
+_LAST_TEXT = re.compile(r"(?: *<text>)+$")
+"""Content at the end of a message may be empty in another case."""
 
 
 def _one_pass(text: str) -> str:
@@ -208,5 +217,6 @@ def _one_pass(text: str) -> str:
         text = text[: cut.start()]
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
-    text = text.strip(" ,;:")
+    text = _CHECK_REMARK.sub(r"\1", text)
+    text = _LAST_TEXT.sub("", text).strip(" ,;:")
     return text[:MOST_TEXT].rstrip(" ,;:<")

@@ -8,11 +8,14 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from baseline_examples import record, sighting
 from snapshot import assert_matches
 
+from ciguard.baseline import FolderStore, accept
 from ciguard.config import SETTINGS
 
 Answer = subprocess.CompletedProcess[str]
@@ -118,6 +121,7 @@ def run_folder(tmp_path: Path) -> Path:
         "reproduce",
         "minimize",
         "accept",
+        "bisect",
         "explain",
         "extract",
         "targets",
@@ -178,7 +182,7 @@ def test_show_lists_buckets(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("show"))
 
 
-@pytest.mark.parametrize("command", ["reproduce", "minimize"])
+@pytest.mark.parametrize("command", ["reproduce", "minimize", "bisect"])
 def test_what_was_found_by_measuring_is_not_looked_for_in_one_call(
     ciguard: Command, tmp_path: Path, command: str
 ) -> None:
@@ -196,6 +200,47 @@ def test_what_was_found_by_measuring_is_not_looked_for_in_one_call(
 @pytest.mark.usefixtures("run_folder")
 def test_show_tells_all_about_one_bucket(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("show", "abcd000000000001"))
+
+
+def test_show_tells_where_a_crash_happened_and_what_became_of_it(
+    ciguard: Command, matches_snapshot: Check, tmp_path: Path
+) -> None:
+    _crash_of_two_apis(tmp_path)
+
+    matches_snapshot(ciguard("show", "abcd000000000001"))
+
+
+def test_show_tells_what_a_fingerprint_is_made_of(
+    ciguard: Command, matches_snapshot: Check, tmp_path: Path
+) -> None:
+    _crash_of_two_apis(tmp_path)
+
+    # By an older name: it still leads to the bucket.
+    matches_snapshot(ciguard("show", "01d0", "--grouping"))
+
+
+def test_the_grouping_is_that_of_one_bucket(ciguard: Command) -> None:
+    answer = ciguard("show", "--grouping")
+
+    assert answer.returncode == 2
+    assert "--grouping: of which bucket?" in answer.stderr
+
+
+def _crash_of_two_apis(folder: Path) -> None:
+    """Leave a run whose two buckets are one native fault, and a baseline that knows the first."""
+    out = folder / ".ciguard" / "run"
+    out.mkdir(parents=True)
+    stack = [["libtorch_cpu.so", "at::native::add_kernel"]]
+    told = {"aliases": ["v1:01d0000000000000"], "native_stack": stack}
+    lines = [
+        _bucket("v2:abcd000000000001", comparison="accepted", **told),
+        _bucket("v2:abcd000000000002", comparison="known", api="torch.sub", native_stack=stack),
+    ]
+    (out / "buckets.jsonl").write_text("".join(lines), "utf-8")
+    first = replace(record("v2:abcd000000000001", day=1), aliases=("v1:01d0000000000000",))
+    known = {first.fingerprint: replace(first, last_seen=sighting(9))}
+    accepted = accept(known, first.fingerprint, because="by design", time="2026-01-05T10:00:00Z")
+    FolderStore(folder / ".ciguard" / "baseline").save(accepted)
 
 
 @pytest.mark.usefixtures("run_folder")

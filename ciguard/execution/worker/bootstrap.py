@@ -1,5 +1,7 @@
 """Entry of a target's process: `python -s bootstrap.py SETTINGS CONTROL-FD`.
 
+Settings that name a `case` file run that one case under a debugger instead, without a control.
+
 Makes `ciguard.execution.worker` and `ciguard.targets.adapters` importable without running any
 package's door, because the doors import what a target does not have.
 """
@@ -24,7 +26,7 @@ def open_packages(root: str) -> None:
 
 
 def main() -> None:
-    """Run the fork server."""
+    """Run the fork server, or one case under a debugger."""
     settings = json.loads(sys.argv[1])
     # Python puts a script's folder first, and modules here have names that others have as well.
     own = os.path.dirname(os.path.abspath(__file__))
@@ -34,6 +36,11 @@ def main() -> None:
     from ciguard.execution.worker.server import Server  # noqa: PLC0415 - likewise
 
     confine.die_with_parent()
+    if "case" in settings:
+        from ciguard.execution.worker import debugged  # noqa: PLC0415 - likewise
+
+        debugged.run(settings)
+        return
     with socket.socket(fileno=int(sys.argv[2])) as control:
         Server(settings, control).serve()
 

@@ -60,7 +60,7 @@ class Server:
     def serve(self) -> None:
         """Load the library, report, and answer requests. Returns when the parent is gone."""
         confine.keep_freed_memory()
-        confined_by = self._confine()
+        confined_by = hold(self._settings)
         confine.prepare_restrictions(processes=self._settings["processes"])
         try:
             self._adapter = load_adapter(self._settings["adapter"])
@@ -89,22 +89,6 @@ class Server:
                         return
                 else:
                     self._bury(descriptor)
-
-    def _confine(self) -> list[str]:
-        settings = self._settings
-        used: list[str] = ["rlimits"]
-        if settings["confine"]:
-            if confine.drop_capabilities():
-                used.append("capabilities")
-            own = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
-            devices = list(confine.DEVICE_PATHS)
-            if settings["device"] != "cpu":
-                devices += confine.GPU_PATHS
-            readable = [*confine.SYSTEM_PATHS, *settings["readable"], *own]
-            if confine.restrict_files(readable, settings["writable"], devices):
-                used.append("landlock")
-            used.append("seccomp")  # installed by each child, since this process must fork
-        return used
 
     def _report(self, message: dict[str, Any]) -> None:
         self._control.send(json.dumps(message).encode("ascii")[:MOST_MESSAGE])
@@ -165,21 +149,13 @@ class Server:
                 sys.stderr.flush()
             os._exit(code)
 
-    def _restrain(self) -> None:
-        settings = self._settings
-        confine.limit_output(settings["output_mib"])
-        if settings["device"] == "cpu":  # a GPU driver maps far more than it uses
-            confine.limit_memory(settings["memory_mib"])
-        if settings["confine"]:
-            confine.restrict_calls(processes=settings["processes"])
-
     def _work(self, given: Sequence[int]) -> None:
         connection, shared, log, stack = given
         if self._perturb:
             confine.perturb_memory(self._perturb)
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
-        self._restrain()
+        restrain(self._settings)
         cell = cells.Writer(shared)
         with socket.socket(fileno=connection) as stream:
             Worker(self._executor, stream, cell, log=log).run()
@@ -203,7 +179,7 @@ class Server:
         script, log, stack = given
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
-        self._restrain()
+        restrain(self._settings)
         os.lseek(script, 0, os.SEEK_SET)
         with os.fdopen(script, encoding="utf-8") as stream:
             text = stream.read()
@@ -231,6 +207,32 @@ class Server:
         os.close(watch)
         del self._children[pid]
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
+
+
+def hold(settings: dict[str, Any]) -> list[str]:
+    """Confine this process, and all it starts, to its files; return what the kernel offers."""
+    used: list[str] = ["rlimits"]
+    if settings["confine"]:
+        if confine.drop_capabilities():
+            used.append("capabilities")
+        own = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
+        devices = list(confine.DEVICE_PATHS)
+        if settings["device"] != "cpu":
+            devices += confine.GPU_PATHS
+        readable = [*confine.SYSTEM_PATHS, *settings["readable"], *own]
+        if confine.restrict_files(readable, settings["writable"], devices):
+            used.append("landlock")
+        used.append("seccomp")  # installed by each child, since this process must fork
+    return used
+
+
+def restrain(settings: dict[str, Any]) -> None:
+    """Bound what this process may use, and take system calls away from it for good."""
+    confine.limit_output(settings["output_mib"])
+    if settings["device"] == "cpu":  # a GPU driver maps far more than it uses
+        confine.limit_memory(settings["memory_mib"])
+    if settings["confine"]:
+        confine.restrict_calls(processes=settings["processes"])
 
 
 def lacking_dtypes(adapter: Any) -> list[str]:

@@ -145,6 +145,9 @@ buckets = st.builds(
     comparison=st.sampled_from(Comparison),
     reproducer=st.text(),
     reproduced=st.booleans(),
+    aliases=st.lists(st.text(), max_size=2).map(tuple),
+    native_stack=st.lists(st.builds(Frame, st.text(), st.text()), max_size=2).map(tuple),
+    related=st.lists(st.text(), max_size=2).map(tuple),
 )
 
 

@@ -78,6 +78,21 @@ def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_sourc
     assert "severity critical, crash" in body
 
 
+def test_an_issue_holds_the_native_stack_and_names_the_related_buckets() -> None:
+    made = replace(
+        bucket(Crashed("SIGSEGV")),
+        native_stack=(Frame("libtorch_cpu.so", "at::native::fold@everyone"),),
+        related=tuple(f"v1:{number:016x}" for number in range(12)),
+    )
+
+    issue = written(made)
+
+    assert "### Native stack, innermost first" in issue.body
+    assert "libtorch_cpu.so: at::native::fold" in issue.body
+    assert "`v1:0000000000000009`, and 2 more" in issue.body
+    assert "@everyone" not in outside_code(issue.body)
+
+
 OUTCOMES = [
     lambda text: Crashed("SIGABRT", (Frame(text, text),), text),
     lambda text: Errored(text or "E", text, (Frame(text, text),)),

@@ -1,0 +1,49 @@
+"""New crashes under a debugger: where in the library's native code each one happened."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from ciguard.campaign.group import worker_spec
+from ciguard.domain import Crashed
+from ciguard.execution import find_debugger, trace
+from ciguard.oracles import encode
+from ciguard.triage import native_frames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ciguard.campaign.group import Member
+    from ciguard.config import Config
+    from ciguard.domain import Bucket, Frame
+
+
+def traced(
+    buckets: Iterable[Bucket], members: Mapping[str, Member], config: Config, *, until: float
+) -> Iterator[tuple[Bucket, tuple[Frame, ...]]]:
+    """Yield the buckets whose crash the debugger saw, each with its native frames.
+
+    Args:
+        buckets: confirmed ones, those that matter most first.
+        members: targets by name.
+        config: limits of a case.
+        until: when the last one must have ended, on the clock of `time.monotonic`.
+    """
+    debugger = find_debugger()
+    if debugger is None:
+        return
+    for bucket in buckets:
+        name = bucket.finding.targets[-1]
+        member = members.get(name)
+        crashed = isinstance(bucket.finding.outcomes.get(name), Crashed)
+        if not crashed or bucket.native_stack or member is None or member.not_run:
+            continue
+        limit_s = until - time.monotonic()
+        if limit_s <= 0:
+            break
+        spec = worker_spec(name, member.environment, config)
+        seen = trace(spec, encode(bucket.finding.case), debugger=debugger, limit_s=limit_s)
+        frames = native_frames(seen.frames)
+        if frames:
+            yield bucket, frames

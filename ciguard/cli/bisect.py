@@ -1,0 +1,61 @@
+"""`ciguard bisect`: the first released version that shows one bucket's defect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ciguard.cli.lookup import bucket_of
+from ciguard.cli.options import takes_settings
+from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
+from ciguard.domain import visible
+
+if TYPE_CHECKING:
+    from ciguard.campaign import Bisection
+    from ciguard.config import Effective
+
+
+@click.command(short_help="Find the first released version that shows one bucket's defect.")
+@click.argument("bucket")
+@click.option("--good", metavar="VERSION", default="", help="A version known to be good.")
+@click.option("--bad", metavar="VERSION", default="", help="By default where it was found.")
+@takes_settings("out", "baseline", "confirmations", "case-limit", "memory")
+def bisect(settings: Effective, bucket: str, good: str, bad: str) -> None:
+    """Run BUCKET's case on released versions of its library, each installed by uv when needed.
+
+    Without --good the oldest version that can be installed here begins; one that is newer than the
+    bad one finds where the defect went away. What was tried is kept: the same command goes on after
+    an interruption.
+    """
+    from ciguard.campaign import bisect as bisection  # noqa: PLC0415 - not for `--help`
+
+    found = bucket_of(settings.config, bucket)
+    refuse_measured(found)
+    refuse_incomplete(found)
+    result = bisection(
+        found,
+        settings.config,
+        good=good,
+        bad=bad,
+        on_step=lambda step: click.echo(visible(step), err=True),
+    )
+    _show(result)
+
+
+def _show(result: Bisection) -> None:
+    from packaging.version import Version  # noqa: PLC0415 - not for `--help`
+
+    for trial in sorted(result.trials, key=lambda trial: Version(trial.version)):
+        click.echo(f"{trial.version:<12} {trial.standing:<8} {visible(trial.says)}")
+    if not result.last_good:
+        click.echo(f"bad in every version that can be tried, since {result.first_bad}")
+        return
+    if result.is_fix:
+        click.echo(f"last bad: {result.first_bad}")
+        click.echo(f"first good: {result.last_good}")
+    else:
+        click.echo(f"last good: {result.last_good}")
+        click.echo(f"first bad: {result.first_bad}")
+    if result.between:
+        click.echo(f"or one of these, which tell nothing: {', '.join(result.between)}")

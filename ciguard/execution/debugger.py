@@ -1,0 +1,129 @@
+"""A crash seen by gdb: the native stack of the thread that died, innermost frame first."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Frame
+from ciguard.execution.process import BOOTSTRAP, environment, settings
+
+if TYPE_CHECKING:
+    from ciguard.execution.spec import WorkerSpec
+
+_MOST_FRAMES = 60
+_MOST_TEXT = 200_000
+_SETUP = (
+    # Nothing of the user's, nothing that the debugged files bring, nothing from the network.
+    "set auto-load off",
+    "set auto-solib-add off",
+    "set debuginfod enabled off",
+    "set startup-with-shell off",
+    "set confirm off",
+    "set pagination off",
+    "set width 0",
+    "set print frame-arguments none",
+    "set print demangle on",
+    "set print asm-demangle on",
+    "set filename-display basename",
+)
+_COMMANDS = (
+    "handle SIGUSR1 SIGUSR2 SIGPIPE SIGCHLD SIGALRM nostop noprint pass",
+    "run",
+    "sharedlibrary",
+    f"backtrace {_MOST_FRAMES}",
+    "kill",
+)
+_FRAME = re.compile(
+    r"^#\d+ +(?:0x[0-9a-f]+ in )?(?P<function>.+?)(?: \([^()]*\))?"
+    r"(?: from (?P<object>\S.*)| at (?P<source>\S.*?):\d+)?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NativeTrace:
+    """What the debugger saw."""
+
+    frames: tuple[Frame, ...]
+    """Shared object or source file, and demangled function; every frame."""
+    text: str
+    """The debugger's own words."""
+
+
+def find_debugger() -> Path | None:
+    """Return the debugger of this machine, None where there is none."""
+    found = shutil.which("gdb")
+    return Path(found) if found else None
+
+
+def trace(spec: WorkerSpec, case: bytes, *, debugger: Path, limit_s: float) -> NativeTrace:
+    """Run a case under the debugger in a process of its own, confined as a worker is.
+
+    Args:
+        spec: of the target.
+        case: JSON text, as in a `Job`.
+        debugger: what `find_debugger` found.
+        limit_s: time for all of it: loading the library, its symbols and the call.
+
+    Returns:
+        No frames if the case did not die, or not in time.
+    """
+    with tempfile.TemporaryDirectory(prefix="ciguard-debug-") as name:
+        folder = Path(name)
+        (folder / "case.json").write_bytes(case)
+        told = settings(spec, folder) | {
+            "case": str(folder / "case.json"),
+            "debugger": _command(debugger),
+        }
+        text = _output(
+            [str(spec.python), "-s", str(BOOTSTRAP), json.dumps(told)], spec, folder, limit_s
+        )
+
+    return NativeTrace(parse_trace(text), text)
+
+
+def _command(debugger: Path) -> list[str]:
+    before = [word for line in _SETUP for word in ("-iex", line)]
+    after = [word for line in _COMMANDS for word in ("-ex", line)]
+    return [str(debugger), "-nx", "-nh", "-batch", *before, *after, "--args"]
+
+
+def _output(argv: list[str], spec: WorkerSpec, folder: Path, limit_s: float) -> str:
+    with subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(spec, folder),
+        cwd=folder,
+        start_new_session=True,
+        encoding="utf-8",
+        errors="backslashreplace",
+    ) as process:
+        try:
+            text, _ = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            text = ""
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # what it debugs dies with it
+    return text[-_MOST_TEXT:]
+
+
+def parse_trace(text: str) -> tuple[Frame, ...]:
+    """Return the frames of gdb's backtrace, innermost first."""
+    found = (_FRAME.match(line) for line in text.splitlines())
+    return tuple(
+        Frame((match["object"] or match["source"] or "").strip(), match["function"].strip())
+        for match in found
+        if match
+    )

@@ -1,0 +1,99 @@
+"""Native frames: from a debugger's backtrace to the few that name a fault in the library.
+
+They are evidence and relate buckets; the fingerprint does without them, so that a bucket has one
+name on machines with a debugger and without.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST_KEPT = 8
+"""Frames that are worth showing."""
+_LONGEST_NAME = 200
+
+_INTERPRETER = re.compile(r"_?Py[A-Z_]|cfunction_|builtin_|method_|ffi_call|_ctypes_")
+"""Where Python called the library: what lies further out is not the library's."""
+_SYSTEM = re.compile(
+    r"(?:ld-linux|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|iomp5|asan|tcmalloc|jemalloc|python"
+    r"[\d.]*|ffi)\b|_ctypes\.c|callproc\.c)"
+)
+"""Shared objects that lie between a fault and the signal, or below any thread."""
+_NOISE = re.compile(
+    # Raising, aborting, unwinding, allocating, copying.
+    r"\?\?$|_*(?:GI_)?(?:raise|abort|gsignal|kill|pthread_kill\w*|assert_fail\w*|libc_\w+|fortify_fail"
+    r"|stack_chk_fail|chk_fail|malloc\w*|calloc|realloc|c?free|cfree|posix_memalign|mem(?:cpy|move|set)"
+    r"\w*|str(?:len|cpy|cmp)\w*|start_thread|clone3?|_start|main|int_free\w*|int_malloc"
+    r"|malloc_printerr|unlink_chunk\w*|cxa_\w+|Unwind_\w+|gxx_personality\w*)$"
+    r"|operator_(?:new|delete)|std::|__gnu_cxx::|__cxa|_Unwind"
+    # A failed check that reports itself.
+    r"|(?:\w+::)*(?:LogMessage\w*|CheckOp\w*|CheckFail\w*|MakeCheckOpString|log_internal)(?:::|$)"
+    r"|c10::(?:detail::torch\w*|Error|ThrowError|_ThrowError|ValueError|IndexError)"
+    # What every call of a torch or TensorFlow operator passes through.
+    r"|c10::(?:Dispatcher|impl|KernelFunction|OperatorHandle|TypedOperatorHandle|BoxedKernel"
+    r"|guts|function_ref)|at::_ops|at::redispatch|torch::(?:autograd|jit|PythonArgParser|python|utils)"
+    r"|at::parallel_for|at::TensorIteratorBase::(?:serial_)?for_each|at::internal|at::\{anonymous\}::wrapper_"
+    r"|at::native::(?:DispatchStub\w*|call_kernel)|pybind11::|nanobind::|THP\w+"
+    r"|tensorflow::(?:Eager\w+|KernelAndDevice\w+|Executor\w*|\{anonymous\}::Executor\w*"
+    r"|\w*Device(?:Mgr)?|ProcessFunctionLibraryRuntime|FunctionLibraryRuntime\w*|CustomDevice\w*"
+    r"|TFE_\w+|ThreadPoolDevice|ExecuteNode)(?:::|$)|TFE_\w+"
+    r"|(?:tsl|tensorflow)::(?:thread|\{anonymous\}::PThread)|Eigen::(?:ThreadPool\w*|NonBlocking"
+    r"|internal::(?:TensorExecutor|EvalRange)|run|TensorAsyncDevice)|xla::cpu::ThreadPool|absl::"
+)
+_OPERATOR = re.compile(r"operator ?(\(\)|\[\]|new|delete|<=>|<<=?|>>=?|->\*?|[<>]=?)")
+_SPELT = {"()": "call", "[]": "at"}
+_VARIANT = re.compile(
+    r"\[(?:clone|abi:)[^\]]*\]|@+[\w.]+$|\.(?:isra|constprop|part|cold|lto_priv)\b[.\d]*"
+)
+
+
+def native_frames(frames: Iterable[Frame], *, most: int = MOST_KEPT) -> tuple[Frame, ...]:
+    """Return the frames of a native stack that tell where the library failed, innermost first.
+
+    Frames of allocators, signals, failed checks, dispatchers and of the interpreter are left out,
+    names lose their parameters, template arguments and addresses, files their folders.
+    """
+    kept: list[Frame] = []
+    for frame in frames:
+        name = plain_name(frame.function)
+        if _INTERPRETER.match(name):
+            break
+        file = frame.file.replace("\\", "/").rpartition("/")[2]
+        if name and not _SYSTEM.match(file) and not _NOISE.match(name):
+            kept.append(Frame(_plain_object(file), name))
+    return tuple(dict.fromkeys(kept))[:most]
+
+
+def _plain_object(file: str) -> str:
+    """Return a file's name without its version and the digest that wheels add."""
+    return re.sub(r"(?:-[0-9a-f]{8,})?\.so[.\d]*$", ".so", file)
+
+
+def _spelt(operator: re.Match[str]) -> str:
+    """An operator's name without the brackets that would be taken for those of arguments."""
+    name = operator[1]
+    return "operator_" + _SPELT.get(name, name.replace("<", "lt").replace(">", "gt"))
+
+
+def plain_name(symbol: str) -> str:
+    """Return a demangled function's qualified name: what it is called in every instantiation."""
+    text = _VARIANT.sub("", symbol).replace("(anonymous namespace)", "{anonymous}")
+    text = _OPERATOR.sub(_spelt, text)
+    outer: list[str] = []
+    depth = 0
+    for letter in text:
+        if letter in "<(":
+            depth += 1
+        elif letter in ">)":
+            depth = max(0, depth - 1)
+        elif not depth:
+            outer.append(letter)
+    words = re.sub(r"#\d+|\bconst\b|\bvolatile\b", "", "".join(outer)).split()
+    # A return type stands before an instantiated template's name.
+    return words[-1][:_LONGEST_NAME] if words else ""

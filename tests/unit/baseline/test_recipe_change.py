@@ -1,0 +1,190 @@
+"""A new recipe of the fingerprint: what was known by its old name stays known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from baseline_examples import record, sighting
+from finding_examples import call, crash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.baseline import (
+    Exercised,
+    FolderStore,
+    State,
+    accept,
+    compare,
+    current,
+    establish,
+    find_record,
+    is_regression,
+    merge,
+    update,
+)
+from ciguard.domain import Bucket, Comparison, Confirmation, LiteralValue
+from ciguard.triage import RECIPES, Buckets, fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ciguard.baseline import Records
+    from ciguard.domain import Finding
+    from ciguard.triage import Grouping
+
+CHECK = "F0000 00:00:1.5 1 a.cc:1] Check failed: {} > 0 (1 vs. 2)"
+
+
+def by_api_and_symptom_of(finer: Callable[[Finding], Grouping]) -> Callable[[Finding], Grouping]:
+    """Group more coarsely than another recipe: by operator and symptom, whatever is said."""
+    return lambda finding: tuple(
+        pair for pair in finer(finding) if pair[0] in {"library", "api", "symptom"}
+    )
+
+
+by_api_and_symptom = by_api_and_symptom_of(RECIPES["v1"])
+
+
+def met(expression: str = "x") -> Finding:
+    return crash(CHECK.format(expression), cause="SIGABRT")
+
+
+def buckets_of(*findings: Finding) -> list[Bucket]:
+    buckets = Buckets()
+    for finding in findings:
+        buckets.add(finding)
+    return [replace(b, confirmation=Confirmation.CONFIRMED) for b in buckets.sorted()]
+
+
+@pytest.fixture
+def upgrade(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setitem(RECIPES, "v2", by_api_and_symptom)
+    return monkeypatch
+
+
+def after_upgrade(known: Records, finding: Finding, **kwargs: int) -> tuple[Bucket, Records]:
+    (now,) = compare(buckets_of(finding), known, Exercised())
+    return now, update(known, [now], sighting(kwargs.get("day", 2)))
+
+
+def test_a_fingerprint_tells_its_older_names(upgrade: pytest.MonkeyPatch) -> None:
+    newest = fingerprint(met())
+    upgrade.delitem(RECIPES, "v2")
+    oldest = fingerprint(met())
+
+    assert newest.key.startswith("v2:")
+    assert newest.aliases == (oldest.key,)
+    assert oldest.aliases == ()
+
+
+def test_what_was_known_stays_known_and_takes_its_new_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = FolderStore(tmp_path / "baseline")
+    known = store.save(establish(buckets_of(met()), sighting(1)))
+    (old_name,) = known
+    monkeypatch.setitem(RECIPES, "v2", by_api_and_symptom)
+
+    now, updated = after_upgrade(known, met())
+    stored = store.save(updated)
+
+    assert now.comparison is Comparison.KNOWN
+    assert list(current(stored)) == [now.fingerprint], "the old name is an alias only"
+    assert stored[now.fingerprint].aliases == (old_name,)
+    assert stored[now.fingerprint].first_seen == sighting(1)
+    assert store.load() == stored
+    assert find_record(stored, old_name) == stored[now.fingerprint]
+
+
+def test_what_was_accepted_stays_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = establish(buckets_of(met()), sighting(1))
+    known = accept(known, next(iter(known)), because="by design", time="2026-01-01T12:00:00Z")
+    monkeypatch.setitem(RECIPES, "v2", by_api_and_symptom)
+
+    now, updated = after_upgrade(known, met())
+
+    assert now.comparison is Comparison.ACCEPTED
+    assert updated[now.fingerprint].decision.because == "by design"
+
+
+def test_what_was_fixed_is_a_regression_by_its_new_name_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = establish(buckets_of(met()), sighting(1))
+    fixed = {
+        name: replace(r, decision=replace(r.decision, state=State.FIXED))
+        for name, r in known.items()
+    }
+    monkeypatch.setitem(RECIPES, "v2", by_api_and_symptom)
+
+    now, _ = after_upgrade(fixed, met())
+
+    assert now.comparison is Comparison.NEW
+    assert is_regression(now, fixed)
+
+
+def test_records_that_the_new_recipe_joins_become_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = establish(buckets_of(met("x"), met("y")), sighting(1))
+    monkeypatch.setitem(RECIPES, "v2", by_api_and_symptom)
+    (both,) = buckets_of(met("x"), met("y"))
+
+    compared = compare([both], known, Exercised())
+    updated = merge(known, update(known, compared, sighting(2)))
+
+    assert [b.comparison for b in compared] == [Comparison.KNOWN], "none of the two is left over"
+    assert list(current(updated)) == [both.fingerprint]
+    assert set(updated[both.fingerprint].aliases) == set(known)
+
+
+def test_what_the_new_recipe_parts_is_known_and_stays_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fine = dict(RECIPES)["v1"]
+    monkeypatch.setitem(RECIPES, "v1", by_api_and_symptom_of(fine))
+    known = establish(buckets_of(met("x")), sighting(1))
+    monkeypatch.setitem(RECIPES, "v2", fine)
+    parted = buckets_of(met("x"), met("y"))
+
+    compared = compare(parted, known, Exercised())
+    updated = merge(known, update(known, compared, sighting(2)))
+    again = update(updated, compare(parted, updated, Exercised()), sighting(3))
+
+    assert [bucket.comparison for bucket in compared] == [Comparison.KNOWN, Comparison.KNOWN]
+    assert set(current(updated)) == {bucket.fingerprint for bucket in parted}
+    assert set(current(again)) == {bucket.fingerprint for bucket in parted}
+
+
+@pytest.mark.usefixtures("upgrade")
+def test_a_bucket_that_no_recipe_knew_is_new() -> None:
+    known = {"v1:" + "1" * 16: record("v1:" + "1" * 16)}
+    finding = crash(CHECK.format("z"), cause="SIGABRT", case=call(LiteralValue(1), api="torch.f"))
+
+    (now, _unmet) = sorted(
+        compare(buckets_of(finding), known, Exercised()), key=lambda b: b.comparison.value
+    )
+
+    assert now.comparison is Comparison.NEW
+
+
+generations = st.lists(
+    st.sampled_from(
+        [
+            record("v1:" + "1" * 16, day=1),
+            record("v1:" + "1" * 16, day=3, state=State.ACCEPTED),
+            replace(record("v2:" + "2" * 16, day=2), aliases=("v1:" + "1" * 16,)),
+            replace(record("v2:" + "3" * 16, day=2), aliases=("v1:" + "1" * 16,)),
+            replace(record("v3:" + "4" * 16), aliases=("v2:" + "2" * 16,)),
+        ]
+    ),
+    max_size=3,
+).map(lambda items: {item.fingerprint: item for item in items})
+
+
+@given(generations, generations, generations)
+def test_merging_generations_is_order_free(one: Records, two: Records, three: Records) -> None:
+    assert merge(one, two) == merge(two, one)
+    assert merge(merge(one, two), three) == merge(one, merge(two, three))
+    assert merge(merge(one, two), two) == merge(one, two)

@@ -1,0 +1,59 @@
+"""Halving a range of versions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.campaign.bisect import Bisection, Standing, Trial, search
+from ciguard.errors import ConfigurationError
+
+VERSIONS = [f"{number}.0" for number in range(20)]
+
+
+def bisected(standings: str, *, knows_good: bool = False) -> Bisection:
+    """Search versions 0.0, 1.0, … that are good (g), bad (b) or tell nothing (s)."""
+    letters = {"g": Standing.GOOD, "b": Standing.BAD, "s": Standing.SKIPPED}
+    return search(
+        VERSIONS[: len(standings)],
+        lambda version: Trial(version, letters[standings[VERSIONS.index(version)]], "so"),
+        knows_good=knows_good,
+    )
+
+
+@given(st.integers(1, 9), st.integers(1, 10))
+def test_the_first_bad_version_is_found_with_few_trials(good: int, bad: int) -> None:
+    found = bisected("g" * good + "b" * bad)
+
+    assert (found.last_good, found.first_bad) == (VERSIONS[good - 1], VERSIONS[good])
+    assert found.between == []
+    assert len(found.trials) <= 2 + 5
+    assert len({trial.version for trial in found.trials}) == len(found.trials)
+
+
+def test_versions_that_tell_nothing_are_passed_over_and_named() -> None:
+    found = bisected("ggssbb")
+
+    assert (found.last_good, found.first_bad, found.between) == ("1.0", "4.0", ["2.0", "3.0"])
+
+
+def test_the_oldest_that_can_be_tried_is_the_good_end() -> None:
+    found = bisected("ssgb")
+
+    assert (found.last_good, found.first_bad, found.between) == ("2.0", "3.0", [])
+
+
+@pytest.mark.parametrize("standings", ["bbb", "b", "sbb", "ssb"])
+def test_what_is_bad_everywhere_has_no_good_version(standings: str) -> None:
+    found = bisected(standings)
+
+    assert found.last_good == ""
+    assert found.first_bad == VERSIONS[standings.index("b")]
+
+
+def test_an_end_that_is_not_what_it_should_be_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"2\.0 does not show the defect: good, so"):
+        bisected("ggg")
+    with pytest.raises(ConfigurationError, match=r"0\.0 is not good: so"):
+        bisected("bb", knows_good=True)
