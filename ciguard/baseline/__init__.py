@@ -1,6 +1,6 @@
 """The baseline: the buckets already known, their state, and the cases that reproduce them.
 
-`compare` tells what is new, `update` what the default branch learnt, `FolderStore` keeps it.
+`compare` tells what is new, `update` what was learnt, `open_store` finds what keeps it.
 """
 
 from ciguard.baseline.comparison import (
@@ -13,38 +13,53 @@ from ciguard.baseline.comparison import (
     establish,
     find_record,
     is_regression,
+    known_to,
     merge,
     update,
     with_issues,
 )
+from ciguard.baseline.git_branch import GitBranchStore
+from ciguard.baseline.opening import open_store
+from ciguard.baseline.pruning import prune
 from ciguard.baseline.record import (
+    TIME_FORMAT,
     BaselineRecord,
     Decision,
     Exhibit,
+    Flakes,
     Sighting,
     State,
+    bucket_of,
     with_exhibit,
 )
-from ciguard.baseline.store import BaselineStore, FolderStore
+from ciguard.baseline.store import BaselineStore, Beside, FolderStore
 
 __all__ = [
     "CLEAN_RUNS_UNTIL_FIXED",
+    "TIME_FORMAT",
     "BaselineRecord",
     "BaselineStore",
+    "Beside",
     "Decision",
     "Exercised",
     "Exhibit",
+    "Flakes",
     "FolderStore",
+    "GitBranchStore",
     "Records",
     "Sighting",
     "State",
     "accept",
+    "bucket_of",
     "compare",
     "current",
     "establish",
     "find_record",
     "is_regression",
+    "known_to",
     "merge",
+    "open_store",
+    "prune",
     "update",
     "with_exhibit",
     "with_issues",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.baseline.record import (
@@ -19,12 +20,11 @@ from ciguard.baseline.record import (
     renamed,
     with_exhibit,
 )
-from ciguard.domain import Bucket, Comparison, Confirmation
-from ciguard.oracles import PERFORMANCE
+from ciguard.domain import Bucket, Comparison, Confirmation, PairKind
 from ciguard.triage import newest_recipe, recipe_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 Records: TypeAlias = Mapping[str, BaselineRecord]
 """By fingerprint."""
@@ -37,27 +37,18 @@ class Exercised:
     """What this run did, so that silence about a known bucket can be told from its absence."""
 
     replayed: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Fingerprint → targets on which the stored case ran to an outcome."""
-    apis: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Target → APIs that were called at least once."""
+    """Fingerprint → targets on which the stored case ran, where nothing was found then."""
 
     def covers(self, record: BaselineRecord) -> bool:
         """Tell whether the run would have had to meet the bucket, were it still there.
 
-        That takes the bucket's case or its API on every target where it was met: on fewer, it
-        could live on where nobody looked. What was measured must have been measured again.
+        That takes the bucket's own case on every target where it was met: another call of the API
+        need not lead there, and on fewer targets it could live on where nobody looked.
         """
         replayed: set[str] = set()
         for name in (record.fingerprint, *record.aliases):
             replayed |= self.replayed.get(name, frozenset())
-        return bool(record.targets) and all(
-            target in replayed
-            or (
-                record.exhibit.oracle != PERFORMANCE
-                and record.exhibit.api in self.apis.get(target, ())
-            )
-            for target in record.targets
-        )
+        return bool(record.targets) and replayed.issuperset(record.targets)
 
 
 def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -> list[Bucket]:
@@ -115,10 +106,40 @@ def _of_bucket(bucket: Bucket, record: BaselineRecord | None) -> Comparison:
     return Comparison.ACCEPTED if record.state is State.ACCEPTED else Comparison.KNOWN
 
 
+def known_to(
+    base: Collection[str],
+    compared: Iterable[Bucket],
+    shown_on: Mapping[str, Collection[tuple[str, ...]]],
+) -> list[Bucket]:
+    """Return compared buckets; a new one that the base of a pull request shows too is known.
+
+    A difference between base and head is new: that is what the pull request changes. One between
+    two targets of the base is known.
+
+    Args:
+        base: names of the base's targets.
+        compared: what `compare` returned.
+        shown_on: fingerprint → the targets of each finding that fell into the bucket.
+    """
+
+    def is_known(bucket: Bucket) -> bool:
+        shows = any if bucket.finding.pair is PairKind.NONE else all
+        every = {bucket.finding.targets, *shown_on.get(bucket.fingerprint, ())}
+        return any(shows(name in base for name in targets) for targets in every)
+
+    return [
+        replace(bucket, comparison=Comparison.KNOWN)
+        if bucket.comparison is Comparison.NEW and is_known(bucket)
+        else bucket
+        for bucket in compared
+    ]
+
+
 def is_regression(bucket: Bucket, records: Records) -> bool:
     """Tell whether a new bucket is one that had been fixed."""
     known = _known_as(bucket, _by_any_name(records))
-    return bucket.comparison is Comparison.NEW and bool(known)
+    is_new = bucket.comparison is Comparison.NEW
+    return is_new and any(record.state is State.FIXED for record in known)
 
 
 def find_record(records: Records, fingerprint: str, *aliases: str) -> BaselineRecord | None:
@@ -159,6 +180,7 @@ def update(
     sighting: Sighting,
     *,
     clean_runs: int = CLEAN_RUNS_UNTIL_FIXED,
+    repeated: Mapping[str, bool] = MappingProxyType({}),
 ) -> Records:
     """Return the baseline after a run of the default branch.
 
@@ -167,9 +189,10 @@ def update(
         compared: what `compare` returned for this run.
         sighting: when, on which commit and with which versions the run was made.
         clean_runs: runs in a row that exercise an open bucket and do not meet it until it is fixed.
+        repeated: for buckets whose stored case was run again, whether they showed.
     """
-    by_name = _by_any_name(records)
-    updated = dict(records)
+    updated = {name: _repeated(record, repeated) for name, record in records.items()}
+    by_name = _by_any_name(updated)
     for bucket in compared:
         known = _known_as(bucket, by_name)
         record = _joined(known, bucket.fingerprint)
@@ -197,6 +220,14 @@ def _joined(known: list[BaselineRecord], fingerprint: str) -> BaselineRecord | N
     return functools.reduce(merge_records, (renamed(record, newest) for record in known))
 
 
+def _repeated(record: BaselineRecord, repeated: Mapping[str, bool]) -> BaselineRecord:
+    """Return the record of a flaky bucket with what running its case again has shown."""
+    if record.state is not State.FLAKY or record.fingerprint not in repeated:
+        return record
+    shown = int(repeated[record.fingerprint])
+    return replace(record, flakes=record.flakes.plus(shown=shown, tried=1))
+
+
 def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) -> BaselineRecord:
     count = record.decision.clean_runs + 1
     state = State.FIXED if count >= needed else record.state
@@ -221,6 +252,7 @@ def _met(record: BaselineRecord | None, bucket: Bucket, sighting: Sighting) -> B
         native_stack=bucket.native_stack or record.native_stack,
         targets=tuple(sorted({*record.targets, *bucket.finding.targets})),
         last_seen=max(record.last_seen, sighting),
+        flakes=record.flakes.plus(shown=bucket.shown, tried=bucket.tried),
     )
 
 

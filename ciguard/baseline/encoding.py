@@ -6,12 +6,14 @@ What is read may have been edited by hand or by a stranger, so every field is ch
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from ciguard.baseline.record import (
     BaselineRecord,
     Decision,
     Exhibit,
+    Flakes,
     Sighting,
     State,
     exhibit_to_json,
@@ -22,9 +24,11 @@ from ciguard.domain import (
     PairKind,
     Severity,
     case_from_json,
+    case_to_json,
     evidence_from_json,
     stack_to_json,
 )
+from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,14 +37,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SCHEMA = 1
-"""Of the whole folder; a change that an older ciguard cannot read raises it."""
+_sorted = json.JSONEncoder(sort_keys=True).encode
+
+_ABSENT = object()
+
+SCHEMA = 2
+"""Of the whole folder; a change that an older ciguard cannot read raises it.
+
+1 kept every case in a file of its own; 2 keeps them as lines of sixteen files.
+"""
 
 
 def record_to_line(record: BaselineRecord) -> str:
     """Return a record without its case as one line of JSON."""
-    exhibit = exhibit_to_json(record.exhibit)
-    del exhibit["case"]
     encoded = {
         "fingerprint": record.fingerprint,
         "aliases": list(record.aliases),
@@ -48,7 +57,7 @@ def record_to_line(record: BaselineRecord) -> str:
         "because": record.decision.because,
         "changed": record.decision.changed,
         "clean_runs": record.decision.clean_runs,
-        **exhibit,
+        **exhibit_to_json(record.exhibit),
         "targets": list(record.targets),
         "first_seen": _sighting_to_json(record.first_seen),
         "last_seen": _sighting_to_json(record.last_seen),
@@ -58,8 +67,10 @@ def record_to_line(record: BaselineRecord) -> str:
         ],
         "native_stack": stack_to_json(record.native_stack),
         "issue": record.issue,
+        "shown": record.flakes.shown,
+        "tried": record.flakes.tried,
     }
-    return json.dumps(encoded, sort_keys=True)
+    return _sorted(encoded)
 
 
 def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
@@ -85,6 +96,7 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
         history=_history(fields),
         native_stack=_stack(fields),
         issue=_field(fields, "issue", str),
+        flakes=_flakes(fields),
     )
 
 
@@ -105,6 +117,12 @@ def _stack(fields: Mapping[str, Json]) -> tuple[Frame, ...]:
     if "native_stack" not in fields:
         return ()
     return tuple(Frame(file, function) for file, function in _pairs(fields, "native_stack"))
+
+
+def _flakes(fields: Mapping[str, Json]) -> Flakes:
+    if "tried" not in fields:
+        return Flakes()  # schema 1 did not count
+    return Flakes(shown=_field(fields, "shown", int), tried=_field(fields, "tried", int))
 
 
 def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:
@@ -128,23 +146,32 @@ def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:
     )
 
 
-def case_to_text(fingerprint: str, case: Json) -> str:
-    """Return the content of a file of the corpus."""
-    encoded = {"schema": SCHEMA, "fingerprint": fingerprint, "case": case}
-    return json.dumps(encoded, indent=1) + "\n"
+def case_to_line(fingerprint: str, case: Case) -> str:
+    """Return the case of a bucket as one line of JSON."""
+    return json.dumps({"fingerprint": fingerprint, "case": case_to_json(case)})
 
 
-def case_from_text(text: str, *, fingerprint: str) -> Case:
-    """Rebuild the case of a file of the corpus.
+def case_from_json_object(encoded: Json) -> tuple[str, Case]:
+    """Rebuild a bucket's fingerprint and its case from a line of the corpus.
 
     Raises:
-        ValueError: if the file holds no case, or that of another bucket.
+        ValueError: if `encoded` is nothing of the kind.
     """
-    fields = _typed(parse(text), dict, "the file")
-    if _field(fields, "fingerprint", str) != fingerprint:
-        msg = f"it holds the case of {fields['fingerprint']!r}"
+    fields = _typed(encoded, dict, "it")
+    return fingerprint_of(fields), case_from_json(fields.get("case"))
+
+
+def fingerprint_of(encoded: Json) -> str:
+    """Return the fingerprint that an encoded record or case names.
+
+    Raises:
+        ValueError: if it names none.
+    """
+    name = encoded.get("fingerprint") if isinstance(encoded, dict) else None
+    if not isinstance(name, str) or not is_fingerprint(name):
+        msg = "it names no fingerprint such as v1:0123456789abcdef"
         raise ValueError(msg)
-    return case_from_json(fields.get("case"))
+    return name
 
 
 def parse(text: str) -> Json:
@@ -171,24 +198,30 @@ def _sighting_to_json(sighting: Sighting) -> Json:
 def _sighting(fields: Mapping[str, Json], name: str) -> Sighting:
     encoded = _field(fields, name, dict)
     versions = _field(encoded, "versions", dict)
-    return Sighting(
-        time=_field(encoded, "time", str),
-        commit=_field(encoded, "commit", str),
-        versions=tuple(sorted((str(t), _typed(v, str, name)) for t, v in versions.items())),
-    )
+    items = tuple(sorted((str(t), _typed(v, str, name)) for t, v in versions.items()))
+    return _seen(_field(encoded, "time", str), _field(encoded, "commit", str), items)
+
+
+@lru_cache(maxsize=1024)
+def _seen(time: str, commit: str, versions: tuple[tuple[str, str], ...]) -> Sighting:
+    """Return one object for all that was seen by one run."""
+    return Sighting(time=time, commit=commit, versions=versions)
 
 
 def _field(fields: Mapping[str, Json], name: str, kind: type[T]) -> T:
-    if name not in fields:
+    value = fields.get(name, _ABSENT)
+    if type(value) is kind:  # not `isinstance`: `True` is an integer to Python
+        return value
+    if value is _ABSENT:
         msg = f"it has no {name!r}"
         raise ValueError(msg)
-    return _typed(fields[name], kind, repr(name))
+    return _typed(value, kind, name)
 
 
 def _typed(value: Json, kind: type[T], name: str) -> T:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        msg = f"{name} holds {type(value).__name__}, not {kind.__name__}"
-        raise ValueError(msg)  # noqa: TRY004 - a defect of the stored text, not of a caller
+    if type(value) is not kind:
+        msg = f"{name!r} holds {type(value).__name__}, not {kind.__name__}"
+        raise ValueError(msg)
     return value
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
     from ciguard.triage import Simplicity
 
+TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+"""Of `Sighting.time`, which is UTC: as text it sorts as time does."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
@@ -103,6 +105,28 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Flakes:
+    """How often a flaky bucket showed itself when it was repeated."""
+
+    shown: int = 0
+    tried: int = 0
+    """Repetitions, of confirmations and replays."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.shown <= self.tried:
+            msg = f"shown {self.shown} times of {self.tried}"
+            raise ValueError(msg)
+
+    def plus(self, *, shown: int, tried: int) -> Flakes:
+        """Return the counts with more repetitions."""
+        return Flakes(shown=self.shown + shown, tried=self.tried + tried)
+
+    def order(self) -> tuple[int, int]:
+        """Return the key by which the copy that knows more is the greater."""
+        return self.tried, self.shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineRecord:
     """One known bucket."""
 
@@ -121,6 +145,8 @@ class BaselineRecord:
     """Its native frames, where a debugger told them."""
     issue: str = ""
     """Number of its issue, or path of its file; empty while none was filed."""
+    flakes: Flakes = Flakes()
+    """Measured while it was flaky; nothing is counted for what shows every time."""
 
     def __post_init__(self) -> None:
         for name in (self.fingerprint, *self.aliases):
@@ -147,6 +173,7 @@ def record_of(bucket: Bucket, sighting: Sighting, *, state: State = State.OPEN) 
         targets=tuple(sorted(bucket.finding.targets)),
         first_seen=sighting,
         last_seen=sighting,
+        flakes=Flakes(shown=bucket.shown, tried=bucket.tried),
     )
 
 
@@ -170,12 +197,18 @@ def exhibit_of(bucket: Bucket) -> Exhibit:
 
 def with_exhibit(record: BaselineRecord, bucket: Bucket) -> BaselineRecord:
     """Return the record shown by the better of its own case and the bucket's."""
-    return replace(record, exhibit=min(record.exhibit, exhibit_of(bucket), key=exhibit_order))
+    return replace(record, exhibit=_better(record.exhibit, exhibit_of(bucket)))
+
+
+def _better(one: Exhibit, other: Exhibit) -> Exhibit:
+    # Mostly they are equal, and the order is dear.
+    return one if one == other else min(one, other, key=exhibit_order)
 
 
 def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
     """Return a bucket for a record that this run did not meet. It has no outcomes."""
     shown = record.exhibit
+    is_flaky = record.state is State.FLAKY
     return Bucket(
         fingerprint=record.fingerprint,
         grouping=shown.grouping,
@@ -195,8 +228,10 @@ def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
         count=0,
         aliases=record.aliases,
         native_stack=record.native_stack,
-        confirmation=Confirmation.CONFIRMED,
+        confirmation=Confirmation.FLAKY if is_flaky else Confirmation.CONFIRMED,
         comparison=comparison,
+        shown=record.flakes.shown,
+        tried=record.flakes.tried,
     )
 
 
@@ -219,10 +254,12 @@ def merge_records(one: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
         decision=max(one.decision, other.decision, key=Decision.order),
         history=united_history(one.history, other.history),
         native_stack=max(one.native_stack, other.native_stack, key=_stack_order),
-        exhibit=min(one.exhibit, other.exhibit, key=exhibit_order),
+        exhibit=_better(one.exhibit, other.exhibit),
         targets=_union(one.targets, other.targets),
         first_seen=min(one.first_seen, other.first_seen),
         last_seen=max(one.last_seen, other.last_seen),
+        # Sums would count twice what both copies know; the longer count is the better measured one.
+        flakes=max(one.flakes, other.flakes, key=Flakes.order),
         # When two jobs filed at once, the older issue stays: numbers grow.
         issue=min((i for i in (one.issue, other.issue) if i), key=_issue_order, default=""),
     )
@@ -257,11 +294,12 @@ def _stack_order(stack: tuple[Frame, ...]) -> tuple[int, list[tuple[str, str]]]:
 
 def exhibit_order(exhibit: Exhibit) -> tuple[int, Simplicity, str]:
     """Return the key by which the better exhibit is the lesser; total."""
-    return -exhibit.severity, simplicity(exhibit.case), json.dumps(exhibit_to_json(exhibit))
+    text = json.dumps([exhibit_to_json(exhibit), case_to_json(exhibit.case)])
+    return -exhibit.severity, simplicity(exhibit.case), text
 
 
 def exhibit_to_json(exhibit: Exhibit) -> dict[str, Json]:
-    """Return the JSON form of an exhibit, its case included."""
+    """Return the JSON form of an exhibit without its case."""
     return {
         "level": exhibit.level,
         "oracle": exhibit.oracle,
@@ -273,7 +311,6 @@ def exhibit_to_json(exhibit: Exhibit) -> dict[str, Json]:
         "message": exhibit.message,
         "evidence": evidence_to_json(exhibit.evidence),
         "grouping": [list(pair) for pair in exhibit.grouping],
-        "case": case_to_json(exhibit.case),
     }
 
 

@@ -9,6 +9,7 @@ from ciguard.campaign.extract import extract
 from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lookup import knowledge_for, learned_of
 from ciguard.campaign.minimise import minimise
+from ciguard.campaign.promotion import promotion
 from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
 
@@ -21,6 +22,7 @@ __all__ = [
     "knowledge_for",
     "learned_of",
     "minimise",
+    "promotion",
     "reproduce",
     "run",
 ]

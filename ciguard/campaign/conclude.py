@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import (
     Exercised,
-    FolderStore,
     Sighting,
     State,
     compare,
     current,
     establish,
+    known_to,
+    open_store,
     update,
 )
 from ciguard.campaign.experience import keep_explored
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.scripts import try_scripts, write_scripts
+from ciguard.config import location_text
 from ciguard.domain import Action, Bucket, Comparison, Confirmation, StageFinished, Verdict
-from ciguard.errors import ExitCode
+from ciguard.errors import BaselineError, ExitCode
 from ciguard.triage import relate
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Collection, Generator, Mapping
+    from pathlib import Path
 
-    from ciguard.baseline import BaselineRecord, Records
+    from ciguard.baseline import BaselineRecord, BaselineStore, Records
     from ciguard.campaign.budget import Budget
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.group import Member
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 class Memory:
     """What earlier runs have left."""
 
-    store: FolderStore
+    store: BaselineStore
     records: Records
     is_first: bool
     """There is no baseline yet: this run establishes it."""
@@ -52,9 +55,19 @@ class Memory:
         known = [r for r in self.records.values() if r.state in {State.OPEN, State.ACCEPTED}]
         return frozenset(name for r in known for name in (r.fingerprint, *r.aliases))
 
-    def corpus(self) -> list[BaselineRecord]:
-        """Return the records to replay, the gravest first; flaky ones prove nothing."""
-        worth = [r for r in current(self.records).values() if r.state is not State.FLAKY]
+    def corpus(self, *, is_flaky: bool = False) -> list[BaselineRecord]:
+        """Return the records to replay, the gravest first.
+
+        Args:
+            is_flaky: those that are, instead of those that are not. They prove nothing, but how
+                often they show is counted; a hang is left out, since it would take its whole limit.
+        """
+        worth = [
+            record
+            for record in current(self.records).values()
+            if (record.state is State.FLAKY) is is_flaky
+            and not (is_flaky and record.exhibit.oracle == "hang")
+        ]
         return sorted(worth, key=lambda r: (-r.exhibit.severity, r.fingerprint))
 
 
@@ -64,13 +77,19 @@ def load_memory(config: Config) -> Memory:
     Raises:
         BaselineError: if it cannot be read; its files are left as they are.
     """
-    store = FolderStore(config.baseline)
+    store = open_store(config.baseline)
     is_first = not store.exists()
+    if is_first and config.compare_only and not config.base:
+        msg = (
+            f"{location_text(config.baseline)}: there is no baseline to compare with. Let a run of "
+            "the default branch establish it, or name the base with --base."
+        )
+        raise BaselineError(msg)
     return Memory(
         store=store,
         records={} if is_first else store.load(),
         is_first=is_first,
-        frontier=Frontier(config.baseline, is_first=is_first),
+        frontier=Frontier(store.folder, is_first=is_first),
     )
 
 
@@ -84,7 +103,11 @@ class Conclusion:
     budget: Budget
     members: Mapping[str, Member]
     replayed: Mapping[str, frozenset[str]]
-    """Fingerprint → targets on which its stored case ran."""
+    """Fingerprint → targets on which its stored case ran, where nothing was found then."""
+    shown: Collection[str] = ()
+    """Fingerprints of buckets that the replay of their case has shown again."""
+    shown_on: Mapping[str, Collection[tuple[str, ...]]] = field(default_factory=dict)
+    """Fingerprint → the targets of each finding in the bucket."""
     explored: Mapping[str, int]
     """Stream → batches done."""
     explored_in_s: float
@@ -111,13 +134,14 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         OutputError: if reproducers cannot be written.
         BaselineError: if the baseline cannot be written; what it held is intact.
     """
-    exercised = Exercised(
-        replayed=run.replayed,
-        apis={name: frozenset(member.exercised) for name, member in run.members.items()},
+    against_base = known_to(
+        list(run.members)[: len(run.config.base)],
+        compare(met, run.memory.records, Exercised(replayed=run.replayed)),
+        run.shown_on,
     )
     compared = relate(
         bucket
-        for bucket in compare(met, run.memory.records, exercised)
+        for bucket in against_base
         if run.config.policy.action(bucket.finding) is not Action.OFF
     )
     written = list(write_scripts(compared, run.members, run.config.out))
@@ -135,7 +159,8 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
             run = replace(run, interrupted=True)
     decided = decide(run, written)
     if decided.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}:
-        _remember(run, written)
+        if not run.config.is_read_only:
+            _remember(run, written)
         with suppress(KeyboardInterrupt):  # too late: all is done and remembered
             yield StageFinished(stage="remember", spent_s=run.budget.finish_stage("remember"))
     return decided
@@ -159,7 +184,7 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
     elif not executed or lost:
         verdict, code = Verdict.NOT_RUN, ExitCode.INTERNAL
         text = f"Not run to the end on {', '.join(lost) or 'any target'}: nothing can be concluded."
-    elif run.memory.is_first:
+    elif run.memory.is_first and not run.config.is_read_only:
         verdict, code = Verdict.ESTABLISHED, ExitCode.CLEAN
         text = f"Baseline established with {len(counted)} buckets; from now on only new ones count."
     elif failing:
@@ -180,12 +205,17 @@ def _remember(run: Conclusion, buckets: list[Bucket]) -> None:
     versions = {name: member.environment.version for name, member in run.members.items()}
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     sighting = Sighting(time=now, versions=tuple(sorted(versions.items())))
-    if run.memory.is_first:
-        run.memory.store.save(establish(settled, sighting))
-    else:
-        run.memory.store.save(update(run.memory.records, settled, sighting))
-    for library, snapshot in run.used.items():
-        keep_explored(run.config.baseline, library, snapshot)
-    for name, batches in run.explored.items():
-        run.memory.frontier.extend(name, batches, run.explored_in_s)
-    run.memory.frontier.save()
+    known = run.memory.records
+    after = (
+        establish(settled, sighting) if run.memory.is_first else update(known, settled, sighting)
+    )
+
+    def beside(folder: Path) -> None:
+        for library, snapshot in run.used.items():
+            keep_explored(folder, library, snapshot)
+        frontier = Frontier(folder, is_first=run.memory.is_first)
+        for name, batches in run.explored.items():
+            frontier.extend(name, batches, run.explored_in_s)
+        frontier.save()
+
+    run.memory.store.save(after, beside=beside)

@@ -69,6 +69,8 @@ class Intake:
         self.counts: dict[str, int] = {}
         self._aliases: dict[str, set[str]] = {}
         """Keys by older recipes of what fell into a bucket: a recipe may join what was apart."""
+        self.shown_on: dict[str, set[tuple[str, ...]]] = {}
+        """Fingerprint → the targets of each finding in the bucket."""
 
     def take(self, executed: Executed, group: Group) -> Iterator[Event]:
         """Judge a batch."""
@@ -91,6 +93,7 @@ class Intake:
         self.counts[key] = self.counts.get(key, 0) + 1
         if name.aliases:
             self._aliases.setdefault(key, set()).update(name.aliases)
+        self.shown_on.setdefault(key, set()).add(finding.targets)
         if key in self.confirmed or key in self._waiting:
             return
         if not self._known.isdisjoint((key, *name.aliases)):
@@ -123,6 +126,8 @@ class Intake:
             self._confirmed_as[settled.key] = name.key
             moved = self.counts.pop(settled.key, 1)
             self.counts[name.key] = self.counts.get(name.key, 0) + moved
+            shown_on = self.shown_on.pop(settled.key, set())
+            self.shown_on.setdefault(name.key, set()).update(shown_on)
         self.flaky.pop(settled.key, None)
         opened = self.confirmed.get(name.key)
         if opened is None:
@@ -166,11 +171,15 @@ class Intake:
 
     def _settle_flaky(self, settled: Settled) -> Iterator[Event]:
         self._groups[settled.finding.library].note(settled.finding)
-        if settled.key in self.flaky:
-            return
-        bucket = self._keep(settled.key, settled.finding, Confirmation.FLAKY)
+        met = self.flaky.get(settled.key)
+        before = met or self._keep(settled.key, settled.finding, Confirmation.FLAKY)
+        bucket = replace(
+            before, shown=before.shown + settled.shown, tried=before.tried + settled.tried
+        )
+        self.flaky[settled.key] = bucket
         self._journal.bucket(settled.key, bucket)
-        yield BucketFlaky(bucket=bucket)
+        if met is None:
+            yield BucketFlaky(bucket=bucket)
 
     def _keep(self, key: str, finding: Finding, confirmation: Confirmation) -> Bucket:
         grouping = fingerprint(finding).grouping
@@ -182,6 +191,7 @@ class Intake:
 
     def recall(self, key: str, bucket: Bucket) -> None:
         """Take over a bucket of an earlier part of the same campaign."""
+        self.shown_on.setdefault(bucket.fingerprint, set()).add(bucket.finding.targets)
         if bucket.confirmation is Confirmation.CONFIRMED:
             self.flaky.pop(key, None)
             self.confirmed.merge(bucket)

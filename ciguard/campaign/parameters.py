@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
-from ciguard.config import SETTINGS, Config
+from ciguard.config import SETTINGS, Config, GitBranch, location_text, parse_location
 from ciguard.domain import Severity
 from ciguard.errors import OutputError
 
@@ -23,8 +23,8 @@ def parameters_of(config: Config) -> dict[str, Any]:
     for item in fields(Config):
         value = getattr(config, item.name)
         match value:
-            case Path():
-                plain[item.name] = str(value)
+            case Path() | GitBranch():
+                plain[item.name] = location_text(value)
             case Severity():
                 plain[item.name] = value.label
             case tuple():
@@ -69,8 +69,8 @@ def _rules(stored: Any, _current: object) -> Any:
 def _restored(stored: Any, current: object) -> Any:
     """Return a setting as `Config` holds it, read from JSON; `current` shows of which type."""
     match current:
-        case Path():
-            return Path(stored)
+        case Path() | GitBranch():
+            return parse_location(_of_type(stored, str))
         case Severity():
             return Severity[stored.upper()]
         case tuple():

@@ -20,9 +20,20 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _UnderWay:
-    record: BaselineRecord
+    records: list[BaselineRecord]
+    """Buckets that are shown by the same case, which is run once for all of them."""
     targets: list[str]
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One stored case that ran on all its targets."""
+
+    fingerprints: tuple[str, ...]
+    """Of the buckets that it is stored for."""
+    group: Group
+    executed: Executed
 
 
 class Replays:
@@ -34,8 +45,10 @@ class Replays:
         self._dispatcher = dispatcher
         self._groups = groups
         self._under_way: dict[str, _UnderWay] = {}
-        self.replayed: dict[str, frozenset[str]] = {}
-        """Fingerprint → targets on which its stored case ran."""
+        self.shown: set[str] = set()
+        """Fingerprints of buckets that the replay of their case has shown again."""
+        self.passed: dict[str, frozenset[str]] = {}
+        """Fingerprint → targets on which its stored case ran, and nothing at all was found."""
 
     @property
     def is_done(self) -> bool:
@@ -44,18 +57,25 @@ class Replays:
 
     def start(self, records: Iterable[BaselineRecord]) -> None:
         """Queue the case of every record on all targets that have its API."""
+        alike: dict[tuple[str, bytes], _UnderWay] = {}
         for record in records:
             group = self._groups.get(record.exhibit.library)
             targets = [] if group is None else group.targets_for(record.exhibit.case)
             if not is_whole(record.exhibit.case):
                 targets = []  # alone, without its relation, it would pass for fixed
-            if targets:
-                self._under_way[record.fingerprint] = _UnderWay(record, targets)
+            if not targets:
+                continue
+            case = encode(record.exhibit.case)
+            entry = alike.get((record.exhibit.api, case))
+            if entry is not None:
+                entry.records.append(record)
+                continue
+            entry = alike[record.exhibit.api, case] = _UnderWay([record], targets)
+            self._under_way[record.fingerprint] = entry
             for target in targets:
-                case = encode(record.exhibit.case)
                 self._dispatcher.add(Job(target, (self.KEY, record.fingerprint), (case,)))
 
-    def take(self, result: Result) -> tuple[Group, Executed] | None:
+    def take(self, result: Result) -> Replayed | None:
         """Take a result; return the case with all its outcomes when it is the last of them."""
         fingerprint: str = result.job.key[1]  # type: ignore[index]
         entry = self._under_way.get(fingerprint)
@@ -65,10 +85,11 @@ class Replays:
         if len(entry.outcomes) < len(entry.targets):
             return None
         del self._under_way[fingerprint]
-        self.replayed[fingerprint] = frozenset(entry.targets)
-        exhibit = entry.record.exhibit
+        names = tuple(record.fingerprint for record in entry.records)
+        exhibit = entry.records[0].exhibit
         in_order = {name: (entry.outcomes[name],) for name in entry.targets}
-        return self._groups[exhibit.library], Executed(exhibit.api, (exhibit.case,), in_order)
+        executed = Executed(exhibit.api, (exhibit.case,), in_order)
+        return Replayed(names, self._groups[exhibit.library], executed)
 
     def give_up(self, target: str) -> None:
         """Forget the cases that need a target that failed."""

@@ -61,7 +61,7 @@ def run(config: Config) -> Iterator[Event]:
         config = resumed(config, past.parameters)
     memory = load_memory(config)
     yield RunStarted(
-        targets=config.targets,
+        targets=(*config.base, *config.targets),
         levels=config.levels,
         seed=config.seed,
         budget_s=config.budget_s,
@@ -70,7 +70,8 @@ def run(config: Config) -> Iterator[Event]:
         resumed=config.resume,
     )
     began = time.monotonic()
-    environments = yield from provision_targets(config.targets)
+    # What is deviating is the head: the first target is the reference of the others.
+    environments = yield from provision_targets((*config.base, *config.targets))
     yield StageFinished(stage="provision", spent_s=time.monotonic() - began)
     if not config.resume:
         set_aside(config.out)
@@ -163,7 +164,7 @@ class _Campaign:
             used = recall_used(self._config.out, group.library, digest)
         else:
             environment = next(iter(group.running)).environment
-            store = ExperienceStore(environment, baseline=self._config.baseline)
+            store = ExperienceStore(environment, baseline=self._memory.store.folder)
             used = store.choose(lambda digest: self._memory.frontier.knows(name(digest)))
             note_used(self._config.out, group.library, used)
         self._used[group.library] = used
@@ -207,12 +208,12 @@ class _Campaign:
         """Run the corpus first: what is known must be seen again, or be fixed."""
         # What takes more time or memory passes: that is met by measuring, in a stage of its own.
         # What differs between libraries is met by the calls of a stage of its own too.
-        corpus = (
+        corpus = [*self._memory.corpus(), *self._memory.corpus(is_flaky=True)]
+        self._turns.replays.start(
             record
-            for record in self._memory.corpus()
+            for record in corpus
             if record.exhibit.oracle != PERFORMANCE and record.exhibit.pair is not PairKind.LIBRARY
         )
-        self._turns.replays.start(corpus)
         while not self._turns.replays.is_done and time.monotonic() < self._budget.explore_until:
             yield from self._turns.take()
         yield self._finish_stage("replay")
@@ -308,9 +309,11 @@ class _Campaign:
             dispatcher=self._dispatcher,
             budget=self._budget,
             members=members,
-            replayed=self._turns.replays.replayed
+            replayed=self._turns.replays.passed
             | self._turns.measurer.measured
             | self._turns.equivalents.replayed,
+            shown=self._turns.replays.shown,
+            shown_on=self._turns.intake.shown_on,
             explored={stream.name: stream.done for stream in self._turns.streams.values()},
             explored_in_s=self._explored_in_s,
             used=self._used,

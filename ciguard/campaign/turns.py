@@ -127,10 +127,17 @@ class Turns:
 
     def _take_replay(self, result: Result) -> Iterator[Event]:
         complete = self.replays.take(result)
-        if complete is not None:
-            group, executed = complete
-            yield from self._count(group, executed)
-            yield from self.intake.take(executed, group)
+        if complete is None:
+            return
+        counts = self.intake.counts
+        before = {name: counts.get(name, 0) for name in complete.fingerprints}
+        findings = sum(counts.values())
+        yield from self._count(complete.group, complete.executed)
+        yield from self.intake.take(complete.executed, complete.group)
+        self.replays.shown |= {name for name in before if counts.get(name, 0) > before[name]}
+        if sum(counts.values()) == findings:
+            targets = frozenset(complete.executed.outcomes)
+            self.replays.passed |= dict.fromkeys(complete.fingerprints, targets)
 
     def _take_equivalent(self, result: Result) -> Iterator[Event]:
         for group, executed in self.equivalents.take(result):

@@ -25,8 +25,8 @@ def accept(settings: Effective, bucket: str, because: str) -> None:
 
     A different defect of the same API has another fingerprint, and counts.
     """
-    from ciguard.baseline import FolderStore, find_record  # noqa: PLC0415 - not for `--help`
     from ciguard.baseline import accept as accepted  # noqa: PLC0415
+    from ciguard.baseline import find_record, open_store  # noqa: PLC0415 - not for `--help`
 
     config = settings.config
     reason = visible(because).strip()
@@ -34,7 +34,7 @@ def accept(settings: Effective, bucket: str, because: str) -> None:
         msg = "--because: the reason is empty. Write why the bucket may stay as it is."
         raise ConfigurationError(msg)
     found = bucket_of(config, bucket)
-    store = FolderStore(config.baseline)
+    store = open_store(config.baseline)
     records = store.load()
     if find_record(records, found.fingerprint) is None:
         msg = (

@@ -23,8 +23,8 @@ def all_buckets(config: Config) -> list[Bucket]:
     """
     from ciguard.baseline import (  # noqa: PLC0415 - `--help` needs no baseline
         Exercised,
-        FolderStore,
         compare,
+        open_store,
     )
     from ciguard.reports import read_buckets  # noqa: PLC0415
     from ciguard.triage import relate  # noqa: PLC0415
@@ -32,7 +32,7 @@ def all_buckets(config: Config) -> list[Bucket]:
     met = read_buckets(config.out)
     names = {name for bucket in met for name in (bucket.fingerprint, *bucket.aliases)}
     # Seen against a run that did nothing, every record of the baseline becomes a bucket.
-    recorded = compare([], FolderStore(config.baseline).load(), Exercised())
+    recorded = compare([], open_store(config.baseline).load(), Exercised())
     return relate([*met, *(bucket for bucket in recorded if bucket.fingerprint not in names)])
 
 
@@ -42,9 +42,9 @@ def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:
     Raises:
         BaselineError: if it is unreadable.
     """
-    from ciguard.baseline import FolderStore, find_record  # noqa: PLC0415 - likewise
+    from ciguard.baseline import find_record, open_store  # noqa: PLC0415 - likewise
 
-    records = FolderStore(config.baseline).load()
+    records = open_store(config.baseline).load()
     return find_record(records, bucket.fingerprint, *bucket.aliases)
 
 

@@ -13,6 +13,7 @@ import click
 
 from ciguard import __version__
 from ciguard.cli.accept import accept
+from ciguard.cli.baseline import baseline
 from ciguard.cli.bisect import bisect
 from ciguard.cli.config import config
 from ciguard.cli.explain import explain
@@ -69,6 +70,7 @@ for _command in (
     minimize,
     bisect,
     accept,
+    baseline,
     explain,
     extract,
     learn,

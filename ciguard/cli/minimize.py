@@ -57,9 +57,9 @@ def _parts(case: Case) -> int:
 
 
 def _keep(bucket: Bucket, config: Config) -> None:
-    from ciguard.baseline import FolderStore, find_record, with_exhibit  # noqa: PLC0415
+    from ciguard.baseline import find_record, open_store, with_exhibit  # noqa: PLC0415
 
-    store = FolderStore(config.baseline)
+    store = open_store(config.baseline)
     record = find_record(store.load(), bucket.fingerprint)
     if record is not None:
         store.save({record.fingerprint: with_exhibit(record, bucket)})

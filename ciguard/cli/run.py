@@ -15,8 +15,9 @@ from ciguard.config import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.config import Effective
+    from ciguard.config import Config, Effective
     from ciguard.reports import Failure
+    from ciguard.trackers import Filing
 
 
 _MOST_LOCAL_ISSUES = 10_000
@@ -31,22 +32,21 @@ def run(settings: Effective) -> int:
     The first run without a baseline establishes it. Results are in the output folder: summary.md
     for people, run.json, findings.jsonl, buckets.jsonl and junit.xml for programs.
     """
-    from ciguard.baseline import FolderStore  # noqa: PLC0415 - `--help` needs none of these
-    from ciguard.campaign import run as run_campaign  # noqa: PLC0415
-    from ciguard.reports import CONSOLES, REPORTERS, Destination, Reporter, dispatch  # noqa: PLC0415
-    from ciguard.trackers import Filing, FilingRules, LocalTracker  # noqa: PLC0415
-
     config = settings.config
+    return campaign(config, files_issues=not config.is_read_only)
+
+
+def campaign(config: Config, *, files_issues: bool) -> int:
+    """Run a campaign with all its reports, and return its exit code."""
+    from ciguard.campaign import run as run_campaign  # noqa: PLC0415 - `--help` needs none of these
+    from ciguard.reports import CONSOLES, REPORTERS, Destination, Reporter, dispatch  # noqa: PLC0415
+
     destination = Destination(folder=config.out, stream=sys.stdout, policy=config.policy)
     # Files come first: the console says where they are, and whether one of them failed.
     documents = [name for name in REPORTERS.items() if name not in CONSOLES]
     reporters: dict[str, Reporter] = {name: REPORTERS.get(name)(destination) for name in documents}
-    reporters["issues"] = Filing(
-        LocalTracker(config.tracker),
-        FolderStore(config.baseline),
-        rules=FilingRules(cap=_MOST_LOCAL_ISSUES, policy=config.policy, file_first_run=True),
-        out=config.out,
-    )
+    if files_issues:
+        reporters["issues"] = filing(config)
     console = console_name(os.environ, sys.stdout)
     reporters[console] = REPORTERS.get(console)(destination)
     with Interrupts() as interrupts:
@@ -54,6 +54,19 @@ def run(settings: Effective) -> int:
     for failure in ended.failures:
         _complain(failure)
     return ended.exit_code
+
+
+def filing(config: Config) -> Filing:
+    """Return what takes a finished run to the tracker."""
+    from ciguard.baseline import open_store  # noqa: PLC0415 - not for `--help`
+    from ciguard.trackers import Filing, FilingRules, LocalTracker  # noqa: PLC0415
+
+    return Filing(
+        LocalTracker(config.tracker),
+        open_store(config.baseline),
+        rules=FilingRules(cap=_MOST_LOCAL_ISSUES, policy=config.policy, file_first_run=True),
+        out=config.out,
+    )
 
 
 def console_name(environment: Mapping[str, str], stream: TextIO) -> str:

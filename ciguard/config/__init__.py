@@ -5,6 +5,13 @@ the sources together. Only `domain` and `errors` may be imported: settings know 
 """
 
 from ciguard.config.load import Effective, Flags, Source, SourceKind, load_config
+from ciguard.config.locations import (
+    GitBranch,
+    Location,
+    location_text,
+    parse_location,
+    without_userinfo,
+)
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
 from ciguard.config.settings import DEFAULT_TARGETS, SETTINGS, Config, Setting
 
@@ -14,12 +21,17 @@ __all__ = [
     "Config",
     "Effective",
     "Flags",
+    "GitBranch",
+    "Location",
     "Setting",
     "Source",
     "SourceKind",
     "duration_text",
     "load_config",
+    "location_text",
     "parse_duration",
+    "parse_location",
     "parse_size",
     "size_text",
+    "without_userinfo",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ciguard.config.locations import location_text, parse_location
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
 from ciguard.domain import Action, FindingClass, Rule, Severity
 from ciguard.errors import suggestion
@@ -144,6 +145,17 @@ def folder() -> Kind:
         parse=_path,
         toml_types=(str,),
         show=Path.as_posix,
+    )
+
+
+def location() -> Kind:
+    """Return the kind of places of a baseline."""
+    return Kind(
+        metavar="PLACE",
+        remedy="the path of a folder, or git+REMOTE#BRANCH",
+        parse=parse_location,
+        toml_types=(str,),
+        show=location_text,
     )
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ciguard.config.locations import without_userinfo
 from ciguard.config.settings import SETTINGS, Config, Setting
 from ciguard.errors import ConfigurationError, suggestion
 
@@ -211,7 +212,7 @@ def _placed(place: str, setting: Setting) -> Iterator[None]:
     except ValueError as error:
         reason = str(error)
         stop = "" if reason.endswith("?") else "."
-        msg = f"{place}: {reason}{stop} Write {setting.kind.remedy}."
+        msg = f"{without_userinfo(place)}: {reason}{stop} Write {setting.kind.remedy}."
         raise ConfigurationError(msg) from error
 
 

@@ -11,6 +11,7 @@ from ciguard.config.kinds import (
     Kind,
     duration,
     folder,
+    location,
     policy,
     severity,
     size,
@@ -22,6 +23,8 @@ from ciguard.domain import Policy, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from ciguard.config.locations import Location
 
 DEFAULT_TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.12.0", "tensorflow-cpu==2.21.0")
 
@@ -81,6 +84,15 @@ class Config:
             flag="--target",
         ),
     )
+    base: tuple[str, ...] = field(
+        default=(),
+        metadata=_described(
+            texts("TARGET"),
+            "Target of the base that a pull request is judged against: it runs the same cases, and "
+            "what it shows too is known. Nothing is written to the baseline, which need not exist.",
+            in_files=False,
+        ),
+    )
     levels: tuple[str, ...] = field(
         default=("api",),
         metadata=_described(
@@ -136,9 +148,21 @@ class Config:
     out: Path = field(
         default=Path(".ciguard/run"), metadata=_described(folder(), "Folder for results.")
     )
-    baseline: Path = field(
+    baseline: Location = field(
         default=Path(".ciguard/baseline"),
-        metadata=_described(folder(), "Folder of the stored baseline."),
+        metadata=_described(
+            location(),
+            "Where the baseline is kept: a folder, or a branch of a git remote such as "
+            "git+origin#ciguard-baseline.",
+        ),
+    )
+    compare_only: bool = field(
+        default=False,
+        metadata=_described(
+            switch(),
+            "Compare with the baseline, write neither it nor issues: for pull requests.",
+            in_files=False,
+        ),
     )
     tracker: Path = field(
         default=Path(".ciguard/issues"),
@@ -191,6 +215,11 @@ class Config:
     def policy(self) -> Policy:
         """What is done about a finding."""
         return Policy(fail_on=self.fail_on, rules=self.rules)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the run writes neither baseline nor issues."""
+        return self.compare_only or bool(self.base)
 
 
 def _setting(described: Field[Any]) -> Setting:

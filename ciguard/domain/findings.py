@@ -145,6 +145,10 @@ class Bucket:
     Evidence, and no part of the fingerprint: that is the same on machines without a debugger."""
     related: tuple[str, ...] = ()
     """Fingerprints of buckets with the same native fault behind another API."""
+    shown: int = 0
+    """How many repetitions in fresh workers showed it, where it is flaky."""
+    tried: int = 0
+    """How many repetitions there were, where it is flaky."""
 
 
 BUCKET_SCHEMA = 1
@@ -221,6 +225,8 @@ def bucket_to_json(bucket: Bucket) -> dict[str, Json]:
         "comparison": bucket.comparison.value,
         "reproducer": bucket.reproducer,
         "reproduced": bucket.reproduced,
+        "shown": bucket.shown,
+        "tried": bucket.tried,
         "grouping": [list(pair) for pair in bucket.grouping],
         "aliases": list(bucket.aliases),
         "native_stack": stack_to_json(bucket.native_stack),
@@ -247,6 +253,8 @@ def bucket_from_json(encoded: Json) -> Bucket:
             aliases=tuple(map(str, encoded.get("aliases", ()))),
             native_stack=stack_from_json(encoded.get("native_stack", ())),
             related=tuple(map(str, encoded.get("related", ()))),
+            shown=int(encoded.get("shown", 0)),
+            tried=int(encoded.get("tried", 0)),
         )
     except (IndexError, KeyError, TypeError) as error:
         msg = f"not an encoded bucket: {error!r}"

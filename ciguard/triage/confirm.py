@@ -72,6 +72,9 @@ class Settled:
     """As met in the first fresh worker; as proposed when it did not show there."""
     confirmation: Confirmation | None
     """None: rounding explains it, so there is nothing to report."""
+    shown: int = 0
+    """Repetitions that showed it, of those that were judged."""
+    tried: int = 0
 
 
 @dataclass(slots=True)
@@ -247,7 +250,13 @@ class Confirmer:
             if may_be_rounding(candidate.finding):
                 candidate.near.append(next(near))
             if not self._shows_again(candidate, outcomes):
-                yield Settled(candidate.key, candidate.finding, Confirmation.FLAKY)
+                yield Settled(
+                    candidate.key,
+                    candidate.finding,
+                    Confirmation.FLAKY,
+                    shown=trial.repetition,
+                    tried=trial.repetition + 1,
+                )
             elif trial.repetition + 1 < self._repetitions:
                 surviving.append(candidate)
             elif _is_rounding(candidate):

@@ -121,6 +121,9 @@ def run_folder(tmp_path: Path) -> Path:
         "reproduce",
         "minimize",
         "accept",
+        "baseline",
+        pytest.param("baseline prune", id="baseline-prune"),
+        pytest.param("baseline promote", id="baseline-promote"),
         "bisect",
         "explain",
         "extract",
@@ -131,6 +134,18 @@ def run_folder(tmp_path: Path) -> Path:
 )
 def test_help(command: str, ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard(*command.split(), "--help"))
+
+
+def test_an_address_with_a_password(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("run", "--baseline", "git+https://me:s3cret@host/x.git"))
+
+
+def test_nothing_to_compare_with(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("run", "--compare-only"))
+
+
+def test_an_empty_baseline(ciguard: Command, matches_snapshot: Check) -> None:
+    matches_snapshot(ciguard("baseline", "show"))
 
 
 def test_version(ciguard: Command, matches_snapshot: Check) -> None:

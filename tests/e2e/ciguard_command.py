@@ -31,11 +31,15 @@ def command(*words: str) -> list[str]:
 
 
 def campaign(*words: str, targets: tuple[str, ...] = PLANTED) -> list[str]:
-    """Return the command that runs a campaign on the planted library."""
+    """Return the command that runs a campaign on the planted library.
+
+    It is `ciguard run`; if the first of the words is `init`, it is `ciguard baseline init`.
+    """
     chosen = [word for target in targets for word in ("--target", target)]
     apis = [word for api in APIS for word in ("--api", f"planted.{api}")]
     limits = ["--max-cases", str(CASES), "--budget", "100s", "--case-limit", "0.5s"]
-    return command("run", *chosen, *apis, *limits, *words)
+    name, rest = (("baseline", "init"), words[1:]) if words[:1] == ("init",) else (("run",), words)
+    return command(*name, *chosen, *apis, *limits, *rest)
 
 
 def environment(**variables: str) -> dict[str, str]:

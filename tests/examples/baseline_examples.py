@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
-from ciguard.baseline import BaselineRecord, Decision, Exhibit, Sighting, State
+from ciguard.baseline import BaselineRecord, Decision, Exhibit, Flakes, Sighting, State
 from ciguard.domain import ApiCall, CallKind, LiteralValue, Severity
 
 NAMES = tuple(f"v1:{digit * 16}" for digit in "0123456789")
@@ -50,12 +52,21 @@ def record(
 
 
 def _varied(
-    base: BaselineRecord, aliases: set[str], issue: str, targets: set[str]
+    base: BaselineRecord, aliases: set[str], issue: str, targets: set[str], seen: list[int]
 ) -> BaselineRecord:
-    from dataclasses import replace  # noqa: PLC0415 - used by the strategy only
-
+    first, last, tried, shown = seen
+    exhibit = replace(
+        base.exhibit, severity=Severity(tried), message=f"m{shown}", grouping=(("api", str(last)),)
+    )
     return replace(
-        base, aliases=tuple(sorted(aliases)), issue=issue, targets=tuple(sorted(targets))
+        base,
+        exhibit=exhibit,
+        aliases=tuple(sorted(aliases)),
+        issue=issue,
+        targets=tuple(sorted(targets)),
+        first_seen=sighting(min(first, last), commit=f"c{tried}"),
+        last_seen=sighting(max(first, last), commit=f"c{shown}"),
+        flakes=Flakes(shown=min(shown, tried), tried=tried),
     )
 
 
@@ -72,6 +83,7 @@ records = st.builds(
     st.sets(st.sampled_from(NAMES[5:]), max_size=2),
     st.sampled_from(["", "1", "2", "10"]),
     st.sets(st.sampled_from(["a", "b", "c"]), min_size=1),
+    st.lists(st.integers(1, 3), min_size=4, max_size=4),
 )
 record_sets = st.lists(records, max_size=4).map(
     lambda items: {item.fingerprint: item for item in items}

@@ -212,7 +212,7 @@ def test_a_burden_is_found_known_the_next_time(
     slow = next(b for b in buckets(first) if b.finding.api.endswith("labour"))
     assert slow.reproduced
     script = (tmp_path / "run" / slow.reproducer).read_text("utf-8")
-    assert f"# {LIGHT}: " in script
+    assert f"# Expected: {LIGHT}: " in script
     assert "measured: " in script
 
 

@@ -16,12 +16,13 @@ from ciguard.baseline import (
     establish,
     find_record,
     is_regression,
+    known_to,
     merge,
     update,
     with_issues,
 )
 from ciguard.baseline.record import bucket_of
-from ciguard.domain import Bucket, Comparison, Confirmation
+from ciguard.domain import Bucket, Comparison, Confirmation, PairKind
 
 ONE, OTHER = NAMES[1], NAMES[2]
 TARGET = "torch==2.13.0"
@@ -69,10 +70,8 @@ def test_what_did_not_reproduce_is_flaky_whatever_is_known() -> None:
     ("exercised", "expected"),
     [
         (REPLAYED, Comparison.FIXED),
-        (Exercised(apis={TARGET: frozenset({"torch.fold"})}), Comparison.FIXED),
         (Exercised(), Comparison.NOT_RUN),
-        (Exercised(apis={TARGET: frozenset({"torch.unfold"})}), Comparison.NOT_RUN),
-        (Exercised(apis={"torch==2.12.0": frozenset({"torch.fold"})}), Comparison.NOT_RUN),
+        (Exercised(replayed={OTHER: frozenset({TARGET})}), Comparison.NOT_RUN),
         (Exercised(replayed={ONE: frozenset({"torch==2.12.0"})}), Comparison.NOT_RUN),
     ],
 )
@@ -197,14 +196,62 @@ def test_of_two_issues_the_older_one_stays() -> None:
     assert merge(baseline(one), baseline(other))[ONE].issue == "9"
 
 
-def test_what_was_measured_is_fixed_only_when_it_was_measured_again() -> None:
-    known = record(ONE)
-    measured = replace(known, exhibit=replace(known.exhibit, oracle="performance", kind="slower"))
-    called = Exercised(apis={TARGET: frozenset({"torch.fold"})})
+def flaky(*, shown: int, tried: int) -> Bucket:
+    return replace(met(confirmation=Confirmation.FLAKY), shown=shown, tried=tried)
 
-    unmeasured = compare([], baseline(measured), called)
-    again = compare([], baseline(measured), REPLAYED)
 
-    assert verdicts(unmeasured) == {ONE: Comparison.NOT_RUN}
-    assert verdicts(again) == {ONE: Comparison.FIXED}
-    assert verdicts(compare([], baseline(known), called)) == {ONE: Comparison.FIXED}
+def test_how_often_a_flaky_bucket_shows_is_added_up_over_runs() -> None:
+    records = establish([flaky(shown=1, tried=2)], sighting(1))
+
+    records = run(records, flaky(shown=2, tried=3), day=2)
+    for showed in (True, False, False):
+        compared = compare([], records, Exercised())
+        records = update(records, compared, sighting(3), repeated={ONE: showed, OTHER: True})
+
+    assert (records[ONE].flakes.shown, records[ONE].flakes.tried) == (4, 8)
+    assert records[ONE].state is State.FLAKY
+
+
+def test_nothing_is_counted_for_what_shows_every_time() -> None:
+    records = update(baseline(record(ONE)), [], sighting(2), repeated={ONE: False})
+
+    assert records == baseline(record(ONE))
+
+
+def test_a_new_bucket_that_is_only_recorded_is_no_regression() -> None:
+    assert not is_regression(met(), baseline(record(ONE)))
+    assert is_regression(met(), baseline(record(ONE, state=State.FIXED)))
+
+
+BASE, HEAD = "torch==2.13.0", "./torch-2.14.0.whl"
+
+
+def shown_by(*targets: str, pair: PairKind = PairKind.NONE) -> Bucket:
+    bucket = met()
+    return replace(bucket, finding=replace(bucket.finding, targets=targets, pair=pair))
+
+
+@pytest.mark.parametrize(
+    ("bucket", "others", "expected"),
+    [
+        (shown_by(HEAD), (), Comparison.NEW),
+        (shown_by(BASE, HEAD), (), Comparison.KNOWN),
+        (shown_by(BASE), (), Comparison.KNOWN),
+        (shown_by(HEAD), ((HEAD, BASE),), Comparison.KNOWN),
+        (shown_by(BASE, HEAD, pair=PairKind.VERSION), (), Comparison.NEW),
+        (shown_by(BASE, "torch==2.12.0", pair=PairKind.VERSION), (), Comparison.KNOWN),
+    ],
+)
+def test_what_the_base_shows_too_is_known(
+    bucket: Bucket, others: tuple[tuple[str, ...], ...], expected: Comparison
+) -> None:
+    base = (BASE, "torch==2.12.0")
+
+    assert verdicts(known_to(base, [bucket], {ONE: set(others)})) == {ONE: expected}
+
+
+def test_the_base_changes_nothing_that_is_not_new() -> None:
+    fixed = replace(shown_by(BASE), comparison=Comparison.FIXED)
+
+    assert known_to((BASE,), [fixed], {}) == [fixed]
+    assert known_to((), [shown_by(HEAD)], {}) == [shown_by(HEAD)]

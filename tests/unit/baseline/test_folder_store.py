@@ -9,15 +9,16 @@ import pytest
 from baseline_examples import NAMES, record, record_sets
 from hypothesis import HealthCheck, given, settings
 
-from ciguard.baseline import FolderStore, Records, merge
-from ciguard.domain import Evidence
+from ciguard.baseline import Flakes, FolderStore, Records, merge
+from ciguard.baseline.encoding import case_to_line, record_to_line
+from ciguard.domain import Evidence, case_to_json
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ONE = NAMES[1]
-HEADER = '{"schema": 1}'
+HEADER = '{"schema": 2}'
 
 
 @pytest.fixture
@@ -35,7 +36,9 @@ def test_there_is_no_baseline_before_one_is_saved(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30
+)
 @given(record_sets, record_sets)
 def test_saving_merges_with_what_is_stored(
     tmp_path_factory: pytest.TempPathFactory, first: Records, second: Records
@@ -48,20 +51,104 @@ def test_saving_merges_with_what_is_stored(
     assert store.load() == merge(first, second)
 
 
-def test_the_index_is_sorted_lines_and_the_corpus_one_file_per_bucket(tmp_path: Path) -> None:
-    names = (NAMES[2], NAMES[0], NAMES[1])
+def test_index_and_corpus_are_sorted_lines(tmp_path: Path) -> None:
+    names = (NAMES[2], NAMES[0], NAMES[1], "v1:1fffffffffffffff")
     FolderStore(tmp_path).save({name: record(name, argument="../../x\n") for name in names})
 
     header, *lines = (tmp_path / "buckets.jsonl").read_text().splitlines()
-    files = sorted(path.name for path in (tmp_path / "corpus").iterdir())
+    shards = {path.name: path.read_text() for path in (tmp_path / "corpus").iterdir()}
 
-    assert json.loads(header)["schema"] == 1
+    assert json.loads(header)["schema"] == 2
     assert [json.loads(line)["fingerprint"] for line in lines] == sorted(names)
-    assert files == sorted(f"{name.replace(':', '-')}.json" for name in names)
+    assert set(shards) == {"0.jsonl", "1.jsonl", "2.jsonl"}
+    assert [json.loads(line)["fingerprint"] for line in shards["1.jsonl"].splitlines()] == [
+        NAMES[1],
+        "v1:1fffffffffffffff",
+    ]
+
+
+def test_only_the_shard_of_a_changed_case_is_written(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.save({name: record(name, argument=12) for name in NAMES})
+    before = {path: path.stat().st_ino for path in (tmp_path / "corpus").iterdir()}
+
+    store.save({ONE: record(ONE, argument=1)})
+
+    changed = [path.name for path, inode in before.items() if path.stat().st_ino != inode]
+    assert changed == ["1.jsonl"]
+
+
+def test_a_change_may_take_records_away(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.save({name: record(name) for name in NAMES[:3]})
+
+    kept = store.change(lambda stored: {ONE: stored[ONE]})
+
+    assert store.load() == kept == {ONE: record(ONE)}
+    assert [path.name for path in (tmp_path / "corpus").iterdir()] == ["1.jsonl"]
+
+
+def test_what_lies_beside_the_records_is_written_after_them(tmp_path: Path) -> None:
+    seen: list[Records] = []
+
+    FolderStore(tmp_path).save({}, beside=lambda folder: seen.append(FolderStore(folder).load()))
+
+    assert seen == [{}]
+
+
+def of_schema_1(folder: Path, records: Records) -> None:
+    """Write a baseline as ciguard did that kept every case in a file of its own."""
+    (folder / "corpus").mkdir()
+    lines = ['{"schema": 1, "records": "ciguard baseline"}']
+    for name in sorted(records):
+        encoded = json.loads(record_to_line(records[name]))
+        del encoded["shown"], encoded["tried"]
+        lines.append(json.dumps(encoded, sort_keys=True))
+        case = {
+            "schema": 1,
+            "fingerprint": name,
+            "case": case_to_json(records[name].exhibit.case),
+        }
+        path = folder / "corpus" / f"{name.replace(':', '-')}.json"
+        path.write_text(json.dumps(case, indent=1) + "\n")
+    (folder / "buckets.jsonl").write_text("\n".join([*lines, ""]))
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20
+)
+@given(record_sets, record_sets)
+def test_a_baseline_of_schema_1_is_read_and_becomes_one_of_today(
+    tmp_path_factory: pytest.TempPathFactory, old: Records, new: Records
+) -> None:
+    folder = tmp_path_factory.mktemp("baseline")
+    old = {name: replace(known, flakes=Flakes()) for name, known in old.items()}
+    of_schema_1(folder, old)
+    store = FolderStore(folder)
+
+    assert store.load() == merge(old, {})
+    store.save(new)
+
+    assert store.load() == merge(old, new)
+    assert not list((folder / "corpus").glob("*.json"))
+    assert json.loads((folder / "buckets.jsonl").read_text().splitlines()[0])["schema"] == 2
+
+
+def test_a_migration_that_was_interrupted_is_read_and_completed(tmp_path: Path) -> None:
+    of_schema_1(tmp_path, {ONE: record(ONE)})
+    left = {path: path.read_bytes() for path in (tmp_path / "corpus").iterdir()}
+    store = FolderStore(tmp_path)
+    store.save({})
+    for path, content in left.items():  # as if it had ended before it removed these
+        path.write_bytes(content)
+
+    assert store.load() == {ONE: record(ONE)}
+    store.save({})
+    assert [path.name for path in (tmp_path / "corpus").iterdir()] == ["1.jsonl"]
 
 
 def test_saving_the_same_again_changes_no_byte(stored: FolderStore) -> None:
-    before = {path: path.read_bytes() for path in stored.path.rglob("*") if path.is_file()}
+    before = {path: path.read_bytes() for path in stored.folder.rglob("*") if path.is_file()}
 
     stored.save(stored.load())
 
@@ -69,7 +156,7 @@ def test_saving_the_same_again_changes_no_byte(stored: FolderStore) -> None:
 
 
 def test_two_lines_of_one_bucket_are_merged(stored: FolderStore) -> None:
-    index = stored.path / "buckets.jsonl"
+    index = stored.folder / "buckets.jsonl"
     header, line = index.read_text().splitlines()
     other = json.loads(line) | {"issue": "12"}
     index.write_text("\n".join([header, line, json.dumps(other), ""]))
@@ -78,25 +165,25 @@ def test_two_lines_of_one_bucket_are_merged(stored: FolderStore) -> None:
 
 
 def _line(stored: FolderStore, **changes: object) -> str:
-    line = (stored.path / "buckets.jsonl").read_text().splitlines()[1]
+    line = (stored.folder / "buckets.jsonl").read_text().splitlines()[1]
     return json.dumps(json.loads(line) | changes)
 
 
 DAMAGE = {
     "no header": ("", "line 1: this is not the header"),
     "a list": ("[1]", "line 1: this is not the header"),
-    "a newer schema": ('{"schema": 2}', "line 1: written by a newer ciguard (schema 2"),
+    "a newer schema": ('{"schema": 3}', "line 1: written by a newer ciguard (schema 3"),
     "an odd schema": ('{"schema": "x"}', "line 1: schema 'x' is not a number"),
     "half a line": (f'{HEADER}\n{{"finger', "line 2: "),
     "deep nesting": (f"{HEADER}\n{'[' * 100_000}", "line 2: "),
-    "no fingerprint": (f"{HEADER}\n{{}}", "line 2: 'fingerprint'"),
+    "no fingerprint": (f"{HEADER}\n{{}}", "line 2: it names no fingerprint"),
     "a path for a name": (f'{HEADER}\n{{"fingerprint": "../../x"}}', "line 2: it names no finger"),
-    "an unknown bucket": (f'{HEADER}\n{{"fingerprint": "{NAMES[7]}"}}', "cannot be read"),
+    "an unknown bucket": (f'{HEADER}\n{{"fingerprint": "{NAMES[7]}"}}', "no case of"),
 }
 
 
 def test_a_record_of_before_there_was_evidence_is_read(stored: FolderStore) -> None:
-    index = stored.path / "buckets.jsonl"
+    index = stored.folder / "buckets.jsonl"
     lines = [json.loads(line) for line in index.read_text().splitlines()]
     for line in lines:
         line.pop("evidence", None)
@@ -111,7 +198,7 @@ def test_a_record_of_before_there_was_evidence_is_read(stored: FolderStore) -> N
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damage_is_named_and_left_alone(stored: FolderStore, damage: str) -> None:
     text, says = DAMAGE[damage]
-    index = stored.path / "buckets.jsonl"
+    index = stored.folder / "buckets.jsonl"
     index.write_text(text)
 
     with pytest.raises(BaselineError) as caught:
@@ -120,7 +207,7 @@ def test_damage_is_named_and_left_alone(stored: FolderStore, damage: str) -> Non
         stored.save({ONE: record(ONE)})
 
     assert says in str(caught.value)
-    assert str(stored.path) in str(caught.value)
+    assert str(stored.folder) in str(caught.value)
     assert index.read_text() == text
 
 
@@ -137,12 +224,13 @@ def test_damage_is_named_and_left_alone(stored: FolderStore, damage: str) -> Non
         {"grouping": [["a"]]},
         {"issue": None},
         {"evidence": "none"},
+        {"tried": 1, "shown": 2},
     ],
 )
 def test_a_field_of_the_wrong_kind_is_named_with_its_line(
     stored: FolderStore, changes: dict[str, object]
 ) -> None:
-    index = stored.path / "buckets.jsonl"
+    index = stored.folder / "buckets.jsonl"
     index.write_text(f"{HEADER}\n{_line(stored, **changes)}\n")
 
     with pytest.raises(BaselineError, match=r"buckets.jsonl, line 2: .*Restore it"):
@@ -150,24 +238,40 @@ def test_a_field_of_the_wrong_kind_is_named_with_its_line(
 
 
 def test_bytes_that_are_no_text_are_named(stored: FolderStore) -> None:
-    (stored.path / "buckets.jsonl").write_bytes(b"\xff\xfe")
+    (stored.folder / "buckets.jsonl").write_bytes(b"\xff\xfe")
 
     with pytest.raises(BaselineError, match="not UTF-8"):
         stored.load()
 
 
-def test_a_case_of_another_bucket_is_refused(stored: FolderStore) -> None:
-    path = stored.path / "corpus" / f"{ONE.replace(':', '-')}.json"
+def test_a_bucket_without_its_case_is_refused(stored: FolderStore) -> None:
+    path = stored.folder / "corpus" / "1.jsonl"
     path.write_text(path.read_text().replace(ONE, NAMES[2]))
 
-    with pytest.raises(BaselineError, match="holds the case of"):
+    with pytest.raises(BaselineError, match=f"line 2: the corpus has no case of {ONE}"):
         stored.load()
+
+
+def test_a_damaged_case_is_named_by_file_and_line(stored: FolderStore) -> None:
+    path = stored.folder / "corpus" / "1.jsonl"
+    path.write_text(path.read_text() + json.dumps({"fingerprint": NAMES[2], "case": "x"}))
+
+    with pytest.raises(BaselineError, match=r"corpus/1.jsonl, line 2: not an encoded case"):
+        stored.load()
+
+
+def test_of_two_cases_of_one_bucket_the_simpler_one_stays(stored: FolderStore) -> None:
+    path = stored.folder / "corpus" / "1.jsonl"
+    complicated = case_to_line(ONE, record(ONE, argument="complicated").exhibit.case)
+    path.write_text(f"{complicated}\n{path.read_text()}")
+
+    assert stored.load() == {ONE: record(ONE)}
 
 
 def test_a_link_in_the_place_of_a_file_is_not_followed(
     stored: FolderStore, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    path = stored.path / "corpus" / f"{ONE.replace(':', '-')}.json"
+    path = stored.folder / "corpus" / "1.jsonl"
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "secret"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
@@ -177,7 +281,7 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(
 
 
 def test_a_pipe_in_the_place_of_the_index_is_not_waited_for(stored: FolderStore) -> None:
-    index = stored.path / "buckets.jsonl"
+    index = stored.folder / "buckets.jsonl"
     index.unlink()
     os.mkfifo(index)
 

@@ -1,0 +1,153 @@
+"""Git as a child process: no shell, no prompt, no hook, no option made of a setting's text."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ciguard.config import without_userinfo
+from ciguard.domain import visible
+from ciguard.errors import BaselineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "fetch.fsckObjects=true",
+    "fetch.recurseSubmodules=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.version=2",
+    "push.followTags=false",
+    "push.gpgSign=false",
+    "push.recurseSubmodules=no",
+)
+_OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+_VARIABLES = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+    "LC_ALL": "C",
+    "GIT_AUTHOR_NAME": "ciguard",
+    "GIT_AUTHOR_EMAIL": "ciguard@invalid",
+    "GIT_COMMITTER_NAME": "ciguard",
+    "GIT_COMMITTER_EMAIL": "ciguard@invalid",
+}
+_OF_ANOTHER_REPOSITORY = re.compile(
+    r"GIT_(DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES"
+    r"|NAMESPACE|PREFIX|SHALLOW_FILE|(AUTHOR|COMMITTER)_DATE|TRACE.*|REDIRECT_.*)"
+)
+_MOST_SAID = 2_000
+
+
+class GitError(BaselineError):
+    """Git answered with an error: the message says which command, and its words."""
+
+
+class Git:
+    """Runs git on one bare repository."""
+
+    def __init__(self, repository: Path, *, name: str, limit_s: float) -> None:
+        """Name the repository.
+
+        Args:
+            repository: its folder; `init` makes it.
+            name: of the baseline, for messages.
+            limit_s: how long one command may take.
+        """
+        self._repository = repository
+        self._name = name
+        self._limit_s = limit_s
+        self.logins: tuple[tuple[str, str], ...] = ()
+        """Settings that log in at the remote. They travel in the environment: others see argv."""
+
+    def init(self) -> None:
+        """Make the repository, without anything that a template would put there."""
+        self.text("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
+
+    def text(self, *words: str, given: str = "", variables: Mapping[str, str] | None = None) -> str:
+        """Return what a command prints, without the last line's end.
+
+        Raises:
+            GitError: if it fails.
+            BaselineError: if there is no git, or it takes too long.
+        """
+        done = self.raw(*words, given=given, variables=variables)
+        return done.decode("utf-8", "replace").removesuffix("\n")
+
+    def raw(
+        self, *words: str, given: str = "", variables: Mapping[str, str] | None = None
+    ) -> bytes:
+        """Return what a command prints.
+
+        Raises:
+            GitError: if it fails.
+            BaselineError: if there is no git, or it takes too long.
+        """
+        environment = {**self._environment(), **(variables or {})}
+        return self._run(words, given.encode(), {"GIT_DIR": str(self._repository), **environment})
+
+    def outside(self, *words: str) -> str:
+        """Return what a command prints that runs in the repository of the working directory.
+
+        Raises:
+            GitError: if it fails.
+            BaselineError: if there is no git, or it takes too long.
+        """
+        done = self._run(words, b"", self._environment())
+        return done.decode("utf-8", "replace").removesuffix("\n")
+
+    def _environment(self) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not _OF_ANOTHER_REPOSITORY.fullmatch(k)}
+        first = int(kept.get("GIT_CONFIG_COUNT") or 0)
+        for number, (key, value) in enumerate(self.logins, start=first):
+            kept[f"GIT_CONFIG_KEY_{number}"] = key
+            kept[f"GIT_CONFIG_VALUE_{number}"] = value
+        kept["GIT_CONFIG_COUNT"] = str(first + len(self.logins))
+        return {**kept, **_VARIABLES}
+
+    def _run(self, words: Sequence[str], given: bytes, environment: Mapping[str, str]) -> bytes:
+        program = shutil.which("git")
+        if program is None:
+            msg = f"{self._name}: there is no git. Install it, or keep the baseline in a folder."
+            raise BaselineError(msg)
+        child = subprocess.Popen(
+            [program, *_OPTIONS, *words],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # no terminal to ask at, and one group to end
+        )
+        try:
+            out, said = child.communicate(given, timeout=self._limit_s)
+        except BaseException as error:
+            _end(child)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            msg = f"{self._name}: git {words[0]} took more than {self._limit_s:g} s. Run again."
+            raise BaselineError(msg) from error
+        if child.returncode:
+            text = said.decode("utf-8", "replace") + out.decode("utf-8", "replace")
+            msg = f"{self._name}: git {words[0]}: {self._harmless(text)}"
+            raise GitError(msg)
+        return out
+
+    def _harmless(self, said: str) -> str:
+        """Return git's words on one line, without what logs in."""
+        for _, value in self.logins:
+            said = said.replace(value, "***")
+        return visible(without_userinfo(" ".join(said.split())), limit=_MOST_SAID)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.communicate()

@@ -1,0 +1,20 @@
+"""From the setting to the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.baseline.git_branch import GitBranchStore
+from ciguard.baseline.store import FolderStore
+from ciguard.config import GitBranch
+
+if TYPE_CHECKING:
+    from ciguard.baseline.store import BaselineStore
+    from ciguard.config import Location
+
+
+def open_store(location: Location) -> BaselineStore:
+    """Return the store of a baseline. Nothing is read yet."""
+    if isinstance(location, GitBranch):
+        return GitBranchStore(location)
+    return FolderStore(location)

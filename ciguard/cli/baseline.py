@@ -1,0 +1,144 @@
+"""`ciguard baseline`: look after what is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from ciguard.cli.options import takes_settings
+from ciguard.cli.run import campaign, filing
+from ciguard.config import SETTINGS, location_text
+from ciguard.domain import Severity, visible
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.baseline import Records
+    from ciguard.config import Effective
+
+_OF_A_RUN = [key for key in SETTINGS if key not in {"base", "compare-only", "resume", "tracker"}]
+_MOST_SHOWN = 20
+
+
+@click.group(short_help="Look after what is known.")
+def baseline() -> None:
+    """Look after what is known: establish it, show it, make it smaller, file what waits in it."""
+
+
+@baseline.command()
+@takes_settings(*_OF_A_RUN)
+def init(settings: Effective) -> int:
+    """Establish a baseline: run a campaign, record what is broken, fail for none, file none.
+
+    `ciguard baseline promote` files the worst of it later.
+    """
+    from ciguard.baseline import open_store  # noqa: PLC0415 - not for `--help`
+
+    place = settings.config.baseline
+    if open_store(place).exists():
+        msg = (
+            f"{location_text(place)}: there is a baseline already. `ciguard run` compares with it; "
+            "move it away to establish a new one."
+        )
+        raise ConfigurationError(msg)
+    return campaign(settings.config, files_issues=False)
+
+
+@baseline.command()
+@takes_settings("baseline")
+def show(settings: Effective) -> None:
+    """Show how much is known, and what is in quarantine since it does not show every time."""
+    from ciguard.baseline import open_store  # noqa: PLC0415 - not for `--help`
+
+    place = settings.config.baseline
+    records = open_store(place).load()
+    for line in _lines(location_text(place), records):
+        click.echo(line)
+
+
+@baseline.command()
+@takes_settings("baseline")
+@click.option(
+    "--older-than",
+    type=click.IntRange(min=0),
+    default=90,
+    show_default=True,
+    metavar="DAYS",
+    help="Days for which it must have been fixed, or not been met if it is flaky.",
+)
+def prune(settings: Effective, older_than: int) -> None:
+    """Remove what has long been fixed, what was flaky long ago, and what another record covers."""
+    from ciguard.baseline import TIME_FORMAT, open_store  # noqa: PLC0415 - not for `--help`
+    from ciguard.baseline import prune as pruned  # noqa: PLC0415
+
+    now = datetime.now(UTC).strftime(TIME_FORMAT)
+    counts: list[int] = []
+
+    def change(records: Records) -> Records:
+        counts[:] = [len(records)]
+        return pruned(records, now=now, older_than_days=older_than)
+
+    store = open_store(settings.config.baseline)
+    after = store.change(change) if store.exists() else {}
+    before = counts[0] if counts else 0
+    click.echo(f"{before - len(after):,} of {before:,} buckets removed, {len(after):,} left.")
+
+
+@baseline.command()
+@takes_settings("baseline", "tracker")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Issues to open.",
+)
+def promote(settings: Effective, most: int) -> None:
+    """File the worst recorded buckets that have no issue, a few at a time."""
+    from ciguard.baseline import open_store  # noqa: PLC0415 - not for `--help`
+    from ciguard.campaign import promotion  # noqa: PLC0415
+
+    store = open_store(settings.config.baseline)
+    before = store.load()
+    with TemporaryDirectory(prefix="ciguard-promotion-") as folder:
+        config = replace(settings.config, out=Path(folder))
+        filing(config).receive(promotion(before, most=most, out=config.out))
+    after = store.load()
+    for name, record in after.items():
+        if record.issue and name in before and not before[name].issue:
+            click.echo(f"{name} {visible(record.exhibit.api)}: {visible(record.issue)}")
+    waiting = sum(r.state == "open" and not r.issue for r in after.values())
+    click.echo(f"{waiting:,} open buckets have no issue.")
+
+
+def _lines(place: str, records: Records) -> Iterator[str]:
+    states = Counter(record.state.value for record in records.values())
+    counts = ", ".join(f"{count:,} {state}" for state, count in states.most_common())
+    yield f"{place}: {counts or 'nothing is known'}"
+    for severity in reversed(Severity):
+        still = [
+            r for r in records.values() if r.exhibit.severity is severity and r.state == "open"
+        ]
+        if still:
+            filed = sum(bool(record.issue) for record in still)
+            yield f"  {severity.label:9} {len(still):,} open, {filed:,} with an issue"
+    flaky = sorted(
+        (record for record in records.values() if record.state == "flaky"),
+        key=lambda record: (-record.flakes.tried, record.fingerprint),
+    )
+    if flaky:
+        yield "In quarantine, as they do not show every time:"
+    for record in flaky[:_MOST_SHOWN]:
+        counted = record.flakes
+        rate = f"shown {counted.shown} of {counted.tried} times"
+        yield f"  {record.fingerprint}  {visible(record.exhibit.api)}  {rate}"
+    if len(flaky) > _MOST_SHOWN:
+        yield f"  and {len(flaky) - _MOST_SHOWN:,} more"

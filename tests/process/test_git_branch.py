@@ -1,0 +1,334 @@
+"""A baseline on a branch: real repositories, real pushes, hostile content."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from baseline_examples import NAMES, record, sighting
+from git_examples import bare_repository, commit_files, git
+
+from ciguard.baseline import FolderStore, GitBranchStore, Records, accept, merge
+from ciguard.baseline.git_command import Git
+from ciguard.config import GitBranch
+from ciguard.errors import BaselineError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BRANCH = "ciguard-baseline"
+ONE, OTHER = NAMES[1], NAMES[2]
+HEADER = '{"schema": 2}\n'
+PLAIN = "100644"
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Path:
+    return bare_repository(tmp_path / "remote.git")
+
+
+def store(remote: Path | str, *, patience_s: float = 120.0) -> GitBranchStore:
+    return GitBranchStore(GitBranch(str(remote)), patience_s=patience_s)
+
+
+def tip(remote: Path) -> str:
+    return git(remote, "rev-parse", "--verify", BRANCH)
+
+
+def history(remote: Path) -> list[str]:
+    return git(remote, "rev-list", "--parents", BRANCH).splitlines()
+
+
+def test_there_is_no_baseline_before_one_is_pushed(remote: Path) -> None:
+    empty = store(remote)
+
+    assert not empty.exists()
+    assert empty.load() == {}
+    assert git(remote, "for-each-ref") == ""
+
+
+def test_the_first_push_makes_a_branch_without_parents_and_the_next_goes_on_top(
+    remote: Path,
+) -> None:
+    store(remote).save({ONE: record(ONE)})
+    first = history(remote)
+    store(remote).save({OTHER: record(OTHER)})
+
+    assert len(first) == 1
+    assert len(first[0].split()) == 1
+    assert [len(line.split()) for line in history(remote)] == [2, 1]
+    assert store(remote).load() == {ONE: record(ONE), OTHER: record(OTHER)}
+    assert git(remote, "ls-tree", "-r", "--name-only", BRANCH).split() == [
+        "buckets.jsonl",
+        "corpus/1.jsonl",
+        "corpus/2.jsonl",
+    ]
+
+
+def test_nothing_is_pushed_when_nothing_is_new(remote: Path) -> None:
+    one = store(remote)
+    one.save({ONE: record(ONE)})
+    before = tip(remote)
+
+    one.save({ONE: record(ONE)})
+    store(remote).save({})
+
+    assert tip(remote) == before
+
+
+def test_a_store_sees_what_others_pushed_and_merges_with_it(remote: Path) -> None:
+    mine, theirs = store(remote), store(remote)
+    mine.save({ONE: record(ONE)})
+    assert theirs.load() == {ONE: record(ONE)}
+
+    theirs.save({ONE: replace(record(ONE), issue="7")})
+    merged = mine.save({ONE: replace(record(ONE), last_seen=sighting(9))})
+
+    assert merged == {ONE: replace(record(ONE), issue="7", last_seen=sighting(9))}
+    assert theirs.load() == merged
+
+
+def test_a_change_is_made_again_when_another_was_faster(remote: Path) -> None:
+    slow, fast = store(remote), store(remote)
+    slow.save({ONE: record(ONE)})
+    tries: list[list[str]] = []
+
+    def change(stored: Records) -> Records:
+        if not tries:
+            fast.save({OTHER: record(OTHER)})
+        tries.append(sorted(stored))
+        return accept(stored, ONE, because="by design", time=sighting(5).time)
+
+    slow.change(change)
+
+    assert tries == [[ONE], [ONE, OTHER]]
+    stored = store(remote).load()
+    assert (stored[ONE].decision.because, stored[OTHER]) == ("by design", record(OTHER))
+    assert git(remote, "rev-list", "--count", "--min-parents=2", BRANCH) == "0"
+
+
+def test_records_may_be_taken_away(remote: Path) -> None:
+    store(remote).save({ONE: record(ONE), OTHER: record(OTHER)})
+
+    store(remote).change(lambda stored: {ONE: stored[ONE]})
+
+    assert store(remote).load() == {ONE: record(ONE)}
+    assert "corpus/2.jsonl" not in git(remote, "ls-tree", "-r", "--name-only", BRANCH)
+
+
+def test_what_lies_beside_the_records_travels_with_them(remote: Path) -> None:
+    def beside(folder: Path) -> None:
+        (folder / "frontier.json").write_text("{}")
+        (folder / "notes.txt").write_text("mine")
+
+    store(remote).save({}, beside=beside)
+    other = store(remote)
+
+    assert other.exists()
+    assert (other.folder / "frontier.json").read_text() == "{}"
+    assert not (other.folder / "notes.txt").exists()
+
+
+def test_other_files_of_the_branch_stay(remote: Path) -> None:
+    store(remote).save({ONE: record(ONE)})
+    kept = {name: (PLAIN, git(remote, "show", f"{BRANCH}:{name}") + "\n") for name in FILES}
+    commit_files(remote, BRANCH, {**kept, "README.md": (PLAIN, "Made by ciguard.\n")})
+
+    store(remote).save({OTHER: record(OTHER)})
+
+    assert git(remote, "show", f"{BRANCH}:README.md") == "Made by ciguard."
+    assert len(store(remote).load()) == 2
+
+
+FILES = ("buckets.jsonl", "corpus/1.jsonl")
+HOSTILE = {
+    "a link": ({"buckets.jsonl": ("120000", "/etc/passwd")}, "is a link"),
+    "a linked case": (
+        {"buckets.jsonl": (PLAIN, HEADER), "corpus/1.jsonl": ("120000", "../../../x")},
+        "is a link",
+    ),
+    "a submodule": (
+        {"buckets.jsonl": (PLAIN, HEADER), "sub": ("160000", "1" * 40)},
+        "is a link or a repository",
+    ),
+    "broken JSON": ({"buckets.jsonl": (PLAIN, HEADER + "{")}, "buckets.jsonl, line 2"),
+    "a newer schema": ({"buckets.jsonl": (PLAIN, '{"schema": 99}')}, "newer ciguard"),
+    "a huge line": (
+        {"buckets.jsonl": (PLAIN, HEADER + " " * (1 << 20) + "x")},
+        "longer than 1048576",
+    ),
+    "a default branch": ({"setup.py": (PLAIN, "import this")}, "holds no baseline"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_branch_that_is_not_to_be_trusted_is_reported_and_not_overwritten(
+    remote: Path, what: str
+) -> None:
+    files, says = HOSTILE[what]
+    before = commit_files(remote, BRANCH, files)
+
+    with pytest.raises(BaselineError, match=re.escape(says)) as caught:
+        store(remote).load()
+    with pytest.raises(BaselineError):
+        store(remote).save({ONE: record(ONE)})
+
+    assert f"git+{remote}#{BRANCH}" in str(caught.value)
+    assert "ciguard-baseline-" not in str(caught.value)
+    assert tip(remote) == before
+
+
+def test_a_huge_file_is_refused_before_it_is_read(
+    remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit_files(remote, BRANCH, {"buckets.jsonl": (PLAIN, HEADER + "\n" * 5_000)})
+    monkeypatch.setattr("ciguard.baseline.git_branch._MOST_BYTES", 5_000)
+
+    with pytest.raises(BaselineError, match="hold more than 5000 bytes"):
+        store(remote).load()
+
+
+def test_a_remote_that_does_not_answer_is_no_missing_baseline(tmp_path: Path) -> None:
+    with pytest.raises(BaselineError, match=r"ls-remote: .*does not appear to be a git repository"):
+        store(tmp_path / "nowhere").exists()
+
+
+def test_a_branch_that_may_not_be_written_is_said_so(remote: Path) -> None:
+    hook = remote / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho 'this branch is protected' >&2\nexit 1\n")
+    hook.chmod(0o755)
+
+    with pytest.raises(BaselineError, match=r"git push: .*this branch is protected"):
+        store(remote).save({ONE: record(ONE)})
+
+    assert not store(remote).exists()
+
+
+def test_a_named_remote_is_that_of_the_repository_at_hand(
+    remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    git(project, "init", "--quiet")
+    git(project, "remote", "add", "origin", str(remote))
+    monkeypatch.chdir(project)
+
+    store("origin").save({ONE: record(ONE)})
+
+    assert store(remote).load() == {ONE: record(ONE)}
+    assert git(project, "for-each-ref") == ""
+    with pytest.raises(BaselineError, match="No such remote 'upstream'"):
+        store("upstream").load()
+
+
+def test_nothing_that_the_repository_at_hand_or_a_template_configures_is_run(
+    remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = tmp_path / "ran"
+    project, hooks = tmp_path / "project", tmp_path / "hooks"
+    project.mkdir()
+    hooks.mkdir()
+    for name in ("pre-push", "reference-transaction", "post-index-change", "pre-commit"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {ran}\n")
+        (hooks / name).chmod(0o755)
+    git(project, "init", "--quiet")
+    git(project, "remote", "add", "origin", str(remote))
+    for key in ("core.sshCommand", "core.fsmonitor", "credential.helper", "core.pager"):
+        git(project, "config", key, f"touch {ran}")
+    git(project, "config", "core.hooksPath", str(hooks))
+    template = tmp_path / "template"
+    (template / "hooks").mkdir(parents=True)
+    (hooks / "pre-push").rename(template / "hooks" / "pre-push")
+    monkeypatch.setenv("GIT_TEMPLATE_DIR", str(template))
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("GIT_TRACE", "1")
+    monkeypatch.chdir(project)
+
+    store("origin").save({ONE: record(ONE)})
+
+    assert store(remote).load() == {ONE: record(ONE)}
+    assert not ran.exists()
+
+
+def test_a_transport_that_runs_a_program_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = tmp_path / "ran"
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "config", "remote.origin.url", f"ext::touch {ran}")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(BaselineError, match="transport 'ext' not allowed"):
+        store("origin").load()
+    assert not ran.exists()
+
+
+def test_a_secret_in_the_address_of_a_remote_is_in_no_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "remote", "add", "origin", "http://me:s3cret@127.0.0.1:1/x.git")
+    git(tmp_path, "config", "http.http://127.0.0.1:1/.extraheader", "AUTHORIZATION: basic t0ken")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(BaselineError) as caught:
+        store("origin").load()
+
+    assert "127.0.0.1" in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+    assert "t0ken" not in str(caught.value)
+
+
+def test_a_header_that_logs_in_is_taken_from_the_repository_at_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    included = tmp_path / "credentials"
+    included.write_text('[http "https://host/"]\n\textraheader = AUTHORIZATION: basic t0ken\n')
+    git(tmp_path, "config", f"includeIf.gitdir:{tmp_path}/.git.path", str(included))
+    git(tmp_path, "remote", "add", "origin", "https://host/x.git")
+    monkeypatch.chdir(tmp_path)
+    asked: list[tuple[tuple[str, ...], str]] = []
+
+    def record_of_the_call(self: Git, *words: str, **_: object) -> str:
+        asked.append((words, dict(self._environment()).get("GIT_CONFIG_VALUE_0", "")))
+        return ""
+
+    monkeypatch.setattr(Git, "text", record_of_the_call)
+    store("origin").exists()
+
+    words, header = asked[-1]
+    assert words[0] == "ls-remote"
+    assert header == "AUTHORIZATION: basic t0ken"
+    assert not any("t0ken" in word for word in words)
+
+
+def test_a_branch_of_an_older_ciguard_becomes_one_of_today(remote: Path, tmp_path: Path) -> None:
+    FolderStore(tmp_path / "new").save({ONE: record(ONE)})
+    index = (tmp_path / "new" / "buckets.jsonl").read_text().replace('"schema": 2', '"schema": 1')
+    case = (tmp_path / "new" / "corpus" / "1.jsonl").read_text()
+    name = f"corpus/{ONE.replace(':', '-')}.json"
+    commit_files(remote, BRANCH, {"buckets.jsonl": (PLAIN, index), name: (PLAIN, case)})
+
+    assert store(remote).load() == {ONE: record(ONE)}
+    store(remote).save({OTHER: record(OTHER)})
+
+    files = git(remote, "ls-tree", "-r", "--name-only", BRANCH).split()
+    assert files == ["buckets.jsonl", "corpus/1.jsonl", "corpus/2.jsonl"]
+    assert store(remote).load() == merge({ONE: record(ONE)}, {OTHER: record(OTHER)})
+
+
+def test_nothing_is_left_in_the_temporary_folder(
+    remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", os.fspath(temporary))
+
+    store(remote).save({ONE: record(ONE)})
+
+    assert list(temporary.iterdir()) == []

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.config import GitBranch, location_text, parse_location, without_userinfo
+
+
+@pytest.mark.parametrize(
+    ("text", "remote", "branch"),
+    [
+        ("git+origin", "origin", "ciguard-baseline"),
+        ("git+origin#bots/baseline", "origin", "bots/baseline"),
+        ("git+https://host/o/r.git#b", "https://host/o/r.git", "b"),
+        ("git+ssh://git@host:22/o/r", "ssh://git@host:22/o/r", "ciguard-baseline"),
+        ("git+git@github.com:o/r.git", "git@github.com:o/r.git", "ciguard-baseline"),
+        ("git+/srv/with space/r.git", "/srv/with space/r.git", "ciguard-baseline"),
+    ],
+)
+def test_a_branch_is_read_and_written_alike(text: str, remote: str, branch: str) -> None:
+    location = parse_location(text)
+
+    assert location == GitBranch(remote, branch)
+    assert parse_location(location_text(location)) == location
+
+
+def test_everything_else_is_a_folder() -> None:
+    assert parse_location(" .ciguard/baseline ") == Path(".ciguard/baseline")
+    assert location_text(Path("a/b")) == "a/b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "git+",
+        "git+--upload-pack=touch x",
+        "git+-o",
+        "git+ext::sh -c touch",
+        "git+../relative",
+        "git+https://host/a b",
+        "git+host:-oProxyCommand=x",
+        "git+origin#-f",
+        "git+origin#a..b",
+        "git+origin#a b",
+        "git+origin#refs/heads/x.lock",
+        "git+origin#x:y",
+        "git+origin#+x",
+        "git+origin#a\nb",
+        "git+origin#.hidden",
+        "git+origin#a/.b",
+        "git+origin#a/",
+    ],
+)
+def test_what_git_could_take_for_something_else_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\S"):
+        parse_location(text)
+
+
+def test_a_password_is_refused_and_not_repeated() -> None:
+    with pytest.raises(ValueError, match="credential helper") as caught:
+        parse_location("git+https://me:s3cret@host/x")
+
+    assert "s3cret" not in str(caught.value)
+    assert without_userinfo("at https://me:s3cret@host/x, http://t@h") == (
+        "at https://***@host/x, http://***@h"
+    )
+
+
+@given(st.text())
+def test_no_branch_begins_like_an_option_or_leaves_its_folder(name: str) -> None:
+    try:
+        location = parse_location(f"git+origin#{name}")
+    except ValueError:
+        return
+
+    assert isinstance(location, GitBranch)
+    assert not location.branch.startswith(("-", "/", "."))
+    assert ".." not in location.branch
+    assert not set(location.branch) & set(" ~^:?*[\\\n\0")
