@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from ciguard.reports import Failure
 
 
-_MOST_LOCAL_ISSUES = 10_000
-"""Files in a folder disturb nobody: every bucket gets one, those of the first run too."""
-
-
 @click.command(short_help="Run a campaign and compare it with the baseline.")
 @takes_settings(*SETTINGS)
 def run(settings: Effective) -> int:
@@ -31,26 +27,23 @@ def run(settings: Effective) -> int:
     The first run without a baseline establishes it. Results are in the output folder: summary.md
     for people, run.json, findings.jsonl, buckets.jsonl and junit.xml for programs.
     """
-    from ciguard.baseline import FolderStore  # noqa: PLC0415 - `--help` needs none of these
-    from ciguard.campaign import run as run_campaign  # noqa: PLC0415
+    from ciguard.campaign import run as run_campaign  # noqa: PLC0415 - `--help` needs none of these
+    from ciguard.cli.issues import filing_of  # noqa: PLC0415
     from ciguard.reports import CONSOLES, REPORTERS, Destination, Reporter, dispatch  # noqa: PLC0415
-    from ciguard.trackers import Filing, FilingRules, LocalTracker  # noqa: PLC0415
 
     config = settings.config
     destination = Destination(folder=config.out, stream=sys.stdout, policy=config.policy)
     # Files come first: the console says where they are, and whether one of them failed.
     documents = [name for name in REPORTERS.items() if name not in CONSOLES]
     reporters: dict[str, Reporter] = {name: REPORTERS.get(name)(destination) for name in documents}
-    reporters["issues"] = Filing(
-        LocalTracker(config.tracker),
-        FolderStore(config.baseline),
-        rules=FilingRules(cap=_MOST_LOCAL_ISSUES, policy=config.policy, file_first_run=True),
-        out=config.out,
-    )
+    issues = filing_of(settings)
+    reporters["issues"] = issues.filing
     console = console_name(os.environ, sys.stdout)
     reporters[console] = REPORTERS.get(console)(destination)
     with Interrupts() as interrupts:
         ended = dispatch(run_campaign(config), reporters, shield=interrupts.held)
+    for line in issues.desk.says if config.issues or config.dry_run else ():
+        click.echo(f"issues: {line}")
     for failure in ended.failures:
         _complain(failure)
     return ended.exit_code
