@@ -67,6 +67,14 @@ class OutputError(CiguardError):
     """The output folder cannot be written, or holds something that would be lost."""
 
 
+class TrackerError(CiguardError):
+    """The tracker refuses: the token, the repository or its settings must be put right first."""
+
+
+class TrackerUnavailableError(TrackerError):
+    """The tracker did not answer in time, or asks to wait longer than a run may take."""
+
+
 class RegistrationError(CiguardError):
     """A plug-in is named twice or does not fulfil its contract."""
 

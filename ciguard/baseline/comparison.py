@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
+from packaging.version import InvalidVersion, Version
+
 from ciguard.baseline.record import (
     BaselineRecord,
     Decision,
@@ -229,12 +231,32 @@ def _repeated(record: BaselineRecord, repeated: Mapping[str, bool]) -> BaselineR
 
 
 def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) -> BaselineRecord:
-    count = record.decision.clean_runs + 1
-    state = State.FIXED if count >= needed else record.state
-    return decided(
-        record,
-        replace(record.decision, changed=sighting.time, state=state, clean_runs=count),
+    """Count a run that should have met the bucket and did not; another release counts anew."""
+    met_on = tuple(pair for pair in sighting.versions if pair[0] in record.targets)
+    clean = replace(sighting, versions=met_on)
+    before = record.decision.clean_on
+    is_same_release = not before or _releases(before[-1]) == _releases(clean)
+    count = record.decision.clean_runs + 1 if is_same_release else 1
+    decision = replace(
+        record.decision,
+        changed=sighting.time,
+        state=State.FIXED if count >= needed else record.state,
+        clean_runs=count,
+        clean_on=((*before, clean) if is_same_release else (clean,))[-needed:],
     )
+    return decided(record, decision)
+
+
+def _releases(sighting: Sighting) -> tuple[tuple[str, str], ...]:
+    """Return what ran: of nightly builds, the release that they lead to."""
+    return tuple((target, _release(version)) for target, version in sighting.versions)
+
+
+def _release(version: str) -> str:
+    try:
+        return Version(version).base_version
+    except InvalidVersion:
+        return version
 
 
 def _met(record: BaselineRecord | None, bucket: Bucket, sighting: Sighting) -> BaselineRecord:

@@ -57,6 +57,7 @@ def record_to_line(record: BaselineRecord) -> str:
         "because": record.decision.because,
         "changed": record.decision.changed,
         "clean_runs": record.decision.clean_runs,
+        "clean_on": [_sighting_to_json(sighting) for sighting in record.decision.clean_on],
         **exhibit_to_json(record.exhibit),
         "targets": list(record.targets),
         "first_seen": _sighting_to_json(record.first_seen),
@@ -88,6 +89,7 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
             state=State(_field(fields, "state", str)),
             because=_field(fields, "because", str),
             clean_runs=_field(fields, "clean_runs", int),
+            clean_on=_clean_on(fields),
         ),
         exhibit=_exhibit(fields, case),
         targets=_texts(fields, "targets"),
@@ -193,6 +195,12 @@ def _sighting_to_json(sighting: Sighting) -> Json:
         "commit": sighting.commit,
         "versions": dict(sighting.versions),
     }
+
+
+def _clean_on(fields: Mapping[str, Json]) -> tuple[Sighting, ...]:
+    # A record of before this was kept has none.
+    stored = _typed(fields.get("clean_on", []), list, "clean_on")
+    return tuple(_sighting({"clean_on": item}, "clean_on") for item in stored)
 
 
 def _sighting(fields: Mapping[str, Json], name: str) -> Sighting:

@@ -190,6 +190,8 @@ def write_records(folder: Path, records: Records, stored: Records) -> None:
     corpus = folder / CORPUS
     corpus.mkdir(exist_ok=True)
     old = list(corpus.glob("v*-*.json"))  # of schema 1, in which no shard was written
+    if records and records == stored and not old:
+        return
     dropped = {_shard_of(name) for name in stored if name not in records}
     changed = {_shard_of(name) for name in (records if old else _changed(records, stored))}
     _write_shards(corpus, changed, {**stored, **records})

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _TIP = "refs/ciguard/tip"
 _OWN = re.compile(
-    r"buckets\.jsonl|frontier\.json|experience-[\w.-]{1,100}\.jsonl|corpus/[\w-]{1,60}\.jsonl?",
+    r"buckets\.jsonl|outbox\.jsonl|frontier\.json|experience-[\w.-]{1,100}\.jsonl|corpus/[\w-]{1,60}\.jsonl?",
     re.ASCII,
 )
 """Files of a baseline. Others on the branch, such as a README, stay as they are."""

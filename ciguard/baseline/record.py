@@ -98,10 +98,12 @@ class Decision:
     """Why it is accepted."""
     clean_runs: int = 0
     """Runs in a row that exercised it and did not meet it."""
+    clean_on: tuple[Sighting, ...] = ()
+    """These runs, the latest last, each with the versions of the targets where it used to be."""
 
-    def order(self) -> tuple[str, int, str, int]:
+    def order(self) -> tuple[str, int, str, int, tuple[Sighting, ...]]:
         """Return the key by which decisions are compared; total."""
-        return self.changed, _RANKS[self.state], self.because, -self.clean_runs
+        return self.changed, _RANKS[self.state], self.because, -self.clean_runs, self.clean_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,7 @@ def _restored(stored: Any, current: object) -> Any:
             return Severity[stored.upper()]
         case tuple():
             return tuple(map(_text, stored))
-        case bool() | int():
+        case bool() | int() | str():
             return _of_type(stored, type(current))
         case float():
             return float(_of_type(stored, type(current), int))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.options import takes_settings
-from ciguard.cli.run import campaign, filing
+from ciguard.cli.run import campaign
 from ciguard.config import SETTINGS, location_text
 from ciguard.domain import Severity, visible
 from ciguard.errors import ConfigurationError
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ciguard.baseline import Records
     from ciguard.config import Effective
 
-_OF_A_RUN = [key for key in SETTINGS if key not in {"base", "compare-only", "resume", "tracker"}]
+_OF_ISSUES = ["tracker", "dry-run", *(key for key in SETTINGS if key.startswith("issue"))]
+_OF_A_RUN = [key for key in SETTINGS if key not in {"base", "compare-only", "resume", *_OF_ISSUES}]
 _MOST_SHOWN = 20
 
 
@@ -48,7 +49,7 @@ def init(settings: Effective) -> int:
             "move it away to establish a new one."
         )
         raise ConfigurationError(msg)
-    return campaign(settings.config, files_issues=False)
+    return campaign(settings, files_issues=False)
 
 
 @baseline.command()
@@ -92,7 +93,7 @@ def prune(settings: Effective, older_than: int) -> None:
 
 
 @baseline.command()
-@takes_settings("baseline", "tracker")
+@takes_settings("baseline", *_OF_ISSUES)
 @click.option(
     "--most",
     type=click.IntRange(min=1),
@@ -105,12 +106,16 @@ def promote(settings: Effective, most: int) -> None:
     """File the worst recorded buckets that have no issue, a few at a time."""
     from ciguard.baseline import open_store  # noqa: PLC0415 - not for `--help`
     from ciguard.campaign import promotion  # noqa: PLC0415
+    from ciguard.cli.issues import filing_of  # noqa: PLC0415
 
     store = open_store(settings.config.baseline)
     before = store.load()
     with TemporaryDirectory(prefix="ciguard-promotion-") as folder:
         config = replace(settings.config, out=Path(folder))
-        filing(config).receive(promotion(before, most=most, out=config.out))
+        issues = filing_of(replace(settings, config=config))
+        issues.filing.receive(promotion(before, most=most, out=config.out))
+    for line in issues.desk.says:
+        click.echo(f"issues: {line}")
     after = store.load()
     for name, record in after.items():
         if record.issue and name in before and not before[name].issue:

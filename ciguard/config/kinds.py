@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,6 +148,11 @@ def folder() -> Kind:
     )
 
 
+def file() -> Kind:
+    """Return the kind of paths of files."""
+    return replace(folder(), metavar="FILE", remedy="the path of a file")
+
+
 def location() -> Kind:
     """Return the kind of places of a baseline."""
     return Kind(
@@ -156,6 +161,16 @@ def location() -> Kind:
         parse=parse_location,
         toml_types=(str,),
         show=location_text,
+    )
+
+
+def place() -> Kind:
+    """Return the kind of trackers: a name, a colon and what the tracker takes for a location."""
+    return Kind(
+        metavar="TRACKER",
+        remedy="a tracker such as github:owner/name",
+        parse=_tracker,
+        toml_types=(str,),
     )
 
 
@@ -229,6 +244,14 @@ def _path(text: str) -> Path:
         msg = "not a path"
         raise ValueError(msg)
     return Path(text)
+
+
+def _tracker(text: str) -> str:
+    written = text.strip()
+    if written and not re.fullmatch(r"[a-z][a-z0-9_-]*:[!-~]+", written):
+        msg = "not a tracker"
+        raise ValueError(msg)
+    return written
 
 
 def _severity(text: str) -> Severity:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ciguard.config.kinds import (
     Kind,
     duration,
+    file,
     folder,
     location,
+    place,
     policy,
     severity,
     size,
@@ -167,6 +169,48 @@ class Config:
     tracker: Path = field(
         default=Path(".ciguard/issues"),
         metadata=_described(folder(), "Folder of the local tracker: one file per bucket."),
+    )
+    issues: str = field(
+        default="",
+        metadata=_described(
+            place(),
+            "File issues there instead: github:owner/name, with the token in GITHUB_TOKEN.",
+        ),
+    )
+    issue_labels: tuple[str, ...] = field(
+        default=(),
+        metadata=_described(
+            texts("LABEL"), "Label of new issues, beside ciguard's own.", flag="--issue-label"
+        ),
+    )
+    issue_assignees: tuple[str, ...] = field(
+        default=(),
+        metadata=_described(
+            texts("USER"), "Who is assigned to new issues.", flag="--issue-assignee"
+        ),
+    )
+    issues_per_run: int = field(
+        default=5,
+        metadata=_described(
+            whole(0, 10_000),
+            "New issues that one run may open on GitHub; the rest goes on one list.",
+        ),
+    )
+    issues_per_day: int = field(
+        default=20,
+        metadata=_described(
+            whole(0, 10_000), "New issues that all runs of 24 hours may open on GitHub."
+        ),
+    )
+    issue_template: Path = field(
+        default=Path(".ciguard/issue.md.j2"),
+        metadata=_described(
+            file(), "Jinja template of an issue's text; where there is none, the built-in one."
+        ),
+    )
+    dry_run: bool = field(
+        default=False,
+        metadata=_described(switch(), "Only say what would be filed."),
     )
     fail_on: Severity = field(
         default=Severity.MEDIUM,

@@ -1,27 +1,48 @@
 """Trackers: where buckets become issues. One file per tracker; `policy` says what is filed.
 
-`report` writes the text, `plan` and `carry_out` file it; `TRACKERS` holds the trackers by name.
+`plan` decides, `report` writes the text, `Desk` does it; `TRACKERS` holds the trackers by name.
 """
 
 from ciguard.trackers.body import Context, report, roll_up
-from ciguard.trackers.contract import TRACKERS, Issue, Report, Tracker, TrackerFactory, marker
-from ciguard.trackers.filing import Filing
+from ciguard.trackers.contract import (
+    ROLL_UP,
+    TRACKERS,
+    Issue,
+    Report,
+    Tracker,
+    TrackerFactory,
+    marker,
+)
+from ciguard.trackers.desk import Desk
+from ciguard.trackers.filing import Filing, Sources
 from ciguard.trackers.local import LocalTracker
-from ciguard.trackers.policy import FilingRules, Plan, carry_out, plan
+from ciguard.trackers.outbox import Outbox
+from ciguard.trackers.patience import Patience
+from ciguard.trackers.places import Connection, Terms, open_tracker
+from ciguard.trackers.policy import FilingRules, Plan, plan
+from ciguard.trackers.template import Template
 
 __all__ = [
+    "ROLL_UP",
     "TRACKERS",
+    "Connection",
     "Context",
+    "Desk",
     "Filing",
     "FilingRules",
     "Issue",
     "LocalTracker",
+    "Outbox",
+    "Patience",
     "Plan",
     "Report",
+    "Sources",
+    "Template",
+    "Terms",
     "Tracker",
     "TrackerFactory",
-    "carry_out",
     "marker",
+    "open_tracker",
     "plan",
     "report",
     "roll_up",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
@@ -17,15 +17,18 @@ from ciguard.domain import (
     class_of,
     markdown_block,
     markdown_code,
+    shortened,
     visible,
 )
-from ciguard.trackers.contract import Report, marker
+from ciguard.trackers.contract import ROLL_UP, Report, marker
+from ciguard.trackers.template import built_in
 from ciguard.triage import telling_line, without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ciguard.domain import Bucket, Evidence, Finding, Frame, Outcome
+    from ciguard.trackers.template import Template
 
 MOST_BODY = 60_000
 """Characters; trackers refuse more than 65,536."""
@@ -36,9 +39,8 @@ _MOST_FRAMES = 30
 _MOST_ROWS = 40
 _MOST_LISTED = 300
 _MOST_LINKED = 10
-
-ROLL_UP = "v1:" + "0" * 16
-"""In the place of a fingerprint: the one list of what has no issue of its own."""
+_AGAIN = "This had been fixed and is back."
+_SHORTENED = "Parts of this report were too long for an issue; the run's results hold all of it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,33 +54,74 @@ class Context:
     commit: str = ""
     first_seen: str = ""
     is_regression: bool = False
+    aliases: tuple[str, ...] = ()
+    """Older fingerprints of the bucket."""
 
 
-def report(bucket: Bucket, context: Context) -> Report:
-    """Return the issue of one bucket."""
-    parts = (
-        marker(bucket.fingerprint),
-        _summary(bucket.finding, context),
-        _held_against(bucket.finding.evidence),
-        _outcomes(bucket.finding, context),
-        _script(context, reproduced=bucket.reproduced),
-        _evidence(bucket),
-        _related(bucket),
-        _grouping(bucket),
-        _footer(bucket, context),
-    )
-    body = "\n\n".join(part for part in parts if part)
+def report(bucket: Bucket, context: Context, *, template: Template | None = None) -> Report:
+    """Return the issue of one bucket.
+
+    Raises:
+        ConfigurationError: if the template cannot be filled.
+    """
+    body = f"{marker(bucket.fingerprint)}\n\n{_text(bucket, context, template or built_in())}"
     return Report(
         fingerprint=bucket.fingerprint,
         title=title(bucket.finding),
-        body=body if len(body) <= MOST_BODY else _without_details(parts),
+        body=body,
         slug=slug(bucket.finding.api),
+        aliases=context.aliases,
     )
+
+
+def _text(bucket: Bucket, context: Context, template: Template) -> str:
+    """Fill the template, without details where the text would be too long."""
+    finding = bucket.finding
+    values = {
+        **_facts(bucket, context),
+        "summary": _summary(finding, context),
+        "expected": _held_against(finding.evidence),
+        "outcomes": _outcomes(finding, context),
+        "script": _script(context, reproduced=bucket.reproduced),
+        "evidence": _evidence(bucket),
+        "related": _related(bucket),
+        "grouping": _grouping(bucket),
+        "note": "",
+        "footer": _footer(bucket, context),
+    }
+    text = template.fill(values)
+    for detail in ("grouping", "evidence", "script", "outcomes"):
+        if len(text) <= MOST_BODY:
+            break
+        values |= {detail: "", "note": _SHORTENED}
+        text = template.fill(values)
+    return text if len(text) <= MOST_BODY else f"{_SHORTENED}\n\n{values['footer']}"
+
+
+def _facts(bucket: Bucket, context: Context) -> dict[str, str]:
+    finding = bucket.finding
+    facts = {
+        "api": finding.api,
+        "library": finding.library,
+        "level": finding.case.level,
+        "oracle": finding.oracle,
+        "kind": finding.kind,
+        "severity": finding.severity.label,
+        "class": class_of(finding).words,
+        "fingerprint": bucket.fingerprint,
+        "commit": context.commit,
+        "first_seen": context.first_seen,
+    }
+    return {
+        **{name: markdown_code(text, limit=100) if text else "" for name, text in facts.items()},
+        "targets": " and ".join(markdown_code(name, limit=100) for name in finding.targets),
+        "again": _AGAIN if context.is_regression else "",
+    }
 
 
 def title(finding: Finding) -> str:
     """Return one line that tells bugs apart in a list of issues."""
-    text = without_local_paths(f"{finding.api}: {_headline(finding)}")
+    text = _local(f"{finding.api}: {_headline(finding)}")
     # Titles are plain text, but some trackers link names and numbers in them too.
     plain = visible(text, limit=4 * _MOST_TITLE).replace("`", "'")
     if len(plain) > _MOST_TITLE:
@@ -89,7 +132,7 @@ def title(finding: Finding) -> str:
 def _headline(finding: Finding) -> str:
     if finding.pair is PairKind.NONE:
         outcome = _shown_outcome(finding)
-        line = _LOCATION.sub("", telling_line(outcome)) if outcome else finding.kind
+        line = _LOCATION.sub("", telling_line(_bounded(outcome))) if outcome else finding.kind
         return line or finding.message.removeprefix(finding.api).strip()
     reference, deviating = (*finding.targets, "", "")[:2]
     match finding.kind:
@@ -149,17 +192,35 @@ def _shown_outcome(finding: Finding) -> Outcome | None:
 
 def _line_of(finding: Finding) -> str:
     outcome = _shown_outcome(finding)
-    line = telling_line(outcome) if outcome is not None else ""
-    return without_local_paths(line or finding.message or finding.kind)
+    line = telling_line(_bounded(outcome)) if outcome is not None else ""
+    return _local(line or finding.message or finding.kind)
+
+
+def _local(text: str) -> str:
+    """Return the text without paths of this machine, cut to what an issue can show of it."""
+    return without_local_paths(shortened(text, 2 * _MOST_LOG))
+
+
+def _bounded(outcome: Outcome) -> Outcome:
+    """Return the outcome with shortened texts: a stored one may be of any size."""
+    match outcome:
+        case Rejected() | Errored() | Exhausted():
+            return replace(outcome, message=shortened(outcome.message, 2 * _MOST_LOG))
+        case Crashed():
+            return replace(outcome, log=shortened(outcome.log, 2 * _MOST_LOG))
+        case Passed() | Hung():
+            return outcome
+        case _:
+            assert_never(outcome)
 
 
 def _summary(finding: Finding, context: Context) -> str:
-    again = "This had been fixed and is back. " if context.is_regression else ""
+    again = f"{_AGAIN} " if context.is_regression else ""
     api = markdown_code(finding.api)
     if finding.pair is not PairKind.NONE:
         sides = " and ".join(markdown_code(name) for name in finding.targets)
         says = f"{api} answers differently ({markdown_code(finding.kind)}) on {sides}."
-        return f"{again}{says}\n\n{markdown_code(without_local_paths(finding.message))}"
+        return f"{again}{says}\n\n{markdown_code(_local(finding.message))}"
     return f"{again}{_claim(api, _shown_outcome(finding), finding)}"
 
 
@@ -176,7 +237,7 @@ def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
         case Exhausted():
             return f"One call of {api} with small arguments uses up all memory."
         case Passed() | Rejected() | None:
-            return f"{api}: {markdown_code(without_local_paths(finding.message))}"
+            return f"{api}: {markdown_code(_local(finding.message))}"
         case _:
             assert_never(outcome)
 
@@ -186,12 +247,12 @@ def _held_against(evidence: Evidence) -> str:
     parts = []
     if evidence.expected or evidence.observed:
         cells = (evidence.expected, evidence.observed)
-        row = " | ".join(markdown_code(without_local_paths(text), limit=600) for text in cells)
+        row = " | ".join(markdown_code(_local(text), limit=600) for text in cells)
         parts.append(f"| expected | observed |\n| --- | --- |\n| {row} |")
     if evidence.law:
-        parts.append(f"Law: {markdown_code(without_local_paths(evidence.law), limit=400)}")
+        parts.append(f"Law: {markdown_code(_local(evidence.law), limit=400)}")
     if evidence.source:
-        parts.append(f"Source: {markdown_code(without_local_paths(evidence.source), limit=400)}")
+        parts.append(f"Source: {markdown_code(_local(evidence.source), limit=400)}")
     return "\n\n".join(parts)
 
 
@@ -236,7 +297,7 @@ def _outcome(outcome: Outcome) -> str:
 
 
 def _shown_line(outcome: Outcome) -> str:
-    return without_local_paths(telling_line(outcome))
+    return _local(telling_line(_bounded(outcome)))
 
 
 def _script(context: Context, *, reproduced: bool) -> str:
@@ -262,7 +323,7 @@ def _evidence(bucket: Bucket) -> str:
     if bucket.native_stack:
         parts.append(f"### Native stack, innermost first\n\n{_stack(bucket.native_stack)}")
     if log.strip():
-        shown = markdown_block(without_local_paths(log.strip()), limit=_MOST_LOG)
+        shown = markdown_block(_local(log.strip()), limit=_MOST_LOG)
         parts.append(f"### What the process wrote last\n\n{shown}")
     return "\n\n".join(parts)
 
@@ -279,14 +340,17 @@ def _related(bucket: Bucket) -> str:
 
 
 def _stack(stack: tuple[Frame, ...]) -> str:
-    lines = [f"{without_local_paths(f.file)}: {f.function}" for f in stack[:_MOST_FRAMES]]
+    lines = [f"{_local(f.file)}: {_local(f.function)}" for f in stack[:_MOST_FRAMES]]
     return markdown_block("\n".join(lines), limit=_MOST_LOG)
 
 
 def _grouping(bucket: Bucket) -> str:
     if not bucket.grouping:
         return ""
-    rows = [f"| {markdown_code(name)} | {markdown_code(text)} |" for name, text in bucket.grouping]
+    rows = [
+        f"| {markdown_code(_local(name))} | {markdown_code(_local(text))} |"
+        for name, text in bucket.grouping
+    ]
     return "\n".join(
         [
             "<details><summary>What other findings must share to be this one</summary>",
@@ -316,15 +380,3 @@ def _footer(bucket: Bucket, context: Context) -> str:
         f"---\nFound by ciguard: {', '.join(facts)}. "
         f"`ciguard reproduce {bucket.fingerprint}` runs it again."
     )
-
-
-def _without_details(parts: tuple[str, ...]) -> str:
-    """Leave out whole parts from the end of the middle until the rest fits."""
-    first, summary, *middle, footer = parts
-    note = "Parts of this report were too long for an issue; the run's results hold all of it."
-    while middle:
-        middle.pop()
-        body = "\n\n".join(part for part in (first, summary, *middle, note, footer) if part)
-        if len(body) <= MOST_BODY:
-            return body
-    return f"{first}\n\n{note}\n\n{footer}"

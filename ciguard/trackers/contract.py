@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ciguard.registry import Registry
+from ciguard.triage import is_fingerprint
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+ROLL_UP = "v1:" + "0" * 16
+"""In the place of a fingerprint: the one list of what has no issue of its own."""
+
+_MARKER = re.compile(r"\s*<!-- ciguard-fp: (\S{1,40}) -->")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +29,13 @@ class Report:
     """Markdown that begins with `marker(fingerprint)`."""
     slug: str = ""
     """A few safe characters for a file's name."""
+    aliases: tuple[str, ...] = ()
+    """Older fingerprints of the bucket: an issue that was filed under one of them is its issue."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every fingerprint under which the issue may be found."""
+        return (self.fingerprint, *self.aliases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +46,15 @@ class Issue:
     number: str
     """Number, or path of a file."""
     is_open: bool
+    is_silenced: bool = False
+    """A person wants to hear no more of it: such an issue is left as it is."""
 
 
 class Tracker(Protocol):
     """Files issues, finds them again, and nothing else: what is filed is a policy's decision.
 
-    Exactly one issue per fingerprint, also when two jobs file at once.
+    Exactly one issue per fingerprint, also when two jobs file at once. A silenced issue is found,
+    and nothing else is done to it. Where a call fails, doing it again makes nothing twice.
     """
 
     def find(self, fingerprint: str) -> Issue | None:
@@ -44,17 +64,21 @@ class Tracker(Protocol):
         """File an issue. Where the bucket has one, its text is replaced and no second one is made.
 
         Raises:
+            TrackerUnavailableError: if the tracker does not answer in time; later it may.
             CiguardError: if the tracker cannot be written.
         """
 
     def comment(self, issue: Issue, text: str) -> None:
-        """Add a line of plain text to the issue's history."""
+        """Add a line of plain text to the issue's history, unless its latest entry holds it."""
 
     def close(self, issue: Issue, because: str) -> Issue:
         """Close the issue with a line that says why; a closed one stays as it is."""
 
     def reopen(self, issue: Issue, because: str) -> Issue:
         """Open the issue again with a line that says why; an open one stays as it is."""
+
+    def opened_since(self, moment: datetime) -> int:
+        """Return how many buckets got their issue at `moment` or later; the list does not count."""
 
 
 TrackerFactory: TypeAlias = Callable[[str], Tracker]
@@ -66,3 +90,12 @@ TRACKERS: Registry[TrackerFactory] = Registry("tracker", group="ciguard.trackers
 def marker(fingerprint: str) -> str:
     """Return the hidden line by which an issue is found again."""
     return f"<!-- ciguard-fp: {fingerprint} -->"
+
+
+def marked_with(text: str) -> str:
+    """Return the fingerprint of the marker that `text` begins with; empty if there is none.
+
+    Only the beginning counts: whatever a bug makes a program print stands further down.
+    """
+    found = _MARKER.match(text)
+    return found[1] if found and is_fingerprint(found[1]) else ""

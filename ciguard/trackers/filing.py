@@ -1,96 +1,175 @@
-"""Filing: a listener that takes a finished run to a tracker."""
+"""The listener that files what a run found."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ciguard.baseline import find_record, is_regression
+from ciguard.baseline import find_record, is_regression, with_issues
 from ciguard.domain import RunFinished, Verdict
-from ciguard.trackers.body import Context, report
-from ciguard.trackers.policy import carry_out, plan
+from ciguard.errors import TrackerUnavailableError
+from ciguard.trackers.body import Context, report, roll_up
+from ciguard.trackers.contract import ROLL_UP
+from ciguard.trackers.news import evidence, news, regression
+from ciguard.trackers.policy import of_this_tracker, plan
+from ciguard.trackers.tasks import Close, File, Refresh
+from ciguard.trackers.template import Template, built_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.baseline import BaselineRecord, BaselineStore, Records
+    from ciguard.baseline import BaselineStore, Records
     from ciguard.domain import Bucket, Event
-    from ciguard.trackers.contract import Report, Tracker
-    from ciguard.trackers.policy import FilingRules
+    from ciguard.trackers.contract import Report
+    from ciguard.trackers.desk import Desk
+    from ciguard.trackers.policy import FilingRules, Plan
+    from ciguard.trackers.tasks import Task
 
 _CONCLUSIVE = frozenset({Verdict.ESTABLISHED, Verdict.CLEAN, Verdict.NEW_FINDINGS})
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Where the text of an issue comes from."""
+
+    out: Path
+    """The run's folder, which holds the reproducers."""
+    template: Template | None = None
 
 
 class Filing:
     """Files what a run found, once the run is over and the baseline knows it."""
 
     def __init__(
-        self, tracker: Tracker, store: BaselineStore, *, rules: FilingRules, out: Path
+        self, desk: Desk, store: BaselineStore, *, rules: FilingRules, sources: Sources
     ) -> None:
         """Read the baseline as it is before the run.
 
         Args:
-            tracker: where issues go.
+            desk: does what is decided here.
             store: the baseline; remembers which bucket has which issue.
             rules: what the project wants.
-            out: the run's folder, which holds the reproducers.
+            sources: where texts come from.
 
         Raises:
             BaselineError: if the baseline cannot be read.
         """
-        self._tracker = tracker
+        self._desk = desk
         self._store = store
         self._rules = rules
-        self._out = out
-        self._before: Records = store.load() if store.exists() else {}
+        self._sources = sources
+        self._before: Records = self._load() if store.exists() else {}
 
     def receive(self, event: Event) -> None:
         """File when the run is over; an interrupted or failed run proves nothing and files nothing.
 
         Raises:
-            CiguardError: if tracker or baseline cannot be written.
+            CiguardError: if the tracker refuses, or outbox or baseline cannot be written. A
+                tracker that does not answer is no error: what was not filed waits in the outbox.
         """
         if isinstance(event, RunFinished) and event.verdict in _CONCLUSIVE:
             self._file(event)
 
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def _load(self) -> Records:
+        return of_this_tracker(self._store.load(), self._rules)
+
     def _file(self, event: RunFinished) -> None:
-        after = self._store.load()
+        after = self._load()
+        waiting = self._desk.waiting(after)
+        promised = {task.fingerprint for task in waiting if isinstance(task, File)} - {ROLL_UP}
+        room = self._room()
         chosen = plan(
-            event.buckets,
+            [bucket for bucket in event.buckets if bucket.fingerprint not in promised],
             before=self._before,
             after=after,
-            rules=self._rules,
+            rules=replace(self._rules, cap=max(0, room - len(promised))),
             establishes=event.verdict is Verdict.ESTABLISHED,
         )
         versions = {target.name: target.version for target in event.targets}
+        tasks = _Author(self._before, after, versions, self._sources).tasks(chosen)
+        issues = self._desk.work(tasks, after, room=room)
+        if not self._desk.is_dry:
+            self._remember(issues)
+        self._desk.settle()
+        if self._desk.refusal is not None:
+            raise self._desk.refusal
 
-        def report_of(bucket: Bucket) -> Report:
-            return self._report(bucket, versions, after)
+    def _room(self) -> int:
+        """Return how many issues this run may open."""
+        try:
+            today = self._desk.tracker.opened_since(datetime.now(UTC) - _DAY)
+        except TrackerUnavailableError:
+            today = 0  # nothing will be opened now, and the outbox is emptied by these rules, too
+        return max(0, min(self._rules.cap, self._rules.per_day - today))
 
-        issues = carry_out(chosen, self._tracker, report_of=report_of)
-        self._remember(issues, after)
-
-    def _report(self, bucket: Bucket, versions: dict[str, str], after: Records) -> Report:
-        record = find_record(after, bucket.fingerprint)
-        script = self._out / bucket.reproducer if bucket.reproducer else None
-        context = Context(
-            script=script.read_text("utf-8") if script is not None and script.is_file() else "",
-            versions=versions,
-            commit="" if record is None else record.last_seen.commit,
-            first_seen="" if record is None else record.first_seen.time,
-            is_regression=is_regression(bucket, self._before),
-        )
-        return report(bucket, context)
-
-    def _remember(self, issues: dict[str, str], after: Records) -> None:
+    def _remember(self, issues: dict[str, str]) -> None:
         """Note the issues in the baseline, so that no later run files them again."""
-        noted: dict[str, BaselineRecord] = dict(after)
-        for fingerprint, number in issues.items():
-            record = find_record(after, fingerprint)
-            if record is not None and record.issue != number:
-                noted[record.fingerprint] = replace(record, issue=number)
-        if noted != after:
+        stored = self._store.load()
+        noted = with_issues(stored, issues)
+        if noted != stored:
             self._store.save(noted)
 
-    def close(self) -> None:
-        """Nothing to release."""
+
+class _Author:
+    """Writes what a plan wants to say."""
+
+    def __init__(
+        self, before: Records, after: Records, versions: dict[str, str], sources: Sources
+    ) -> None:
+        self._before = before
+        self._after = after
+        self._versions = versions
+        self._sources = sources
+
+    def tasks(self, chosen: Plan) -> list[Task]:
+        """Return what is to be done, what matters most first."""
+        written: list[Task] = [self._file(bucket) for bucket in chosen.reopened + chosen.opened]
+        written += filter(None, map(self._refresh, chosen.refreshed))
+        for fingerprint in chosen.closed:
+            because = evidence(self._after[fingerprint])
+            written.append(Close(fingerprint=fingerprint, because=because))
+        if chosen.listed:
+            listing = roll_up(chosen.listed)
+            written.append(File(report=listing, because="The list has entries again."))
+        else:
+            written.append(Close(fingerprint=ROLL_UP, because="Nothing is left on the list."))
+        return written
+
+    def _file(self, bucket: Bucket) -> File:
+        before = find_record(self._before, bucket.fingerprint)
+        because = "Met again." if before is None else regression(bucket, before, self._versions)
+        return File(
+            report=self._report(bucket),
+            because=because,
+            related=bucket.related,
+        )
+
+    def _refresh(self, bucket: Bucket) -> Refresh | None:
+        before = find_record(self._before, bucket.fingerprint)
+        after = find_record(self._after, bucket.fingerprint)
+        if before is None or after is None:
+            return None
+        says = news(bucket, before, self._versions)
+        if not says and after.exhibit.case == before.exhibit.case:
+            return None
+        return Refresh(report=self._report(bucket), news=says, related=bucket.related)
+
+    def _report(self, bucket: Bucket) -> Report:
+        record = find_record(self._after, bucket.fingerprint)
+        out = self._sources.out
+        script = out / bucket.reproducer if bucket.reproducer else None
+        names = {*bucket.aliases, *((record.fingerprint, *record.aliases) if record else ())}
+        context = Context(
+            script=script.read_text("utf-8") if script is not None and script.is_file() else "",
+            versions=self._versions,
+            commit="" if record is None else record.first_seen.commit,
+            first_seen="" if record is None else record.first_seen.time,
+            is_regression=is_regression(bucket, self._before),
+            aliases=tuple(sorted(names - {bucket.fingerprint})),
+        )
+        return report(bucket, context, template=self._sources.template or built_in())

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from ciguard.domain import markdown_code, markdown_text
 from ciguard.errors import OutputError
 from ciguard.files import read_text, replace_file
-from ciguard.trackers.contract import TRACKERS, Issue, Report, marker
+from ciguard.trackers.contract import ROLL_UP, TRACKERS, Issue, Report, marker
 from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:
@@ -21,23 +21,28 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 1 << 20
 _PATIENCE_S = 60.0
-_STATE = re.compile(r"<!-- ciguard-state: (open|closed) -->")
+_STATE = re.compile(r"<!-- ciguard-state: (open|closed|ignored) -->")
+_OPENED = re.compile(r"^- (\d{4}-\d\d-\d\d \d\d:\d\d) UTC: opened$", re.MULTILINE)
 _HISTORY = "<!-- ciguard-history -->"
 _HEADING = f"{_HISTORY}\n\n### History\n"
 
 
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+_TIME = "%Y-%m-%d %H:%M"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 class LocalTracker:
     """Issues as files: `v1-0123456789abcdef-torch.nn.functional.fold.md`.
 
     The first line is the marker, the second the state; text, then history follow. A file may be
-    renamed as long as it begins with the fingerprint.
+    renamed as long as it begins with the fingerprint. Whoever writes `ignored` for the state
+    silences the issue.
     """
 
-    def __init__(self, folder: str | Path, *, now: Callable[[], str] = _now) -> None:
+    def __init__(self, folder: str | Path, *, now: Callable[[], datetime] = _now) -> None:
         self._folder = Path(folder)
         self._now = now
 
@@ -57,7 +62,7 @@ class LocalTracker:
             OutputError: if the folder cannot be written.
         """
         with self._locked():
-            path = self._path_of(report.fingerprint)
+            path = self._path_of(*report.names)
             if path is None:
                 name = f"{_stem(report.fingerprint)}-{report.slug}".rstrip("-")
                 path = self._folder / f"{name}.md"
@@ -67,12 +72,17 @@ class LocalTracker:
                 before = self._read(path)
                 history = before.rpartition(_HEADING)[2]
                 state = _state(before)
+                if state == "ignored":
+                    return _issue(report.fingerprint, path, before)
             text = _file_text(report, state=state, history=history)
-            self._write(path, text)
-            return _issue(report.fingerprint, path, text)
+            named = self._named(path, report.fingerprint)
+            self._write(named, text)
+            if named != path:
+                path.unlink(missing_ok=True)
+            return _issue(report.fingerprint, named, text)
 
     def comment(self, issue: Issue, text: str) -> None:
-        """Add a line of plain text to the issue's history.
+        """Add a line of plain text to the issue's history, unless its last line says so.
 
         Raises:
             OutputError: if there is no such issue, or its file cannot be written.
@@ -95,6 +105,17 @@ class LocalTracker:
         """
         return self._record(issue, f"reopened: {markdown_text(because)}", state="open")
 
+    def opened_since(self, moment: datetime) -> int:
+        """Return how many buckets got their issue at `moment` or later; the list does not count.
+
+        Raises:
+            OutputError: if a file cannot be read.
+        """
+        paths = [p for p in self._folder.glob("v*-*.md") if not p.name.startswith(_stem(ROLL_UP))]
+        opened = (_OPENED.search(self._read(path).rpartition(_HEADING)[2]) for path in paths)
+        times = [datetime.strptime(f"{o[1]}+0000", f"{_TIME}%z") for o in opened if o]
+        return sum(time >= moment for time in times)
+
     def _record(self, issue: Issue, line: str, *, state: str | None) -> Issue:
         with self._locked():
             path = self._path_of(issue.fingerprint)
@@ -102,7 +123,8 @@ class LocalTracker:
                 msg = f"{self._folder}: no issue of {issue.fingerprint}; open one first"
                 raise OutputError(msg)
             text = self._read(path)
-            if state == _state(text):
+            said = text.rstrip("\n").endswith(f"UTC: {line}") and state is None
+            if said or _state(text) in {state, "ignored"}:
                 return _issue(issue.fingerprint, path, text)
             if state is not None:
                 text = _STATE.sub(f"<!-- ciguard-state: {state} -->", text, count=1)
@@ -110,14 +132,23 @@ class LocalTracker:
             self._write(path, text)
             return _issue(issue.fingerprint, path, text)
 
-    def _line(self, markdown: str) -> str:
-        return f"- {self._now()}: {markdown}\n"
+    @staticmethod
+    def _named(path: Path, fingerprint: str) -> Path:
+        """Return the path under which a file that was found by an alias is found from now on."""
+        stem = _stem(fingerprint)
+        return path if path.name.startswith(stem) else path.with_name(stem + path.name[len(stem) :])
 
-    def _path_of(self, fingerprint: str) -> Path | None:
-        if not is_fingerprint(fingerprint):
-            msg = f"{fingerprint!r:.60} is not a fingerprint such as v1:0123456789abcdef"
-            raise OutputError(msg)
-        return next(iter(sorted(self._folder.glob(f"{_stem(fingerprint)}*.md"))), None)
+    def _line(self, markdown: str) -> str:
+        return f"- {self._now().strftime(_TIME)} UTC: {markdown}\n"
+
+    def _path_of(self, *fingerprints: str) -> Path | None:
+        for fingerprint in fingerprints:
+            if not is_fingerprint(fingerprint):
+                msg = f"{fingerprint!r:.60} is not a fingerprint such as v1:0123456789abcdef"
+                raise OutputError(msg)
+            for path in sorted(self._folder.glob(f"{_stem(fingerprint)}*.md")):
+                return path
+        return None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -167,7 +198,13 @@ def _state(text: str) -> str:
 
 
 def _issue(fingerprint: str, path: Path, text: str) -> Issue:
-    return Issue(fingerprint=fingerprint, number=path.name, is_open=_state(text) == "open")
+    state = _state(text)
+    return Issue(
+        fingerprint=fingerprint,
+        number=path.name,
+        is_open=state == "open",
+        is_silenced=state == "ignored",
+    )
 
 
 def _file_text(report: Report, *, state: str, history: str) -> str:

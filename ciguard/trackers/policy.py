@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import State, find_record, is_regression
 from ciguard.domain import Action, Comparison, Confirmation, Policy
-from ciguard.trackers.body import ROLL_UP, roll_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from ciguard.baseline import Records
+    from ciguard.baseline import BaselineRecord, Records
     from ciguard.domain import Bucket
-    from ciguard.trackers.contract import Report, Tracker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,10 +21,14 @@ class FilingRules:
 
     cap: int = 5
     """Issues that one run may open; the rest goes on the list."""
+    per_day: int = 20
+    """Issues that all runs of 24 hours may open."""
     policy: Policy = field(default_factory=Policy)
     """Which findings are filed at all."""
     file_first_run: bool = False
     """File the findings of the run that establishes the baseline, too (up to the cap)."""
+    numbered: bool = False
+    """The tracker numbers its issues: what the baseline names otherwise is in another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class Plan:
     reopened: tuple[Bucket, ...] = ()
     """Fixed once, met again."""
     refreshed: tuple[Bucket, ...] = ()
-    """Known, with an issue, and met again: the issue's text shows the latest evidence."""
+    """Known, with an issue, and met again."""
     closed: tuple[str, ...] = ()
     """Fingerprints of records that became fixed."""
     listed: tuple[Bucket, ...] = ()
@@ -66,6 +68,7 @@ def plan(
     reopened: list[Bucket] = []
     refreshed: list[Bucket] = []
     listed: list[Bucket] = []
+    compared = list(compared)
     for bucket in compared:
         if not _is_fileable(bucket, rules):
             continue
@@ -79,6 +82,7 @@ def plan(
             opened.append(bucket)
         else:
             listed.append(bucket)
+    listed += _unmet(compared, after, rules)
     return Plan(
         opened=tuple(opened),
         reopened=tuple(reopened),
@@ -103,36 +107,23 @@ def _became_fixed(before: Records, after: Records) -> Iterable[str]:
             yield name
 
 
-def carry_out(
-    chosen: Plan, tracker: Tracker, *, report_of: Callable[[Bucket], Report]
-) -> dict[str, str]:
-    """Do what the plan says.
+def _unmet(compared: Iterable[Bucket], after: Records, rules: FilingRules) -> Iterable[Bucket]:
+    """Yield open buckets without an issue that this run did not meet: they stay on the list."""
+    for bucket in compared:
+        if bucket.comparison not in {Comparison.NOT_RUN, Comparison.FIXED}:
+            continue
+        record = find_record(after, bucket.fingerprint)
+        is_open = record is not None and record.state is State.OPEN and not record.issue
+        if is_open and rules.policy.action(bucket.finding) >= Action.FILE:
+            yield bucket
 
-    Returns:
-        Issue by fingerprint, for the baseline to remember.
 
-    Raises:
-        CiguardError: if the tracker fails; what was done before stays done, and doing it again
-            makes no second issue.
-    """
-    issues = {}
-    for bucket in (*chosen.reopened, *chosen.opened):
-        issue = tracker.open(report_of(bucket))
-        if not issue.is_open:
-            issue = tracker.reopen(issue, "met again")
-        issues[bucket.fingerprint] = issue.number
-    for bucket in chosen.refreshed:
-        tracker.open(report_of(bucket))
-    for fingerprint in chosen.closed:
-        found = tracker.find(fingerprint)
-        if found is not None and found.is_open:
-            tracker.close(found, "not met in the last runs that exercised it")
-    if chosen.listed:
-        listing = tracker.open(roll_up(chosen.listed))
-        if not listing.is_open:
-            tracker.reopen(listing, "the list has entries again")
-    else:
-        listing_before = tracker.find(ROLL_UP)
-        if listing_before is not None and listing_before.is_open:
-            tracker.close(listing_before, "nothing is left on the list")
-    return issues
+def of_this_tracker(records: Records, rules: FilingRules) -> Records:
+    """Return the baseline without the issues that are in a tracker of another kind."""
+    if not rules.numbered:
+        return records
+    return {name: _numbered(record) for name, record in records.items()}
+
+
+def _numbered(record: BaselineRecord) -> BaselineRecord:
+    return record if record.issue.isdecimal() or not record.issue else replace(record, issue="")

@@ -62,7 +62,9 @@ def test_a_default_is_a_value_that_its_own_kind_accepts() -> None:
     for setting in SETTINGS.values():
         shown = setting.kind.show(setting.default)
 
-        assert setting.default == (setting.kind.from_text(shown) if shown else ())
+        assert setting.default == (
+            setting.kind.from_text(shown) if shown else type(setting.default)()
+        )
 
 
 def test_flags_override_the_environment_which_overrides_the_file(tmp_path: Path) -> None:

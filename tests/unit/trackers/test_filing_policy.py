@@ -1,19 +1,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from baseline_examples import sighting
 from finding_examples import call, crash
 
 from ciguard.baseline import Records, State, establish, with_issues
 from ciguard.domain import Action, Bucket, Comparison, Confirmation, Policy, Rule, Severity
-from ciguard.trackers import Context, FilingRules, LocalTracker, Plan, carry_out, plan, report
-from ciguard.trackers.body import ROLL_UP
+from ciguard.trackers import FilingRules, Plan, plan
+from ciguard.trackers.policy import of_this_tracker
 from ciguard.triage import Buckets
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RULES = FilingRules(cap=2)
 
@@ -87,7 +83,7 @@ def test_the_run_that_establishes_the_baseline_files_up_to_the_cap_when_asked() 
     assert chosen == Plan(opened=(made,))
 
 
-def test_a_known_bucket_is_filed_once_and_shows_its_latest_evidence() -> None:
+def test_a_known_bucket_is_filed_once_and_refreshed_after_that() -> None:
     known = bucket(comparison=Comparison.KNOWN)
     filed = with_issues(establish([known], sighting()), {known.fingerprint: "1"})
 
@@ -120,32 +116,21 @@ def test_an_issue_is_closed_when_its_bucket_becomes_fixed_and_only_then() -> Non
     assert stayed == Plan()
 
 
-def test_a_plan_is_carried_out_and_doing_it_again_makes_no_second_issue(tmp_path: Path) -> None:
-    tracker = LocalTracker(tmp_path)
-    one, other = bucket("torch.a"), bucket("torch.b")
-    chosen = Plan(opened=(one,), listed=(other,))
+def test_what_has_no_issue_stays_on_the_list_when_a_run_does_not_meet_it() -> None:
+    missed, gone = bucket(comparison=Comparison.NOT_RUN), bucket(comparison=Comparison.FIXED)
+    known = establish([bucket()], sighting())
 
-    def report_of(made: Bucket) -> object:
-        return report(made, Context())
-
-    first = carry_out(chosen, tracker, report_of=report_of)  # type: ignore[arg-type]
-    second = carry_out(chosen, tracker, report_of=report_of)  # type: ignore[arg-type]
-
-    assert first == second == {one.fingerprint: tracker.find(one.fingerprint).number}  # type: ignore[union-attr]
-    assert len(list(tmp_path.glob("*.md"))) == 2
+    assert decided(missed, before=known) == Plan(listed=(missed,))
+    assert decided(gone, before=known) == Plan(listed=(gone,))
+    assert decided(missed, before=with_issues(known, {missed.fingerprint: "1"})) == Plan()
 
 
-def test_closing_reopening_and_an_empty_list_reach_the_tracker(tmp_path: Path) -> None:
-    tracker = LocalTracker(tmp_path)
-    made = bucket()
+def test_an_issue_in_another_tracker_is_none_here() -> None:
+    known = establish([bucket()], sighting())
+    elsewhere = with_issues(known, {bucket().fingerprint: "v1-0123456789abcdef-torch.fold.md"})
+    here = with_issues(known, {bucket().fingerprint: "12"})
+    rules = FilingRules(numbered=True)
 
-    def state(chosen: Plan) -> tuple[bool, bool]:
-        carry_out(chosen, tracker, report_of=lambda one: report(one, Context()))
-        issue, listing = tracker.find(made.fingerprint), tracker.find(ROLL_UP)
-        assert issue is not None
-        assert listing is not None
-        return issue.is_open, listing.is_open
-
-    assert state(Plan(opened=(made,), listed=(made,))) == (True, True)
-    assert state(Plan(closed=(made.fingerprint,))) == (False, False)
-    assert state(Plan(reopened=(made,), listed=(made,))) == (True, True)
+    assert of_this_tracker(elsewhere, rules) == known
+    assert of_this_tracker(here, rules) == here
+    assert of_this_tracker(elsewhere, FilingRules()) == elsewhere

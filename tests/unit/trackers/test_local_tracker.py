@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,7 @@ REPORT = Report(fingerprint=NAME, title="torch.fold: SIGFPE", body="the body", s
 
 @pytest.fixture
 def tracker(tmp_path: Path) -> LocalTracker:
-    times = iter(f"2026-01-{day:02} 00:00 UTC" for day in range(1, 32))
+    times = iter(datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 32))
     return LocalTracker(tmp_path / "issues", now=lambda: next(times))
 
 

@@ -1,0 +1,97 @@
+"""What the settings say about filing, put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.baseline import open_store
+from ciguard.config import SourceKind
+from ciguard.errors import ConfigurationError
+from ciguard.trackers import (
+    Desk,
+    Filing,
+    FilingRules,
+    LocalTracker,
+    Outbox,
+    Patience,
+    Sources,
+    Template,
+    Terms,
+    Tracker,
+    open_tracker,
+)
+
+if TYPE_CHECKING:
+    from ciguard.config import Config, Effective
+
+_MOST_LOCAL_ISSUES = 10_000
+"""Files in a folder disturb nobody: every bucket gets one, those of the first run too."""
+_LEAST_PATIENCE_S = 60.0
+_PATIENCE_SHARE = 0.04
+"""Of the budget: what the stages of a run leave to those who report on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issues:
+    """The listener that files, and the desk that says afterwards what was filed."""
+
+    filing: Filing
+    desk: Desk
+
+
+def filing_of(settings: Effective) -> Issues:
+    """Return what files the findings of a run.
+
+    Raises:
+        ConfigurationError: if the tracker or the template cannot be used.
+        BaselineError: if the baseline cannot be read.
+    """
+    config = settings.config
+    template = _template(settings)
+    store = open_store(config.baseline)
+    desk = Desk(_tracker(config), Outbox(store), dry_run=config.dry_run)
+    filing = Filing(
+        desk,
+        store,
+        rules=_rules(config),
+        sources=Sources(out=config.out, template=template),
+    )
+    return Issues(filing, desk)
+
+
+def _tracker(config: Config) -> Tracker:
+    if not config.issues:
+        return LocalTracker(config.tracker)
+    return open_tracker(
+        config.issues,
+        terms=Terms(labels=config.issue_labels, assignees=config.issue_assignees),
+        patience=Patience(max(_LEAST_PATIENCE_S, _PATIENCE_SHARE * config.budget_s)),
+        writes=not config.dry_run,
+    )
+
+
+def _rules(config: Config) -> FilingRules:
+    if not config.issues:
+        return FilingRules(
+            cap=_MOST_LOCAL_ISSUES,
+            per_day=_MOST_LOCAL_ISSUES,
+            policy=config.policy,
+            file_first_run=True,
+        )
+    return FilingRules(
+        cap=config.issues_per_run,
+        per_day=config.issues_per_day,
+        policy=config.policy,
+        numbered=config.issues.startswith("github:"),
+    )
+
+
+def _template(settings: Effective) -> Template | None:
+    path = settings.config.issue_template
+    if path.exists():
+        return Template(path)
+    if settings.sources["issue-template"].kind is SourceKind.DEFAULT:
+        return None
+    msg = f"issue-template = {path.as_posix()!r}: no such file. Write the path of a template."
+    raise ConfigurationError(msg)

@@ -1,0 +1,138 @@
+"""The desk: does tasks in a tracker, and keeps in the outbox what it could not do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.baseline import find_record
+from ciguard.domain import visible
+from ciguard.errors import CiguardError, TrackerUnavailableError
+from ciguard.trackers.contract import ROLL_UP
+from ciguard.trackers.dry import DryRun
+from ciguard.trackers.tasks import Close, File, perform, still_holds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.baseline import Records
+    from ciguard.trackers.contract import Issue, Tracker
+    from ciguard.trackers.outbox import Outbox
+    from ciguard.trackers.tasks import Task
+
+_MOST_REFUSALS = 3
+"""What a tracker refuses again and again, it refuses for the rest too."""
+
+
+class Desk:
+    """Does the tasks of this run and those that earlier runs left."""
+
+    def __init__(self, tracker: Tracker, outbox: Outbox, *, dry_run: bool = False) -> None:
+        """Sit down.
+
+        Args:
+            tracker: where issues go.
+            outbox: holds every task until it is done.
+            dry_run: only say what would be done; what waits goes on waiting.
+        """
+        self._dry = DryRun(tracker) if dry_run else None
+        self.tracker: Tracker = self._dry or tracker
+        self._outbox = outbox
+        self.says: list[str] = []
+        """What was done, for a person, one line each."""
+        self._done: list[Task] = []
+        self.refusal: CiguardError | None = None
+        """Why something was refused that only a person can put right."""
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether nothing is written."""
+        return self._dry is not None
+
+    def waiting(self, records: Records) -> list[Task]:
+        """Return what earlier runs left and is still to be done.
+
+        Raises:
+            OutputError: if the outbox cannot be read.
+        """
+        tasks = self._outbox.tasks()
+        holding = [task for task in tasks if still_holds(task, records)]
+        if not self.is_dry:
+            self._outbox.remove([task for task in tasks if task not in holding])
+        return holding
+
+    def work(self, tasks: Sequence[Task], records: Records, *, room: int) -> dict[str, str]:
+        """Do what waits, then these tasks.
+
+        Args:
+            tasks: of this run.
+            records: the baseline as it is now.
+            room: how many new issues may be opened; more wait for the next run.
+
+        Returns:
+            Issue by fingerprint. Call `settle` once the baseline knows it.
+
+        Raises:
+            OutputError: if the outbox cannot be written: nothing was done then.
+        """
+        if self._dry is None:
+            self._outbox.add(tasks)
+            tasks = self.waiting(records)
+        else:
+            tasks = [*self.waiting(records), *tasks]
+        issues: dict[str, str] = {}
+        refusals = 0
+        for task in tasks:
+            is_new = _is_new(task, records)
+            if is_new and not room:
+                continue
+            try:
+                issue = perform(task, self.tracker)
+            except TrackerUnavailableError as error:
+                self.says.append(str(error))
+                break
+            except CiguardError as error:
+                self.refusal = error
+                refusals += 1
+                if refusals == _MOST_REFUSALS:
+                    break
+                continue
+            room -= is_new
+            self._done.append(task)
+            self._note(task, issue, issues)
+        return issues
+
+    def settle(self) -> None:
+        """Forget what is done.
+
+        Raises:
+            OutputError: if the outbox cannot be written.
+        """
+        if self._dry is not None:
+            self.says += self._dry.says or ["nothing would be done"]
+            return
+        self._outbox.remove(self._done)
+        left = len(self._outbox.tasks())
+        if left:
+            self.says.append(f"{left} wait for the next run")
+
+    def _note(self, task: Task, issue: Issue | None, issues: dict[str, str]) -> None:
+        if issue is None:
+            return
+        if task.fingerprint != ROLL_UP:
+            issues[task.fingerprint] = issue.number
+        if self._dry is None:
+            self.says.append(_said(task, issue))
+
+
+def _said(task: Task, issue: Issue) -> str:
+    if issue.is_silenced:
+        return f"{issue.number}: left alone, as a person asked"
+    what = "closed" if isinstance(task, Close) else visible(task.report.title)
+    return f"{issue.number}: {what}"
+
+
+def _is_new(task: Task, records: Records) -> bool:
+    if not isinstance(task, File) or task.fingerprint == ROLL_UP:
+        return False
+    record = find_record(records, task.fingerprint)
+    return record is None or not record.issue

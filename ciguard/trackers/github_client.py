@@ -1,0 +1,167 @@
+"""How GitHub is spoken to: one repository through PyGithub, and what each failure means.
+
+PyGithub's own retries are off: they repeat a POST that GitHub had carried out before the connection
+broke, and they sleep for as long as GitHub asks, half an hour inside a job.
+"""
+
+from __future__ import annotations
+
+import itertools
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from github import Auth, Github, GithubException
+from requests import RequestException
+
+from ciguard.domain import visible
+from ciguard.errors import TrackerError
+from ciguard.trackers.places import TOKEN_VARIABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from github.Repository import Repository
+
+    from ciguard.trackers.patience import Patience
+    from ciguard.trackers.places import Connection
+
+T = TypeVar("T")
+Failure: TypeAlias = GithubException | RequestException
+
+FAILURES = (GithubException, RequestException)
+"""What a request to GitHub may raise."""
+
+_MOST_ATTEMPTS = 6
+_SECONDARY_WAIT_S = 60.0
+"""What GitHub asks of those whom it tells no time."""
+_LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+
+
+class Client:
+    """One repository. Every request goes through `repeat` or is followed by `give_way`."""
+
+    def __init__(self, to: Connection, patience: Patience) -> None:
+        self._to = to
+        self._patience = patience
+        github = Github(
+            auth=Auth.Token(to.token) if to.token else None,
+            base_url=to.api,
+            timeout=to.timeout_s,
+            user_agent="ciguard",
+            per_page=100,
+            retry=None,
+            seconds_between_requests=None,
+            seconds_between_writes=to.pause_s or None,
+            lazy=True,
+        )
+        self.repository: Repository = github.get_repo(to.repository)
+
+    def repeat(self, request: Callable[[], T]) -> T:
+        """Make a request that may be made twice, until it is answered.
+
+        Raises:
+            TrackerError: if GitHub refuses.
+            TrackerUnavailableError: if it does not answer in time.
+        """
+        for attempt in itertools.count():
+            try:
+                return request()
+            except FAILURES as failure:
+                self.give_way(failure, attempt)
+        raise AssertionError  # `count` has no end
+
+    def give_way(self, failure: Failure, attempt: int, *, least_s: float = 1.0) -> None:
+        """Wait before the next attempt, where there can be one.
+
+        Args:
+            failure: what the last attempt met.
+            attempt: how many there were before it.
+            least_s: the shortest wait, before the first repetition.
+
+        Raises:
+            TrackerError: if trying again cannot help.
+            TrackerUnavailableError: if there is no time for it.
+        """
+        says = self._told(failure)
+        if isinstance(failure, GithubException):
+            asked_s = _asked_wait_s(failure)
+            if asked_s is None and failure.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise TrackerError(says) from None
+        else:
+            asked_s = None
+        grown_s = least_s * 2**attempt
+        if attempt + 1 >= _MOST_ATTEMPTS:
+            grown_s = float("inf")
+        self._patience.wait(max(asked_s or 0.0, grown_s), because=says)
+
+    def wait(self, seconds: float, *, because: str) -> None:
+        """Wait for GitHub to show what it has accepted, if there is time."""
+        self._patience.wait(seconds, because=f"{self._to.repository}: {because}")
+
+    def _told(self, failure: Failure) -> str:
+        name = self._to.repository
+        if not isinstance(failure, GithubException):
+            return f"{name}: GitHub cannot be reached ({type(failure).__name__})"
+        said = self._without_token(_said(failure))
+        if _asked_wait_s(failure) is not None:
+            return f"{name}: GitHub's rate limit is reached ({said})"
+        return f"{name}: {_REMEDIES.get(failure.status, 'GitHub answers')} ({said})"
+
+    def _without_token(self, text: str) -> str:
+        return text.replace(self._to.token, "***") if self._to.token else text
+
+
+_REMEDIES: Mapping[int, str] = {
+    HTTPStatus.UNAUTHORIZED: f"the token in {' or '.join(TOKEN_VARIABLES)} is not accepted; "
+    "make a new one",
+    HTTPStatus.FORBIDDEN: "the token may not do that; give it the permission `issues: write`",
+    HTTPStatus.NOT_FOUND: "no such repository, or the token may not see it; correct `issues`, or "
+    "give the token access",
+    HTTPStatus.GONE: "issues are disabled; enable them in the settings of the repository, or name "
+    "another one",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "GitHub refuses what is to be filed; correct `issue-labels` "
+    "or `issue-assignees`",
+    HTTPStatus.MOVED_PERMANENTLY: "the repository has moved; write its new name",
+}
+
+
+def may_be_done(failure: Failure) -> bool:
+    """Tell whether GitHub may have carried the request out, although it did not say so."""
+    if isinstance(failure, GithubException):
+        return failure.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return True
+
+
+def _said(failure: GithubException) -> str:
+    """Return GitHub's own words, on one line."""
+    body: Any = failure.data
+    words = [str(failure.status)]
+    if isinstance(body, dict):
+        words.append(str(body.get("message", "")))
+        for error in body.get("errors") or ():
+            if isinstance(error, dict):
+                words += [str(error.get(key, "")) for key in ("field", "code", "value", "message")]
+    return visible(" ".join(filter(None, words)), limit=300)
+
+
+def _asked_wait_s(failure: GithubException) -> float | None:
+    """Return how long GitHub asks to wait; nothing if this is no matter of its rate limits."""
+    headers = {name.lower(): value for name, value in (failure.headers or {}).items()}
+    if failure.status not in _LIMITS:
+        return None
+    if headers.get("retry-after", "").isdecimal():
+        return float(headers["retry-after"])
+    if headers.get("x-ratelimit-remaining") == "0":
+        return _until_reset_s(headers)
+    is_limit = failure.status == HTTPStatus.TOO_MANY_REQUESTS or "rate limit" in _said(failure)
+    return _SECONDARY_WAIT_S if is_limit else None
+
+
+def _until_reset_s(headers: Mapping[str, str]) -> float:
+    # Both times are GitHub's, so a clock of ours that is wrong does not matter.
+    try:
+        now_s = parsedate_to_datetime(headers["date"]).timestamp()
+        return max(1.0, float(headers["x-ratelimit-reset"]) - now_s)
+    except (KeyError, ValueError):
+        return _SECONDARY_WAIT_S

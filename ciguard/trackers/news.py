@@ -1,0 +1,56 @@
+"""What is said in an issue when something changed: plain sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.baseline import BaselineRecord
+    from ciguard.domain import Bucket
+
+
+def news(bucket: Bucket, before: BaselineRecord, versions: Mapping[str, str]) -> str:
+    """Return on which targets and versions a known bucket was met for the first time.
+
+    Args:
+        bucket: as this run met it.
+        before: what was known of it.
+        versions: library version by target, in this run.
+
+    Returns:
+        Empty where nothing is new.
+    """
+    seen = dict(before.last_seen.versions)
+    places = [
+        f"{target} (version {versions[target]})" if versions.get(target) else target
+        for target in bucket.finding.targets
+        if target not in before.targets
+        or (seen.get(target) and versions.get(target) and seen[target] != versions[target])
+    ]
+    return f"Also met on {' and '.join(places)}." if places else ""
+
+
+def regression(bucket: Bucket, before: BaselineRecord, versions: Mapping[str, str]) -> str:
+    """Return why a fixed bucket's issue is opened again."""
+    places = [
+        f"{target} (version {versions[target]})" if versions.get(target) else target
+        for target in bucket.finding.targets
+    ]
+    return (
+        f"Met again on {' and '.join(places)}; it had not been met since {before.last_seen.time}."
+    )
+
+
+def evidence(record: BaselineRecord) -> str:
+    """Return in which runs a bucket that counts as fixed was exercised and not met."""
+    runs = []
+    for sighting in record.decision.clean_on:
+        where = ", ".join(f"{target} (version {version})" for target, version in sighting.versions)
+        commit = f", commit {sighting.commit}" if sighting.commit else ""
+        runs.append(f"{sighting.time} on {where or ', '.join(record.targets)}{commit}")
+    met = f"Last met {record.last_seen.time}."
+    if not runs:
+        return f"Not met in the last runs that exercised it. {met}"
+    return f"Not met in {len(runs)} runs in a row that exercised it: {'; '.join(runs)}. {met}"

@@ -1,0 +1,117 @@
+"""Where issues go: what the settings say, and the tracker for it."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ciguard.domain import visible
+from ciguard.errors import ConfigurationError
+from ciguard.trackers.contract import TRACKERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.trackers.contract import Tracker
+    from ciguard.trackers.patience import Patience
+
+PUBLIC_API = "https://api.github.com"
+TOKEN_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN")
+"""Where GitHub's token comes from, and from nowhere else."""
+_API_VARIABLE = "GITHUB_API_URL"
+_REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """A repository on GitHub, and as whom issues are filed there."""
+
+    repository: str
+    """`owner/name`."""
+    api: str = PUBLIC_API
+    token: str = field(default="", repr=False)
+    """Empty to read what everybody may read."""
+    timeout_s: int = 15
+    pause_s: float = 1.0
+    """Between two writes, as GitHub asks for; faster ones meet its secondary limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What the project wants on its issues."""
+
+    labels: tuple[str, ...] = ()
+    assignees: tuple[str, ...] = ()
+
+
+def connection(location: str, environment: Mapping[str, str]) -> Connection:
+    """Return where `owner/name` or `https://host/owner/name` is, and the token for it.
+
+    Without a host the variable GITHUB_API_URL says where, which GitHub's runners set.
+
+    Raises:
+        ConfigurationError: if it is no such location, or the token would travel unencrypted.
+    """
+    parts = urlsplit(location)
+    name = parts.path.strip("/") if parts.scheme else location
+    if not _REPOSITORY.fullmatch(name):
+        msg = (
+            f"issues = 'github:{visible(location, limit=100)}': not a repository. Write "
+            "github:owner/name, or github:https://host/owner/name for GitHub Enterprise."
+        )
+        raise ConfigurationError(msg)
+    api = environment.get(_API_VARIABLE) or PUBLIC_API
+    if parts.scheme:
+        host = f"{parts.scheme}://{parts.netloc}"
+        api = PUBLIC_API if parts.hostname == "github.com" else f"{host}/api/v3"
+    _refuse_open_channel(api)
+    token = next((environment[n] for n in TOKEN_VARIABLES if environment.get(n)), "")
+    return Connection(repository=name, api=api.rstrip("/"), token=token.strip())
+
+
+def _refuse_open_channel(api: str) -> None:
+    parts = urlsplit(api)
+    is_local = parts.hostname in {"127.0.0.1", "::1", "localhost"}
+    if "@" in parts.netloc or (parts.scheme != "https" and not is_local):
+        msg = f"{visible(parts.hostname or api, limit=100)}: a token is sent over https only."
+        raise ConfigurationError(msg)
+
+
+def open_tracker(place: str, *, terms: Terms, patience: Patience, writes: bool = True) -> Tracker:
+    """Return the tracker that a setting such as `github:owner/name` names.
+
+    Args:
+        place: the tracker's name, a colon, and its location.
+        terms: labels and assignees of new issues.
+        patience: how long requests may take.
+        writes: whether it will be written; GitHub wants a token for that.
+
+    Raises:
+        ConfigurationError: if no tracker has that name, it cannot be there, or has no token.
+    """
+    name, _, location = place.partition(":")
+    make = TRACKERS.get(name)
+    if make is not _github:
+        return make(location)
+    to = connection(location, os.environ)
+    if writes and not to.token:
+        msg = (
+            f"issues = {place!r}: no token. Set {' or '.join(TOKEN_VARIABLES)}, or see with "
+            "--dry-run what would be filed."
+        )
+        raise ConfigurationError(msg)
+    from ciguard.trackers.github import GitHubTracker  # noqa: PLC0415 - PyGithub takes its time
+
+    return GitHubTracker(to, terms=terms, patience=patience)
+
+
+def _github(location: str) -> Tracker:
+    from ciguard.trackers.github import GitHubTracker  # noqa: PLC0415 - PyGithub takes its time
+
+    return GitHubTracker(connection(location, os.environ))
+
+
+TRACKERS.register("github", _github)

@@ -1,0 +1,182 @@
+"""Tasks: one thing to do in a tracker each, complete enough to be done by a later run.
+
+Doing a task again does nothing twice, so a task that may or may not have been done is done again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+
+from ciguard.baseline import State, find_record
+from ciguard.domain import markdown_code
+from ciguard.trackers.contract import ROLL_UP, Report
+from ciguard.triage import is_fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.baseline import Records
+    from ciguard.domain import Json
+    from ciguard.trackers.contract import Issue, Tracker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """Open the bucket's issue, or open it again."""
+
+    report: Report
+    because: str = "met again"
+    """Why it is opened again, where it is closed."""
+    related: tuple[str, ...] = ()
+    """Fingerprints of buckets with the same fault behind another API."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The bucket's."""
+        return self.report.fingerprint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """Show the latest evidence in an issue that there is, and say what is new."""
+
+    report: Report
+    news: str = ""
+    """Empty where there is only a better case."""
+    related: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """The bucket's."""
+        return self.report.fingerprint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Close:
+    """Close the bucket's issue."""
+
+    fingerprint: str
+    because: str
+
+
+Task: TypeAlias = File | Refresh | Close
+
+_MOST_LINKED = 10
+
+_KINDS: Mapping[str, type[Task]] = {"file": File, "refresh": Refresh, "close": Close}
+
+
+def perform(task: Task, tracker: Tracker) -> Issue | None:
+    """Do what the task says.
+
+    Returns:
+        The bucket's issue, if it has one.
+
+    Raises:
+        CiguardError: if the tracker fails; doing the task again later is safe.
+    """
+    match task:
+        case File(report=report, because=because, related=related):
+            issue = tracker.open(_linked(report, related, tracker))
+            return issue if issue.is_open else tracker.reopen(issue, because)
+        case Refresh():
+            return _refresh(task, tracker)
+        case Close(fingerprint=fingerprint, because=because):
+            found = tracker.find(fingerprint)
+            return tracker.close(found, because) if found is not None else None
+        case _:
+            assert_never(task)
+
+
+def _refresh(task: Refresh, tracker: Tracker) -> Issue | None:
+    found = [tracker.find(name) for name in task.report.names]
+    if not any(found):
+        return None  # a person deleted it, or took its label away: they want it no more
+    issue = tracker.open(_linked(task.report, task.related, tracker))
+    if task.news and issue.is_open:
+        tracker.comment(issue, task.news)
+    elif task.news:
+        return tracker.reopen(issue, task.news)
+    return issue
+
+
+def _linked(report: Report, related: tuple[str, ...], tracker: Tracker) -> Report:
+    """Return the report with links to the issues of related buckets that have one."""
+    found = [tracker.find(fingerprint) for fingerprint in related[:_MOST_LINKED]]
+    links = [
+        f"#{i.number}" if i.number.isdecimal() else markdown_code(i.number) for i in found if i
+    ]
+    if not links:
+        return report
+    says = f"Their issues: {', '.join(links)}."
+    return replace(report, body=f"{report.body}\n\n{says}")
+
+
+def still_holds(task: Task, records: Records) -> bool:
+    """Tell whether a task of an earlier run is still to be done, by what is known now."""
+    record = find_record(records, task.fingerprint)
+    if task.fingerprint == ROLL_UP or record is None:
+        return task.fingerprint == ROLL_UP
+    if isinstance(task, Close):
+        return record.state is State.FIXED
+    return record.state is State.OPEN
+
+
+def replaces(later: Task, earlier: Task) -> bool:
+    """Tell whether the earlier task need not be done any more, since the later one will be."""
+    if later.fingerprint != earlier.fingerprint:
+        return False
+    if isinstance(earlier, Refresh):
+        return not earlier.news
+    return not isinstance(later, Refresh)
+
+
+def task_to_json(task: Task) -> dict[str, Json]:
+    """Return the JSON form of a task."""
+    kind = next(name for name, made in _KINDS.items() if isinstance(task, made))
+    return {"task": kind, **asdict(task)}
+
+
+def task_from_json(encoded: Json) -> Task:
+    """Rebuild a task; the text may come from a file that a stranger has edited.
+
+    Raises:
+        ValueError: if it is not the JSON form of a task.
+    """
+    if not isinstance(encoded, dict):
+        msg = "not a task: no object"
+        raise ValueError(msg)  # noqa: TRY004 - a defect of the stored text, not of a caller
+    try:
+        fields: dict[str, Any] = dict(encoded)
+        kind = _KINDS[fields.pop("task")]
+        if "report" in fields:
+            fields["report"] = _report(fields["report"])
+        if "related" in fields:
+            fields["related"] = _fingerprints(fields["related"])
+        task = kind(**fields)
+    except (AttributeError, KeyError, TypeError) as error:
+        msg = f"not a task: {error!r:.100}"
+        raise ValueError(msg) from error
+    texts = [value for value in fields.values() if not isinstance(value, (Report, tuple))]
+    if not all(isinstance(text, str) for text in texts) or not is_fingerprint(task.fingerprint):
+        msg = "not a task: one of its texts is none"
+        raise ValueError(msg)
+    return task
+
+
+def _report(encoded: Json) -> Report:
+    fields: dict[str, Any] = {**encoded, "aliases": _fingerprints(encoded["aliases"])}
+    if not all(isinstance(text, str) for name, text in fields.items() if name != "aliases"):
+        msg = "not a task: its report is none"
+        raise ValueError(msg)
+    return Report(**fields)
+
+
+def _fingerprints(encoded: Json) -> tuple[str, ...]:
+    if not isinstance(encoded, list) or not all(
+        isinstance(name, str) and is_fingerprint(name) for name in encoded
+    ):
+        msg = "not a task: it names something that is no fingerprint"
+        raise ValueError(msg)
+    return tuple(encoded)

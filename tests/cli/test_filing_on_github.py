@@ -1,0 +1,124 @@
+"""`ciguard run` files on GitHub: the real command against a server on the loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from github_repository import NAME
+from github_server import TOKEN, Fault, GitHubServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+QUICK = ("--target", "current[planted]", "--budget", "6s", "--issues", f"github:{NAME}")
+ESTABLISH = (*QUICK, "--api", "planted.double", "--max-cases", "64")
+FIND = (*QUICK, "--api", "planted.checked", "--max-cases", "320")
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with GitHubServer() as made:
+        yield made
+    assert made.violations == []
+
+
+def run(
+    folder: Path, server: GitHubServer, *words: str, token: str = TOKEN
+) -> subprocess.CompletedProcess[str]:
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("CIGUARD_", "GITHUB_", "GH_"))}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
+    given = {"PATH": path, "GITHUB_API_URL": server.address(), "GITHUB_TOKEN": token, "CI": "true"}
+    return subprocess.run(
+        [sys.executable, "-m", "ciguard", "run", *words],
+        cwd=folder,
+        env={**kept, **given},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_new_bucket_becomes_an_issue_and_stays_one(tmp_path: Path, server: GitHubServer) -> None:
+    run(tmp_path, server, *ESTABLISH)
+
+    found = run(tmp_path, server, *FIND)
+    again = run(tmp_path, server, *FIND)
+
+    assert (found.returncode, again.returncode) == (1, 0), found.stderr + again.stderr
+    assert list(server.repository.issues) == [1]
+    issue = server.repository.issues[1].latest
+    assert issue["labels"] == ("ciguard",)
+    assert issue["title"].startswith("planted.checked: ")
+    assert "### Script" in issue["body"]
+    assert f"issues: 1: {issue['title']}" in found.stdout
+    assert TOKEN not in everything(tmp_path) + found.stdout + found.stderr
+
+
+def test_a_dry_run_says_what_it_would_file(tmp_path: Path, server: GitHubServer) -> None:
+    run(tmp_path, server, *ESTABLISH)
+
+    found = run(tmp_path, server, *FIND, "--dry-run")
+
+    assert "issues: would open planted.checked: " in found.stdout
+    assert {request.method for request in server.requests} == {"GET"}
+
+
+def test_what_github_did_not_take_is_filed_by_the_next_run(
+    tmp_path: Path, server: GitHubServer
+) -> None:
+    run(tmp_path, server, *ESTABLISH)
+    server.gate = lambda _: Fault.PRIMARY_LIMIT
+
+    limited = run(tmp_path, server, *FIND)
+    server.gate = lambda _: None
+    run(tmp_path, server, *FIND)
+
+    assert limited.returncode == 1, limited.stderr
+    assert "issues: 2 wait for the next run" in limited.stdout
+    assert list(server.repository.issues) == [1]
+    assert not (tmp_path / ".ciguard" / "baseline" / "outbox.jsonl").exists()
+
+
+def test_a_refusal_ends_with_3_and_says_what_to_do(tmp_path: Path, server: GitHubServer) -> None:
+    run(tmp_path, server, *ESTABLISH)
+    server.repository.may_write = False
+
+    refused = run(tmp_path, server, *FIND)
+
+    assert refused.returncode == 3
+    assert "the issues report failed: owner/library: the token may not do that" in refused.stderr
+    run_json = json.loads((tmp_path / ".ciguard" / "run" / "run.json").read_text("utf-8"))
+    assert run_json["buckets"]["new"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "token", "message"),
+    [
+        (("--issues", "github:owner/name"), "", "no token. Set GITHUB_TOKEN or GH_TOKEN"),
+        (("--issues", "github:owner"), TOKEN, "not a repository. Write github:owner/name"),
+        (("--issues", "gitlab:a/b"), TOKEN, "tracker 'gitlab': no such tracker"),
+        (("--issues", "owner/name"), TOKEN, "Write a tracker such as github:owner/name"),
+        (("--issue-template", "missing.j2"), TOKEN, "no such file. Write the path of a template"),
+    ],
+)
+def test_what_cannot_be_filed_is_told_before_the_campaign(
+    tmp_path: Path, server: GitHubServer, words: tuple[str, ...], token: str, message: str
+) -> None:
+    answer = run(tmp_path, server, *words, token=token)
+
+    assert answer.returncode == 2
+    assert message in answer.stderr
+    assert server.requests == []
+
+
+def everything(folder: Path) -> str:
+    return "".join(
+        path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file()
+    )

@@ -1,0 +1,253 @@
+"""A repository as GitHub keeps it: labels, issues and comments, and a clock of its own."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+Json = dict[str, Any]
+NAME = "owner/library"
+
+
+class Clock:
+    """Time that passes when somebody waits."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._elapsed_s = 0.0
+
+    def monotonic(self) -> float:
+        return self._elapsed_s
+
+    def sleep(self, seconds: float) -> None:
+        with self._lock:
+            self._elapsed_s += seconds
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self._elapsed_s)
+
+
+def stamp(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass
+class Stored:
+    """An issue, and what it was before."""
+
+    number: int
+    created: datetime
+    states: list[tuple[datetime, Json]] = field(default_factory=list)
+    comments: list[Json] = field(default_factory=list)
+
+    @property
+    def latest(self) -> Json:
+        return self.states[-1][1]
+
+    def as_of(self, moment: datetime) -> Json | None:
+        """Return what a replica knows that is up to date as of that moment."""
+        return next((state for at, state in reversed(self.states) if at <= moment), None)
+
+
+class RefusedError(Exception):
+    """GitHub answers with an error."""
+
+    def __init__(self, status: int, message: str, errors: tuple[Json, ...] = ()) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body: Json = {
+            "message": message,
+            "documentation_url": "https://docs.github.com/rest",
+            "status": str(status),
+            **({"errors": list(errors)} if errors else {}),
+        }
+
+
+class GitHubRepository:
+    """State and rules of one repository."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.issues: dict[int, Stored] = {}
+        self.labels: dict[str, Json] = {}
+        self.lag_s = 0.0
+        """How old the replica is that answers listings."""
+        self.users = {"octocat"}
+        self.has_issues = True
+        self.may_write = True
+        self.drops_labels = False
+        self._ids = 1000
+
+    def list_issues(self, query: dict[str, str], base: str) -> list[Json]:
+        as_of = self.clock.now() - timedelta(seconds=self.lag_s)
+        wanted = set(filter(None, query.get("labels", "").split(",")))
+        found = []
+        for stored in self.issues.values():
+            state = stored.as_of(as_of)
+            if state is None or not wanted <= set(state["labels"]):
+                continue
+            if query.get("state", "open") not in {"all", state["state"]}:
+                continue
+            if state["updated_at"] >= query.get("since", ""):
+                found.append(self.shown(stored, state, base))
+        return found if query.get("direction") == "asc" else found[::-1]
+
+    def create_issue(self, body: Json, base: str) -> Json:
+        self._require_issues()
+        self._require_write()
+        unknown = [name for name in body.get("assignees", ()) if name not in self.users]
+        if unknown:
+            error = {"value": unknown[0], "resource": "Issue", "field": "assignees"}
+            raise RefusedError(422, "Validation Failed", ({**error, "code": "invalid"},))
+        if len(body.get("body", "")) > 65_536:
+            error = {"resource": "Issue", "field": "body", "code": "custom"}
+            raise RefusedError(422, "Validation Failed", ({**error, "message": "too long"},))
+        stored = Stored(number=len(self.issues) + 1, created=self.clock.now())
+        for name in body.get("labels", ()):
+            self.labels.setdefault(name, self._label(name, "ededed"))
+        labels = () if self.drops_labels else tuple(body.get("labels", ()))
+        state = {"title": body["title"], "body": body.get("body"), "labels": labels}
+        self._store(
+            stored,
+            {
+                **state,
+                "assignees": body.get("assignees", []),
+                "state": "open",
+                "state_reason": None,
+            },
+        )
+        self.issues[stored.number] = stored
+        return self.shown(stored, stored.latest, base)
+
+    def edit_issue(self, number: int, body: Json, base: str) -> Json:
+        self._require_write()
+        stored = self._issue(number)
+        changed: Json = {key: body[key] for key in ("title", "body", "labels") if key in body}
+        if body.get("state", stored.latest["state"]) != stored.latest["state"]:
+            changed |= {"state": body["state"], "state_reason": body.get("state_reason")}
+        self._store(stored, {**stored.latest, **changed})
+        return self.shown(stored, stored.latest, base)
+
+    def list_comments(self, number: int, query: dict[str, str], base: str) -> list[Json]:
+        comments = self._issue(number).comments
+        return [
+            self.shown_comment(number, comment, base)
+            for comment in comments
+            if stamp(comment["updated"]) >= query.get("since", "")
+        ]
+
+    def create_comment(self, number: int, body: Json, base: str) -> Json:
+        self._require_write()
+        stored = self._issue(number)
+        now = self.clock.now()
+        comment = {"id": self._next_id(), "body": body["body"], "created": now, "updated": now}
+        stored.comments.append(comment)
+        self._store(stored, dict(stored.latest))
+        return self.shown_comment(number, comment, base)
+
+    def edit_comment(self, identity: int, body: Json, base: str) -> Json:
+        self._require_write()
+        for number, stored in self.issues.items():
+            for comment in stored.comments:
+                if comment["id"] == identity:
+                    comment |= {"body": body["body"], "updated": self.clock.now()}
+                    return self.shown_comment(number, comment, base)
+        raise RefusedError(404, "Not Found")
+
+    def delete_comment(self, identity: int) -> None:
+        self._require_write()
+        for stored in self.issues.values():
+            kept = [comment for comment in stored.comments if comment["id"] != identity]
+            if len(kept) < len(stored.comments):
+                stored.comments = kept
+                return
+        raise RefusedError(404, "Not Found")
+
+    def get_label(self, name: str) -> Json:
+        if name not in self.labels:
+            raise RefusedError(404, "Not Found")
+        return self.labels[name]
+
+    def create_label(self, body: Json) -> Json:
+        self._require_write()
+        if body["name"] in self.labels:
+            error = {"resource": "Label", "field": "name", "code": "already_exists"}
+            raise RefusedError(422, "Validation Failed", (error,))
+        self.labels[body["name"]] = self._label(body["name"], body["color"])
+        return self.labels[body["name"]]
+
+    def shown(self, stored: Stored, state: Json, base: str) -> Json:
+        url = f"{base}/repos/{NAME}/issues/{stored.number}"
+        return {
+            "id": stored.number,
+            "node_id": f"I_{stored.number}",
+            "url": url,
+            "repository_url": f"{base}/repos/{NAME}",
+            "labels_url": f"{url}/labels{{/name}}",
+            "comments_url": f"{url}/comments",
+            "events_url": f"{url}/events",
+            "html_url": f"https://github.com/{NAME}/issues/{stored.number}",
+            "number": stored.number,
+            "state": state["state"],
+            "state_reason": state["state_reason"],
+            "title": state["title"],
+            "body": state["body"],
+            "user": None,
+            "labels": [self.labels.get(n, self._label(n, "ededed")) for n in state["labels"]],
+            "assignee": None,
+            "assignees": [],
+            "milestone": None,
+            "locked": False,
+            "comments": len(stored.comments),
+            "closed_at": None,
+            "created_at": stamp(stored.created),
+            "updated_at": state["updated_at"],
+        }
+
+    def shown_comment(self, number: int, comment: Json, base: str) -> Json:
+        return {
+            "id": comment["id"],
+            "node_id": f"C_{comment['id']}",
+            "url": f"{base}/repos/{NAME}/issues/comments/{comment['id']}",
+            "html_url": f"https://github.com/{NAME}/issues/{number}#{comment['id']}",
+            "issue_url": f"{base}/repos/{NAME}/issues/{number}",
+            "body": comment["body"],
+            "user": None,
+            "created_at": stamp(comment["created"]),
+            "updated_at": stamp(comment["updated"]),
+        }
+
+    def _store(self, stored: Stored, state: Json) -> None:
+        now = self.clock.now()
+        stored.states.append((now, {**state, "updated_at": stamp(now)}))
+
+    def _issue(self, number: int) -> Stored:
+        self._require_issues()
+        if number not in self.issues:
+            raise RefusedError(404, "Not Found")
+        return self.issues[number]
+
+    def _require_issues(self) -> None:
+        if not self.has_issues:
+            raise RefusedError(410, "Issues has been disabled in this repository.")
+
+    def _require_write(self) -> None:
+        if not self.may_write:
+            raise RefusedError(403, "Resource not accessible by integration")
+
+    def _label(self, name: str, color: str) -> Json:
+        return {
+            "id": sum(map(ord, name)),
+            "node_id": f"L_{name}",
+            "url": f"https://api.github.com/repos/{NAME}/labels/{name}",
+            "name": name,
+            "description": None,
+            "color": color,
+            "default": False,
+        }
+
+    def _next_id(self) -> int:
+        self._ids += 1
+        return self._ids

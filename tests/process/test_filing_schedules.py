@@ -1,0 +1,51 @@
+"""Two jobs that file at once, with failures at every request: one issue per bucket in the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from filing_schedules import BACK, BUCKETS, KNOWN, NEW, NEWS, WHY, play
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from filing_schedules import Ending
+
+FEW = 12
+MANY = 500
+PARTS = 10
+
+
+def assert_ended_well(seed: int, ending: Ending) -> None:
+    assert ending.open_later == dict.fromkeys(BUCKETS, 1), seed
+    assert ending.left == 0, seed
+    assert ending.said[KNOWN].count(NEWS) >= 1, seed
+    assert ending.said[BACK].count(WHY) >= 1, seed
+    assert ending.violations == [], seed
+
+
+def test_two_jobs_with_failing_requests_leave_one_open_issue_per_bucket(tmp_path: Path) -> None:
+    endings = [play(seed, tmp_path / str(seed)) for seed in range(FEW)]
+
+    for seed, ending in enumerate(endings):
+        assert_ended_well(seed, ending)
+    assert sum(ending.faults for ending in endings) > FEW
+
+
+def test_a_schedule_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    assert play(4, tmp_path / "one") == play(4, tmp_path / "two")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_five_hundred_schedules_leave_one_open_issue_per_bucket(part: int, tmp_path: Path) -> None:
+    seeds = range(1000 + part * MANY // PARTS, 1000 + (part + 1) * MANY // PARTS)
+    at_once: list[int] = []
+    for seed in seeds:
+        ending = play(seed, tmp_path / str(seed))
+        assert_ended_well(seed, ending)
+        at_once += [ending.open_at_once[name] for name in NEW]
+
+    # Most are right before the next run looks again: only failures and stale listings need it.
+    assert at_once.count(1) > len(at_once) / 2

@@ -1,0 +1,295 @@
+"""GitHub's tracker when GitHub fails, refuses, limits or lags: real HTTP on the loopback."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from github_repository import NAME
+from github_server import TOKEN, Fault, GitHubServer
+from tracker_stages import GitHubStage
+
+from ciguard.errors import TrackerError, TrackerUnavailableError
+from ciguard.trackers import Connection, Patience, Report, Terms, marker
+from ciguard.trackers.github import GitHubTracker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from github_server import Request
+
+FINGERPRINT = "v1:0123456789abcdef"
+REPORT = Report(
+    fingerprint=FINGERPRINT, title="torch.fold: SIGFPE", body=f"{marker(FINGERPRINT)}\n\nthe body"
+)
+ISSUES = f"/repos/{NAME}/issues"
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with GitHubServer() as made:
+        yield made
+    assert made.violations == []
+
+
+@pytest.fixture
+def stage(server: GitHubServer) -> GitHubStage:
+    return GitHubStage(server)
+
+
+def failing(method: str, faults: Iterable[Fault | None]) -> Callable[[Request], Fault | None]:
+    """Return a gate that fails the requests with that method one after the other."""
+    remaining = iter(faults)
+    return lambda request: next(remaining, None) if request.method == method else None
+
+
+@pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.PRIMARY_LIMIT])
+def test_a_post_that_fails_makes_one_issue_whether_or_not_it_was_carried_out(
+    server: GitHubServer, stage: GitHubStage, fault: Fault
+) -> None:
+    server.repository.create_label({"name": "ciguard", "color": "b60205"})
+    server.gate = failing("POST", [fault])
+
+    issue = stage.tracker().open(REPORT)
+
+    assert issue.number == "1"
+    assert len(server.repository.issues) == 1
+    assert server.posts() == (1 if fault.is_late else 2)
+
+
+@pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.PRIMARY_LIMIT])
+def test_a_listing_that_fails_is_asked_for_again(
+    server: GitHubServer, stage: GitHubStage, fault: Fault
+) -> None:
+    server.gate = failing("GET", [fault, fault])
+
+    assert stage.tracker().find(FINGERPRINT) is None
+
+
+def test_a_second_post_is_never_sent_without_a_listing_before_it(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    faults = [Fault.BAD_GATEWAY, Fault.TOO_MANY, Fault.SECONDARY_LIMIT]
+    server.gate = failing("POST", [None, *faults])
+
+    stage.tracker().open(REPORT)
+
+    kinds = [r.method for r in server.requests if r.path == ISSUES]
+    assert kinds.count("POST") == 4
+    assert ("POST", "POST") not in itertools.pairwise(kinds)
+
+
+def test_github_is_asked_twice_at_most_to_file_what_it_may_have_filed(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    server.repository.lag_s = 600
+    server.gate = failing("POST", [None, *itertools.repeat(Fault.LATE_RESET)])
+
+    with pytest.raises(TrackerUnavailableError, match="does not show it yet"):
+        stage.tracker().open(REPORT)
+
+    assert server.posts() == 2
+
+
+def test_what_was_carried_out_late_and_is_listed_late_is_settled_by_the_next_job(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    server.repository.lag_s = 600
+    server.gate = failing("POST", [None, Fault.LATE_RESET])
+    stage.tracker().open(REPORT)
+    server.clock.sleep(700)
+
+    issue = stage.tracker().open(REPORT)
+
+    states = {n: s.latest["state"] for n, s in server.repository.issues.items()}
+    assert issue.number == "1"
+    assert states == {1: "open", 2: "closed"}
+    assert server.repository.issues[2].latest["body"].startswith("Duplicate of #1")
+
+
+@pytest.mark.parametrize("fault", [Fault.LATE_BAD_GATEWAY, Fault.LATE_RESET])
+def test_a_comment_that_may_have_been_written_is_not_written_twice(
+    server: GitHubServer, stage: GitHubStage, fault: Fault
+) -> None:
+    issue = stage.tracker().open(REPORT)
+    server.gate = failing("POST", [fault])
+
+    stage.tracker().comment(issue, "also on torch==2.14.0")
+
+    assert stage.entries(issue) == ["also on torch==2.14.0"]
+
+
+def test_followers_are_notified_once_a_day(server: GitHubServer, stage: GitHubStage) -> None:
+    issue = stage.tracker().open(REPORT)
+
+    for hour in range(30):
+        stage.tracker().comment(issue, f"hour {hour}")
+        server.clock.sleep(3600)
+
+    comments = server.repository.issues[1].comments
+    gaps = [b["created"] - a["created"] for a, b in itertools.pairwise(comments)]
+    assert len(comments) == 2
+    assert gaps[0].total_seconds() >= 86_400
+    assert len(stage.entries(issue)) == 30
+
+
+def test_a_reason_is_given_again_where_closing_failed_and_said_once(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    issue = stage.tracker().open(REPORT)
+    server.gate = failing("PATCH", itertools.repeat(Fault.BAD_GATEWAY))
+    with pytest.raises(TrackerUnavailableError):
+        stage.tracker(patience_s=20).close(issue, "gone")
+    server.gate = lambda _: None
+
+    closed = stage.tracker().close(issue, "gone")
+
+    assert not closed.is_open
+    assert stage.entries(issue) == ["gone"]
+
+
+def test_a_limit_that_ends_soon_is_waited_for(server: GitHubServer, stage: GitHubStage) -> None:
+    server.reset_in_s = 40
+    server.gate = failing("GET", [Fault.PRIMARY_LIMIT])
+    began_s = server.clock.monotonic()
+
+    stage.tracker().find(FINGERPRINT)
+
+    assert 40 <= server.clock.monotonic() - began_s < 60
+
+
+def test_a_limit_that_ends_in_half_an_hour_is_not_waited_for(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    server.gate = failing("GET", [Fault.PRIMARY_LIMIT])
+    began_s = server.clock.monotonic()
+
+    with pytest.raises(TrackerUnavailableError, match=r"rate limit is reached.*another 1800 s"):
+        stage.tracker().find(FINGERPRINT)
+
+    assert server.clock.monotonic() - began_s < 5
+
+
+def test_all_waits_together_stay_within_patience(server: GitHubServer, stage: GitHubStage) -> None:
+    server.gate = lambda _: Fault.SECONDARY_LIMIT
+    began_s = server.clock.monotonic()
+
+    with pytest.raises(TrackerUnavailableError, match="waits for the next run"):
+        stage.tracker(patience_s=30).open(REPORT)
+
+    assert server.clock.monotonic() - began_s <= 31
+
+
+def test_a_server_that_is_gone_is_told_without_a_traceback(stage: GitHubStage) -> None:
+    to = Connection(repository=NAME, api="http://127.0.0.1:9", token=TOKEN, pause_s=0)
+    patience = Patience(10, clock=stage.clock.monotonic, sleep=stage.clock.sleep)
+
+    with pytest.raises(TrackerUnavailableError, match=f"{NAME}: GitHub cannot be reached"):
+        GitHubTracker(to, patience=patience).find(FINGERPRINT)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "message"),
+    [
+        ("has_issues", False, "issues are disabled; enable them"),
+        ("may_write", False, "give it the permission `issues: write`"),
+        ("drops_labels", True, "GitHub dropped the label 'ciguard', so the issue was closed"),
+    ],
+)
+def test_what_only_a_person_can_put_right_is_told_at_once(
+    server: GitHubServer, stage: GitHubStage, attribute: str, value: object, message: str
+) -> None:
+    setattr(server.repository, attribute, value)
+
+    with pytest.raises(TrackerError, match=message) as caught:
+        stage.tracker().open(REPORT)
+
+    assert not isinstance(caught.value, TrackerUnavailableError)
+    assert all(s.latest["state"] == "closed" for s in server.repository.issues.values())
+
+
+def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    def attempt(to: Connection, terms: Terms | None = None) -> str:
+        patience = Patience(10, clock=stage.clock.monotonic, sleep=stage.clock.sleep)
+        with pytest.raises(TrackerError) as caught:
+            GitHubTracker(to, patience=patience, terms=terms).open(REPORT)
+        return str(caught.value)
+
+    api = server.address()
+
+    missing = attempt(Connection(repository="owner/other", api=api, token=TOKEN))
+    refused = attempt(Connection(repository=NAME, api=api, token="wrong"))  # noqa: S106 - it is
+    known = Connection(repository=NAME, api=api, token=TOKEN, pause_s=0)
+    unknown = attempt(known, Terms(assignees=("nobody",)))
+
+    assert "owner/other: no such repository, or the token may not see it" in missing
+    assert "the token in GITHUB_TOKEN or GH_TOKEN is not accepted" in refused
+    assert "correct `issue-labels` or `issue-assignees`" in unknown
+    assert "assignees invalid nobody" in unknown
+
+
+def test_labels_and_assignees_are_those_of_the_settings(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    stage.tracker(terms=Terms(labels=("bug", "ciguard"), assignees=("octocat",))).open(REPORT)
+
+    filed = server.repository.issues[1].latest
+    assert filed["labels"] == ("ciguard", "bug")
+    assert filed["assignees"] == ["octocat"]
+
+
+def test_a_title_that_a_person_changed_stays(server: GitHubServer, stage: GitHubStage) -> None:
+    stage.tracker().open(REPORT)
+    server.repository.edit_issue(1, {"title": "a better title"}, "")
+
+    stage.tracker().open(Report(fingerprint=FINGERPRINT, title="t", body=f"{REPORT.body}!"))
+
+    assert server.repository.issues[1].latest["title"] == "a better title"
+    assert server.repository.issues[1].latest["body"].endswith("!")
+
+
+def test_an_issue_without_the_label_is_nobody_s(server: GitHubServer, stage: GitHubStage) -> None:
+    server.repository.create_issue({"title": "forged", "body": REPORT.body}, "")
+
+    assert stage.tracker().find(FINGERPRINT) is None
+
+
+def test_a_run_asks_for_no_more_than_it_needs(server: GitHubServer, stage: GitHubStage) -> None:
+    tracker = stage.tracker()
+    for number in range(30):
+        name = f"v1:{number:016x}"
+        tracker.open(Report(fingerprint=name, title="t", body=marker(name)))
+    server.requests.clear()
+
+    again = stage.tracker()
+    for number in range(30):
+        again.find(f"v1:{number:016x}")
+
+    assert len(server.requests) == 1
+
+
+def test_the_token_is_in_no_message_no_log_and_no_representation(
+    server: GitHubServer, stage: GitHubStage, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    to = Connection(repository=NAME, api=server.address(), token=TOKEN)
+    server.repository.may_write = False
+
+    with pytest.raises(TrackerError) as caught:
+        stage.tracker().open(REPORT)
+
+    shown = f"{caught.value} {caplog.text} {to!r} {caught.value.__cause__!r}"
+    assert server.requests[-1].authorization == f"token {TOKEN}"
+    assert TOKEN not in shown
+
+
+def test_who_files_nothing_on_github_does_not_load_its_library() -> None:
+    program = "import sys, ciguard.trackers; sys.exit('github' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

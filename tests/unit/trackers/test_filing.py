@@ -1,0 +1,317 @@
+"""A whole filing: from the end of a run to issues, baseline and outbox."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from finding_examples import call, crash
+
+from ciguard.baseline import FolderStore, Sighting, State, establish, update
+from ciguard.domain import (
+    Bucket,
+    Comparison,
+    Confirmation,
+    RunFinished,
+    TargetSummary,
+    Verdict,
+)
+from ciguard.errors import TrackerError, TrackerUnavailableError
+from ciguard.trackers import (
+    ROLL_UP,
+    Desk,
+    Filing,
+    FilingRules,
+    LocalTracker,
+    Outbox,
+    Report,
+    Sources,
+    Tracker,
+)
+from ciguard.triage import Buckets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.baseline import Records
+
+TARGET = "torch==2.13.0"
+RULES = FilingRules(cap=3, per_day=20)
+
+
+def bucket(api: str = "torch.fold", comparison: Comparison = Comparison.NEW) -> Bucket:
+    made = Buckets().add(crash(case=call(api=api)))
+    return replace(made, confirmation=Confirmation.CONFIRMED, comparison=comparison)
+
+
+def known(api: str = "torch.fold") -> Bucket:
+    return bucket(api, Comparison.KNOWN)
+
+
+class Stopped:
+    """A tracker that answers some calls of `open`, then fails."""
+
+    def __init__(self, tracker: Tracker, *, after: int, error: type[TrackerError]) -> None:
+        self._tracker = tracker
+        self._left = after
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tracker, name)
+
+    def open(self, report: Report) -> object:
+        if not self._left:
+            msg = "GitHub cannot be reached"
+            raise self._error(msg)
+        self._left -= 1
+        return self._tracker.open(report)
+
+
+class Project:
+    """A baseline, an outbox and a folder of issues, over several runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = FolderStore(folder / "baseline")
+        self.outbox = Outbox(self.store)
+        self.issues = LocalTracker(folder / "issues")
+        self.day = 1
+        self.rules = RULES
+
+    def run(
+        self, *compared: Bucket, tracker: object = None, version: str = "2.13.0", dry: bool = False
+    ) -> list[str]:
+        """Conclude a run as a campaign does, and file it."""
+        desk = Desk(tracker or self.issues, self.outbox, dry_run=dry)  # type: ignore[arg-type]
+        sources = Sources(out=self.folder / "run")
+        filing = Filing(desk, self.store, rules=self.rules, sources=sources)
+        sighting = Sighting(
+            time=f"2026-01-{self.day:02}T00:00:00Z", commit="abc", versions=((TARGET, version),)
+        )
+        self.day += 1
+        is_first = not self.store.exists()
+        before: Records = {} if is_first else self.store.load()
+        self.store.save(update(before, compared, sighting))
+        verdict = Verdict.ESTABLISHED if is_first else Verdict.CLEAN
+        filing.receive(finished(verdict, compared, version))
+        filing.close()
+        return desk.says
+
+    def numbers(self) -> dict[str, bool]:
+        """Return whether each issue is open, by the API in its name."""
+        names = [path.name for path in (self.folder / "issues").glob("*.md")]
+        found = {name: self.issues.find(name[:19].replace("-", ":", 1)) for name in names}
+        return {name[20:-3]: issue.is_open for name, issue in found.items() if issue}
+
+    def text(self, name: Bucket) -> str:
+        issue = self.issues.find(name.fingerprint)
+        assert issue is not None
+        return (self.folder / "issues" / issue.number).read_text("utf-8")
+
+
+def finished(verdict: Verdict, buckets: tuple[Bucket, ...], version: str) -> RunFinished:
+    target = TargetSummary(
+        name=TARGET,
+        library="torch",
+        version=version,
+        python="3.11",
+        device="cpu",
+        packages={},
+        confined_by=(),
+        apis=1,
+    )
+    return RunFinished(
+        verdict=verdict, exit_code=0, summary="", targets=(target,), buckets=buckets, stages={}
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path)
+    made.run()
+    return made
+
+
+def test_what_is_new_is_filed_and_the_baseline_knows_the_issue(project: Project) -> None:
+    says = project.run(bucket())
+
+    record = project.store.load()[bucket().fingerprint]
+    assert project.numbers() == {"torch.fold": True}
+    assert record.issue.endswith("torch.fold.md")
+    assert says == [f"{record.issue}: torch.fold: SIGSEGV"]
+    assert project.outbox.tasks() == []
+
+
+def test_the_first_run_files_nothing_of_its_own(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+
+    project.run(bucket())
+
+    assert project.numbers() == {"further-findings": True}
+
+
+def test_what_is_known_is_said_again_only_with_news(project: Project) -> None:
+    project.run(bucket())
+    before = project.text(bucket())
+
+    project.run(known())
+    same = project.text(bucket())
+    project.run(known(), version="2.14.0")
+    project.run(known(), version="2.14.0")
+
+    assert same == before
+    assert project.text(bucket()).count("Also met on torch==2.13.0 &#40;version 2.14.0&#41;.") == 1
+
+
+def test_clean_runs_close_the_issue_and_are_named_as_evidence(project: Project) -> None:
+    project.run(bucket())
+    gone = bucket(comparison=Comparison.FIXED)
+
+    states = [project.numbers() for _ in range(3) if project.run(gone) is not None]
+
+    assert [state["torch.fold"] for state in states] == [True, True, False]
+    text = project.text(bucket()).replace("&#58;", ":")
+    assert (
+        "Not met in 3 runs in a row that exercised it: 2026-01-03T00:00:00Z on torch==2.13.0"
+        in (text)
+    )
+    assert text.count("commit abc") >= 3
+
+
+def test_a_clean_run_on_another_release_counts_anew(project: Project) -> None:
+    project.run(bucket())
+    gone = bucket(comparison=Comparison.FIXED)
+    for version in ("2.13.0", "2.13.0", "2.14.0", "2.14.0.dev20260101"):
+        project.run(gone, version=version)
+    open_still = project.numbers()["torch.fold"]
+
+    project.run(gone, version="2.14.0.dev20260102")
+
+    assert open_still
+    assert project.numbers() == {"torch.fold": False}
+
+
+def test_a_regression_opens_the_issue_again_with_the_version(project: Project) -> None:
+    project.run(bucket())
+    for _ in range(3):
+        project.run(bucket(comparison=Comparison.FIXED))
+
+    project.run(bucket(), version="2.14.0")
+
+    assert project.numbers() == {"torch.fold": True}
+    assert "Met again on torch==2.13.0 &#40;version 2.14.0&#41;" in project.text(bucket())
+    assert "This had been fixed and is back." in project.text(bucket())
+
+
+def test_beyond_the_caps_buckets_go_on_one_list(project: Project) -> None:
+    project.rules = FilingRules(cap=2, per_day=3)
+
+    project.run(*[bucket(f"torch.a{n}") for n in range(4)])
+    project.run(*[bucket(f"torch.b{n}") for n in range(4)])
+
+    filed = sorted(project.numbers())
+    assert filed == ["further-findings", "torch.a0", "torch.a1", "torch.b0"]
+    listing = project.issues.find(ROLL_UP)
+    assert listing is not None
+    assert "3 known findings" in (project.folder / "issues" / listing.number).read_text("utf-8")
+
+
+def test_what_a_silent_tracker_did_not_take_is_filed_by_the_next_run(project: Project) -> None:
+    down = Stopped(project.issues, after=1, error=TrackerUnavailableError)
+
+    says = project.run(bucket("torch.a"), bucket("torch.b"), tracker=down)
+    filed = project.numbers()
+    project.run(known("torch.a"), known("torch.b"))
+
+    assert filed == {"torch.a": True}
+    assert says[-2:] == ["GitHub cannot be reached", "2 wait for the next run"]
+    assert project.numbers() == {"torch.a": True, "torch.b": True}
+    assert project.outbox.tasks() == []
+    assert all(record.issue for record in project.store.load().values())
+
+
+def test_what_waits_and_is_fixed_meanwhile_is_not_filed(project: Project) -> None:
+    project.run(bucket(), tracker=Stopped(project.issues, after=0, error=TrackerUnavailableError))
+
+    for _ in range(3):
+        down = Stopped(project.issues, after=0, error=TrackerUnavailableError)
+        project.run(bucket(comparison=Comparison.FIXED), tracker=down)
+    project.run()
+
+    assert project.store.load()[bucket().fingerprint].state is State.FIXED
+    assert project.numbers() == {}
+    assert project.outbox.tasks() == []
+
+
+def test_a_refusal_is_an_error_and_loses_nothing(project: Project) -> None:
+    refusing = Stopped(project.issues, after=0, error=TrackerError)
+
+    with pytest.raises(TrackerError, match="cannot be reached"):
+        project.run(bucket(), tracker=refusing)
+    project.run(known())
+
+    assert project.numbers() == {"torch.fold": True}
+
+
+def test_a_run_that_is_killed_while_filing_leaves_no_second_issue(project: Project) -> None:
+    class Killed(Stopped):
+        def open(self, report: Report) -> object:
+            self._tracker.open(report)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        project.run(bucket(), tracker=Killed(project.issues, after=0, error=TrackerError))
+    project.run(known())
+
+    assert project.numbers() == {"torch.fold": True}
+    assert project.store.load()[bucket().fingerprint].issue
+
+
+def test_a_dry_run_says_what_would_be_done_and_does_nothing(project: Project) -> None:
+    project.run(bucket("torch.a"))
+    before = (project.text(bucket("torch.a")), project.store.load()[bucket("torch.a").fingerprint])
+
+    says = project.run(known("torch.a"), bucket("torch.b"), version="2.14.0", dry=True)
+
+    issue = before[1].issue
+    assert says == [
+        "would open torch.b: SIGSEGV",
+        f"would show the latest evidence in {issue}",
+        f"would comment on {issue}: Also met on torch==2.13.0 (version 2.14.0).",
+    ]
+    assert project.text(bucket("torch.a")) == before[0]
+    assert project.numbers() == {"torch.a": True}
+    assert project.outbox.tasks() == []
+
+
+def test_related_buckets_are_linked(project: Project) -> None:
+    one, stranger = bucket("torch.a"), bucket("torch.c")
+    other = replace(bucket("torch.b"), related=(one.fingerprint,))
+
+    project.run(one, other, stranger)
+
+    assert "Their issues: `" in project.text(other)
+    assert f"{one.fingerprint.replace(':', '-')}-torch.a.md" in project.text(other)
+    assert "Their issues" not in project.text(stranger)
+
+
+def test_nothing_is_filed_by_a_run_that_proves_nothing(project: Project) -> None:
+    desk = Desk(project.issues, project.outbox)
+    filing = Filing(desk, project.store, rules=RULES, sources=Sources(out=project.folder / "run"))
+
+    filing.receive(finished(Verdict.INTERRUPTED, (bucket(),), "2.13.0"))
+
+    assert project.numbers() == {}
+    assert desk.says == []
+
+
+def test_evidence_of_clean_runs_is_kept_by_the_baseline(project: Project) -> None:
+    project.store.save(establish([bucket()], Sighting(time="2026-01-01T00:00:00Z")))
+    project.run(bucket(comparison=Comparison.FIXED))
+
+    (clean,) = project.store.load()[bucket().fingerprint].decision.clean_on
+
+    assert datetime.strptime(clean.time, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).day == 2
+    assert clean.versions == ((TARGET, "2.13.0"),)

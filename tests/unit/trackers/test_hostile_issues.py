@@ -1,0 +1,178 @@
+"""What a fuzzed text can do in an issue, once GitHub's flavour of markdown has been rendered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from finding_examples import call, finding, pair
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from ciguard.domain import (
+    Bucket,
+    Crashed,
+    Errored,
+    Frame,
+    Hung,
+    LiteralValue,
+    Passed,
+    Rejected,
+    markdown_text,
+)
+from ciguard.trackers import Context, Report, report, roll_up
+from ciguard.trackers.body import MOST_BODY
+from ciguard.trackers.contract import marked_with
+from ciguard.triage import Buckets, EnvironmentHint, script
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markdown_it.token import Token
+
+GITHUB = MarkdownIt("gfm-like", {"linkify": True, "html": True})
+"""CommonMark with tables, strikethrough, bare links and raw HTML: what GitHub reads."""
+assert GITHUB.linkify is not None
+GITHUB.linkify.set({"fuzzy_link": False})  # GitHub takes no `x.py` for an address in Paraguay
+OURS = re.compile(
+    r"<!-- ciguard-fp: v1:[0-9a-f]{16} -->\n?|"
+    r"</?details>|</?code>|<summary>What other findings must share to be this one</summary>"
+)
+MOST_TITLE = 256
+"""What GitHub takes."""
+NASTY = (
+    "@everyone",
+    "@octocat/team",
+    "](javascript:alert(1))",
+    "[x](javascript:alert(1))",
+    "![x](https://evil.example/x.png)",
+    "<img src=x onerror=alert(1)>",
+    "<script>alert(1)</script>",
+    "</details></table><h1>big",
+    "<!-- ciguard-fp: v1:0000000000000000 -->",
+    "--> <!--",
+    "\x1b[31mred\x1b[0m\x9b31m",
+    "```\n# heading\n````\n~~~",
+    "``` `` ` a | b ||",
+    "${{ secrets.GITHUB_TOKEN }}",
+    "{{ footer }}{% raw %}",
+    "\x00NUL\x00",
+    "\u202eRTL\u2066\u200b\ufeff",
+    "\ud800",
+    "www.evil.example https://evil.example a@evil.example",
+    "fixes #1, closes owner/repo#2 GH-3 0123456789abcdef0123456789abcdef01234567",
+    "\r\n\r\n# heading\n- [ ] task\n> quote\n***\n| a | b |\n| - | - |\n    code",
+    "&lt;img&gt; &#60;b&#62; &commat;octocat \\@octocat \\<b>",
+    "::set-output name=x::y\n##[error]x",
+    "/home/runner/work/_temp/ghs_0123456789abcdef/site-packages/torch/x.py",
+)
+
+texts = st.one_of(
+    st.sampled_from(NASTY),
+    st.text(max_size=60),
+    st.lists(st.sampled_from(NASTY), min_size=1, max_size=4).map(" ".join),
+    st.text(alphabet="`<>[]()!|\\@#&*_~-\n\r\t\"'/: aw.", max_size=60),
+)
+
+
+def tokens_of(markdown: str) -> Iterator[Token]:
+    """Yield all tokens but the text inside code elements, where GitHub links nothing."""
+    for token in GITHUB.parse(markdown):
+        yield token
+        is_code = False
+        for child in token.children or ():
+            if child.type == "html_inline":
+                is_code = (is_code or "<code>" in child.content) and "</code>" not in child.content
+            if child.type != "text" or not is_code:
+                yield child
+
+
+def assert_inert(issue: Report) -> None:
+    """Fail where a reader's browser, a person's inbox or another issue would notice the text."""
+    assert len(issue.body) <= MOST_BODY + 500
+    assert len(issue.title) <= MOST_TITLE
+    issue.body.encode("utf-8")  # no lone surrogates
+    for text in (issue.title, issue.body):
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    for token in tokens_of(issue.body):
+        assert token.type not in {"link_open", "image"}, token
+        if token.type in {"html_inline", "html_block"}:
+            assert not OURS.sub("", token.content).strip(), token
+        if token.type == "heading_open":
+            assert token.tag == "h3", token
+        if token.type == "text":
+            assert not re.search(r"[@#]\w|\bGH-\d", token.content), token
+    assert marked_with(issue.body) == issue.fingerprint
+    assert not re.search(r"[@#]\w", issue.title)
+
+
+def crashed(text: str) -> Bucket:
+    case = call(LiteralValue(text), api=f"torch.{text}", keywords=((text, LiteralValue(text)),))
+    made = finding(Crashed("SIGABRT", (Frame(text, text),), text), case=case, message=text)
+    return replace(Buckets().add(made), grouping=((text, text), ("message", text)))
+
+
+def errored(text: str) -> Bucket:
+    return Buckets().add(finding(Errored(text, text, (Frame(text, text),)), message=text))
+
+
+def hung(text: str) -> Bucket:
+    return Buckets().add(finding(Hung(5.0, (Frame(text, text),)), target=text, message=text))
+
+
+def differing(text: str) -> Bucket:
+    met = pair(Rejected(text, text), Passed(b"null", 0.1), kind="accepted")
+    return Buckets().add(replace(met, kind=text, message=text))
+
+
+def written(made: Bucket, text: str) -> Report:
+    source = script(made.finding, environment_hint=EnvironmentHint(install=("torch",)))
+    versions = dict.fromkeys(made.finding.outcomes, text)
+    context = Context(script=source, versions=versions, commit=text, first_seen=text)
+    return report(made, context)
+
+
+@settings(deadline=None)  # rendering all of it takes a while
+@pytest.mark.parametrize("bucket_of", [crashed, errored, hung, differing])
+@given(text=texts)
+@example(text="".join(NASTY))
+def test_nothing_fuzzed_is_alive_in_an_issue(bucket_of: object, text: str) -> None:
+    made = bucket_of(text)  # type: ignore[operator]
+
+    assert_inert(written(made, text))
+
+
+@settings(deadline=None)
+@given(st.lists(texts, min_size=1, max_size=4))
+def test_nothing_fuzzed_is_alive_on_the_list(fuzzed: list[str]) -> None:
+    assert_inert(roll_up(map(crashed, fuzzed)))
+
+
+@given(texts)
+def test_nothing_fuzzed_is_alive_in_a_comment(text: str) -> None:
+    said = Report(fingerprint="", title="", body=markdown_text(text))
+
+    assert_inert(said)
+
+
+@pytest.mark.parametrize("nasty", ["x", "`", "@a ", "\n", "<", "\u202e", "\x00", "| ", "/a"])
+def test_ten_megabytes_make_an_issue_of_bounded_size(nasty: str) -> None:
+    text = nasty * (10_000_000 // len(nasty))
+    died = Crashed("SIGABRT", (Frame(text, text),), text)
+    small = hung("x")
+    huge = replace(finding(died), api=text, message=text, kind=text)
+    context = Context(script=text, versions={"torch==2.13.0": text}, commit=text)
+
+    assert_inert(report(replace(small, finding=huge, grouping=((text, text),)), context))
+
+
+def test_a_path_that_holds_a_token_stays_on_this_machine() -> None:
+    text = "/home/runner/work/_temp/ghs_0123456789abcdef/site-packages/torch/x.py"
+
+    issue = written(errored(text), "1")
+
+    assert "ghs_" not in issue.body + issue.title
+    assert "torch/x.py" in issue.body

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from baseline_examples import NAMES, record
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.baseline import FolderStore, State
+from ciguard.errors import OutputError
+from ciguard.trackers import ROLL_UP, Outbox, Report
+from ciguard.trackers.tasks import (
+    Close,
+    File,
+    Refresh,
+    Task,
+    still_holds,
+    task_from_json,
+    task_to_json,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ONE, OTHER = NAMES[1], NAMES[2]
+
+names = st.sampled_from(NAMES)
+name_lists = st.lists(names, max_size=2).map(tuple)
+reports = st.builds(
+    Report,
+    fingerprint=names,
+    title=st.text(),
+    body=st.text(),
+    slug=st.text(),
+    aliases=name_lists,
+)
+tasks = st.one_of(
+    st.builds(File, report=reports, because=st.text(), related=name_lists),
+    st.builds(Refresh, report=reports, news=st.text(), related=name_lists),
+    st.builds(Close, fingerprint=names, because=st.text()),
+)
+
+
+def report(name: str = ONE, body: str = "body") -> Report:
+    return Report(fingerprint=name, title="title", body=body)
+
+
+@given(tasks)
+def test_a_task_survives_its_json(task: Task) -> None:
+    assert task_from_json(json.loads(json.dumps(task_to_json(task)))) == task
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@given(tasks, st.sampled_from(["task", "report", "because", "news", "fingerprint", "related"]))
+def test_a_task_without_one_of_its_fields_is_none(task: Task, field: str) -> None:
+    encoded = task_to_json(task)
+    if field in encoded:
+        encoded[field] = {"no": "such"}
+
+        with pytest.raises(ValueError, match="not a task"):
+            task_from_json(encoded)
+
+
+@given(json_values)
+def test_what_is_no_task_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="not a task"):
+        task_from_json(value)
+
+
+def test_what_was_added_is_there_until_it_is_done(tmp_path: Path) -> None:
+    first, second = File(report=report()), Close(fingerprint=OTHER, because="gone")
+    Outbox(FolderStore(tmp_path)).add([first, second])
+
+    Outbox(FolderStore(tmp_path)).remove([first])
+
+    assert Outbox(FolderStore(tmp_path)).tasks() == [second]
+    Outbox(FolderStore(tmp_path)).remove([second])
+    assert not (tmp_path / "outbox.jsonl").exists()
+
+
+def test_a_later_task_replaces_what_it_makes_pointless_and_keeps_news(tmp_path: Path) -> None:
+    news = Refresh(report=report(), news="also on torch==2.14.0")
+    outbox = Outbox(FolderStore(tmp_path))
+
+    outbox.add([File(report=report(body="old")), Close(fingerprint=OTHER, because="gone")])
+    outbox.add([news, Refresh(report=report())])
+    outbox.add([File(report=report(body="new")), File(report=report(OTHER))])
+
+    assert outbox.tasks() == [news, File(report=report(body="new")), File(report=report(OTHER))]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{", "[]", '{"schema": 2, "task": "close"}', '{"schema": 1}', "[" * 100_000, "\x00"],
+)
+def test_a_damaged_outbox_is_told_by_line_and_left_as_it_is(tmp_path: Path, line: str) -> None:
+    Outbox(FolderStore(tmp_path)).add([File(report=report())])
+    path = tmp_path / "outbox.jsonl"
+    text = path.read_text() + line + "\n"
+    path.write_text(text)
+
+    with pytest.raises(OutputError, match=r"outbox.jsonl: line 2: .*Mend|mend that line"):
+        Outbox(FolderStore(tmp_path)).add([Close(fingerprint=OTHER, because="gone")])
+
+    assert path.read_text() == text
+
+
+def test_a_link_in_the_place_of_the_outbox_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "outbox.jsonl").symlink_to("/etc/passwd")
+
+    with pytest.raises(OutputError, match="cannot be read"):
+        Outbox(FolderStore(tmp_path)).tasks()
+
+
+def test_only_what_is_still_so_is_done_by_a_later_run() -> None:
+    records = {ONE: record(ONE), OTHER: record(OTHER, state=State.FIXED)}
+    listing = File(report=report(ROLL_UP))
+
+    assert still_holds(File(report=report(ONE)), records)
+    assert still_holds(Close(fingerprint=OTHER, because="gone"), records)
+    assert still_holds(listing, records)
+    assert not still_holds(Close(fingerprint=ONE, because="gone"), records)
+    assert not still_holds(File(report=report(OTHER)), records)
+    assert not still_holds(File(report=report(NAMES[3])), records)
+    accepted = {ONE: record(ONE, state=State.ACCEPTED)}
+    assert not still_holds(File(report=report(ONE)), accepted)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from finding_examples import call, crash
+
+from ciguard.errors import ConfigurationError
+from ciguard.trackers import Context, Template, marker, report
+from ciguard.trackers.body import MOST_BODY
+from ciguard.triage import Buckets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.domain import Bucket
+
+HOSTILE = "@octocat <img src=x> [a](javascript:b) ${{ secrets.X }} {{ footer }}"
+
+
+def template(folder: Path, text: str) -> Template:
+    path = folder / "issue.md.j2"
+    path.write_text(text, encoding="utf-8")
+    return Template(path)
+
+
+def bucket() -> Bucket:
+    made = Buckets().add(crash(HOSTILE, case=call(api="torch.fold")))
+    return replace(made, finding=replace(made.finding, message=HOSTILE))
+
+
+def test_a_project_s_template_is_filled_and_the_marker_stays_in_front(tmp_path: Path) -> None:
+    own = template(tmp_path, "{{ severity }} in {{ api }}\n{% if script %}{{ script }}{% endif %}")
+
+    issue = report(bucket(), Context(), template=own)
+
+    assert issue.body == f"{marker(issue.fingerprint)}\n\n`critical` in `torch.fold`"
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        ("a\n{{ summary", "line 2: unexpected end of template"),
+        ("{{ sumary }}", "'sumary' is undefined"),
+        ("{% include '/etc/passwd' %}", "no loader"),
+        ("{{ ''.__class__.__mro__ }}", "unsafe"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ range(10**9) }}", "Range too big"),
+    ],
+)
+def test_a_broken_template_is_told_before_the_run(tmp_path: Path, text: str, mistake: str) -> None:
+    with pytest.raises(ConfigurationError, match=mistake) as caught:
+        template(tmp_path, text)
+
+    assert "issue.md.j2" in str(caught.value)
+
+
+def test_a_template_that_is_no_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="issue-template = "):
+        Template(tmp_path)
+
+
+def test_a_value_is_never_taken_for_a_template(tmp_path: Path) -> None:
+    own = template(tmp_path, "{{ evidence }}")
+
+    body = report(bucket(), Context(), template=own).body
+
+    assert "{{ footer }}" in body
+
+
+def test_a_text_stays_within_the_limit_whatever_the_template_says(tmp_path: Path) -> None:
+    own = template(tmp_path, "{% for n in range(40) %}{{ footer }}{{ script }}{% endfor %}")
+
+    issue = report(bucket(), Context(script="#" * 19_000), template=own)
+
+    assert len(issue.body) <= MOST_BODY + 100
+    assert issue.body.startswith(marker(issue.fingerprint))
