@@ -2,14 +2,16 @@
 
 A call that makes much of the rounding of its inputs, such as the inverse of a nearly singular
 matrix, answers differently on two targets that are both right. What it makes of inputs that were
-moved by one rounding shows that, whatever the call is. This costs calls, so it is done for what
-has already shown itself again.
+moved by one rounding shows that, whatever the call is. In the same way a law of smooth functions
+that fails at one point and holds beside it has met a kink. This costs calls, so it is done for
+what has already shown itself again.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from ciguard.domain import (
     Passed,
     TensorValue,
     TupleValue,
+    Uniform,
     dtypes,
     value_to_json,
 )
@@ -35,7 +38,7 @@ from ciguard.oracles.relations import RELATIONS, observed_in
 from ciguard.oracles.tolerance import epsilon_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,44 +47,68 @@ if TYPE_CHECKING:
     from ciguard.oracles.tolerance import Inputs
 
 _NUMERIC = frozenset({"values", "nan"})
+_STEP = 0.01
 _MOST_MOVED = 4096
 """Elements of a tensor that are written out one by one; larger ones stay as they are."""
 
 
 def may_be_rounding(finding: Finding) -> bool:
-    """Tell whether a finding is of a kind that rounding can bring about."""
+    """Tell whether a finding is of a kind that rounding, or a kink, can bring about."""
     kinds = {"differential": finding.kind, "metamorphic": finding.detail}
-    return kinds.get(finding.oracle) in _NUMERIC
+    is_of_law = finding.oracle == "metamorphic" and _needs_smoothness(finding.case)
+    return is_of_law or kinds.get(finding.oracle) in _NUMERIC
+
+
+def _needs_smoothness(case: ApiCall) -> bool:
+    relation = RELATIONS.items().get(case.relation)
+    return relation is not None and relation.needs_smoothness
 
 
 def nudged(case: ApiCall, seed: int) -> ApiCall:
-    """Return the call with every floating-point element moved up or down by one rounding."""
+    """Return the call with every floating-point element moved a little.
+
+    By one rounding; where a law needs smooth functions, by a hundredth of the tensor's range and
+    more, each tensor by another part: what was equal is not any more.
+    """
+    shares = count(1)
+
+    def rounded(tensor: ArrayValue | TensorValue) -> Value:
+        is_moved = tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MOST_MOVED
+        return replace(tensor, fill=_moved(tensor, seed)) if is_moved else tensor
+
+    def narrowed(tensor: ArrayValue | TensorValue) -> Value:
+        if not isinstance(tensor.fill, Uniform):
+            return tensor
+        low, high = tensor.fill.low, tensor.fill.high
+        step = _STEP * next(shares) * (high - low)
+        return replace(tensor, fill=replace(tensor.fill, low=low + step, high=high - step / 2))
+
+    move = narrowed if _needs_smoothness(case) else rounded
 
     def each(values: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(_nudged(value, seed) for value in values)
+        return tuple(_nudged(value, move) for value in values)
 
     return replace(
         case,
         arguments=each(case.arguments),
-        keywords=tuple((key, _nudged(value, seed)) for key, value in case.keywords),
+        keywords=tuple((key, _nudged(value, move)) for key, value in case.keywords),
         inputs=each(case.inputs),
     )
 
 
-def _nudged(value: Value, seed: int) -> Value:
+def _nudged(value: Value, move: Callable[[ArrayValue | TensorValue], Value]) -> Value:
     match value:
-        case ArrayValue(dtype, shape) | TensorValue(dtype, shape):
-            is_moved = dtype in dtypes.FLOATING and math.prod(shape) <= _MOST_MOVED
-            return replace(value, fill=_moved(value, seed)) if is_moved else value
+        case ArrayValue() | TensorValue():
+            return move(value)
         case ListValue(items) | TupleValue(items):
-            return replace(value, items=tuple(_nudged(item, seed) for item in items))
+            return replace(value, items=tuple(_nudged(item, move) for item in items))
         case DictValue(pairs):
-            return DictValue(tuple((key, _nudged(item, seed)) for key, item in pairs))
+            return DictValue(tuple((key, _nudged(item, move)) for key, item in pairs))
         case CallValue(function, arguments, keywords):
             return CallValue(
                 function,
-                tuple(_nudged(item, seed) for item in arguments),
-                tuple((key, _nudged(item, seed)) for key, item in keywords),
+                tuple(_nudged(item, move) for item in arguments),
+                tuple((key, _nudged(item, move)) for key, item in keywords),
             )
         case _:
             return value
@@ -98,7 +125,7 @@ def _moved(value: ArrayValue | TensorValue, seed: int) -> Explicit:
 
 
 def is_rounding(finding: Finding, seen: Mapping[str, Sequence[Outcome]]) -> bool:
-    """Tell whether rounding explains a finding.
+    """Tell whether rounding, or a kink, explains a finding.
 
     Args:
         finding: of a difference in values, with its outcomes.
@@ -106,6 +133,10 @@ def is_rounding(finding: Finding, seen: Mapping[str, Sequence[Outcome]]) -> bool
             calls with nudged inputs.
     """
     inputs = inputs_in(finding.case)
+    if _needs_smoothness(finding.case):
+        return any(
+            not _breaks(outcome, finding, inputs) for n in finding.targets for outcome in seen[n]
+        )
     condition = max(
         (
             _condition(finding.outcomes[name], other, inputs)
@@ -125,13 +156,14 @@ def _shows(finding: Finding, inputs: Inputs) -> bool:
         reference, other = outcomes
         difference = differs(reference, other, inputs)
         return difference is not None and difference.kind == finding.kind
+    return any(_breaks(outcome, finding, inputs) for outcome in outcomes)
+
+
+def _breaks(outcome: Outcome, finding: Finding, inputs: Inputs) -> bool:
+    output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+    observed = observed_in(output, inputs) if output is not None else None
     relation = RELATIONS.get(finding.case.relation)
-    for outcome in outcomes:
-        output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
-        observed = observed_in(output, inputs) if output is not None else None
-        if observed is not None and relation.broken(observed) is not None:
-            return True
-    return False
+    return observed is not None and relation.broken(observed) is not None
 
 
 def _condition(outcome: Outcome, other: Outcome, inputs: Inputs) -> float:

@@ -28,6 +28,9 @@ def _twin(case: ApiCall) -> Value | None:
     function = _BROADCAST.get(library_of(case.api))
     if function is None or found is None or found[0].shape == found[1].shape:
         return None
+    has_scalar = not all(tensor.shape for tensor in found)
+    if has_scalar and found[0].dtype != found[1].dtype:
+        return None  # a tensor without dimensions has no say in the type of the result
     try:
         shape = np.broadcast_shapes(found[0].shape, found[1].shape)
     except ValueError:

@@ -115,6 +115,8 @@ class Relation:
     weight: int = 1
     """Of the relations that say something of a call, this one is chosen so many times as often:
     few calls are fit for it."""
+    needs_smoothness: bool = False
+    """The law fails where a function has a kink: a defect shows beside the point, too."""
     severity: Severity = Severity.HIGH
 
 

@@ -96,6 +96,7 @@ def _gradient(name: str, law: str, twin: Twin, *, every: int = 1, weight: int = 
             broken=_broken,
             compares=Compares.NOTHING,
             raises=_FAILURE,
+            needs_smoothness=True,
             every=every,
             weight=weight,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +32,7 @@ from ciguard.domain import (
     value_to_json,
 )
 from ciguard.execution.worker.fills import elements
-from ciguard.oracles import is_rounding, judge, may_be_rounding, nudged
+from ciguard.oracles import MetamorphicOracle, is_rounding, judge, may_be_rounding, nudged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,3 +196,30 @@ def test_tensors_inside_of_lists_and_objects_move_too_and_nan_stays() -> None:
 
     assert all(one != other for one, other in zip(held[:3], moved[:3], strict=True))
     assert repr(moved).count("nan") >= repr(held).count("nan")
+
+
+def checked(*said: object) -> Passed:
+    """Return the outcome of a call whose gradient was checked."""
+    ended = ["L", "list", said, len(said)]
+    return Passed(json.dumps(["L", "list", [["f", "1.0"], ended], 2]).encode(), 0.1)
+
+
+FAILED = checked(["s", "raised"], ["s", "GradcheckError"], ["s", "Jacobian mismatch"])
+HELD = checked(["s", "returned"], ["o", "True"])
+
+
+def test_a_gradient_that_is_wrong_at_one_point_only_has_met_a_kink() -> None:
+    tied = TensorValue("float32", (2,), Uniform(5, 0.0, 1.0))
+    call = replace(case(tied, tied), api="torch.maximum", relation="numeric gradient")
+    (finding,) = MetamorphicOracle().judge(call, {OLD: FAILED}, subject())
+
+    one, other = nudged(call, 1).arguments
+
+    assert may_be_rounding(finding)
+    assert one != other
+    for moved in (one, other):
+        assert isinstance(moved, TensorValue)
+        assert isinstance(moved.fill, Uniform)
+        assert 0.0 < moved.fill.low < moved.fill.high < 1.0
+    assert is_rounding(finding, {OLD: [FAILED, HELD]})
+    assert not is_rounding(finding, {OLD: [FAILED, FAILED]})
