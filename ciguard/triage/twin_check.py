@@ -47,7 +47,8 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
         source: takes the arguments.
 
     Returns:
-        The statements of the call, the definitions before it, and what follows it.
+        The statements of the call, the definitions before it, and what follows it. A twin that is
+        a check of its own is all there is.
 
     Raises:
         ValueError: if the relation has no twin for the case.
@@ -57,6 +58,11 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
     if twin is None:
         msg = f"{case.api}: {relation.name!r} says nothing of these arguments"
         raise ValueError(msg)
+    if relation.compares is Compares.NOTHING:
+        checked = textwrap.indent(source.expression(twin), "    ")
+        raised = _RAISED.strip().format(raises=relation.raises)
+        lines = [f"# {relation.law}", "try:", checked, raised, 'print("No difference.")']
+        return [], "", "\n".join(lines)
     if relation.observes is Observes.ARGUMENTS:
         call, result = source.kept_call(case), "kept"
     else:
@@ -66,9 +72,6 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
         result, against = against, result
     seed = source.writer.seed.format(seed=int(case.seed))
     statements = [f"# {relation.law}", f"twin = {source.expression(twin)}"]
-    if relation.compares is Compares.NOTHING:
-        raised = _RAISED.rstrip().format(raises=relation.raises)
-        statements[1:] = ["try:", textwrap.indent(statements[1], "    ") + raised]
     inputs = inputs_in(case)
     rtols = tolerances(inputs, count=inputs.largest[0])
     met = {"float32", "float64", "float", *(tensor.dtype for tensor in tensors_of(case))}
@@ -83,12 +86,10 @@ def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
         expected=parts[1].format(value=against),
     )
     before = f"RTOL = {shown!r}  # allowed error, relative to the largest element\n\n\n"
-    is_compared = relation.compares is not Compares.NOTHING
-    after = compare if is_compared else 'print("No difference.")'
     return (
         call,
         before + functions(source.writer),
-        "\n".join([*filter(None, [seed]), *statements, after]),
+        "\n".join([*filter(None, [seed]), *statements, compare]),
     )
 
 
@@ -101,6 +102,5 @@ _PARTS = {
         "[(kind, shape, None) for kind, shape, _ in leaves({value})]",
         "[(kind, (0, *shape[1:]), None) for kind, shape, _ in leaves({value})]",
     ),
-    Compares.NOTHING: ("", ""),
 }
 """Expressions for what is compared of the result and of the twin."""

@@ -85,6 +85,8 @@ def test_only_the_failure_of_a_check_is_the_difference() -> None:
     text = script_of("numeric gradient")
 
     assert "if type(error).__name__ != 'GradcheckError':\n        raise" in text
+    assert "def difference" not in text
+    assert text.count("torch.tensor(") == 1
 
 
 def test_a_layer_that_was_pickled_is_called_by_its_own_name() -> None:
