@@ -114,7 +114,7 @@ def _facts(bucket: Bucket, context: Context) -> dict[str, str]:
     }
     return {
         **{name: markdown_code(text, limit=100) if text else "" for name, text in facts.items()},
-        "targets": " and ".join(markdown_code(name, limit=100) for name in finding.targets),
+        "targets": " and ".join(map(_target, finding.targets)),
         "again": _AGAIN if context.is_regression else "",
     }
 
@@ -196,6 +196,11 @@ def _line_of(finding: Finding) -> str:
     return _local(line or finding.message or finding.kind)
 
 
+def _target(name: str) -> str:
+    """Return a target's name as others may see it: a wheel's folder is this machine's business."""
+    return markdown_code(_local(name), limit=100)
+
+
 def _local(text: str) -> str:
     """Return the text without paths of this machine, cut to what an issue can show of it."""
     return without_local_paths(shortened(text, 2 * _MOST_LOG))
@@ -218,7 +223,7 @@ def _summary(finding: Finding, context: Context) -> str:
     again = f"{_AGAIN} " if context.is_regression else ""
     api = markdown_code(finding.api)
     if finding.pair is not PairKind.NONE:
-        sides = " and ".join(markdown_code(name) for name in finding.targets)
+        sides = " and ".join(map(_target, finding.targets))
         says = f"{api} answers differently ({markdown_code(finding.kind)}) on {sides}."
         return f"{again}{says}\n\n{markdown_code(_local(finding.message))}"
     return f"{again}{_claim(api, _shown_outcome(finding), finding)}"
@@ -260,7 +265,7 @@ def _outcomes(finding: Finding, context: Context) -> str:
     if not finding.outcomes:
         return ""
     rows = [
-        f"| {markdown_code(name)} | {_version(context.versions.get(name, ''))} "
+        f"| {_target(name)} | {_version(context.versions.get(name, ''))} "
         f"| {_role(finding, name)} | {_outcome(outcome)} |"
         for name, outcome in list(finding.outcomes.items())[:_MOST_ROWS]
     ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import replace
 
@@ -160,6 +161,21 @@ def test_local_paths_stay_on_this_machine() -> None:
     assert "/opt/envs" not in body
     assert "torch/nn/functional.py" in body
     assert "/job:localhost/task:0" in body
+
+
+def test_a_wheel_of_this_machine_is_named_without_its_folder() -> None:
+    target = "torch==2.13.0 + /home/alice/dist/ops-1.0-py3-none-any.whl"
+    alone = bucket(Crashed("SIGABRT"))
+    found = pair(Passed(b"1", 0.1), Passed(b"2", 0.1), kind="values")
+    renamed = dict(zip(found.targets, (target, f"{target} A=1"), strict=True))
+    outcomes = {renamed[name]: outcome for name, outcome in found.outcomes.items()}
+    held = replace(found, outcomes=outcomes, targets=tuple(renamed.values()))
+
+    dead = replace(alone.finding, outcomes={target: Crashed("SIGABRT")}, targets=(target,))
+    for made in (held, dead):
+        issue = report(replace(alone, finding=made), Context())
+        assert "alice" not in issue.title + issue.body
+        assert "torch==2.13.0 + …/ops-1.0-py3-none-any.whl" in html.unescape(issue.body)
 
 
 @pytest.mark.parametrize("api", ["torch.nn.fold", "../../etc/passwd", "a/b\x00c", "…", "a" * 500])
