@@ -7,6 +7,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
+from ciguard.baseline import find_record
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.conclude import Memory
     from ciguard.campaign.group import Group
     from ciguard.config import Config
+    from ciguard.domain import Bucket
     from ciguard.targets import Environment
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -285,16 +287,24 @@ class _Campaign:
         yield self._finish_stage("minimise")
 
     def _trace(self) -> Iterator[Event]:
-        """Look at new crashes with a debugger, where there is one."""
-        new = [
-            bucket
-            for bucket in self._turns.intake.confirmed.sorted()
-            if bucket.fingerprint not in self._memory.fingerprints
-        ]
-        members = self._turns.members
-        for bucket, stack in traced(new, members, self._config, until=self._budget.trace_until):
+        """Look at crashes with a debugger, where there is one."""
+        until = self._budget.trace_until
+        for bucket, stack in traced(
+            self._untraced(), self._turns.members, self._config, until=until
+        ):
             self._turns.intake.explain(bucket, stack)
         yield self._finish_stage("trace")
+
+    def _untraced(self) -> list[Bucket]:
+        """Return what was met and no debugger has seen; what is new comes first."""
+        new, known = [], []
+        for bucket in self._turns.intake.confirmed.sorted():
+            record = find_record(self._memory.records, bucket.fingerprint, *bucket.aliases)
+            if record is None:
+                new.append(bucket)
+            elif not record.native_stack:
+                known.append(bucket)
+        return [*new, *known]
 
     def _conclude(self, *, interrupted: bool) -> Iterator[Event]:
         left = [*self._turns.confirmer.abandon(), *self._turns.measurer.abandon()]
