@@ -494,3 +494,17 @@ def test_a_headline_is_what_a_library_has_to_say() -> None:
 
     assert headline(graph) == "no such axis: 3 [Op:Fold]"
     assert headline(layer) == "Expected an image of rank 3"
+
+
+@pytest.mark.parametrize(("intent", "is_told"), [(Intent.BOUNDARY, False), (Intent.SPECIAL, True)])
+def test_a_shape_that_an_unchecked_index_decides_is_left_open(
+    intent: Intent,
+    is_told: bool,  # noqa: FBT001 - a column
+) -> None:
+    given = case(NOT_A_NUMBER, intent=intent)
+
+    found = judge(given, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
+
+    assert bool(found) is is_told
+    plain = case(LiteralValue(1), intent=Intent.BOUNDARY)
+    assert judge(plain, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
