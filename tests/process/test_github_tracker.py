@@ -87,7 +87,7 @@ def test_github_is_asked_twice_at_most_to_file_what_it_may_have_filed(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     server.repository.lag_s = 600
-    server.gate = failing("POST", [None, *itertools.repeat(Fault.LATE_RESET)])
+    server.gate = failing("POST", itertools.chain([None], itertools.repeat(Fault.LATE_RESET)))
 
     with pytest.raises(TrackerUnavailableError, match="does not show it yet"):
         stage.tracker().open(REPORT)
