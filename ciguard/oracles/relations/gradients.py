@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,9 @@ _SOURCE = "torch.autograd.gradcheck; Griewank and Walther, Evaluating Derivative
 _EVERY = 2
 _WEIGHT = 12
 """Of the plain gradient. Few calls are small, real and, where it is known afterwards, defined."""
-_MOST_MESSAGE = 160
+_MOST_MESSAGE = 240
 _FAILURE = "GradcheckError"
+_DERIVATIVES = re.compile(r"numerical:\s*(.+?)\s*analytical:\s*(.+?)\s*(?:\n\n|\Z)", re.DOTALL)
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
@@ -82,7 +84,17 @@ def _broken(observed: Observed) -> Difference | None:
     is_missing = "expected to be zero" in observed.message
     if observed.raised != _FAILURE or is_missing or not is_finite(observed.first):
         return None
-    return Difference("raised", observed.message.strip().partition("\n")[0][:_MOST_MESSAGE])
+    return Difference("raised", _told(observed.message)[:_MOST_MESSAGE])
+
+
+def _told(message: str) -> str:
+    """Return what the check says, with the two derivatives that do not agree, on one line."""
+    headline = message.strip().partition("\n")[0]
+    found = _DERIVATIVES.search(message)
+    if found is None:
+        return headline
+    numeric, analytic = (" ".join(side.split()) for side in found.groups())
+    return f"{headline.rstrip(',')}: {numeric} by differences, {analytic} by the library"
 
 
 def _gradient(name: str, law: str, twin: Twin, *, every: int = 1, weight: int = 1) -> Relation:

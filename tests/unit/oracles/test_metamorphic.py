@@ -313,6 +313,26 @@ def test_values_that_are_no_promise_are_not_compared_between_targets_either() ->
     assert DifferentialOracle().judge(alone, outcomes, bare) == []
 
 
+def test_a_wrong_gradient_is_told_with_both_derivatives() -> None:
+    message = (
+        "Jacobian mismatch for output 0 with respect to input 0,\n"
+        "numerical:tensor([[0.5000]],\n       dtype=torch.float64)\n"
+        "analytical:tensor([[0.3500]], dtype=torch.float64)\n\nThe above quantities"
+    )
+    seen_so = Observed(
+        first=array(1.0), twin=None, raised="GradcheckError", message=message, inputs=NO_INPUTS
+    )
+
+    difference = RELATIONS.get("numeric gradient").broken(seen_so)
+
+    assert difference is not None
+    assert difference.text == (
+        "Jacobian mismatch for output 0 with respect to input 0: tensor([[0.5000]], "
+        "dtype=torch.float64) by differences, tensor([[0.3500]], dtype=torch.float64) by the "
+        "library"
+    )
+
+
 def test_a_gradient_is_not_asked_of_a_call_that_rounds_to_a_type() -> None:
     rounding = call("torch.asarray", tensor(2), keywords=(("dtype", DtypeValue("float32")),))
 
