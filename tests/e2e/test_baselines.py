@@ -45,7 +45,8 @@ def test_a_baseline_on_a_branch_serves_every_clone(tmp_path: Path) -> None:
     assert again.returncode == 2
     assert "there is a baseline already" in again.stderr
     assert updated.returncode == 0, updated.stdout
-    assert git(remote, "rev-parse", f"{BRANCH}~1") == tip
+    assert tip in git(remote, "rev-list", BRANCH).splitlines()
+    assert not git(remote, "rev-list", "--merges", BRANCH)
     assert f"git+origin#{BRANCH}: " in shown.stdout
 
 

@@ -125,7 +125,9 @@ def test_a_mode_gives_what_eager_execution_gives(
     for case, mine, theirs in zip(cases, eager, compiled, strict=True):
         assert isinstance(mine, Passed), (case.api, mine)
         assert isinstance(theirs, Passed), (case.api, theirs)
-        assert differs(mine, theirs) is None, case.api
+        difference = differs(mine, theirs)
+        # Compiled code has arguments of its own: what it does to them is not compared.
+        assert difference is None or difference.kind in {"mutation", "aliasing"}, case.api
 
 
 INEXPRESSIBLE = [
