@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ciguard.triage import without_local_paths
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -24,7 +26,7 @@ def news(bucket: Bucket, before: BaselineRecord, versions: Mapping[str, str]) ->
     """
     seen = dict(before.last_seen.versions)
     places = [
-        f"{target} (version {versions[target]})" if versions.get(target) else target
+        _place(target, versions.get(target, ""))
         for target in bucket.finding.targets
         if target not in before.targets
         or (seen.get(target) and versions.get(target) and seen[target] != versions[target])
@@ -34,10 +36,7 @@ def news(bucket: Bucket, before: BaselineRecord, versions: Mapping[str, str]) ->
 
 def regression(bucket: Bucket, before: BaselineRecord, versions: Mapping[str, str]) -> str:
     """Return why a fixed bucket's issue is opened again."""
-    places = [
-        f"{target} (version {versions[target]})" if versions.get(target) else target
-        for target in bucket.finding.targets
-    ]
+    places = [_place(target, versions.get(target, "")) for target in bucket.finding.targets]
     return (
         f"Met again on {' and '.join(places)}; it had not been met since {before.last_seen.time}."
     )
@@ -47,10 +46,17 @@ def evidence(record: BaselineRecord) -> str:
     """Return in which runs a bucket that counts as fixed was exercised and not met."""
     runs = []
     for sighting in record.decision.clean_on:
-        where = ", ".join(f"{target} (version {version})" for target, version in sighting.versions)
+        versions = sighting.versions or tuple((target, "") for target in record.targets)
+        where = ", ".join(_place(target, version) for target, version in versions)
         commit = f", commit {sighting.commit}" if sighting.commit else ""
-        runs.append(f"{sighting.time} on {where or ', '.join(record.targets)}{commit}")
+        runs.append(f"{sighting.time} on {where}{commit}")
     met = f"Last met {record.last_seen.time}."
     if not runs:
         return f"Not met in the last runs that exercised it. {met}"
     return f"Not met in {len(runs)} runs in a row that exercised it: {'; '.join(runs)}. {met}"
+
+
+def _place(target: str, version: str) -> str:
+    """Return a target as others may see it: a wheel's folder is this machine's business."""
+    name = without_local_paths(target)
+    return f"{name} (version {version})" if version else name

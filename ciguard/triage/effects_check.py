@@ -8,6 +8,7 @@ from ciguard.domain import Passed, TupleValue
 from ciguard.execution import Effects, decode_effects
 from ciguard.triage.expectation import functions
 from ciguard.triage.literals import scalar
+from ciguard.triage.wording import without_local_paths
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding
@@ -75,7 +76,7 @@ def effects_check(finding: Finding, source: Source) -> tuple[str, list[str]]:
     check = _CHECK.strip().format(
         what=_WHAT[finding.kind],
         expected=list(expected),
-        instead=scalar(f"{finding.targets[0]} says {list(expected)}"),
+        instead=scalar(f"{without_local_paths(finding.targets[0])} says {list(expected)}"),
     )
     return before, [*calls, *filter(None, [source.writer.finish]), look, check]
 

@@ -116,7 +116,7 @@ def _around_call(finding: Finding, source: Source, hint: EnvironmentHint) -> tup
         return before, "", after
     return comparison(
         reference,
-        name=finding.targets[0],
+        name=without_local_paths(finding.targets[0]),
         writer=source.writer,
         inputs=inputs_in(finding.case),
     )

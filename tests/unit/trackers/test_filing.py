@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from baseline_examples import record
 from finding_examples import call, crash
 
-from ciguard.baseline import FolderStore, Sighting, State, establish, update
+from ciguard.baseline import FolderStore, Sighting, State, bucket_of, establish, update
 from ciguard.domain import (
     Bucket,
     Comparison,
@@ -30,6 +31,7 @@ from ciguard.trackers import (
     Sources,
     Tracker,
 )
+from ciguard.trackers.news import evidence, news, regression
 from ciguard.triage import Buckets
 
 if TYPE_CHECKING:
@@ -315,3 +317,19 @@ def test_evidence_of_clean_runs_is_kept_by_the_baseline(project: Project) -> Non
 
     assert datetime.strptime(clean.time, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).day == 2
     assert clean.versions == ((TARGET, "2.13.0"),)
+
+
+def test_what_is_said_in_an_issue_names_no_folder_of_this_machine() -> None:
+    wheel = "torch==2.13.0 + /home/alice/dist/ops-1.0-py3-none-any.whl"
+    known = record()
+    met = bucket_of(replace(known, targets=(wheel,)), Comparison.KNOWN)
+    clean = Sighting(time="2026-01-02T10:00:00Z", versions=((wheel, "2.13.0"),))
+    gone = replace(known, decision=replace(known.decision, clean_on=(clean,)))
+
+    for said in (
+        news(met, known, {wheel: "2.13.0"}),
+        regression(met, known, {wheel: "2.13.0"}),
+        evidence(gone),
+    ):
+        assert "torch==2.13.0 + …/ops-1.0-py3-none-any.whl (version 2.13.0)" in said
+        assert "alice" not in said

@@ -172,8 +172,9 @@ def test_a_wheel_of_this_machine_is_named_without_its_folder() -> None:
     held = replace(found, outcomes=outcomes, targets=tuple(renamed.values()))
 
     dead = replace(alone.finding, outcomes={target: Crashed("SIGABRT")}, targets=(target,))
-    for made in (held, dead):
-        issue = report(replace(alone, finding=made), Context())
+    changed = replace(held, kind="mutation")
+    for made in (held, dead, changed):
+        issue = written(replace(alone, finding=made))
         assert "alice" not in issue.title + issue.body
         assert "torch==2.13.0 + …/ops-1.0-py3-none-any.whl" in html.unescape(issue.body)
 
