@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
 import torch
@@ -159,10 +160,8 @@ def _unchecked(right: Function, defect: Defect) -> Function:
             # What a failed call leaves of `out` may say that it is larger than its memory.
             if inside is None or kwargs.get("out") is not None:
                 raise
-            try:
+            with suppress(Exception):  # it was another argument: the first error counts
                 return right(*inside[0], **inside[1])
-            except Exception:  # noqa: BLE001, S110 - it was another argument: the first error counts
-                pass
             raise
 
     return wrong

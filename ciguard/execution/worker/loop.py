@@ -27,7 +27,7 @@ LENGTH = struct.Struct("<I")
 OBSERVED, TWIN = 9, 10
 """Places in a case that is tried with a relation: what is looked at, and the other computation."""
 
-MOST_MESSAGE = 2000
+_MOST_MESSAGE = 2000
 _MOST_FRAMES = 12
 _OWN_FILES = os.path.dirname(os.path.abspath(__file__))
 
@@ -121,9 +121,12 @@ class Executor:
 
     def _message(self, error: BaseException) -> str:
         try:
-            return str(error)[:MOST_MESSAGE]
+            return self._told(error)[:_MOST_MESSAGE]
         except Exception:  # noqa: BLE001 - a library's __str__ may fail; the class says enough
             return "<message cannot be shown>"
+
+    def _told(self, error: BaseException) -> str:
+        return str(error)
 
     def _raised(self, error: BaseException, *, unbuilt: bool) -> tuple[int, bytes]:
         verdict = self._adapter.classify(error)

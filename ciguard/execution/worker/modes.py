@@ -13,7 +13,7 @@ import math
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.execution.worker import cell as cells
-from ciguard.execution.worker.loop import MOST_MESSAGE, Executor, encoded_text
+from ciguard.execution.worker.loop import Executor, encoded_text
 
 _FILE = "<a call in a mode>"
 _LITERALS = (bool, int, str, type(None))
@@ -55,12 +55,9 @@ class ModeExecutor(Executor):
         """Tell whether a value becomes a parameter: a tensor, unless a call of the case made it."""
         return self._adapter.is_tensor(value) and not self._builder.has_made(value)
 
-    def _message(self, error: BaseException) -> str:
-        try:
-            message: str = self._adapter.message(error)
-            return message[:MOST_MESSAGE]
-        except Exception:  # noqa: BLE001 - a library's __str__ may fail; the base class says so
-            return super()._message(error)
+    def _told(self, error: BaseException) -> str:
+        message: str = self._adapter.message(error)
+        return message
 
     def _raised(self, error: BaseException, *, unbuilt: bool) -> tuple[int, bytes]:
         if not unbuilt and self._adapter.cannot_express(error):
