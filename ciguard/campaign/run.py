@@ -238,6 +238,7 @@ class _Campaign:
     def _cross_libraries(self) -> Iterator[Event]:
         """Make calls that passed on one library on the others."""
         if not self._budget.spans_libraries:
+            yield self._finish_stage("libraries")  # whoever shows progress waits for it
             return
         equivalents, until = self._turns.equivalents, self._budget.libraries_until
         self._dispatcher.clear_queue()
@@ -250,6 +251,7 @@ class _Campaign:
     def _measure(self) -> Iterator[Event]:
         """Measure the calls of several targets against each other, while nothing else runs."""
         if not self._budget.measures:
+            yield self._finish_stage("measure")
             return
         measurer, until = self._turns.measurer, self._budget.measure_until
         self._dispatcher.clear_queue()
