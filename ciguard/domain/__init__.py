@@ -69,6 +69,17 @@ from ciguard.domain.outcomes import (
     stack_to_json,
     status,
 )
+from ciguard.domain.plan import (
+    PLAN_SCHEMA,
+    PackageChange,
+    Place,
+    Plan,
+    PlanMode,
+    PlannedJob,
+    SkippedJob,
+    plan_from_json,
+    plan_to_json,
+)
 from ciguard.domain.policy import Action, FindingClass, Policy, Rule, class_of
 from ciguard.domain.records import (
     RECORD_SCHEMA,
@@ -111,6 +122,7 @@ from ciguard.domain.values import (
 )
 
 __all__ = [
+    "PLAN_SCHEMA",
     "RECORD_SCHEMA",
     "Action",
     "ApiCall",
@@ -148,10 +160,15 @@ __all__ = [
     "LiteralValue",
     "MemberValue",
     "Outcome",
+    "PackageChange",
     "PairKind",
     "ParameterKind",
     "ParameterRecord",
     "Passed",
+    "Place",
+    "Plan",
+    "PlanMode",
+    "PlannedJob",
     "Policy",
     "Provisioning",
     "Rejected",
@@ -162,6 +179,7 @@ __all__ = [
     "Scalar",
     "Severity",
     "Skipped",
+    "SkippedJob",
     "Special",
     "Stage",
     "StageFinished",
@@ -195,6 +213,8 @@ __all__ = [
     "markdown_text",
     "outcome_from_json",
     "outcome_to_json",
+    "plan_from_json",
+    "plan_to_json",
     "record_from_json",
     "record_to_json",
     "shortened",

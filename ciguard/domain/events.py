@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
+    from ciguard.domain.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,8 @@ class RunStarted:
     jobs: int
     out: str
     resumed: bool = False
+    plan: Plan | None = None
+    """What was chosen and why, where somebody planned it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
