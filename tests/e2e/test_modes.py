@@ -135,6 +135,12 @@ INEXPRESSIBLE = [
         "torch", "aot_eager", call("torch.is_nonzero", tensor()), marks=pytest.mark.library("torch")
     ),
     pytest.param(
+        "torch",
+        "export",
+        call("torch.allclose", tensor(2), tensor(2)),
+        marks=pytest.mark.library("torch"),
+    ),
+    pytest.param(
         "torch", "trace", call("torch.Tensor.tolist", tensor(2)), marks=pytest.mark.library("torch")
     ),
     pytest.param(

@@ -90,6 +90,8 @@ def disturb(library: str) -> None:
         module.use_deterministic_algorithms(True)
         module.set_flush_denormal(True)
         module.autocast("cpu").__enter__()
+        key = module._C.DispatchKey.Python
+        module._C._dispatch_tls_set_dispatch_key_excluded(key, True)
     elif library == "tensorflow":
         module.config.run_functions_eagerly(True)
         module.keras.backend.set_floatx("float64")

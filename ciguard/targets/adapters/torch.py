@@ -295,7 +295,7 @@ def _pieces(torch: Any) -> list[tuple[Callable[[], Any], Callable[[Any], object]
             vars(native).get("_set_check_sparse_tensor_invariants"),
         ),
     )
-    pieces = [
+    pieces: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
         (getattr(owner, name), put_back)
         for owner, name, put_back in candidates
         if hasattr(owner, name)
@@ -303,6 +303,15 @@ def _pieces(torch: Any) -> list[tuple[Callable[[], Any], Callable[[Any], object]
     if device is not None:
         context = partial(vars(device).get, "device_context")
         pieces.append((context, lambda clean: _put_back_device(torch, clean)))
+    if hasattr(native, "_dispatch_tls_set_dispatch_key_excluded"):
+        # A refused export leaves it so at times: every later one of the process is refused too.
+        key = native.DispatchKey.Python
+        pieces.append(
+            (
+                partial(native._dispatch_tls_is_dispatch_key_excluded, key),
+                partial(native._dispatch_tls_set_dispatch_key_excluded, key),
+            )
+        )
     # `set_flush_denormal` changes the processor's mode, which Python's own floats obey too.
     pieces.append((_denormals_vanish, torch.set_flush_denormal))
     return pieces

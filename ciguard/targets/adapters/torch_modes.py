@@ -22,6 +22,10 @@ _NOT_TRACED = re.compile(
 )
 
 
+class NotExportedError(Exception):
+    """`torch.export` refused a call, so that there is no program to run."""
+
+
 def modes() -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
     """Return what runs a function of tensors, by mode."""
     return {
@@ -51,7 +55,12 @@ def _exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
         def forward(self, *inputs: Any) -> Any:
             return self.call(*inputs)
 
-    return torch.export.export(Module(), tuple(tensors)).module()(*tensors)
+    try:
+        program = torch.export.export(Module(), tuple(tensors))
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        raise NotExportedError(message) from error
+    return program.module()(*tensors)
 
 
 def _traced(function: Callable[..., Any], tensors: list[Any]) -> Any:
@@ -63,6 +72,8 @@ def _traced(function: Callable[..., Any], tensors: list[Any]) -> Any:
 
 def cannot_express(error: BaseException) -> bool:
     """Tell whether a mode says that it cannot express a call."""
+    if isinstance(error, NotExportedError):
+        return True  # sparse and nested tensors, sizes that depend on elements, … : no promise
     classes = type(error).__mro__
     if any(
         c.__module__.startswith("torch._dynamo") and c.__name__ in _INEXPRESSIBLE for c in classes
