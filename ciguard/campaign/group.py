@@ -183,6 +183,9 @@ def members_of(groups: Mapping[str, Group]) -> dict[str, Member]:
 def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSpec:
     """Return how a target's workers are run."""
     library = environment.library
+    limits = Limits(
+        case_s=case_limit_s(environment, config.case_limit_s), memory_mib=config.memory_mib
+    )
     return WorkerSpec(
         name=name,
         python=environment.python,
@@ -194,9 +197,9 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         writable=_writable(environment),
         processes=environment.needs_processes,
         warm_up=library.forks is ForkPolicy.AFTER_USE,
-        limits=Limits(
-            case_s=case_limit_s(environment, config.case_limit_s), memory_mib=config.memory_mib
-        ),
+        limits=replace(limits, cases_per_worker=environment.mode.cases_per_worker)
+        if environment.mode
+        else limits,
     )
 
 

@@ -53,6 +53,8 @@ class Mode:
     """Time that compiling may take, on top of a case's limit: each case is compiled anew."""
     needs_processes: bool = False
     """It starts other processes, e.g. a compiler."""
+    cases_per_worker: int = 50000
+    """A worker is replaced after so many cases: a call that the mode refuses may leave traces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +142,7 @@ for _library in (
         modes={
             "aot_eager": Mode(),
             "compile": Mode(compile_s=120.0, needs_processes=True),
-            "export": Mode(),
+            "export": Mode(cases_per_worker=4),
             "trace": Mode(),
         },
     ),

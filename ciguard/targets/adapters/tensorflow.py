@@ -48,7 +48,8 @@ _NO_GRAPH = re.compile(
     r"OperatorNotAllowedInGraph|SymbolicTensor|[Ss]ymbolic (?:tf\.)?[Tt]ensor|graph mode|eager"
     r"|a graph tensor|singleton tf.Variable|while building a graph|out of scope"
     r"|compatible with tf.(?:contrib.eager.defun|function)|must return zero or more Tensors"
-    r"|unsupported operations|compile-time constant|uncompilable|XLA"
+    r"|unsupported operations|compile-time constant|uncompilable|XLA|Unimplemented"
+    r"|Unable to access shape and type info from variant"
 )
 _GRAPH_STACK = re.compile(r'Graph execution error:.*\n  File "[^\n]*\n\s*', re.DOTALL)
 

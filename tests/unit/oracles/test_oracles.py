@@ -471,6 +471,24 @@ def test_a_mode_promises_results_and_not_how_wrong_calls_end(
     assert [f.kind for f in judge(case(), {OLD: eager, OLD_TRACED: traced}, IN_MODES)] == kinds
 
 
+@pytest.mark.parametrize(
+    ("said", "severity"),
+    [
+        ("Shape must be rank 1 but is rank 0 for '{{node Reverse}} = Reverse[T=DT_INT8](x0, x1)' "
+         "with input shapes: [], [].", Severity.LOW),
+        ("no kernel for int8", Severity.MEDIUM),
+    ],
+)  # fmt: skip
+def test_what_only_a_graph_checks_by_an_operators_definition_weighs_little(
+    said: str, severity: Severity
+) -> None:
+    refused = {OLD: passed(1.0), OLD_TRACED: Rejected("ValueError", said)}
+    between_versions = {OLD: passed(1.0), NEW: Rejected("ValueError", said)}
+
+    assert [f.severity for f in judge(case(), refused, IN_MODES)] == [severity]
+    assert [f.severity for f in judge(case(), between_versions, IN_MODES)] == [Severity.MEDIUM]
+
+
 def test_what_chance_decides_is_not_compared_between_modes() -> None:
     random = replace(IN_MODES, tags=frozenset({"random"}))
 
