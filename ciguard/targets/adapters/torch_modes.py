@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _INEXPRESSIBLE = frozenset({"Unsupported", "UserError"})
 """Classes of `torch._dynamo.exc`."""
@@ -22,8 +23,8 @@ _NOT_TRACED = re.compile(
 )
 
 
-class NotExportedError(Exception):
-    """`torch.export` refused a call, so that there is no program to run."""
+class NotExpressedError(Exception):
+    """A call was refused while it was exported or traced, so that there is nothing to run."""
 
 
 def modes() -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
@@ -55,11 +56,8 @@ def _exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
         def forward(self, *inputs: Any) -> Any:
             return self.call(*inputs)
 
-    try:
+    with _expressing():
         program = torch.export.export(Module(), tuple(tensors))
-    except Exception as error:
-        message = f"{type(error).__name__}: {error}"
-        raise NotExportedError(message) from error
     return program.module()(*tensors)
 
 
@@ -67,12 +65,23 @@ def _traced(function: Callable[..., Any], tensors: list[Any]) -> Any:
     torch = importlib.import_module("torch")
     # Tracing makes the call, and a call may change its arguments.
     copies = tuple([tensor.clone() for tensor in tensors])
-    return torch.jit.trace(function, copies, check_trace=False)(*tensors)
+    with _expressing():
+        traced = torch.jit.trace(function, copies, check_trace=False)
+    return traced(*tensors)
+
+
+@contextlib.contextmanager
+def _expressing() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        raise NotExpressedError(message) from error
 
 
 def cannot_express(error: BaseException) -> bool:
     """Tell whether a mode says that it cannot express a call."""
-    if isinstance(error, NotExportedError):
+    if isinstance(error, NotExpressedError):
         return True  # sparse and nested tensors, sizes that depend on elements, … : no promise
     classes = type(error).__mro__
     if any(
