@@ -23,6 +23,7 @@ from ciguard.domain import (
     DictValue,
     Explicit,
     ListValue,
+    LiteralValue,
     Passed,
     TensorValue,
     TupleValue,
@@ -68,9 +69,11 @@ def nudged(case: ApiCall, seed: int) -> ApiCall:
     """Return the call with every floating-point element moved a little.
 
     By one rounding; where a law needs smooth functions, by a hundredth of the tensor's range and
-    more, each tensor by another part: what was equal is not any more.
+    more, each tensor by another part: what was equal is not any more. Where there are no tensors,
+    a call's numbers are what it computes with; where there are, they are settings and stay.
     """
     shares = count(1)
+    numbers_move = not inputs_in(case).epsilon and not _needs_smoothness(case)
 
     def rounded(tensor: ArrayValue | TensorValue) -> Value:
         is_moved = tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MOST_MOVED
@@ -85,20 +88,31 @@ def nudged(case: ApiCall, seed: int) -> ApiCall:
 
     move = narrowed if _needs_smoothness(case) else rounded
 
+    def moved(leaf: ArrayValue | TensorValue | LiteralValue) -> Value:
+        if not isinstance(leaf, LiteralValue):
+            return move(leaf)
+        number = leaf.value
+        if not (numbers_move and isinstance(number, float) and math.isfinite(number)):
+            return leaf
+        # Libraries take it as a number of 32 bits, unless they are told otherwise.
+        return LiteralValue(number * (1.0 + dtypes.EPSILON["float32"]))
+
     def each(values: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(_nudged(value, move) for value in values)
+        return tuple(_nudged(value, moved) for value in values)
 
     return replace(
         case,
         arguments=each(case.arguments),
-        keywords=tuple((key, _nudged(value, move)) for key, value in case.keywords),
+        keywords=tuple((key, _nudged(value, moved)) for key, value in case.keywords),
         inputs=each(case.inputs),
     )
 
 
-def _nudged(value: Value, move: Callable[[ArrayValue | TensorValue], Value]) -> Value:
+def _nudged(
+    value: Value, move: Callable[[ArrayValue | TensorValue | LiteralValue], Value]
+) -> Value:
     match value:
-        case ArrayValue() | TensorValue():
+        case ArrayValue() | TensorValue() | LiteralValue():
             return move(value)
         case ListValue(items) | TupleValue(items):
             return replace(value, items=tuple(_nudged(item, move) for item in items))

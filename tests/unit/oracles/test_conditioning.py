@@ -176,11 +176,23 @@ def test_every_element_moves_by_one_rounding(
         TensorValue("int32", (2,), Constant(3)),
         TensorValue("complex64", (2,), Constant(3.0)),
         TensorValue("float32", (100, 100), Constant(3.0)),
-        LiteralValue(0.5),
+        LiteralValue(3),
+        LiteralValue(float("nan")),
+        LiteralValue("nearest"),
     ],
 )
 def test_what_is_exact_or_too_large_stays_as_it_is(value: Value) -> None:
     assert nudged(case(value), 1).arguments == (value,)
+
+
+def test_the_numbers_of_a_call_move_where_it_has_no_tensors() -> None:
+    alone = nudged(case(LiteralValue(0.5)), 1).arguments[0]
+    beside = nudged(case(TensorValue("float32", (1,), Constant(1.0)), LiteralValue(0.5)), 1)
+
+    assert isinstance(alone, LiteralValue)
+    assert isinstance(alone.value, float)
+    assert 0 < abs(alone.value - 0.5) <= 0.5 * 2.0**-23
+    assert beside.arguments[1] == LiteralValue(0.5)
 
 
 def test_tensors_inside_of_lists_and_objects_move_too_and_nan_stays() -> None:
