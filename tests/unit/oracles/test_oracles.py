@@ -496,6 +496,13 @@ def test_what_chance_decides_is_not_compared_between_modes() -> None:
     assert judge(case(), {OLD: passed(1.0), OLD_TRACED: passed(1, dtype="int8")}, random)
 
 
+def test_what_an_exemption_leaves_open_between_modes_is_compared_between_versions() -> None:
+    clipping = replace(IN_MODES, api="tensorflow.clip_by_value")
+    clipped = {OLD: passed(1.0), OLD_TRACED: passed(2.0), NEW: passed(2.0)}
+
+    assert [f.pair for f in judge(case(), clipped, clipping)] == [PairKind.VERSION]
+
+
 def test_a_subject_without_targets_is_compared_with_nothing() -> None:
     of = Subject(library="torch", api="torch.fold", targets={})
 
