@@ -481,8 +481,8 @@ def test_a_mode_promises_results_and_not_how_wrong_calls_end(
 def test_what_only_a_graph_checks_by_an_operators_definition_weighs_little(
     said: str, severity: Severity
 ) -> None:
-    refused = {OLD: passed(1.0), OLD_TRACED: Rejected("ValueError", said)}
-    between_versions = {OLD: passed(1.0), NEW: Rejected("ValueError", said)}
+    refused: dict[str, Outcome] = {OLD: passed(1.0), OLD_TRACED: Rejected("ValueError", said)}
+    between_versions: dict[str, Outcome] = {OLD: passed(1.0), NEW: Rejected("ValueError", said)}
 
     assert [f.severity for f in judge(case(), refused, IN_MODES)] == [severity]
     assert [f.severity for f in judge(case(), between_versions, IN_MODES)] == [Severity.MEDIUM]
