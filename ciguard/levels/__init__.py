@@ -5,6 +5,7 @@ One package per level. `select` decides which APIs of a catalogue take part. No 
 
 from ciguard.levels.api import ApiLevel
 from ciguard.levels.contract import LEVELS, Batch, LearningLevel, Level, LevelFactory
+from ciguard.levels.focus import focused, unmatched
 from ciguard.levels.selection import LEFT_OUT, select
 
 LEVELS.register("api", ApiLevel)
@@ -17,5 +18,7 @@ __all__ = [
     "LearningLevel",
     "Level",
     "LevelFactory",
+    "focused",
     "select",
+    "unmatched",
 ]
