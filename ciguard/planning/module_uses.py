@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_BINDING = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Name, ast.ExceptHandler),
+    *(ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+)
+_LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Constant)
 _NEW_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -129,7 +134,7 @@ class _Reader:
         """Return the scope of some nodes: imports first, then aliases, the rest hides names."""
         names: dict[str, str | None] = dict.fromkeys(hidden)
         scope = _Scope(names, outer, is_class)
-        bound: Counter[str] = Counter(names)
+        bound = Counter(list(names))
         aliases: dict[str, ast.expr] = {}
         elsewhere: set[str] = set()
         imports: dict[str, str] = {}
@@ -143,7 +148,8 @@ class _Reader:
                     aliases |= {t.id: node.value for t in node.targets if isinstance(t, ast.Name)}
                 case _:
                     pass
-            bound.update(_bound(node))
+            if isinstance(node, _BINDING):
+                bound.update(_bound(node))
         names |= dict.fromkeys(bound) | imports
         for name, value in aliases.items():
             # `act = F.relu` says what a name is where nothing else says it too.
@@ -196,11 +202,11 @@ class _Reader:
                 targets = [_stored(part.target) for part in node.generators]
                 hidden = [name for names in targets for name in names]
                 inner = _Scope(dict.fromkeys(hidden), scope)
-                self._later(ast.iter_child_nodes(node), inner)
+                self._later(_children(node), inner)
             case ast.AnnAssign():
                 self._later([node.target, node.value], scope)
             case _:
-                self._later(ast.iter_child_nodes(node), scope)
+                self._later(_children(node), scope)
 
     def _call(self, node: ast.Call, scope: _Scope) -> None:
         if isinstance(node.func, ast.Attribute | ast.Name):
@@ -272,7 +278,19 @@ def _own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         if isinstance(node, ast.comprehension):
             waiting.extend([*node.ifs, node.iter])  # its target is bound inside only
         elif not isinstance(node, _NEW_SCOPES):
-            waiting.extend(list(ast.iter_child_nodes(node))[::-1])
+            waiting.extend(_children(node)[::-1])
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """Return what a node is made of, without what holds no name: most nodes are such."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
+            found.append(value)
+    return found
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

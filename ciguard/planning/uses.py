@@ -193,7 +193,9 @@ class _Search:
     def _api(self, name: str, *, is_called: bool) -> str:
         """Return what an API is called; nothing for a module, a constant or a type."""
         known = self._names.known(name)
-        return known or (self._names.written(name) if is_called and "." in name else "")
+        if known or not is_called or "." not in name or "._" in name:
+            return known
+        return self._names.written(name)
 
     def _resolved(self, name: str, module: _Module, depth: int = 0) -> str:
         """Return a name that begins with a library's; empty if it leads to none."""
