@@ -255,7 +255,8 @@ class _Reader:
         elif not is_bound:
             name = ".".join([root, *parts])
             self._note(self.found.unbound, name, whole, is_called=is_called)
-        if meaning is None and is_called and parts:
+        is_own = root in {"self", "cls"} and len(parts) == 1
+        if meaning is None and is_called and parts and not is_own:
             self._note(self.found.methods, parts[-1], whole, is_called=True)
 
     def _meaning(self, node: ast.expr, scope: _Scope) -> str | None:
