@@ -11,7 +11,7 @@ from fnmatch import translate
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ciguard.levels.contract import LearningLevel
+from ciguard.levels.contract import IndexedLevel, LearningLevel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,10 +100,20 @@ class Interleaved:
 
     def cases(self, index: int) -> Batch:
         """Return the batch of that index."""
+        level, inner = self._maker(index)
+        return level.cases(inner)
+
+    def api_of(self, index: int) -> str:
+        """Return the API of the batch of that index."""
+        level, inner = self._maker(index)
+        return level.api_of(inner) if isinstance(level, IndexedLevel) else level.cases(inner).api
+
+    def _maker(self, index: int) -> tuple[Level, int]:
+        """Return the level that makes a batch, and the index that it has there."""
         block, place = divmod(index, len(self._pattern))
         which = self._pattern[place]
         before = self._pattern.count(which, 0, place)
-        return self._levels[which].cases(block * self._pattern.count(which) + before)
+        return self._levels[which], block * self._pattern.count(which) + before
 
 
 class LearningInterleaved(Interleaved):

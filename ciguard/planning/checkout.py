@@ -159,8 +159,11 @@ _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ign
 
 
 def shown_path(path: str) -> str:
-    """Return a path as plans hold it: text that can be written anywhere."""
-    return os.fsencode(path).decode("utf-8", "replace")
+    """Return a path as plans hold it: text that can be written anywhere.
+
+    A backslash would part folders elsewhere, and lead out of the repository there.
+    """
+    return os.fsencode(path).decode("utf-8", "replace").replace("\\", "\ufffd")
 
 
 def readable(

@@ -27,7 +27,7 @@ from ciguard.planning.upgrades import (
     required_targets,
     upgrades_of,
 )
-from ciguard.planning.uses import Usage, find_uses, own_sources
+from ciguard.planning.uses import MOST_APIS, Usage, find_uses, own_sources
 from ciguard.planning.wheels import wheel_groups
 from ciguard.targets import LIBRARIES, newest_release
 
@@ -221,7 +221,7 @@ class _Planner:
             # What is written as tf.keras is the keras that the project requires.
             inner = [api for api in usage.apis if api.startswith("tensorflow.keras.")]
             used += [api.removeprefix("tensorflow.") for api in inner]
-        return tuple(dict.fromkeys([*touched, *used]))
+        return tuple(dict.fromkeys([*touched[:MOST_APIS], *used]))
 
 
 def _is_documentation(path: str) -> bool:

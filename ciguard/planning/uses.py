@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MOST_PLACES = 20
 """Of one API; the first ones by path and line, those in changes before others."""
 MOST_APIS = 2_000
+_LONGEST_NAME = 200
+"""What is longer is no name that a library has."""
 _DEEPEST = 8
 """Modules that a name is followed through."""
 _NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
@@ -193,7 +195,8 @@ class _Search:
     def _api(self, name: str, *, is_called: bool) -> str:
         """Return what an API is called; nothing for a module, a constant or a type."""
         known = self._names.known(name)
-        if known or not is_called or "." not in name or "._" in name:
+        is_private = "._" in name
+        if known or not is_called or is_private or "." not in name or len(name) > _LONGEST_NAME:
             return known
         return self._names.written(name)
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from git_examples import git
 
-from ciguard.domain import PackageChange, Place, PlanMode
+from ciguard.domain import (
+    PackageChange,
+    Place,
+    PlanMode,
+    plan_from_json,
+    plan_to_json,
+)
 from ciguard.errors import PlanError
 from ciguard.planning import PlanRequest, Runners, Wheels, explanation, make_plan
 
@@ -26,8 +32,6 @@ def loss(x, y):
     return tf.reduce_mean(tf.square(x - y))
 """
 DEFAULTS = ("torch==2.13.0",)
-
-Commit = Callable[..., str]
 
 
 def _no_index(requirement: str) -> str:
@@ -209,6 +213,7 @@ def test_hostile_file_names_are_data(repository: Path) -> None:
             "*.py": code,
             "$(touch owned) `x` ${{ secrets.X }}.py": code,
             "::error::x.py": code,
+            "\\..\\x.py": code,
             "\x1b[31mred\u202e.py": code,
             "x\nrequirements.txt": "torch==2.13.0\n",
         },
@@ -227,6 +232,7 @@ def test_hostile_file_names_are_data(repository: Path) -> None:
     for line in (*plan.reasons, *explanation(plan)):
         assert line.isprintable(), line
     assert not (repository / "owned").exists()
+    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
 
 
 def test_a_link_out_of_the_repository_is_not_followed(repository: Path, tmp_path: Path) -> None:

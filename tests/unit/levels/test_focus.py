@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain import ApiRecord, CallKind, Passed
-from ciguard.levels import ApiLevel, Batch, LearningLevel, Level, focused, unmatched
+from ciguard.levels import ApiLevel, Batch, IndexedLevel, LearningLevel, Level, focused, unmatched
 from ciguard.levels.focus import ranked
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def test_seed_and_index_decide_the_batch(seed: int, index: int, count: int) -> N
     fresh, _ = focused(ApiLevel, MANY, seed, focus=focus)
 
     assert repr(busy.cases(index)) == repr(fresh.cases(index))
+    assert isinstance(fresh, IndexedLevel)
+    assert fresh.api_of(index) == busy.cases(index).api
 
 
 def test_a_level_that_learns_still_learns_and_one_that_does_not_claims_nothing() -> None:
