@@ -113,9 +113,10 @@ class _Planner:
             *([f"Nothing is run: {idle}."] if idle else []),
             *map(_upgrade_sentence, upgrades),
             *why,
+            *self._own_library(),
             *assumptions,
             *_change_sentences(self._changed, changes),
-            *_focus_sentences(usage, touched, upgrades),
+            *_focus_sentences(usage, touched, focus),
             *([fewer] if fewer else []),
             *_skipped_sentences(skipped if not idle else []),
             *self._problems,
@@ -155,7 +156,7 @@ class _Planner:
 
     def _touched(self) -> list[str]:
         """Return globs over the APIs that the library or extension in this repository changes."""
-        library = library_of(self._project()) if self._project() else None
+        library = library_of(self._project())
         present = [c for c in self._changed if not c.is_gone and c.path.endswith(_NATIVE)]
         by_path = {change.path: change for change in present}
         found: dict[str, None] = {}
@@ -174,29 +175,40 @@ class _Planner:
     def _groups(self, needs: Needs, upgrades: list[Upgrade]) -> tuple[list[TargetGroup], list[str]]:
         """Return what runs side by side, and why it is that."""
         request = self._request
-        chosen, why = request.targets, "The targets are those of the settings."
-        if not request.targets_are_chosen:
-            required = required_targets(needs)
-            if required:
-                chosen, why = tuple(required), "The targets are what the project requires."
-            else:
-                why = "The project requires no known library: the targets are ciguard's own choice."
+        required = tuple(required_targets(needs))
         if request.wheels is not None:
-            companions = chosen if request.targets_are_chosen else tuple(required_targets(needs))
+            companions = request.targets if request.targets_are_chosen else required
             return wheel_groups(request.wheels, companions, self._newest)
         upgraded = {upgrade.library for upgrade in upgrades}
         groups = [
             TargetGroup(targets=(upgrade.target,), base=(upgrade.base,)) for upgrade in upgrades
         ]
+        # An upgrade says what to compare; other libraries wait unless sources changed as well.
+        if upgrades and request.mode is PlanMode.PULL_REQUEST and not self._sources_changed:
+            return groups, []
+        chosen, why = self._chosen(required)
         others = [
             group
             for group in group_by_library(chosen, request.base)
             if library_name(group.targets[0]) not in upgraded
         ]
-        # An upgrade says what to compare; other libraries wait unless sources changed as well.
-        if upgrades and request.mode is PlanMode.PULL_REQUEST and not self._sources_changed:
-            return groups, []
         return [*groups, *others], [why] if others else []
+
+    def _chosen(self, required: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+        """Return the targets where neither an upgrade nor a wheel says which, and who says so."""
+        targets = self._request.targets
+        if self._request.targets_are_chosen:
+            return targets, "The targets are those of the settings."
+        if required:
+            return required, "The targets are what the project requires."
+        return targets, "The project requires no known library: the targets are ciguard's own."
+
+    def _own_library(self) -> list[str]:
+        """Say what it takes to test the library that this repository builds."""
+        own = library_of(self._project())
+        if own is None or not self._changed or self._request.wheels is not None:
+            return []
+        return [f"This repository builds {own.name}: to test what it changes, name its --wheel."]
 
     @property
     def _sources_changed(self) -> bool:
@@ -251,22 +263,26 @@ def _paths(changed: list[ChangedFile]) -> list[str]:
     return [shown_path(change.path) for change in changed]
 
 
-def _focus_sentences(usage: Usage, touched: list[str], upgrades: list[Upgrade]) -> list[str]:
+def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -> list[str]:
     sentences = []
     if touched:
         sentences.append(f"First come the APIs that this change touches: {_some(touched)}.")
     if usage.touched:
         sentences.append(f"Changed functions and classes: {_some(usage.touched)}.")
+    tested = frozenset(focus)
     for apis, where in (
         (usage.in_changes, "in changed lines"),
         (usage.in_changed_files, "elsewhere in changed files"),
         (usage.elsewhere, "elsewhere in the repository"),
     ):
-        if apis:
-            sentences.append(f"{len(apis)} APIs are used {where}: {_some(apis)}.")
-    if not usage.apis:
-        what = "the whole library is tested alike" if upgrades else "all APIs are tried alike"
-        sentences.append(f"No use of a known library was found in the sources: {what}.")
+        known = [api for api in apis if api in tested]
+        if known:
+            sentences.append(f"{len(known)} APIs are used {where}: {_some(known)}.")
+    left = [api for api in usage.apis if api not in tested]
+    if left:
+        sentences.append(f"{len(left)} APIs of libraries without a target are used: {_some(left)}.")
+    if not focus:
+        sentences.append("The sources use no API of these targets: all are tried alike.")
     return sentences
 
 

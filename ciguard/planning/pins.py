@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -25,6 +25,14 @@ class Pin:
     specifier: SpecifierSet
     line: int
     """From 1."""
+    gpu_extras: tuple[str, ...] = ()
+    """Extras that bring CUDA, e.g. `and-cuda`; others say nothing of the library itself."""
+
+    @property
+    def installed(self) -> str:
+        """The package as it is installed on a machine with a GPU."""
+        extras = ",".join(self.gpu_extras)
+        return f"{self.package}[{extras}]" if extras else self.package
 
     @property
     def version(self) -> str | None:
@@ -57,7 +65,9 @@ def pin_of(text: str, line: int) -> Pin | None:
         requirement = Requirement(text)
     except InvalidRequirement:
         return None
-    return _pin(requirement.name, requirement.specifier, line)
+    pin = _pin(requirement.name, requirement.specifier, line)
+    extras = tuple(sorted(name for name in requirement.extras if "cuda" in name.lower()))
+    return replace(pin, gpu_extras=extras) if pin and extras else pin
 
 
 def pin_at(name: str, version: object, line: int) -> Pin | None:

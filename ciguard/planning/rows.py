@@ -22,6 +22,7 @@ MOST_BYTES = 1_000_000
 """Of all outputs of one job, by GitHub."""
 CPU = "cpu"
 _LONGEST_NAME = 100
+_GPU_EXTRAS = re.compile(r"\[[\w.-]*cuda[\w,.-]*\](?=\s*[<>=!~]|\s|$)")
 _NO_CUDA = re.compile(r"(^|[\s+])(tensorflow-cpu|tf-nightly-cpu)\b")
 
 
@@ -157,9 +158,11 @@ def _row(group: TargetGroup, device: str, runners: Runners) -> PlannedJob | Skip
 
 def _on_device(texts: Iterable[str], device: str) -> tuple[str, ...]:
     """Return targets on a device; one that names another device itself stays out."""
+    # Gigabytes of CUDA are no use to a CPU.
+    given = [_GPU_EXTRAS.sub("", text) for text in texts] if device == CPU else texts
     return tuple(
         target.name if target.device_class == device else _moved(target, device)
-        for target in map(parse_target, texts)
+        for target in map(parse_target, given)
         if target.device_class in {CPU, device}
     )
 

@@ -118,22 +118,22 @@ def upgrades_of(
             sentences.append(f"{where}: {assumed}.")
         if versions:
             texts = [
-                target_text(pin.package, f"=={version}", needs)
+                target_text(pin, f"=={version}", needs)
                 for pin, version in zip((change.base, change.head), versions, strict=True)
             ]
             found[Upgrade(library=change.library, base=texts[0], target=texts[1])] = None
     return list(found), sentences
 
 
-def target_text(package: str, specifier: str, needs: Needs) -> str:
+def target_text(pin: Pin, specifier: str, needs: Needs) -> str:
     """Return the target of a package, with the backend that the project asks for."""
-    library = library_of(package)
-    backends = library.backends if library else ()
-    if not backends:
-        return f"{package}{specifier}"
-    pin = next((needs[name] for name in backends if name in needs), None)
-    backend = f"{pin.package}{pin.specifier}" if pin else backends[-1]
-    return f"{package}{specifier} + {backend}"
+    library = library_of(pin.package)
+    text = f"{pin.installed}{specifier}"
+    if library is None or not library.backends:
+        return text
+    backend = next((needs[name] for name in library.backends if name in needs), None)
+    beside = f"{backend.installed}{backend.specifier}" if backend else library.backends[-1]
+    return f"{text} + {beside}"
 
 
 def required_targets(needs: Needs) -> list[str]:
@@ -146,7 +146,7 @@ def required_targets(needs: Needs) -> list[str]:
         next((name for name in library.backends if name in needs), "") for library in libraries
     }
     return [
-        target_text(pin.package, str(pin.specifier), needs)
+        target_text(pin, str(pin.specifier), needs)
         for name, pin in needs.items()
         if name not in backends
     ]

@@ -300,8 +300,11 @@ def test_a_library_s_own_wheel_is_held_against_its_release(repository: Path) -> 
 
     plan = make_plan(_request(repository, wheels=Wheels(head=wheel)), asked.__getitem__)
 
+    without = make_plan(_request(repository), _no_index)
+
     assert [(job.targets, job.base) for job in plan.jobs] == [((str(wheel),), ("torch==2.13.0",))]
     assert plan.focus[0] == "torch*.relu"
+    assert any("builds torch" in reason and "--wheel" in reason for reason in without.reasons)
 
 
 def test_an_extension_s_wheel_stands_beside_the_library_that_it_extends(repository: Path) -> None:

@@ -128,3 +128,16 @@ def test_a_matrix_that_github_would_refuse_is_refused_here() -> None:
     assert len(json.dumps(targets)) * 256 > MOST_BYTES
     with pytest.raises(PlanError, match=r"GitHub allows.*--shards"):
         matrix(Plan(mode=PlanMode.BATCH, jobs=tuple(jobs)))
+
+
+def test_what_brings_cuda_is_installed_where_there_is_a_gpu_only() -> None:
+    group = TargetGroup(
+        targets=("keras==3.15.1 + jax[cuda12]==0.10.2",), base=("keras==3.14.0 + jax[cuda12]",)
+    )
+
+    jobs, _, _ = rows([group], GPU)
+
+    assert [(job.targets[0], job.base[0]) for job in jobs] == [
+        ("keras==3.15.1 + jax==0.10.2", "keras==3.14.0 + jax"),
+        ("keras==3.15.1 + jax[cuda12]==0.10.2@cuda", "keras==3.14.0 + jax[cuda12]@cuda"),
+    ]

@@ -117,3 +117,9 @@ def test_what_a_project_requires_are_its_targets_and_backends_stand_beside_keras
     assert required_targets({"keras": needs["keras"], "jax": needs["jax"]}) == [
         "keras==3.15.1 + jax"
     ]
+
+
+def test_extras_that_bring_cuda_stay_with_the_target() -> None:
+    needs = {"tensorflow": _pin("tensorflow[and-cuda,docs]==2.21.0")}
+
+    assert required_targets(needs) == ["tensorflow[and-cuda]==2.21.0"]
