@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Experience
     from ciguard.levels.contract import Batch, Level, LevelFactory
 
+_WILDCARD = frozenset("*?[")
 _TOP = 8
 """The first APIs in focus get as many batches as all others in focus together."""
 _TOP_AND_OTHERS = "FR"
@@ -30,19 +31,21 @@ _FOCUS_AND_REST = "FFRFFRFFRF"
 def ranked(records: Sequence[ApiRecord], globs: Sequence[str]) -> list[ApiRecord]:
     """Return the records that a glob names, in the order of the globs."""
     by_name = {record.api: record for record in records}
-    found: dict[str, ApiRecord] = {}
-    for glob in globs:
-        if glob in by_name:  # most are plain names: no need to look at every API for each
-            found.setdefault(glob, by_name[glob])
-            continue
-        matches = re.compile(translate(glob)).match
-        found = found | {r.api: r for r in records if r.api not in found and matches(r.api)}
-    return list(found.values())
+    found = dict.fromkeys(name for glob in globs for name in _named(glob, by_name))
+    return [by_name[name] for name in found]
 
 
 def unmatched(records: Sequence[ApiRecord], globs: Sequence[str]) -> list[str]:
     """Return the globs that name no API."""
-    return [glob for glob in globs if not ranked(records, (glob,))]
+    names = dict.fromkeys(record.api for record in records)
+    return [glob for glob in globs if not _named(glob, names)]
+
+
+def _named(glob: str, names: Mapping[str, object]) -> list[str]:
+    """Return the names that match a glob; most globs are plain names, which need no search."""
+    if _WILDCARD.isdisjoint(glob):
+        return [glob] if glob in names else []
+    return list(filter(re.compile(translate(glob)).match, names))
 
 
 def focused(

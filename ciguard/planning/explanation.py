@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import visible
@@ -16,12 +18,14 @@ _FEW = 10
 
 def explanation(plan: Plan) -> Iterator[str]:
     """Yield lines that say what is to be tested and why; each begins with a word of ours."""
-    yield f"plan: {plan.mode.value}, {len(plan.jobs)} jobs, {len(plan.skipped)} not run"
+    yield f"plan: {plan.mode.value}, {len(plan.jobs)} jobs, {len(plan.skipped)} rows not run"
     for reason in plan.reasons:
         yield f"  - {visible(reason, limit=1_000)}"
-    for job in plan.jobs:
+    rows = Counter(replace(job, name="", shard="") for job in plan.jobs)
+    for job, shards in rows.items():
         against = f" against {', '.join(job.base)}" if job.base else ""
-        where = f"{job.device}, {' '.join(job.runs_on)}, shard {job.shard}"
+        cut = f", {shards} shards" if shards > 1 else ""
+        where = f"{job.device}, {' '.join(job.runs_on)}{cut}"
         yield f"job: {visible(', '.join(job.targets) + against, limit=600)} ({visible(where)})"
     for row in plan.skipped:
         what = f"{', '.join(row.targets)} on {row.device}"

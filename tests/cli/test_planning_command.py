@@ -44,8 +44,11 @@ def test_a_plan_is_explained_and_written(repository: Path) -> None:
     answer = _ciguard(repository, "plan", *words, "--out", "p.json")
 
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.startswith("plan: pull-request, 2 jobs, 1 not run\n")
-    assert "job: tensorflow-cpu==2.21.0 against tensorflow-cpu==2.12.0 (cpu" in answer.stdout
+    assert answer.stdout.startswith("plan: pull-request, 2 jobs, 1 rows not run\n")
+    assert (
+        "job: tensorflow-cpu==2.21.0 against tensorflow-cpu==2.12.0 (cpu, ubuntu" in answer.stdout
+    )
+    assert answer.stdout.count("job: ") == 1
     assert "not run: tensorflow-cpu==2.21.0@cuda on cuda: the package is built" in answer.stdout
     assert "first: tensorflow.abs\n" in answer.stdout
     plan = json.loads((repository / "p.json").read_text("utf-8"))
