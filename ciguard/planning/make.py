@@ -47,7 +47,7 @@ _DOCUMENTATION = re.compile(
 _NATIVE = (".py", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".mm", ".yaml")
 """Files that may register operators."""
 _MOST_SOURCES = 5_000
-"""Files whose uses are looked for, changed ones first: each takes about 5 ms."""
+"""Files whose uses are looked for, changed ones first: 500 lines take about 10 ms."""
 _FEW = 5
 _MOST_REASONS = 60
 
