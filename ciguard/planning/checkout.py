@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 8 * 1024 * 1024
 """Of a file that is read."""
+REGISTERING = (".py", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".mm", ".yaml")
+"""Endings of files that may register operators."""
+_WITH_LINES = (*REGISTERING, ".ipynb")
+"""Of files whose changed lines matter; of others it is enough that they changed."""
 _MOST_DIFFS = 400
 """Files whose changed lines are looked at one by one; of the others every line counts."""
 _LIMIT_S = 60.0
@@ -119,7 +123,7 @@ class Checkout:
         return _bounded(self._run("cat-file", "blob", name) if size <= MOST_BYTES else None)
 
     def _lines(self, base: str, path: str, *, is_close: bool) -> tuple[tuple[int, int], ...]:
-        if not is_close:
+        if not is_close or not path.endswith(_WITH_LINES):
             return _EVERY_LINE
         # Literal: a path may look like a pattern.
         said = self._run("diff", *_PLAIN, "--unified=0", base, "--", f":(top,literal){path}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Plan, PlanMode, visible
 from ciguard.errors import PlanError
 from ciguard.planning.api_names import ApiNames
-from ciguard.planning.checkout import Checkout, readable, shown_path
+from ciguard.planning.checkout import REGISTERING, Checkout, readable, shown_path
 from ciguard.planning.own_changes import touched_globs
 from ciguard.planning.requirement_files import project_name, reader_of
 from ciguard.planning.rows import (
@@ -44,8 +44,6 @@ _DOCUMENTATION = re.compile(
     r"|(LICEN[CS]E|NOTICE|AUTHORS|CITATION|CODEOWNERS|\.gitignore)[^/]*)",
     re.IGNORECASE,
 )
-_NATIVE = (".py", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".mm", ".yaml")
-"""Files that may register operators."""
 _MOST_SOURCES = 5_000
 """Files whose uses are looked for, changed ones first: 500 lines take about 10 ms."""
 _FEW = 5
@@ -157,7 +155,7 @@ class _Planner:
     def _touched(self) -> list[str]:
         """Return globs over the APIs that the library or extension in this repository changes."""
         library = library_of(self._project())
-        present = [c for c in self._changed if not c.is_gone and c.path.endswith(_NATIVE)]
+        present = [c for c in self._changed if not c.is_gone and c.path.endswith(REGISTERING)]
         by_path = {change.path: change for change in present}
         found: dict[str, None] = {}
         for path, content in readable(self._checkout, list(by_path), self._problems):

@@ -38,7 +38,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function or class of the module's top level, or a method: where it stands."""
+    """A function or class of the module's top level: where it stands."""
 
     name: str
     line: int
@@ -94,17 +94,21 @@ def read_module(source: str | bytes, package: str = "") -> ModuleUses:
         ValueError: if it is no Python of this interpreter, or nested too deep to be read.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes: not our sources
-            tree = ast.parse(source)
         reader = _Reader(package)
-        reader.read(tree)
+        reader.read(syntax_tree(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         where = f" in line {line}" if line else ""
         msg = f"{type(error).__name__}{where}: {str(error).partition(chr(10))[0]}"
         raise ValueError(msg) from error
     return reader.found
+
+
+def syntax_tree(source: str | bytes) -> ast.Module:
+    """Parse, without Python's warnings: these are not our sources."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
 
 
 class _Reader:
@@ -178,7 +182,7 @@ class _Reader:
         if not node.level:
             return node.module or ""
         parts = self._package.split(".") if self._package else []
-        base = parts[: len(parts) - node.level + 1]
+        base = parts[: max(0, len(parts) - node.level + 1)]
         return ".".join([*base, *([node.module] if node.module else [])])
 
     def _later(self, nodes: Iterable[ast.AST | None], scope: _Scope) -> None:

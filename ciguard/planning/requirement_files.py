@@ -14,6 +14,7 @@ import tomllib
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ciguard.planning.module_uses import syntax_tree
 from ciguard.planning.pins import Lines, Pin, pin_at, pin_of, pin_within
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _setup_cfg(text: str) -> _Pins:
 
 def _setup_py(text: str) -> _Pins:
     """Read the requirements that `setup.py` lists as plain texts, without running it."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(syntax_tree(text)):
         if isinstance(node, ast.keyword) and node.arg in {"install_requires", "extras_require"}:
             for item in ast.walk(node.value):
                 if isinstance(item, ast.Constant) and isinstance(item.value, str):

@@ -23,7 +23,7 @@ MOST_PLACES = 20
 MOST_APIS = 2_000
 _LONGEST_NAME = 200
 """What is longer is no name that a library has."""
-_DEEPEST = 8
+_DEEPEST = 50
 """Modules that a name is followed through."""
 _NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
 _LIKE_TENSORS = frozenset({"pandas", "polars", "xarray", "dask", "pyspark", "sympy", "cupy"})
@@ -98,6 +98,8 @@ class _Search:
         self._packages: set[str] = set()
         self._own_names: set[str] = set()
         self._problems: list[str] = []
+        self._followed: dict[tuple[str, str], str] = {}
+        """Where a name leads, by name and the module that writes it."""
 
     def read(self, path: str, content: bytes) -> None:
         """Read one file; what is no Python is noted."""
@@ -204,15 +206,21 @@ class _Search:
         """Return a name that begins with a library's; empty if it leads to none."""
         if self._names.is_library(name.partition(".")[0]):
             return name
-        if depth > _DEEPEST:
-            return ""
+        key = (name, module.path)
+        if key not in self._followed:
+            self._followed[key] = ""  # what leads back here leads nowhere
+            if depth < _DEEPEST:
+                self._followed[key] = self._through(name, module, depth)
+        return self._followed[key]
+
+    def _through(self, name: str, module: _Module, depth: int) -> str:
+        """Follow a name through the module of this repository that it leads into."""
         found, rest = self._own_module(name, module)
         first, _, tail = rest.partition(".")
         if found is None or not first:
             return ""
         origins = [found.read.exports[first]] if first in found.read.exports else []
-        origins = origins or [f"{star}.{first}" for star in found.read.stars]
-        for origin in origins:
+        for origin in origins or [f"{star}.{first}" for star in found.read.stars]:
             full = self._resolved(f"{origin}.{tail}".rstrip("."), found, depth + 1)
             if full:
                 return full

@@ -15,7 +15,7 @@ def names() -> ApiNames:
     return ApiNames()
 
 
-def _found(names: ApiNames, changed: tuple[ChangedFile, ...] = (), **files: str) -> Usage:
+def _found(names: ApiNames, changed: tuple[ChangedFile, ...] = (), /, **files: str) -> Usage:
     """Analyse modules by name; `_` stands for a folder."""
     sources = [(f"{name.replace('_', '/')}.py", text.encode()) for name, text in files.items()]
     return find_uses(sources, changed, names)
@@ -81,6 +81,22 @@ def test_modules_that_import_each_other_in_a_circle_end_the_search(names: ApiNam
     usage = _found(names, a="from b import x\nx.abs(1)\n", b="from a import x\n")
 
     assert usage.places == {}
+
+
+def test_a_very_long_chain_of_modules_ends(names: ApiNames) -> None:
+    files = {f"m{number}": f"from m{number + 1} import x\nx.abs(1)\n" for number in range(2_000)}
+
+    assert _found(names, **files).places == {}
+
+
+def test_many_modules_that_pass_everything_on_cost_no_time(names: ApiNames) -> None:
+    everybody = "".join(f"from m{other} import *\n" for other in range(40))
+    files = {f"m{number}": everybody + "print(x, y)\n" for number in range(40)}
+    files["m0"] += "from torch import abs as x\n"
+
+    usage = _found(names, **files)
+
+    assert list(usage.places) == ["torch.abs"]
 
 
 def test_names_of_a_star_import_are_found(names: ApiNames) -> None:
