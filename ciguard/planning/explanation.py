@@ -18,7 +18,7 @@ _FEW = 10
 
 def explanation(plan: Plan) -> Iterator[str]:
     """Yield lines that say what is to be tested and why; each begins with a word of ours."""
-    yield f"plan: {plan.mode.value}, {len(plan.jobs)} jobs, {len(plan.skipped)} rows not run"
+    yield f"plan: {plan.mode.value}, jobs: {len(plan.jobs)}, rows not run: {len(plan.skipped)}"
     for reason in plan.reasons:
         yield f"  - {visible(reason, limit=1_000)}"
     rows = Counter(replace(job, name="", shard="") for job in plan.jobs)

@@ -165,9 +165,12 @@ class _Planner:
         return list(found)
 
     def _project(self) -> str:
+        """Return the name of the project nearest to the top; empty for none."""
+        described = [path for path in self._paths if path.rpartition("/")[2] == "pyproject.toml"]
         try:
-            return project_name(self._checkout.text("pyproject.toml"))
-        except (OSError, ValueError):
+            nearest = min(described, key=lambda path: path.count("/"))
+            return project_name(self._checkout.text(nearest))
+        except (OSError, ValueError):  # the second also where there is no such file
             return ""
 
     def _groups(self, needs: Needs, upgrades: list[Upgrade]) -> tuple[list[TargetGroup], list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from packaging.markers import UndefinedComparison, UndefinedEnvironmentName
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
@@ -58,12 +59,19 @@ class Pin:
 
 
 def pin_of(text: str, line: int) -> Pin | None:
-    """Read a requirement such as `torch[opt]>=2,<3; python_version > '3.9'`; None if it is none."""
+    """Read a requirement such as `torch[opt]>=2,<3; python_version > '3.9'`.
+
+    None if it is none, if it is not for this machine, or if it names an address instead of a
+    version.
+    """
     if len(text) > _LONGEST:
         return None
     try:
         requirement = Requirement(text)
-    except InvalidRequirement:
+        is_for_others = requirement.marker is not None and not requirement.marker.evaluate()
+    except (InvalidRequirement, UndefinedEnvironmentName, UndefinedComparison):
+        return None
+    if requirement.url or is_for_others:
         return None
     pin = _pin(requirement.name, requirement.specifier, line)
     extras = tuple(sorted(name for name in requirement.extras if "cuda" in name.lower()))

@@ -44,7 +44,7 @@ def test_a_plan_is_explained_and_written(repository: Path) -> None:
     answer = _ciguard(repository, "plan", *words, "--out", "p.json")
 
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.startswith("plan: pull-request, 2 jobs, 1 rows not run\n")
+    assert answer.stdout.startswith("plan: pull-request, jobs: 2, rows not run: 1\n")
     assert (
         "job: tensorflow-cpu==2.21.0 against tensorflow-cpu==2.12.0 (cpu, ubuntu" in answer.stdout
     )

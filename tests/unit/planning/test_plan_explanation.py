@@ -39,6 +39,6 @@ def test_shards_of_one_row_are_told_in_one_line() -> None:
     lines = list(explanation(Plan(mode=PlanMode.BATCH, jobs=jobs)))
 
     assert lines == [
-        "plan: batch, 3 jobs, 0 rows not run",
+        "plan: batch, jobs: 3, rows not run: 0",
         "job: torch==2.13.0 (cpu, a b, 3 shards)",
     ]

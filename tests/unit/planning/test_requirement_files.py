@@ -68,6 +68,17 @@ def test_requirements_are_read_with_their_lines() -> None:
     ]
 
 
+def test_what_is_for_another_machine_and_what_is_an_address_says_no_version() -> None:
+    text = (
+        "torch==2.13.0; sys_platform == 'win32'\n"
+        "torch==2.12.0; sys_platform == 'linux'\n"
+        "jax==0.4.3; extra == 'x'\n"
+        "keras @ https://example.invalid/keras-3.0-py3-none-any.whl\n"
+    )
+
+    assert _read("requirements.txt", text) == [("torch", "2.12.0", 2)]
+
+
 def test_a_project_s_tables_are_read() -> None:
     text = """\
 [project]
