@@ -75,6 +75,10 @@ class TrackerUnavailableError(TrackerError):
     """The tracker did not answer in time, or asks to wait longer than a run may take."""
 
 
+class PlanError(CiguardError):
+    """What is to be tested cannot be planned: history, a file or a limit stands against it."""
+
+
 class RegistrationError(CiguardError):
     """A plug-in is named twice or does not fulfil its contract."""
 

@@ -19,6 +19,7 @@ from ciguard.baseline.comparison import (
     with_issues,
 )
 from ciguard.baseline.git_branch import GitBranchStore
+from ciguard.baseline.git_command import Git, GitError
 from ciguard.baseline.opening import open_store
 from ciguard.baseline.pruning import prune
 from ciguard.baseline.record import (
@@ -45,7 +46,9 @@ __all__ = [
     "Exhibit",
     "Flakes",
     "FolderStore",
+    "Git",
     "GitBranchStore",
+    "GitError",
     "Records",
     "Sighting",
     "State",

@@ -12,6 +12,7 @@ from ciguard.campaign.minimise import minimise
 from ciguard.campaign.promotion import promotion
 from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
+from ciguard.campaign.shipped import shipped_files
 
 __all__ = [
     "JOURNAL",
@@ -25,4 +26,5 @@ __all__ = [
     "promotion",
     "reproduce",
     "run",
+    "shipped_files",
 ]

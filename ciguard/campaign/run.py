@@ -13,6 +13,7 @@ from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.parameters import parameters_of, resumed
+from ciguard.campaign.planned import focus_warning, planned
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
 from ciguard.campaign.suspects import comparable
@@ -61,6 +62,7 @@ def run(config: Config) -> Iterator[Event]:
     if config.resume:
         past = read_journal(config.out)
         config = resumed(config, past.parameters)
+    plan, config = planned(config)
     memory = load_memory(config)
     yield RunStarted(
         targets=(*config.base, *config.targets),
@@ -70,6 +72,7 @@ def run(config: Config) -> Iterator[Event]:
         jobs=max(1, config.jobs),
         out=str(config.out),
         resumed=config.resume,
+        plan=plan,
     )
     began = time.monotonic()
     # What is deviating is the head: the first target is the reference of the others.
@@ -152,6 +155,7 @@ class _Campaign:
             self._turns.streams[stream.name] = stream
             if not stream.last:
                 stream.last = self._memory.frontier.last(stream.name, self._config.budget_s)
+        yield from focus_warning(groups, self._config)
         self._recall()
         if self._config.policy.reads_documentation:
             yield from documentation_of(groups)

@@ -20,6 +20,7 @@ from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
 from ciguard.cli.learn import learn
 from ciguard.cli.minimize import minimize
+from ciguard.cli.plan import plan
 from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
 from ciguard.cli.session import Session
@@ -65,6 +66,7 @@ def ciguard() -> None:
 
 for _command in (
     run,
+    plan,
     show,
     reproduce,
     minimize,

@@ -4,7 +4,15 @@ One package per level. `select` decides which APIs of a catalogue take part. No 
 """
 
 from ciguard.levels.api import ApiLevel
-from ciguard.levels.contract import LEVELS, Batch, LearningLevel, Level, LevelFactory
+from ciguard.levels.contract import (
+    LEVELS,
+    Batch,
+    IndexedLevel,
+    LearningLevel,
+    Level,
+    LevelFactory,
+)
+from ciguard.levels.focus import focused, unmatched
 from ciguard.levels.selection import LEFT_OUT, select
 
 LEVELS.register("api", ApiLevel)
@@ -14,8 +22,11 @@ __all__ = [
     "LEVELS",
     "ApiLevel",
     "Batch",
+    "IndexedLevel",
     "LearningLevel",
     "Level",
     "LevelFactory",
+    "focused",
     "select",
+    "unmatched",
 ]
