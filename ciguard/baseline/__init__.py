@@ -30,6 +30,7 @@ from ciguard.baseline.record import (
     Sighting,
     State,
     bucket_of,
+    history_of,
     with_exhibit,
 )
 from ciguard.baseline.store import BaselineStore, Beside, FolderStore
@@ -55,6 +56,7 @@ __all__ = [
     "current",
     "establish",
     "find_record",
+    "history_of",
     "is_regression",
     "known_to",
     "merge",

@@ -341,4 +341,5 @@ class _Campaign:
             stages=dict(self._budget.stages),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
+            history=self._memory.history,
         )

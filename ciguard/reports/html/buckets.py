@@ -1,0 +1,231 @@
+"""Buckets as the page's script reads them: a short row for the list, details for who opens one.
+
+Everything is bounded: every text by itself, and all of them together by `ROWS_LIMIT` and
+`DETAILS_LIMIT`. Nothing here is markup; the page's script shows texts as text.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from jinja2.utils import htmlsafe_json_dumps
+
+from ciguard.domain import (
+    BucketHistory,
+    Comparison,
+    Crashed,
+    Json,
+    PairKind,
+    class_of,
+    shortened,
+    status,
+    visible,
+    visible_lines,
+)
+from ciguard.files import read_text
+from ciguard.reports.html.links import issue_link
+from ciguard.reports.wording import claim, outcome_text, short, stack_of, state
+from ciguard.triage import without_local_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ciguard.domain import Bucket, Finding, Frame, Outcome, Plan
+
+ROWS_LIMIT = 16 << 20
+"""Characters of all rows; whoever has no row is counted."""
+DETAILS_LIMIT = 24 << 20
+"""Characters of all details; a bucket that comes later has its row only."""
+CHUNK = 40
+"""Buckets whose details are read at once."""
+_MOST_SCRIPT = 20_000
+_MOST_LOG = 4_000
+_MOST_TEXT = 2_000
+_MOST_TARGETS = 24
+"""Outcomes of one bucket."""
+_MOST_FRAMES = 24
+_MOST_GROUPING = 24
+_MOST_LINKED = 20
+
+
+class Bookkeeper:
+    """Writes buckets down, the most important first, until there is no more room."""
+
+    def __init__(self, folder: Path, history: Mapping[str, BucketHistory], issues: str) -> None:
+        """Make a bookkeeper.
+
+        Args:
+            folder: the run's, where reproducers are.
+            history: what the baseline knew, by fingerprint.
+            issues: where issues are filed, e.g. `github:owner/name`.
+        """
+        self._folder = folder
+        self._history = history
+        self._issues = issues
+        self.plan: Plan | None = None
+        self.targets: dict[str, int] = {}
+        """Index by name, as rows refer to them."""
+
+    def rows_and_details(self, buckets: Sequence[Bucket]) -> tuple[list[str], list[str]]:
+        """Return the rows of as many buckets as there is room for, and the chunks of details."""
+        rows: list[str] = []
+        chunks: list[list[str]] = []
+        rows_room, details_room = ROWS_LIMIT, DETAILS_LIMIT
+        for bucket in buckets:
+            row = htmlsafe_json_dumps(self.row(bucket))
+            rows_room -= len(row)
+            if rows_room < 0:
+                break
+            rows.append(row)
+            if details_room < 0:
+                continue
+            details = htmlsafe_json_dumps(self.details(bucket))
+            details_room -= len(details)
+            if details_room < 0:
+                continue
+            if len(chunks) * CHUNK < len(rows):
+                chunks.append([])
+            chunks[-1].append(details)
+        return rows, [f"[{','.join(chunk)}]" for chunk in chunks]
+
+    def row(self, bucket: Bucket) -> Json:
+        """Return what the list shows, and what it is filtered by."""
+        finding = bucket.finding
+        known = self.known(bucket)
+        return {
+            "id": _text(bucket.fingerprint, 40),
+            "state": state(bucket),
+            "severity": finding.severity.label,
+            "class": class_of(finding).value,
+            "kind": _text(f"{finding.oracle}/{finding.kind}", 80),
+            "library": _text(finding.library, 60),
+            "api": _text(finding.api, 160),
+            "says": _text(claim(finding), 240),
+            "issue": _text(known.issue, 100) if known else "",
+            "on": [self._index(name) for name in finding.targets[:_MOST_TARGETS]],
+            "grid": [[self._index(name), status(outcome)] for name, outcome in _outcomes(finding)],
+        }
+
+    def details(self, bucket: Bucket) -> Json:
+        """Return everything else about a bucket."""
+        finding = bucket.finding
+        evidence = finding.evidence
+        return {
+            "message": _text(finding.message, _MOST_TEXT),
+            "expected": _text(evidence.expected, _MOST_TEXT),
+            "observed": _text(evidence.observed, _MOST_TEXT),
+            "law": _text(evidence.law, _MOST_TEXT),
+            "source": _text(evidence.source, _MOST_TEXT),
+            "facts": list(_facts(bucket)),
+            "outcomes": [
+                {
+                    "target": self._index(name),
+                    "role": _role(finding, name),
+                    "status": status(outcome),
+                    "text": _text(outcome_text(outcome), _MOST_TEXT),
+                    "stack": _stack(stack_of(outcome)),
+                    "log": _log(outcome),
+                }
+                for name, outcome in _outcomes(finding)
+            ],
+            "native": _stack(bucket.native_stack),
+            **self._script(bucket),
+            "command": self._command(bucket),
+            "grouping": [
+                [_text(name, 60), _text(text, 400)]
+                for name, text in bucket.grouping[:_MOST_GROUPING]
+            ],
+            "aliases": [_text(name, 40) for name in bucket.aliases[:_MOST_LINKED]],
+            "related": [_text(name, 40) for name in bucket.related[:_MOST_LINKED]],
+            **self._past(bucket),
+            "uses": [
+                _text(f"{place.path}:{place.line}", 200)
+                for place in (self.plan.uses.get(finding.api, ()) if self.plan else ())
+            ][:_MOST_LINKED],
+        }
+
+    def known(self, bucket: Bucket) -> BucketHistory | None:
+        """Return what the baseline knew of a bucket, under whatever name it had then."""
+        names = (bucket.fingerprint, *bucket.aliases)
+        return next((self._history[name] for name in names if name in self._history), None)
+
+    def _index(self, target: str) -> int:
+        return self.targets.setdefault(_text(target, 100), len(self.targets))
+
+    def _script(self, bucket: Bucket) -> dict[str, Json]:
+        if not bucket.reproducer:
+            return {"script": "", "script_note": ""}
+        path = PurePosixPath(bucket.reproducer)
+        name = _text(bucket.reproducer, 200)
+        if path.is_absolute() or ".." in path.parts:
+            return {"script": "", "script_note": f"{name} is no path in the run's folder."}
+        try:
+            script = read_text(self._folder / path, most=1 << 20)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            return {"script": "", "script_note": f"{name} cannot be read: {why}."}
+        if len(script) > _MOST_SCRIPT:
+            note = f"{len(script):,} characters, too many for this page: see {name}."
+            return {"script": "", "script_note": note}
+        proved = "Run on its own, it failed in the same way." if bucket.reproduced else ""
+        return {"script": visible_lines(script, limit=2 * _MOST_SCRIPT), "script_note": proved}
+
+    def _command(self, bucket: Bucket) -> str:
+        name = self._folder.as_posix()
+        out = "" if name == ".ciguard/run" else f" --out {shlex.quote(visible(name))}"
+        return f"ciguard reproduce {short(visible(bucket.fingerprint))}{out}"
+
+    def _past(self, bucket: Bucket) -> dict[str, Json]:
+        known = self.known(bucket)
+        if known is None:
+            return {"past": [], "issue": None}
+        happened = [
+            (known.first_seen, "first seen"),
+            *known.states[1:][-_MOST_LINKED:],
+            (known.last_seen, "last seen before this run"),
+        ]
+        past: list[Json] = [
+            [_text(when, 20).replace("T", " ").removesuffix("Z"), _text(what, 40)]
+            for when, what in sorted(happened)
+        ]
+        issue = issue_link(known.issue, self._issues) if known.issue else None
+        return {"past": past, "issue": issue}
+
+
+def _outcomes(finding: Finding) -> Iterable[tuple[str, Outcome]]:
+    return list(finding.outcomes.items())[:_MOST_TARGETS]
+
+
+def _role(finding: Finding, target: str) -> str:
+    if finding.pair is not PairKind.NONE and target == finding.targets[0]:
+        return "reference"
+    return "shows it" if target in finding.targets else ""
+
+
+def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
+    finding = bucket.finding
+    yield "Level", _text(finding.case.level, 40)
+    if finding.pair is not PairKind.NONE:
+        yield "Between", f"targets that differ in {finding.pair.value}"
+    if bucket.comparison not in {Comparison.FIXED, Comparison.NOT_RUN}:
+        yield "Findings", f"{bucket.count:,} of this run"
+    yield "Confirmation", bucket.confirmation.value
+    if bucket.tried:
+        yield "Shown", f"{bucket.shown} of {bucket.tried} times"
+
+
+def _stack(frames: tuple[Frame, ...]) -> list[str]:
+    return [_text(f"{frame.function}  {frame.file}", 240) for frame in frames[:_MOST_FRAMES]]
+
+
+def _log(outcome: Outcome) -> str:
+    log = outcome.log.strip() if isinstance(outcome, Crashed) else ""
+    return visible_lines(without_local_paths(shortened(log, _MOST_LOG)), limit=_MOST_LOG)
+
+
+def _text(text: str, limit: int) -> str:
+    """Return fuzzed text on one line, bounded, without what only this machine knows."""
+    cut = shortened(text, 2 * limit)
+    return visible(without_local_paths(cut) if "/" in cut else cut, limit=limit)

@@ -1,0 +1,135 @@
+"""Which charts a page shows, and of what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ciguard.domain import class_of, visible
+from ciguard.reports.html.charts import COLOURS, Bar, Series, bars, lines
+from ciguard.reports.html.trend import trend
+from ciguard.reports.wording import STATES, clock_text, state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markupsafe import Markup
+
+    from ciguard.domain import RunFinished
+    from ciguard.reports.html.observed import Observed
+
+_MOST_TARGETS = 16
+_MOST_KINDS = 14
+_NAME = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A chart with its heading."""
+
+    heading: str
+    drawing: Markup | None
+    """None where there is nothing to draw."""
+    note: str = ""
+    """A sentence below it, or in its place."""
+    legend: tuple[tuple[str, str], ...] = ()
+    """(class, text)."""
+
+
+def slug(name: str) -> str:
+    """Return the class of the style sheet for a state."""
+    return name.replace(" ", "-")
+
+
+def pictures(event: RunFinished, observed: Observed, *, now: datetime) -> Iterator[Picture]:
+    """Return the charts of a run."""
+    yield _kinds(event)
+    yield _cases(observed)
+    yield _coverage(event)
+    yield _trend(event, now)
+
+
+def _kinds(event: RunFinished) -> Picture:
+    counts: dict[str, Counter[str]] = {}
+    for bucket in event.buckets:
+        counts.setdefault(class_of(bucket.finding).words, Counter())[state(bucket)] += 1
+    kinds = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))[:_MOST_KINDS]
+    rows = [
+        Bar(
+            name=words,
+            value=f"{by_state.total():,}",
+            parts=[(slug(name), by_state[name]) for name in STATES],
+        )
+        for words, by_state in kinds
+    ]
+    said = "; ".join(f"{row.name}: {row.value}" for row in rows)
+    met = [name for name in STATES if any(by_state[name] for _, by_state in kinds)]
+    return Picture(
+        heading="Buckets by kind",
+        drawing=bars(rows, label=f"Buckets by kind of defect. {said}") if rows else None,
+        note="" if rows else "No bucket was met.",
+        legend=tuple((slug(name), name) for name in met),
+    )
+
+
+def _cases(observed: Observed) -> Picture:
+    totals = list(observed.cases.totals().items())[:_MOST_TARGETS]
+    series = [
+        Series(name=visible(name, limit=_NAME), colour=f"k{number % COLOURS}", points=points)
+        for number, (name, points) in enumerate(totals)
+    ]
+    said = "; ".join(f"{one.name}: {one.points[-1][1]:,.0f}" for one in series)
+    return Picture(
+        heading="Cases over time",
+        drawing=lines(series, label=f"Cases so far by target. {said}", x_text=clock_text)
+        if series
+        else None,
+        note="" if series else "No times of cases were noted.",
+        legend=tuple((one.colour, one.name) for one in series),
+    )
+
+
+def _coverage(event: RunFinished) -> Picture:
+    rows = []
+    for number, target in enumerate(event.targets[:_MOST_TARGETS]):
+        called = event.apis_exercised.get(target.name, 0)
+        share = called / target.apis if target.apis else 0.0
+        rows.append(
+            Bar(
+                name=visible(target.name, limit=_NAME),
+                value=f"{called:,} of {target.apis:,}" if target.apis else "not run",
+                parts=[(f"k{number % COLOURS}", min(1.0, share))],
+            )
+        )
+    said = "; ".join(f"{row.name}: {row.value}" for row in rows)
+    return Picture(
+        heading="APIs exercised",
+        drawing=bars(rows, label=f"APIs exercised of the catalogue. {said}", full=1.0)
+        if rows
+        else None,
+        note="Called at least once, of each target's catalogue." if rows else "No target.",
+    )
+
+
+def _trend(event: RunFinished, now: datetime) -> Picture:
+    told = trend(event.history.values(), now=now)
+    if told is None:
+        note = "No baseline was there before this run: the trend begins with the next one."
+        return Picture(heading="Known buckets over time", drawing=None, note=note)
+    series = [
+        Series(name="known", colour="known", points=told.known),
+        Series(name="fixed", colour="fixed", points=told.fixed),
+    ]
+    says = ", ".join(f"{one.points[-1][1]:,.0f} {one.name}" for one in series)
+    return Picture(
+        heading="Known buckets over time",
+        drawing=lines(series, label=f"The baseline over time; now {says}.", x_text=_day),
+        note=f"The baseline before this run: {says}.",
+        legend=(("known", "known"), ("fixed", "fixed since")),
+    )
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
