@@ -26,6 +26,7 @@ from ciguard.domain import (
 )
 from ciguard.files import read_text
 from ciguard.reports.html.links import issue_link
+from ciguard.reports.html.text import shown
 from ciguard.reports.wording import claim, outcome_text, short, stack_of, state
 from ciguard.triage import without_local_paths
 
@@ -95,15 +96,15 @@ class Bookkeeper:
         finding = bucket.finding
         known = self.known(bucket)
         return {
-            "id": _text(bucket.fingerprint, 40),
+            "id": shown(bucket.fingerprint, limit=40),
             "state": state(bucket),
             "severity": finding.severity.label,
             "class": class_of(finding).value,
-            "kind": _text(f"{finding.oracle}/{finding.kind}", 80),
-            "library": _text(finding.library, 60),
-            "api": _text(finding.api, 160),
-            "says": _text(claim(finding), 240),
-            "issue": _text(known.issue, 100) if known else "",
+            "kind": shown(f"{finding.oracle}/{finding.kind}", limit=80),
+            "library": shown(finding.library, limit=60),
+            "api": shown(finding.api, limit=160),
+            "says": shown(claim(finding), limit=240),
+            "issue": shown(known.issue, limit=100) if known else "",
             "on": [self._index(name) for name in finding.targets[:_MOST_TARGETS]],
             "grid": [[self._index(name), status(outcome)] for name, outcome in _outcomes(finding)],
         }
@@ -113,18 +114,18 @@ class Bookkeeper:
         finding = bucket.finding
         evidence = finding.evidence
         return {
-            "message": _text(finding.message, _MOST_TEXT),
-            "expected": _text(evidence.expected, _MOST_TEXT),
-            "observed": _text(evidence.observed, _MOST_TEXT),
-            "law": _text(evidence.law, _MOST_TEXT),
-            "source": _text(evidence.source, _MOST_TEXT),
+            "message": shown(finding.message, limit=_MOST_TEXT),
+            "expected": shown(evidence.expected, limit=_MOST_TEXT),
+            "observed": shown(evidence.observed, limit=_MOST_TEXT),
+            "law": shown(evidence.law, limit=_MOST_TEXT),
+            "source": shown(evidence.source, limit=_MOST_TEXT),
             "facts": list(_facts(bucket)),
             "outcomes": [
                 {
                     "target": self._index(name),
                     "role": _role(finding, name),
                     "status": status(outcome),
-                    "text": _text(outcome_text(outcome), _MOST_TEXT),
+                    "text": shown(outcome_text(outcome), limit=_MOST_TEXT),
                     "stack": _stack(stack_of(outcome)),
                     "log": _log(outcome),
                 }
@@ -134,14 +135,14 @@ class Bookkeeper:
             **self._script(bucket),
             "command": self._command(bucket),
             "grouping": [
-                [_text(name, 60), _text(text, 400)]
+                [shown(name, limit=60), shown(text, limit=400)]
                 for name, text in bucket.grouping[:_MOST_GROUPING]
             ],
-            "aliases": [_text(name, 40) for name in bucket.aliases[:_MOST_LINKED]],
-            "related": [_text(name, 40) for name in bucket.related[:_MOST_LINKED]],
+            "aliases": [shown(name, limit=40) for name in bucket.aliases[:_MOST_LINKED]],
+            "related": [shown(name, limit=40) for name in bucket.related[:_MOST_LINKED]],
             **self._past(bucket),
             "uses": [
-                _text(f"{place.path}:{place.line}", 200)
+                shown(f"{place.path}:{place.line}", limit=200)
                 for place in (self.plan.uses.get(finding.api, ()) if self.plan else ())
             ][:_MOST_LINKED],
         }
@@ -152,13 +153,13 @@ class Bookkeeper:
         return next((self._history[name] for name in names if name in self._history), None)
 
     def _index(self, target: str) -> int:
-        return self.targets.setdefault(_text(target, 100), len(self.targets))
+        return self.targets.setdefault(shown(target, limit=100), len(self.targets))
 
     def _script(self, bucket: Bucket) -> dict[str, Json]:
         if not bucket.reproducer:
             return {"script": "", "script_note": ""}
         path = PurePosixPath(bucket.reproducer)
-        name = _text(bucket.reproducer, 200)
+        name = shown(bucket.reproducer, limit=200)
         if path.is_absolute() or ".." in path.parts:
             return {"script": "", "script_note": f"{name} is no path in the run's folder."}
         try:
@@ -187,7 +188,7 @@ class Bookkeeper:
             (known.last_seen, "last seen before this run"),
         ]
         past: list[Json] = [
-            [_text(when, 20).replace("T", " ").removesuffix("Z"), _text(what, 40)]
+            [shown(when, limit=40).replace("T", " ").removesuffix("Z"), shown(what, limit=40)]
             for when, what in sorted(happened)
         ]
         issue = issue_link(known.issue, self._issues) if known.issue else None
@@ -206,7 +207,7 @@ def _role(finding: Finding, target: str) -> str:
 
 def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
     finding = bucket.finding
-    yield "Level", _text(finding.case.level, 40)
+    yield "Level", shown(finding.case.level, limit=40)
     if finding.pair is not PairKind.NONE:
         yield "Between", f"targets that differ in {finding.pair.value}"
     if bucket.comparison not in {Comparison.FIXED, Comparison.NOT_RUN}:
@@ -217,15 +218,9 @@ def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
 
 
 def _stack(frames: tuple[Frame, ...]) -> list[str]:
-    return [_text(f"{frame.function}  {frame.file}", 240) for frame in frames[:_MOST_FRAMES]]
+    return [shown(f"{frame.function}  {frame.file}", limit=240) for frame in frames[:_MOST_FRAMES]]
 
 
 def _log(outcome: Outcome) -> str:
     log = outcome.log.strip() if isinstance(outcome, Crashed) else ""
     return visible_lines(without_local_paths(shortened(log, _MOST_LOG)), limit=_MOST_LOG)
-
-
-def _text(text: str, limit: int) -> str:
-    """Return fuzzed text on one line, bounded, without what only this machine knows."""
-    cut = shortened(text, 2 * limit)
-    return visible(without_local_paths(cut) if "/" in cut else cut, limit=limit)

@@ -1,7 +1,7 @@
 """Charts as inline SVG: plain drawings whose colours are the page's.
 
-The standard library's XML writer draws them and escapes every text. No style stands in them, since the
-page's security policy forbids that; the page's style sheet knows their classes.
+The standard library's XML writer draws them and escapes every text. No style stands in them: the
+page's security policy forbids that, and its style sheet knows their classes.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@
       return parts;
     }
     parts.append(
-      ...evidence(more),
+      ...evidence(row, more),
       ...outcomes(more),
       ...script(more),
       ...stack("Native stack, innermost first", more.native),
@@ -95,11 +95,11 @@
   const stack = (title, lines) => (lines.length ? [heading(title), code(lines.join("\n"))] : []);
   const pairs = (entries) => make("dl", { class: "pairs" }, ...entries.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text))));
 
-  function evidence(more) {
+  function evidence(row, more) {
     const sides = [["Expected", more.expected], ["Observed", more.observed]].filter(([, text]) => text);
     const law = [["Law", more.law], ["Source", more.source]].filter(([, text]) => text);
     return [
-      make("p", { class: "message" }, more.message),
+      more.message.endsWith(row.says) ? null : make("p", {}, more.message),
       sides.length ? make("div", { class: "sides" }, ...sides.map(([name, text]) => make("div", { class: name.toLowerCase() }, heading(name), make("p", {}, text)))) : null,
       law.length ? pairs(law) : null,
     ].filter(Boolean);

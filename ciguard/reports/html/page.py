@@ -12,9 +12,10 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 import ciguard
-from ciguard.domain import Comparison, FindingClass, PlanMode, Severity, Verdict, visible
+from ciguard.domain import Comparison, FindingClass, PlanMode, Severity, Verdict
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
 from ciguard.reports.html.pictures import pictures, slug
+from ciguard.reports.html.text import shown
 from ciguard.reports.wording import (
     STATES,
     apis_text,
@@ -23,7 +24,6 @@ from ciguard.reports.wording import (
     ordered,
     tally_text,
 )
-from ciguard.triage import without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,11 +86,11 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         style=style,
         tone="doubt" if event.exit_code == _INTERNAL else _TONES[event.verdict],
         event=event,
-        summary=_text(event.summary),
+        summary=shown(event.summary),
         facts=_facts(event, observed, now),
         states=_states(event, plan),
         not_run=_not_run(event, observed, plan),
-        warnings=[_text(warning) for warning in observed.warnings],
+        warnings=[shown(warning) for warning in observed.warnings],
         more_warnings=observed.warnings_met - len(observed.warnings),
         plan=None if plan is None else _planned(plan),
         pictures=list(pictures(event, observed, now=now)),
@@ -126,7 +126,7 @@ def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, A
         "states": {name: _state_words(name, plan) for name in STATES},
         "statuses": _WORDS,
         "classes": {item.value: item.words for item in FindingClass},
-        "libraries": sorted({_text(bucket.finding.library, 60) for bucket in buckets}),
+        "libraries": sorted({shown(bucket.finding.library, limit=60) for bucket in buckets}),
         "kinds": _kinds(buckets),
     }
     return {
@@ -139,7 +139,7 @@ def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, A
 
 
 def _kinds(buckets: Sequence[Bucket]) -> list[str]:
-    kinds = {_text(f"{b.finding.oracle}/{b.finding.kind}", 80) for b in buckets}
+    kinds = {shown(f"{b.finding.oracle}/{b.finding.kind}", limit=80) for b in buckets}
     return sorted(kinds)[:200]
 
 
@@ -168,7 +168,7 @@ def _facts(event: RunFinished, observed: Observed, now: datetime) -> list[tuple[
         ("targets", f"{len(event.targets):,}"),
     ]
     if started is not None:
-        facts += [("levels", _text(", ".join(started.levels))), ("seed", str(started.seed))]
+        facts += [("levels", shown(", ".join(started.levels))), ("seed", str(started.seed))]
     return [*facts, ("exit code", str(event.exit_code)), ("ciguard", ciguard.__version__)]
 
 
@@ -178,26 +178,26 @@ def _not_run(event: RunFinished, observed: Observed, plan: Plan | None) -> list[
     rows = [*(observed.unavailable | lost).items()]
     if plan is not None:
         rows += [(job.name, job.reason) for job in plan.skipped if job.name not in lost]
-    shown = [(_text(name, 100), _text(reason)) for name, reason in rows[:_MOST_LISTED]]
-    if len(rows) > len(shown):
-        shown.append((f"{len(rows) - len(shown)} more", "see run.json"))
-    return shown
+    told = [(shown(name, limit=100), shown(reason)) for name, reason in rows[:_MOST_LISTED]]
+    if len(rows) > len(told):
+        told.append((f"{len(rows) - len(told)} more", "see run.json"))
+    return told
 
 
 def _planned(plan: Plan) -> dict[str, Any]:
     return {
         "mode": plan.mode.value,
-        "reasons": [_text(reason) for reason in plan.reasons[:_MOST_LISTED]],
+        "reasons": [shown(reason) for reason in plan.reasons[:_MOST_LISTED]],
         "changes": [
             {
-                "package": _text(change.package, 100),
-                "base": _text(change.base or "not required", 60),
-                "head": _text(change.head or "not required", 60),
-                "place": _text(f"{change.place.path}:{change.place.line}", 200),
+                "package": shown(change.package, limit=100),
+                "base": shown(change.base or "not required", limit=60),
+                "head": shown(change.head or "not required", limit=60),
+                "place": shown(f"{change.place.path}:{change.place.line}", limit=200),
             }
             for change in plan.changes[:_MOST_LISTED]
         ],
-        "focus": [_text(glob, 120) for glob in plan.focus[:_MOST_LISTED]],
+        "focus": [shown(glob, limit=120) for glob in plan.focus[:_MOST_LISTED]],
         "more_focus": max(0, len(plan.focus) - _MOST_LISTED),
     }
 
@@ -206,16 +206,12 @@ def _target(event: RunFinished, number: int) -> dict[str, str]:
     target = event.targets[number]
     counts = target.tally.as_dict()
     return {
-        "name": _text(target.name, 100),
-        "what": _text(
+        "name": shown(target.name, limit=100),
+        "what": shown(
             f"{target.library} {target.version} · Python {target.python} · {target.device}"
         ),
-        "confined": _text(", ".join(target.confined_by)) or "nothing",
+        "confined": shown(", ".join(target.confined_by)) or "nothing",
         "apis": apis_text(event, target),
         "cases": tally_text(counts),
-        "not_run": _text(target.not_run),
+        "not_run": shown(target.not_run),
     }
-
-
-def _text(text: str, limit: int = 400) -> str:
-    return visible(without_local_paths(text[: 4 * limit]), limit=limit)

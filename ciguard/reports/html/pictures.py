@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ciguard.domain import class_of, visible
+from ciguard.domain import class_of
 from ciguard.reports.html.charts import COLOURS, Bar, Series, bars, lines
+from ciguard.reports.html.text import shown
 from ciguard.reports.html.trend import trend
 from ciguard.reports.wording import STATES, clock_text, state
 
@@ -77,7 +78,7 @@ def _kinds(event: RunFinished) -> Picture:
 def _cases(observed: Observed) -> Picture:
     totals = list(observed.cases.totals().items())[:_MOST_TARGETS]
     series = [
-        Series(name=visible(name, limit=_NAME), colour=f"k{number % COLOURS}", points=points)
+        Series(name=shown(name, limit=_NAME), colour=f"k{number % COLOURS}", points=points)
         for number, (name, points) in enumerate(totals)
     ]
     said = "; ".join(f"{one.name}: {one.points[-1][1]:,.0f}" for one in series)
@@ -98,8 +99,8 @@ def _coverage(event: RunFinished) -> Picture:
         share = called / target.apis if target.apis else 0.0
         rows.append(
             Bar(
-                name=visible(target.name, limit=_NAME),
-                value=f"{called:,} of {target.apis:,}" if target.apis else "not run",
+                name=shown(target.name, limit=_NAME),
+                value=f"{called:,} of {target.apis:,}" if not target.not_run else "not run",
                 parts=[(f"k{number % COLOURS}", min(1.0, share))],
             )
         )
