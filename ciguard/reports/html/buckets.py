@@ -202,7 +202,7 @@ def _outcomes(finding: Finding) -> Iterable[tuple[str, Outcome]]:
 def _role(finding: Finding, target: str) -> str:
     if finding.pair is not PairKind.NONE and target == finding.targets[0]:
         return "reference"
-    return "shows it" if target in finding.targets else ""
+    return "shows the defect" if target in finding.targets else ""
 
 
 def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:

@@ -110,9 +110,9 @@
     const entries = more.outcomes.map((outcome) => {
       const entry = make(
         "li",
-        { class: outcome.role === "shows it" ? "outcome shows" : "outcome" },
+        { class: outcome.role === "shows the defect" ? "outcome shows" : "outcome" },
         mark(outcome.status),
-        make("div", {}, make("b", {}, head.targets[outcome.target]), " ", make("span", { class: "quiet" }, outcome.role), make("p", {}, outcome.text)),
+        make("div", {}, make("b", {}, head.targets[outcome.target]), " ", outcome.role && make("span", { class: "role" }, outcome.role), make("p", {}, outcome.text)),
       );
       if (outcome.stack.length || outcome.log) {
         entry.lastChild.append(make("details", { class: "plain" }, make("summary", {}, "stack and log"), ...stack("Python stack, innermost first", outcome.stack), ...stack("What it wrote last", outcome.log ? [outcome.log] : [])));

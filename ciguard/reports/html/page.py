@@ -42,7 +42,7 @@ _TONES = {
     Verdict.NOT_RUN: "doubt",
     Verdict.INTERRUPTED: "doubt",
 }
-_WORDS = {
+_MARKS = {
     "passed": "returned",
     "rejected": "raised a clean exception",
     "errored": "an internal error escaped",
@@ -96,6 +96,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         pictures=list(pictures(event, observed, now=now)),
         targets=[_target(event, number) for number in range(len(event.targets[:_MOST_TARGETS]))],
         documentation=observed.documentation,
+        marks=_MARKS,
         **_buckets(event, folder, plan),
     )
 
@@ -124,7 +125,6 @@ def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, A
         "chunk": CHUNK,
         "severities": [severity.label for severity in sorted(Severity, reverse=True)],
         "states": {name: _state_words(name, plan) for name in STATES},
-        "statuses": _WORDS,
         "classes": {item.value: item.words for item in FindingClass},
         "libraries": sorted({shown(bucket.finding.library, limit=60) for bucket in buckets}),
         "kinds": _kinds(buckets),

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ciguard.domain import class_of
+from ciguard.domain import Comparison, class_of
 from ciguard.reports.html.charts import COLOURS, Bar, Series, bars, lines
 from ciguard.reports.html.text import shown
 from ciguard.reports.html.trend import trend
 from ciguard.reports.wording import STATES, clock_text, state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from markupsafe import Markup
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _MOST_TARGETS = 16
 _MOST_KINDS = 14
 _NAME = 80
+_FEW_DAYS_S = 3 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,22 +116,39 @@ def _coverage(event: RunFinished) -> Picture:
 
 
 def _trend(event: RunFinished, now: datetime) -> Picture:
+    heading = "Known buckets over time"
     told = trend(event.history.values(), now=now)
     if told is None:
         note = "No baseline was there before this run: the trend begins with the next one."
-        return Picture(heading="Known buckets over time", drawing=None, note=note)
+        return Picture(heading=heading, drawing=None, note=note)
     series = [
         Series(name="known", colour="known", points=told.known),
         Series(name="fixed", colour="fixed", points=told.fixed),
     ]
-    says = ", ".join(f"{one.points[-1][1]:,.0f} {one.name}" for one in series)
+    says = f"The baseline before this run: {_counts(series)}."
+    legend = [("known", "known"), ("fixed", "fixed since")]
+    new = sum(state(bucket) == Comparison.NEW.value for bucket in event.buckets)
+    if new:
+        when, known = told.known[-1]
+        points = [(when, known), (when, known + new)]
+        series.append(Series(name="with what is new", colour="new", points=points))
+        legend.append(("new", f"{new:,} new"))
+    spans_days = told.known[-1][0] - told.known[0][0] > _FEW_DAYS_S
     return Picture(
-        heading="Known buckets over time",
-        drawing=lines(series, label=f"The baseline over time; now {says}.", x_text=_day),
-        note=f"The baseline before this run: {says}.",
-        legend=(("known", "known"), ("fixed", "fixed since")),
+        heading=heading,
+        drawing=lines(series, label=says, x_text=_day if spans_days else _minute),
+        note=says,
+        legend=tuple(legend),
     )
 
 
+def _counts(series: Iterable[Series]) -> str:
+    return ", ".join(f"{one.points[-1][1]:,.0f} {one.name}" for one in series)
+
+
 def _day(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
+
+
+def _minute(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%m-%d %H:%M}"

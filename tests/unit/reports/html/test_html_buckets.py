@@ -43,7 +43,7 @@ def test_a_difference_has_its_reference_and_its_deviating_target(tmp_path: Path)
 
     assert list(keeper.targets) == ["torch==2.12.0", TARGET]
     assert row["grid"] == [[0, "passed"], [1, "rejected"]]
-    assert [outcome["role"] for outcome in details["outcomes"]] == ["reference", "shows it"]
+    assert [outcome["role"] for outcome in details["outcomes"]] == ["reference", "shows the defect"]
     assert ["Between", "targets that differ in version"] in json.loads(json.dumps(details["facts"]))
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 OURS = {
     *("html", "head", "meta", "title", "link", "style", "body", "header", "main", "footer"),
-    *("nav", "a", "section", "aside", "article", "div", "p", "span", "b", "code", "ul", "li"),
+    *("nav", "a", "section", "aside", "article", "div", "p", "span", "b", "i", "code", "ul", "li"),
     *("h1", "h2", "h3", "dl", "dt", "dd", "form", "label", "input", "select", "button"),
     *("figure", "figcaption", "details", "summary", "noscript", "script"),
     *("svg", "line", "text", "polyline", "circle", "rect"),
