@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Dialog, Page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 QUICK = ("--exclude", "*.spin", "--max-cases", "320")
@@ -52,10 +52,15 @@ def opened(browser: Browser, report: Path, **options: Any) -> Iterator[Page]:
     page = context.new_page()
     asked: list[str] = []
     wrong: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        wrong.append(dialog.message)
+        dialog.dismiss()
+
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", refuse)
     page.goto(report.as_uri())
     yield page
     assert {url.partition("#")[0] for url in asked} == {report.as_uri()}
