@@ -175,7 +175,9 @@ class Bookkeeper:
 
     def _command(self, bucket: Bucket) -> str:
         name = self._folder.as_posix()
-        out = "" if name == ".ciguard/run" else f" --out {shlex.quote(visible(name))}"
+        # A folder of this machine says nothing to who reads the page on another one.
+        is_told = name != ".ciguard/run" and not self._folder.is_absolute()
+        out = f" --out {shlex.quote(visible(name))}" if is_told else ""
         return f"ciguard reproduce {short(visible(bucket.fingerprint))}{out}"
 
     def _past(self, bucket: Bucket) -> dict[str, Json]:

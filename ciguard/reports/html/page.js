@@ -29,7 +29,10 @@
   }
 
   // --- one bucket ------------------------------------------------------------------------------
-  const mark = (status) => make("i", { class: `mark ${status}`, "aria-hidden": "true" }, status[0].toUpperCase());
+  const mark = (status) => make("i", { class: `mark ${status}`, "aria-hidden": "true" }, head.marks[status]);
+
+  /** Return a dotted name in parts that a line may end between. */
+  const breakable = (name) => name.split(/(?<=[._])/).flatMap((part) => [part, make("wbr")]);
 
   function grid(row) {
     const cells = row.grid.map(([target, status]) => {
@@ -60,7 +63,7 @@
           issue,
           grid(row),
         ),
-        make("span", { class: "api" }, row.api),
+        make("span", { class: "api" }, ...breakable(row.api)),
         make("span", { class: "says" }, row.says),
       ),
     );

@@ -43,14 +43,14 @@ _TONES = {
     Verdict.INTERRUPTED: "doubt",
 }
 _MARKS = {
-    "passed": "returned",
-    "rejected": "raised a clean exception",
-    "errored": "an internal error escaped",
-    "crashed": "the process died",
-    "hung": "did not return in time",
-    "exhausted": "met a limit of memory or output",
+    "passed": ("P", "returned"),
+    "rejected": ("R", "raised a clean exception"),
+    "errored": ("E", "an internal error escaped"),
+    "crashed": ("C", "the process died"),
+    "hung": ("H", "did not return in time"),
+    "exhausted": ("X", "met a limit of memory or output"),
 }
-"""What each outcome's mark means."""
+"""Each outcome's mark, and what it means."""
 
 
 def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime) -> str:
@@ -84,7 +84,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         ),
         script=script,
         style=style,
-        tone="doubt" if event.exit_code == _INTERNAL else _TONES[event.verdict],
+        tone="doubt" if event.exit_code == _INTERNAL else _TONES.get(event.verdict, "calm"),
         event=event,
         summary=shown(event.summary),
         facts=_facts(event, observed, now),
@@ -125,6 +125,7 @@ def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, A
         "chunk": CHUNK,
         "severities": [severity.label for severity in sorted(Severity, reverse=True)],
         "states": {name: _state_words(name, plan) for name in STATES},
+        "marks": {name: mark for name, (mark, _) in _MARKS.items()},
         "classes": {item.value: item.words for item in FindingClass},
         "libraries": sorted({shown(bucket.finding.library, limit=60) for bucket in buckets}),
         "kinds": _kinds(buckets),
@@ -168,7 +169,8 @@ def _facts(event: RunFinished, observed: Observed, now: datetime) -> list[tuple[
         ("targets", f"{len(event.targets):,}"),
     ]
     if started is not None:
-        facts += [("levels", shown(", ".join(started.levels))), ("seed", str(started.seed))]
+        mode = [("mode", started.plan.mode.value)] if started.plan else []
+        facts += [*mode, ("levels", shown(", ".join(started.levels))), ("seed", str(started.seed))]
     return [*facts, ("exit code", str(event.exit_code)), ("ciguard", ciguard.__version__)]
 
 
@@ -178,6 +180,9 @@ def _not_run(event: RunFinished, observed: Observed, plan: Plan | None) -> list[
     rows = [*(observed.unavailable | lost).items()]
     if plan is not None:
         rows += [(job.name, job.reason) for job in plan.skipped if job.name not in lost]
+    left = sum(bucket.comparison is Comparison.NOT_RUN for bucket in event.buckets)
+    if left:
+        rows.append(("baseline", f"this run did not get to {left:,} of its buckets"))
     told = [(shown(name, limit=100), shown(reason)) for name, reason in rows[:_MOST_LISTED]]
     if len(rows) > len(told):
         told.append((f"{len(rows) - len(told)} more", "see run.json"))

@@ -159,12 +159,14 @@ def test_what_was_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
             SkippedJob(name="torch on cuda", targets=(), device="cuda", reason="no GPU runner"),
         ),
     )
-    _, *rest = run_of([], targets=(target(not_run="the disk is full"),))
+    unmet = replace(many(1)[0], comparison=Comparison.NOT_RUN)
+    _, *rest = run_of([unmet], targets=(target(not_run="the disk is full"),))
 
     page = read([started(plan), *rest], tmp_path)
 
     said = page.text.partition("Not run")[2]
-    assert said.index("the disk is full") < said.index("no GPU runner") < said.index("Buckets")
+    told = ["the disk is full", "no GPU runner", "did not get to 1 of its buckets", "Severity"]
+    assert sorted(told, key=said.index) == told
 
 
 def test_warnings_are_shown_and_more_than_fit_are_counted(tmp_path: Path) -> None:
@@ -174,6 +176,7 @@ def test_warnings_are_shown_and_more_than_fit_are_counted(tmp_path: Path) -> Non
     page = read([begin, *warned, *rest], tmp_path)
 
     assert "the baseline is 0 days old" in page.text
+    assert "137 more" in page.text
     assert "40 more: see run.json" in page.text
 
 
