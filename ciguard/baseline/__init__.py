@@ -12,6 +12,7 @@ from ciguard.baseline.comparison import (
     current,
     establish,
     find_record,
+    histories,
     is_regression,
     known_to,
     merge,
@@ -30,7 +31,6 @@ from ciguard.baseline.record import (
     Sighting,
     State,
     bucket_of,
-    history_of,
     with_exhibit,
 )
 from ciguard.baseline.store import BaselineStore, Beside, FolderStore
@@ -56,7 +56,7 @@ __all__ = [
     "current",
     "establish",
     "find_record",
-    "history_of",
+    "histories",
     "is_regression",
     "known_to",
     "merge",

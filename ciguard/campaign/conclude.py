@@ -14,7 +14,6 @@ from ciguard.baseline import (
     compare,
     current,
     establish,
-    history_of,
     known_to,
     open_store,
     update,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.group import Member
     from ciguard.config import Config
-    from ciguard.domain import BucketHistory, Event
+    from ciguard.domain import Event
     from ciguard.execution import Dispatcher
 
 
@@ -55,11 +54,6 @@ class Memory:
         """Names of the buckets that are known to reproduce."""
         known = [r for r in self.records.values() if r.state in {State.OPEN, State.ACCEPTED}]
         return frozenset(name for r in known for name in (r.fingerprint, *r.aliases))
-
-    @property
-    def history(self) -> dict[str, BucketHistory]:
-        """What the baseline knows of every bucket, for reports."""
-        return {name: history_of(record) for name, record in current(self.records).items()}
 
     def corpus(self, *, is_flaky: bool = False) -> list[BaselineRecord]:
         """Return the records to replay, the gravest first.

@@ -129,10 +129,10 @@ class RunFinished:
     """Seconds spent, by stage."""
     apis_exercised: Mapping[str, int] = field(default_factory=dict)
     """Per target: how many APIs of its catalogue were called at least once."""
+    history: Mapping[str, BucketHistory] = field(default_factory=dict)
+    """What was known when the run began, by fingerprint; what was fixed before is in it too."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """Everything needed to run the same campaign again: written to `run.json`."""
-    history: Mapping[str, BucketHistory] = field(default_factory=dict)
-    """What was known when the run began, by fingerprint; what is fixed since is in it too."""
 
 
 Event: TypeAlias = (

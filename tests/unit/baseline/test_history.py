@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from baseline_examples import record, sighting
 
-from ciguard.baseline import Decision, State, history_of
+from ciguard.baseline import Decision, State, histories
 from ciguard.domain import BucketHistory
 
 
@@ -15,7 +15,7 @@ def test_the_history_of_a_record_holds_every_change_and_the_issue() -> None:
         record(), history=(record().decision, fixed, again), last_seen=sighting(4), issue="12"
     )
 
-    assert history_of(kept) == BucketHistory(
+    history = BucketHistory(
         first_seen=sighting(1).time,
         last_seen=sighting(4).time,
         states=(
@@ -25,7 +25,10 @@ def test_the_history_of_a_record_holds_every_change_and_the_issue() -> None:
         ),
         issue="12",
     )
+    assert histories({kept.fingerprint: kept}) == {kept.fingerprint: history}
 
 
 def test_a_record_without_history_has_the_state_that_it_is_in() -> None:
-    assert history_of(record(state=State.ACCEPTED)).states == ((sighting(1).time, "accepted"),)
+    (history,) = histories({"": record(state=State.ACCEPTED)}).values()
+
+    assert history.states == ((sighting(1).time, "accepted"),)
