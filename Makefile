@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-.PHONY: guard test test-slow check browser readme constraints release-check format clean
+.PHONY: guard test test-slow check readme constraints release-check format clean
 
 guard: $(VENV)/.installed
 	$(BIN)/ciguard run --budget $(BUDGET)
@@ -36,6 +36,7 @@ check: $(VENV)/.installed-dev
 		do $(BIN)/mypy $$file || exit 1; done
 
 # What the tests of report.html drive: Debian's, with sudo where this is not root, or Playwright's own.
+.PHONY: browser
 browser: $(VENV)/.installed-dev
 	@for name in chromium chromium-browser google-chrome; do \
 		if command -v $$name; then exit 0; fi; \

@@ -11,14 +11,14 @@ from ciguard.domain import Comparison, class_of
 from ciguard.reports.html.charts import COLOURS, Bar, Series, bars, lines
 from ciguard.reports.html.text import shown
 from ciguard.reports.html.trend import trend
-from ciguard.reports.wording import STATES, clock_text, state
+from ciguard.reports.wording import STATES, clock_text, state, tally_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markupsafe import Markup
 
-    from ciguard.domain import RunFinished
+    from ciguard.domain import RunFinished, TargetSummary
     from ciguard.reports.html.observed import Observed
 
 _MOST_TARGETS = 16
@@ -49,6 +49,7 @@ def pictures(event: RunFinished, observed: Observed, *, now: datetime) -> Iterat
     """Return the charts of a run."""
     yield _kinds(event)
     yield _cases(observed)
+    yield _outcomes(event)
     yield _coverage(event)
     yield _trend(event, now)
 
@@ -91,6 +92,33 @@ def _cases(observed: Observed) -> Picture:
         note="" if series else "No times of cases were noted.",
         legend=tuple((one.colour, one.name) for one in series),
     )
+
+
+def _outcomes(event: RunFinished) -> Picture:
+    targets = [target for target in event.targets[:_MOST_TARGETS] if target.tally.total]
+    rows = [
+        Bar(
+            name=shown(target.name, limit=_NAME),
+            value=f"{target.tally.total:,}",
+            parts=[(name, count / target.tally.total) for name, count in _counted(target)],
+        )
+        for target in targets
+    ]
+    said = "; ".join(
+        f"{shown(target.name, limit=_NAME)}: {tally_text(dict(_counted(target)))}"
+        for target in targets
+    )
+    met = {name: None for target in targets for name, _ in _counted(target)}
+    return Picture(
+        heading="Outcomes of the cases",
+        drawing=bars(rows, label=f"Outcomes by target. {said}", full=1.0) if rows else None,
+        note="" if rows else "No case was run.",
+        legend=tuple((name, name) for name in met),
+    )
+
+
+def _counted(target: TargetSummary) -> list[tuple[str, int]]:
+    return [(name, count) for name, count in target.tally.as_dict().items() if count]
 
 
 def _coverage(event: RunFinished) -> Picture:
