@@ -7,7 +7,7 @@ Everything is bounded: every text by itself, and all of them together by `ROWS_L
 from __future__ import annotations
 
 import shlex
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jinja2.utils import htmlsafe_json_dumps
@@ -32,6 +32,7 @@ from ciguard.triage import without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from ciguard.domain import Bucket, Finding, Frame, Outcome, Plan
 
@@ -51,23 +52,19 @@ _MOST_GROUPING = 24
 _MOST_LINKED = 20
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bookkeeper:
     """Writes buckets down, the most important first, until there is no more room."""
 
-    def __init__(self, folder: Path, history: Mapping[str, BucketHistory], issues: str) -> None:
-        """Make a bookkeeper.
-
-        Args:
-            folder: the run's, where reproducers are.
-            history: what the baseline knew, by fingerprint.
-            issues: where issues are filed, e.g. `github:owner/name`.
-        """
-        self._folder = folder
-        self._history = history
-        self._issues = issues
-        self.plan: Plan | None = None
-        self.targets: dict[str, int] = {}
-        """Index by name, as rows refer to them."""
+    folder: Path
+    """The run's, where reproducers are."""
+    history: Mapping[str, BucketHistory]
+    """What the baseline knew, by fingerprint."""
+    issues: str = ""
+    """Where issues are filed, e.g. `github:owner/name`."""
+    plan: Plan | None = None
+    targets: dict[str, int] = field(default_factory=dict)
+    """Index by name, as rows refer to them; grows with what is written down."""
 
     def rows_and_details(self, buckets: Sequence[Bucket]) -> tuple[list[str], list[str]]:
         """Return the rows of as many buckets as there is room for, and the chunks of details."""
@@ -150,7 +147,7 @@ class Bookkeeper:
     def known(self, bucket: Bucket) -> BucketHistory | None:
         """Return what the baseline knew of a bucket, under whatever name it had then."""
         names = (bucket.fingerprint, *bucket.aliases)
-        return next((self._history[name] for name in names if name in self._history), None)
+        return next((self.history[name] for name in names if name in self.history), None)
 
     def _index(self, target: str) -> int:
         return self.targets.setdefault(shown(target, limit=100), len(self.targets))
@@ -158,12 +155,12 @@ class Bookkeeper:
     def _script(self, bucket: Bucket) -> dict[str, Json]:
         if not bucket.reproducer:
             return {"script": "", "script_note": ""}
-        path = PurePosixPath(bucket.reproducer)
+        path = self.folder / bucket.reproducer
         name = shown(bucket.reproducer, limit=200)
-        if path.is_absolute() or ".." in path.parts:
-            return {"script": "", "script_note": f"{name} is no path in the run's folder."}
         try:
-            script = read_text(self._folder / path, most=1 << 20)
+            if not path.resolve().is_relative_to(self.folder.resolve()):
+                return {"script": "", "script_note": f"{name} is not in the run's folder."}
+            script = read_text(path, most=1 << 20)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             return {"script": "", "script_note": f"{name} cannot be read: {why}."}
@@ -174,9 +171,9 @@ class Bookkeeper:
         return {"script": visible_lines(script, limit=2 * _MOST_SCRIPT), "script_note": proved}
 
     def _command(self, bucket: Bucket) -> str:
-        name = self._folder.as_posix()
+        name = self.folder.as_posix()
         # A folder of this machine says nothing to who reads the page on another one.
-        is_told = name != ".ciguard/run" and not self._folder.is_absolute()
+        is_told = name != ".ciguard/run" and not self.folder.is_absolute()
         out = f" --out {shlex.quote(visible(name))}" if is_told else ""
         return f"ciguard reproduce {short(visible(bucket.fingerprint))}{out}"
 
@@ -193,11 +190,11 @@ class Bookkeeper:
             [shown(when, limit=40).replace("T", " ").removesuffix("Z"), shown(what, limit=40)]
             for when, what in sorted(happened)
         ]
-        issue = issue_link(known.issue, self._issues) if known.issue else None
+        issue = issue_link(known.issue, self.issues) if known.issue else None
         return {"past": past, "issue": issue}
 
 
-def _outcomes(finding: Finding) -> Iterable[tuple[str, Outcome]]:
+def _outcomes(finding: Finding) -> Sequence[tuple[str, Outcome]]:
     return list(finding.outcomes.items())[:_MOST_TARGETS]
 
 

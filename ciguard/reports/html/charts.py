@@ -75,7 +75,7 @@ def lines(series: Sequence[Series], *, label: str, x_text: Callable[[float], str
         _write(svg, (WIDTH - _RIGHT, _HEIGHT - 6), x_text(last), "tick end")
     for one in series:
         path = " ".join("{:.1f},{:.1f}".format(*place(x, y)) for x, y in one.points)
-        ET.SubElement(svg, "polyline", {"points": path, "class": f"line {one.colour}"})
+        ET.SubElement(svg, "polyline", {"points": path, "class": f"curve {one.colour}"})
         x, y = place(*one.points[-1])
         dot = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "3", "class": f"dot {one.colour}"}
         _title(ET.SubElement(svg, "circle", dot), f"{one.name}: {one.points[-1][1]:,.0f}")

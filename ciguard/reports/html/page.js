@@ -8,7 +8,12 @@
   const rows = json("rows");
   const list = byId("list");
   const chips = [...document.querySelectorAll(".chip")];
-  const fields = { text: byId("text"), severity: byId("severity"), kind: byId("kind"), library: byId("library") };
+  const fields = {
+    text: byId("text"),
+    severity: byId("severity"),
+    kind: byId("kind"),
+    library: byId("library"),
+  };
   const slug = (name) => name.replaceAll(" ", "-");
   const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
@@ -47,7 +52,8 @@
 
   function bucket(index) {
     const row = rows[index];
-    const issue = row.issue && make("span", { class: "quiet" }, /^\d+$/.test(row.issue) ? `#${row.issue}` : "has an issue");
+    const issue =
+      row.issue && make("span", { class: "quiet" }, /^\d+$/.test(row.issue) ? `#${row.issue}` : "has an issue");
     const box = make(
       "details",
       { class: "bucket" },
@@ -79,7 +85,9 @@
     const parts = make("div", { class: "body" });
     if (!more) {
       const command = `ciguard show ${row.id.slice(-16, -8)}`;
-      parts.append(make("p", {}, "There is no room for its details in this page. ", make("code", {}, command), " tells all."));
+      parts.append(
+        make("p", {}, "There is no room for its details in this page. ", make("code", {}, command), " tells all."),
+      );
       return parts;
     }
     parts.append(
@@ -96,14 +104,33 @@
   const heading = (text) => make("h3", {}, text);
   const code = (lines) => make("pre", { tabindex: "0" }, lines);
   const stack = (title, lines) => (lines.length ? [heading(title), code(lines.join("\n"))] : []);
-  const pairs = (entries) => make("dl", { class: "pairs" }, ...entries.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text))));
+  const pairs = (entries) =>
+    make(
+      "dl",
+      { class: "pairs" },
+      ...entries.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text))),
+    );
 
   function evidence(row, more) {
-    const sides = [["Expected", more.expected], ["Observed", more.observed]].filter(([, text]) => text);
-    const law = [["Law", more.law], ["Source", more.source]].filter(([, text]) => text);
+    const sides = [
+      ["Expected", more.expected],
+      ["Observed", more.observed],
+    ].filter(([, text]) => text);
+    const law = [
+      ["Law", more.law],
+      ["Source", more.source],
+    ].filter(([, text]) => text);
     return [
       more.message.endsWith(row.says) ? null : make("p", {}, more.message),
-      sides.length ? make("div", { class: "sides" }, ...sides.map(([name, text]) => make("div", { class: name.toLowerCase() }, heading(name), make("p", {}, text)))) : null,
+      sides.length
+        ? make(
+            "div",
+            { class: "sides" },
+            ...sides.map(([name, text]) =>
+              make("div", { class: name.toLowerCase() }, heading(name), make("p", {}, text)),
+            ),
+          )
+        : null,
       law.length ? pairs(law) : null,
     ].filter(Boolean);
   }
@@ -115,10 +142,25 @@
         "li",
         { class: outcome.role === "shows the defect" ? "outcome shows" : "outcome" },
         mark(outcome.status),
-        make("div", {}, make("b", {}, head.targets[outcome.target]), " ", outcome.role && make("span", { class: "role" }, outcome.role), make("p", {}, outcome.text)),
+        make(
+          "div",
+          {},
+          make("b", {}, head.targets[outcome.target]),
+          " ",
+          outcome.role && make("span", { class: "role" }, outcome.role),
+          make("p", {}, outcome.text),
+        ),
       );
       if (outcome.stack.length || outcome.log) {
-        entry.lastChild.append(make("details", { class: "plain" }, make("summary", {}, "stack and log"), ...stack("Python stack, innermost first", outcome.stack), ...stack("What it wrote last", outcome.log ? [outcome.log] : [])));
+        entry.lastChild.append(
+          make(
+            "details",
+            { class: "plain" },
+            make("summary", {}, "stack and log"),
+            ...stack("Python stack, innermost first", outcome.stack),
+            ...stack("What it wrote last", outcome.log ? [outcome.log] : []),
+          ),
+        );
       }
       return entry;
     });
@@ -127,7 +169,14 @@
 
   function script(more) {
     const again = make("p", { class: "again" }, make("code", {}, more.command), copier(more.command, "Copy command"));
-    const parts = [make("div", { class: "titled" }, heading("Minimal script"), more.script ? copier(more.script, "Copy script") : null)];
+    const parts = [
+      make(
+        "div",
+        { class: "titled" },
+        heading("Minimal script"),
+        more.script ? copier(more.script, "Copy script") : null,
+      ),
+    ];
     if (more.script_note) parts.push(make("p", { class: "quiet" }, more.script_note));
     if (more.script) parts.push(code(more.script));
     return more.script || more.script_note ? [...parts, again] : [heading("Run it again"), again];
@@ -136,20 +185,38 @@
   function grouping(row, more) {
     const entries = [["fingerprint", row.id], ...more.grouping];
     if (more.aliases.length) entries.push(["by older recipes", more.aliases.join(", ")]);
-    return [make("details", { class: "plain" }, make("summary", {}, "What other findings must share to be this one"), pairs(entries))];
+    return [
+      make(
+        "details",
+        { class: "plain" },
+        make("summary", {}, "What other findings must share to be this one"),
+        pairs(entries),
+      ),
+    ];
   }
 
   function about(row, more) {
-    const entries = [["Library", row.library], ["Oracle", row.kind], ...more.facts, ...more.past.map(([when, what]) => [what, when])];
+    const entries = [
+      ["Library", row.library],
+      ["Oracle", row.kind],
+      ...more.facts,
+      ...more.past.map(([when, what]) => [what, when]),
+    ];
     if (more.issue) entries.push(["Issue", more.issue.href ? link(more.issue) : more.issue.text]);
-    if (more.related.length) entries.push(["Same native fault", make("span", {}, ...more.related.flatMap((id) => [make("a", { href: `#${encodeURIComponent(id)}` }, id), " "]))]);
-    if (more.uses.length) entries.push(["Used in", make("span", {}, ...more.uses.flatMap((place) => [make("code", {}, place), " "]))]);
+    if (more.related.length)
+      entries.push([
+        "Same native fault",
+        make("span", {}, ...more.related.flatMap((id) => [make("a", { href: `#${encodeURIComponent(id)}` }, id), " "])),
+      ]);
+    if (more.uses.length)
+      entries.push(["Used in", make("span", {}, ...more.uses.flatMap((place) => [make("code", {}, place), " "]))]);
     entries.push(["Link", make("a", { href: `#${encodeURIComponent(row.id)}` }, "to this bucket")]);
     return pairs(entries);
   }
 
   // Addresses are made by ciguard, and only https ones are.
-  const link = ({ href, text }) => (href.startsWith("https://") ? make("a", { href, rel: "noopener noreferrer", target: "_blank" }, text) : text);
+  const link = ({ href, text }) =>
+    href.startsWith("https://") ? make("a", { href, rel: "noopener noreferrer", target: "_blank" }, text) : text;
 
   function copier(text, label) {
     const button = make("button", { type: "button", class: "copy" }, label);
@@ -179,7 +246,21 @@
 
   // --- filters -----------------------------------------------------------------------------------
   const haystacks = rows.map((row) =>
-    [row.id, row.state, row.severity, head.classes[row.class], row.kind, row.library, row.api, row.says, row.issue && `#${row.issue}`, ...row.grid.map(([target]) => head.targets[target]), ...row.on.map((target) => head.targets[target])].join(" ").toLowerCase(),
+    [
+      row.id,
+      row.state,
+      row.severity,
+      head.classes[row.class],
+      row.kind,
+      row.library,
+      row.api,
+      row.says,
+      row.issue && `#${row.issue}`,
+      ...row.grid.map(([target]) => head.targets[target]),
+      ...row.on.map((target) => head.targets[target]),
+    ]
+      .join(" ")
+      .toLowerCase(),
   );
   let shown = [];
   let drawn = 0;
@@ -188,7 +269,7 @@
     const states = new Set(chips.filter((chip) => chip.ariaPressed === "true").map((chip) => chip.dataset.state));
     const words = fields.text.value.toLowerCase().split(/\s+/).filter(Boolean);
     const least = fields.severity.value ? head.severities.indexOf(fields.severity.value) : Infinity;
-    const [sort, kind] = fields.kind.value.split("=");
+    const [, sort, kind] = /^(class|kind)=(.*)$/.exec(fields.kind.value) ?? [];
     const library = fields.library.value;
     const isChosen = (row, index) =>
       (!states.size || states.has(row.state)) &&
@@ -205,14 +286,17 @@
     list.replaceChildren();
     draw();
     const all = shown.length === rows.length;
-    byId("count").textContent = all ? plural(rows.length, "bucket") : `${shown.length.toLocaleString("en")} of ${plural(rows.length, "bucket")}`;
+    byId("count").textContent = all
+      ? plural(rows.length, "bucket")
+      : `${shown.length.toLocaleString("en")} of ${plural(rows.length, "bucket")}`;
     byId("reset").hidden = all;
   }
 
   function draw() {
     list.append(...shown.slice(drawn, drawn + PAGE).map(bucket));
     drawn = Math.min(shown.length, drawn + PAGE);
-    if (!shown.length) list.append(make("p", { class: "nothing" }, rows.length ? "No bucket is like this." : "No bucket was met."));
+    if (!shown.length)
+      list.append(make("p", { class: "nothing" }, rows.length ? "No bucket is like this." : "No bucket was met."));
     const rest = shown.length - drawn;
     const button = byId("more");
     button.hidden = !rest;
@@ -233,10 +317,11 @@
 
   /** Show the bucket that the address names. */
   function follow() {
-    const id = decodeURIComponent(location.hash.slice(1));
-    if (!id || !rows.some((row) => row.id === id)) return;
+    const named = location.hash.slice(1);
+    const row = rows.find(({ id }) => id === named || encodeURIComponent(id) === named);
+    if (!row) return;
     reset();
-    fields.text.value = id;
+    fields.text.value = row.id;
     filter();
     list.firstChild.open = true;
     list.firstChild.firstChild.focus();
@@ -244,7 +329,10 @@
   }
 
   const option = (value, text) => make("option", { value }, text);
-  fields.severity.append(option("", "any"), ...head.severities.slice(0, -1).map((name, at) => option(name, at ? `${name} and above` : name)));
+  fields.severity.append(
+    option("", "any"),
+    ...head.severities.slice(0, -1).map((name, at) => option(name, at ? `${name} and above` : name)),
+  );
   fields.library.append(option("", "any"), ...head.libraries.map((name) => option(name, name)));
   const classes = Object.keys(head.classes).filter((name) => rows.some((row) => row.class === name));
   fields.kind.append(

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 import ciguard
 from ciguard.domain import Comparison, FindingClass, PlanMode, Severity, Verdict
+from ciguard.errors import ExitCode
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
 from ciguard.reports.html.pictures import pictures, slug
 from ciguard.reports.html.text import shown
@@ -84,7 +85,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         ),
         script=script,
         style=style,
-        tone="doubt" if event.exit_code == _INTERNAL else _TONES.get(event.verdict, "calm"),
+        tone="doubt" if event.exit_code == ExitCode.INTERNAL else _TONES.get(event.verdict, "calm"),
         event=event,
         summary=shown(event.summary),
         facts=_facts(event, observed, now),
@@ -101,9 +102,6 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
     )
 
 
-_INTERNAL = 3
-
-
 def _own(name: str) -> Markup:
     # The policy names the hash of exactly these characters.
     return Markup((_FOLDER / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
@@ -117,8 +115,12 @@ def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, A
     """Return what the page's script reads."""
     buckets = ordered(event.buckets)
     issues = event.parameters.get("issues", "")
-    bookkeeper = Bookkeeper(folder, event.history, issues if isinstance(issues, str) else "")
-    bookkeeper.plan = plan
+    bookkeeper = Bookkeeper(
+        folder=folder,
+        history=event.history,
+        issues=issues if isinstance(issues, str) else "",
+        plan=plan,
+    )
     rows, chunks = bookkeeper.rows_and_details(buckets)
     head = {
         "targets": list(bookkeeper.targets),

@@ -147,7 +147,7 @@ def _trend(event: RunFinished, now: datetime) -> Picture:
     heading = "Known buckets over time"
     told = trend(event.history.values(), now=now)
     if told is None:
-        note = "No baseline was there before this run: the trend begins with the next one."
+        note = "There was no baseline before this run: nothing is known over time yet."
         return Picture(heading=heading, drawing=None, note=note)
     series = [
         Series(name="known", colour="known", points=told.known),
@@ -165,7 +165,7 @@ def _trend(event: RunFinished, now: datetime) -> Picture:
     return Picture(
         heading=heading,
         drawing=lines(series, label=says, x_text=_day if spans_days else _minute),
-        note=says,
+        note=f"{says} {told.unread:,} of its records have no time." if told.unread else says,
         legend=tuple(legend),
     )
 

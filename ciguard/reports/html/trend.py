@@ -24,13 +24,21 @@ class Trend:
     known: list[tuple[float, float]]
     """Open or accepted."""
     fixed: list[tuple[float, float]]
+    unread: int = 0
+    """Records whose times are none: a baseline may be anybody's."""
 
 
 def trend(histories: Iterable[BucketHistory], *, now: datetime) -> Trend | None:
     """Return how the baseline grew and shrank until `now`; None where nothing is known."""
     changes: dict[float, Counter[str]] = {}
+    unread = 0
     for history in histories:
-        for when, group, by in _changes(history):
+        try:
+            happened = list(_changes(history))
+        except ValueError:
+            unread += 1
+            continue
+        for when, group, by in happened:
             changes.setdefault(min(when, now.timestamp()), Counter())[group] += by
     if not changes:
         return None
@@ -43,7 +51,7 @@ def trend(histories: Iterable[BucketHistory], *, now: datetime) -> Trend | None:
         counts.update(changes.pop(when, {}))
         for points, group in ((known, "known"), (fixed, _FIXED)):
             points.append((when, float(counts[group])))
-    return Trend(known=_thinned(known), fixed=_thinned(fixed))
+    return Trend(known=_thinned(known), fixed=_thinned(fixed), unread=unread)
 
 
 def _changes(history: BucketHistory) -> Iterator[tuple[float, str, int]]:

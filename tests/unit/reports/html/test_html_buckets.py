@@ -11,6 +11,7 @@ from report_examples import bucket
 from ciguard.domain import Bucket, BucketHistory, Passed, Rejected
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
 from ciguard.reports.html.links import issue_link
+from ciguard.reports.html.text import shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ HISTORY = BucketHistory(
 
 
 def bookkeeper(folder: Path, **history: BucketHistory) -> Bookkeeper:
-    return Bookkeeper(folder, history, "github:owner/name")
+    return Bookkeeper(folder=folder, history=history, issues="github:owner/name")
 
 
 def with_script(name: str) -> Bucket:
@@ -61,17 +62,28 @@ def test_a_script_is_whole_or_not_there(tmp_path: Path) -> None:
     assert long["script_note"] == "54,000 characters, too many for this page: see long.py."
 
 
-@pytest.mark.parametrize("name", ["/etc/hostname", "../secret.py", "a/../../secret.py", "link.py"])
+@pytest.mark.parametrize(
+    "name", ["/etc/hostname", "../secret.py", "a/../../secret.py", "link.py", "up/secret.py"]
+)
 def test_no_file_outside_the_folder_of_the_run_is_shown(name: str, tmp_path: Path) -> None:
     (tmp_path / "secret.py").write_text("secret", encoding="utf-8")
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "link.py").symlink_to(tmp_path / "secret.py")
+    (folder / "up").symlink_to(tmp_path)
 
     details = bookkeeper(folder).details(with_script(name))
 
     assert details["script"] == ""
-    assert "cannot be read" in details["script_note"] or "no path" in details["script_note"]
+    assert details["script_note"] == f"{shown(name)} is not in the run's folder."
+
+
+def test_a_script_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    details = bookkeeper(tmp_path).details(with_script("reproducers/gone.py"))
+
+    assert (
+        details["script_note"] == "reproducers/gone.py cannot be read: No such file or directory."
+    )
 
 
 def test_the_past_of_a_bucket_is_found_under_its_older_name_too(tmp_path: Path) -> None:

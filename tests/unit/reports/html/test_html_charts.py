@@ -123,3 +123,10 @@ def test_the_trend_ends_with_what_is_known_now(states: list[list[tuple[int, str]
 
 def test_there_is_no_trend_without_a_baseline() -> None:
     assert trend([], now=NOW) is None
+
+
+def test_a_record_without_a_time_is_counted_and_left_out() -> None:
+    told = trend([_history((1, "open")), _history((77, "open"))], now=NOW)
+
+    assert told is not None
+    assert (told.known[-1][1], told.unread) == (1, 1)
