@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from ciguard_command import answer, campaign, lines_of
 from playwright.sync_api import sync_playwright
 from report_examples import HOSTILE, hostile_events, many, run_of, write_report
+
+from ciguard.reports import ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,3 +231,20 @@ def test_ten_thousand_buckets_are_drawn_by_the_page(browser: Browser, tmp_path: 
 
         assert "check 9998 failed" in box.text_content()
         assert page.evaluate("document.querySelectorAll('*').length") < 1_500
+
+
+def test_a_bucket_whose_details_have_no_room_names_the_command_that_tells_them(
+    browser: Browser, tmp_path: Path
+) -> None:
+    heavy = tuple((str(number), "<" * 400) for number in range(24))
+    buckets = [replace(bucket, grouping=heavy) for bucket in many(900)]
+    last = ordered(buckets)[-1].fingerprint
+    report = write_report(run_of(buckets), tmp_path)
+    with opened(browser, report) as page:
+        page.fill("#text", last)
+        page.locator("#count", has_text="1 of 900").wait_for()
+
+        box = first_open(page)
+
+        assert "There is no room for its details" in box.inner_text()
+        assert f"ciguard show {last[3:11]}" in box.inner_text()
