@@ -85,7 +85,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         ),
         script=script,
         style=style,
-        tone="doubt" if event.exit_code == ExitCode.INTERNAL else _TONES.get(event.verdict, "calm"),
+        tone=_tone(event, plan),
         event=event,
         summary=shown(event.summary),
         facts=_facts(event, observed, now),
@@ -100,6 +100,15 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         marks=_MARKS,
         **_buckets(event, folder, plan),
     )
+
+
+def _tone(event: RunFinished, plan: Plan | None) -> str:
+    """Return the page's colour. Green is only what ran to its end, everywhere."""
+    tone = _TONES.get(event.verdict, "calm")
+    is_whole = not any(target.not_run for target in event.targets) and not (plan and plan.skipped)
+    if event.exit_code == ExitCode.INTERNAL or (tone == "good" and not is_whole):
+        return "doubt"
+    return tone
 
 
 def _own(name: str) -> Markup:

@@ -29,6 +29,7 @@ from ciguard.domain import (
     Plan,
     PlanMode,
     SkippedJob,
+    Verdict,
     Warned,
 )
 from ciguard.reports.html.buckets import CHUNK, DETAILS_LIMIT, ROWS_LIMIT
@@ -206,6 +207,24 @@ def test_a_lost_report_turns_a_green_page_doubtful(tmp_path: Path) -> None:
     page = read(run_of([], exit_code=3), tmp_path)
 
     assert ("header", {"class": "top doubt"}) in page.elements
+
+
+@pytest.mark.parametrize(
+    ("not_run", "skipped", "tone"),
+    [("", (), "good"), ("no such device", (), "doubt"), ("", ("torch on cuda",), "doubt")],
+)
+def test_only_what_ran_everywhere_is_green(
+    not_run: str, skipped: tuple[str, ...], tone: str, tmp_path: Path
+) -> None:
+    jobs = tuple(
+        SkippedJob(name=name, targets=(), device="cuda", reason="no GPU") for name in skipped
+    )
+    plan = Plan(mode=PlanMode.BATCH, skipped=jobs)
+    _, *rest = run_of([], verdict=Verdict.CLEAN, exit_code=0, targets=(target(not_run=not_run),))
+
+    page = read([started(plan), *rest], tmp_path)
+
+    assert ("header", {"class": f"top {tone}"}) in page.elements
 
 
 def test_every_bucket_has_its_row_and_its_details_at_the_same_place(tmp_path: Path) -> None:
