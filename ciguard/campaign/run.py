@@ -7,7 +7,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
-from ciguard.baseline import find_record
+from ciguard.baseline import find_record, histories
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
@@ -343,6 +343,7 @@ class _Campaign:
             targets=tuple(summary(member) for member in members.values()),
             buckets=finished.buckets,
             stages=dict(self._budget.stages),
+            history=histories(self._memory.records),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
         )
