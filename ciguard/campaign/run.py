@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import tempfile
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ciguard.baseline import find_record, histories
@@ -16,6 +17,7 @@ from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.planned import focus_warning, planned
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
+from ciguard.campaign.standing import standing_of
 from ciguard.campaign.suspects import comparable
 from ciguard.campaign.tracing import traced
 from ciguard.campaign.turns import Turns
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.conclude import Memory
     from ciguard.campaign.group import Group
     from ciguard.config import Config
-    from ciguard.domain import Bucket
+    from ciguard.domain import BaselineStanding, Bucket
     from ciguard.targets import Environment
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -346,4 +348,12 @@ class _Campaign:
             history=histories(self._memory.records),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
+            baseline=self._standing(),
         )
+
+    def _standing(self) -> BaselineStanding:
+        """Return how far the baseline can be trusted that the run was compared with."""
+        members = list(self._turns.members.values())
+        compared = members[: len(self._config.base)] or members
+        versions = {member.name: member.environment.version for member in compared}
+        return standing_of(self._memory, versions, datetime.now(UTC))
