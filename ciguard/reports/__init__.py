@@ -15,6 +15,7 @@ from ciguard.reports.html import HtmlReporter
 from ciguard.reports.jsonl import JsonReporter
 from ciguard.reports.junit import JunitReporter
 from ciguard.reports.plain import PlainReporter
+from ciguard.reports.sarif import SarifReporter
 from ciguard.reports.stored import read_buckets
 from ciguard.reports.summary import SummaryReporter
 from ciguard.reports.terminal import TerminalReporter
@@ -47,6 +48,7 @@ REPORTERS.register("summary", SummaryReporter)
 REPORTERS.register("html", HtmlReporter)
 REPORTERS.register("junit", JunitReporter)
 REPORTERS.register("json", JsonReporter)
+REPORTERS.register("sarif", SarifReporter)
 REPORTERS.register("documentation", DocumentationReporter)
 REPORTERS.register("terminal", TerminalReporter)
 REPORTERS.register("plain", PlainReporter)

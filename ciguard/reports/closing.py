@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Bucket, RunFinished, Severity, visible
+from ciguard.reports.caveats import caveats
 from ciguard.reports.wording import (
     apis_text,
     claim,
     counts_text,
+    fixed_text,
     grouped,
+    issue_text,
     ordered,
     short,
     state,
@@ -21,6 +24,8 @@ from ciguard.reports.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from ciguard.domain import Plan
 
 TOP_BUCKETS = 12
 TOP_PER_GROUP = 4
@@ -36,14 +41,17 @@ class Line:
     severity: Severity | None = None
 
 
-def closing_lines(event: RunFinished, *, folder: Path, width: int = 120) -> list[Line]:
+def closing_lines(
+    event: RunFinished, *, folder: Path, plan: Plan | None = None, width: int = 120
+) -> list[Line]:
     """Return what a person reads when a run has ended; about one screen, however much was found."""
     lines = [
         Line(text=""),
         Line(text=f"{event.verdict.value}: {visible(event.summary)}", is_verdict=True),
+        *(Line(text=f"! {visible(text)}") for text in _apart_from_targets(event, plan)),
         *_targets(event),
         Line(text=""),
-        Line(text=f"Buckets: {counts_text(event.buckets)}"),
+        Line(text=f"Buckets: {counts_text(event.buckets, fixed=fixed_text(event, plan))}"),
         *_groups(event),
         Line(text=""),
         *_where_to_look(event, folder),
@@ -58,6 +66,12 @@ def closing_lines(event: RunFinished, *, folder: Path, width: int = 120) -> list
         else line
         for line in lines
     ]
+
+
+def _apart_from_targets(event: RunFinished, plan: Plan | None) -> list[str]:
+    """Return the caveats without those that the list of targets shows."""
+    running = tuple(target for target in event.targets if not target.not_run)
+    return caveats(replace(event, targets=running), plan)
 
 
 def _targets(event: RunFinished) -> Iterator[Line]:
@@ -93,8 +107,9 @@ def _groups(event: RunFinished) -> Iterator[Line]:
 def _bucket(bucket: Bucket) -> str:
     finding = bucket.finding
     message = visible(claim(finding), limit=160)
+    issue = f" {visible(issue_text(bucket.issue), limit=40)}" if bucket.issue else ""
     return (
-        f"{short(bucket.fingerprint)} {state(bucket):<11} "
+        f"{short(bucket.fingerprint)} {state(bucket) + issue:<11} "
         f"{visible(finding.api, limit=80)}  {message}"
     )
 
