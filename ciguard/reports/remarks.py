@@ -22,7 +22,7 @@ from ciguard.triage import without_local_paths
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Bucket, Plan, Policy, RunFinished
+    from ciguard.domain import Bucket, Policy, RunFinished
     from ciguard.reports.places import Places
 
 LEVELS = {

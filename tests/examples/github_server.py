@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from github_checks import CheckRunStore
 from github_contract import operation_of, request_errors, response_errors
 from github_repository import NAME, Clock, GitHubRepository, Json, RefusedError
 
@@ -65,6 +66,7 @@ class GitHubServer:
     def __init__(self, *, filers: tuple[str, ...] = ("one",), gate: Gate | None = None) -> None:
         self.clock = Clock()
         self.repository = GitHubRepository(self.clock)
+        self.checks = CheckRunStore(self.clock)
         self.requests: list[Request] = []
         self.violations: list[str] = []
         self.gate: Gate = gate or (lambda _: None)
@@ -134,6 +136,12 @@ class GitHubServer:
                 return self.repository.list_issues(query, base)
             case ["issues", number, "comments"]:
                 return self.repository.list_comments(int(number), query, base)
+            case ["commits", sha, "check-runs"]:
+                return self.checks.of_commit(sha, query, base)
+            case ["check-runs", identity, "annotations"]:
+                return self.checks.annotations_of(int(identity))
+            case ["git", "ref", "pull", number, "head"]:
+                return self.repository.pull_request_head(int(number), base)
             case ["labels", name]:
                 return self.repository.get_label(unquote(name))
             case _:
@@ -146,6 +154,10 @@ class GitHubServer:
                 return repository.create_issue(body, base)
             case True, ["issues", number, "comments"]:
                 return repository.create_comment(int(number), body, base)
+            case True, ["check-runs"]:
+                return self.checks.create(body, base)
+            case False, ["check-runs", identity]:
+                return self.checks.edit(int(identity), body, base)
             case True, ["labels"]:
                 return repository.create_label(body)
             case False, ["issues", "comments", identity]:
