@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain import BaselineState, Comparison, Verdict
@@ -15,9 +16,19 @@ if TYPE_CHECKING:
 _MOST_LISTED = 5
 
 
-def caveats(event: RunFinished, plan: Plan | None) -> list[str]:
-    """Return sentences, the most important first. They may hold names from outside: escape them."""
-    return [*_of_baseline(event), *_not_run(event, plan)]
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """One sentence. It may hold names from outside: escape it where it is shown."""
+
+    text: str
+    is_grave: bool = True
+    """Whether the verdict might be another one without it."""
+
+
+def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
+    """Return what must be said beside the verdict, the most important first."""
+    grave = [*_of_baseline(event), *_lost(event, plan)]
+    return [*map(Caveat, grave), *(Caveat(text, is_grave=False) for text in _left(event))]
 
 
 def _of_baseline(event: RunFinished) -> Iterator[str]:
@@ -41,13 +52,16 @@ def _of_baseline(event: RunFinished) -> Iterator[str]:
         yield "The baseline is MISSING: nothing was compared."
 
 
-def _not_run(event: RunFinished, plan: Plan | None) -> Iterator[str]:
+def _lost(event: RunFinished, plan: Plan | None) -> Iterator[str]:
     targets = [f"{target.name}: {target.not_run}" for target in event.targets if target.not_run]
     rows = [
         f"{row.name} ({', '.join(row.targets)} on {row.device}): {row.reason}"
         for row in (plan.skipped if plan else ())
     ]
     yield from (f"NOT RUN: {text}" for text in _listed((*targets, *rows)))
+
+
+def _left(event: RunFinished) -> Iterator[str]:
     left = sum(bucket.comparison is Comparison.NOT_RUN for bucket in event.buckets)
     if left:
         yield (

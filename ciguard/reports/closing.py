@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ def closing_lines(
     lines = [
         Line(text=""),
         Line(text=f"{event.verdict.value}: {visible(event.summary)}", is_verdict=True),
-        *(Line(text=f"! {visible(text)}") for text in _apart_from_targets(event, plan)),
+        *_caveats(event, plan, width),
         *_targets(event),
         Line(text=""),
         Line(text=f"Buckets: {counts_text(event.buckets, fixed=fixed_text(event, plan))}"),
@@ -68,10 +69,12 @@ def closing_lines(
     ]
 
 
-def _apart_from_targets(event: RunFinished, plan: Plan | None) -> list[str]:
-    """Return the caveats without those that the list of targets shows."""
+def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[Line]:
+    """Yield the caveats without those that the list of targets shows; they may take some lines."""
     running = tuple(target for target in event.targets if not target.not_run)
-    return caveats(replace(event, targets=running), plan)
+    for caveat in caveats(replace(event, targets=running), plan):
+        wrapped = textwrap.wrap(visible(caveat.text), width - 2)
+        yield from (Line(text=f"{'  ' if at else '! '}{text}") for at, text in enumerate(wrapped))
 
 
 def _targets(event: RunFinished) -> Iterator[Line]:

@@ -119,7 +119,7 @@ def _baseline_cases(event: RunFinished) -> list[TestCase]:
         return []
     case = TestCase("baseline", classname="ciguard.baseline")
     if event.baseline.state is not BaselineState.FRESH:
-        case.result = [Skipped(visible(caveats(event, None)[0]))]
+        case.result = [Skipped(visible(caveats(event, None)[0].text))]
     return [case]
 
 

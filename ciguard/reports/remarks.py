@@ -60,8 +60,12 @@ def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
     new = [bucket for bucket in ordered(event.buckets) if is_new(bucket) and compares]
     said = [_of_bucket(bucket, places, policy) for bucket in new]
     said += [
-        Remark(level=RemarkLevel.WARNING, title="ciguard", message=publishable(text))
-        for text in caveats(event, places.plan)
+        Remark(
+            level=RemarkLevel.WARNING if caveat.is_grave else RemarkLevel.NOTICE,
+            title="ciguard",
+            message=publishable(caveat.text),
+        )
+        for caveat in caveats(event, places.plan)
     ]
     return sorted(said, key=lambda remark: _LOUDEST_FIRST.index(remark.level))
 

@@ -117,7 +117,7 @@ def _file(event: RunFinished, results: list[Json], notes: Iterable[str]) -> str:
 
 
 def _notes(event: RunFinished, plan: Plan | None, *, kept: int, of: int) -> list[str]:
-    notes = [publishable(text) for text in caveats(event, plan)]
+    notes = [publishable(caveat.text) for caveat in caveats(event, plan)]
     if kept < of:
         notes.append(f"{of - kept} of {of} results are left out: GitHub accepts no more.")
     if kept > SHOWN_RESULTS:

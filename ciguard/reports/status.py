@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Action, BaselineState, Verdict
+from ciguard.domain import Action, BaselineState, Remark, RemarkLevel, Verdict
 from ciguard.errors import ExitCode
 from ciguard.reports.caveats import was_cut_short
 from ciguard.reports.remarks import is_new, remarks
@@ -15,7 +15,6 @@ from ciguard.reports.wording import counts_text, fixed_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Remark
     from ciguard.reports.received import ReceivedRun
 
 _MOST_SUMMARY_BYTES = 60_000
@@ -50,7 +49,7 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
     parts = [
         "NOT RUN: the results contradict themselves" if is_contradiction else event.verdict.value,
         counts,
-        *(["NOT RUN on every target"] if was_cut_short(event, run.plan) else []),
+        *(["some targets NOT RUN"] if was_cut_short(event, run.plan) else []),
         *_of_baseline(run),
     ]
     return Status(
@@ -67,10 +66,12 @@ def lost_status(reason: str) -> Status:
     Args:
         reason: as markdown.
     """
+    title = "NOT RUN: there are no readable results, so nothing can be concluded"
     return Status(
         conclusion="failure",
-        title="NOT RUN: there are no readable results, so nothing can be concluded",
+        title=title,
         summary=f"# ciguard: NOT RUN\n\n{reason}\n",
+        remarks=(Remark(level=RemarkLevel.ERROR, title="ciguard", message=title),),
     )
 
 

@@ -128,8 +128,8 @@ def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Itera
     yield f"{markdown_text(event.summary)}\n"
     fixed = fixed_text(event, plan)
     yield f"Buckets: {counts_text(event.buckets, fixed=fixed)}.\n"
-    for text in caveats(event, plan):
-        yield f"> {markdown_text(text, limit=_MOST_CAVEAT)}\n"
+    for caveat in caveats(event, plan):
+        yield f"> {markdown_text(caveat.text, limit=_MOST_CAVEAT)}\n"
     sections = {
         "NEW": [Comparison.NEW.value],
         fixed.upper(): [Comparison.FIXED.value],

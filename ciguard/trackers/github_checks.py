@@ -115,7 +115,7 @@ class CheckRuns:
     ) -> None:
         """Add what is missing, batch by batch; the conclusion comes with the last one."""
         attempt = 0
-        missing = [wanted[key] for key in wanted if key not in self._keys(run)]
+        missing = self._missing(run, wanted)
         while True:
             batch, rest = missing[:BATCH], missing[BATCH:]
             try:
@@ -128,11 +128,15 @@ class CheckRuns:
                 self._client.give_way(failure, attempt, least_s=_SETTLE_S)
                 attempt += 1
                 # It may have been carried out: annotations that are sent again are there twice.
-                missing = [wanted[key] for key in wanted if key not in self._keys(run)]
+                missing = self._missing(run, wanted)
                 continue
             if not rest:
                 return
             missing = rest
+
+    def _missing(self, run: CheckRun, wanted: dict[Key, Annotation]) -> list[Annotation]:
+        there = self._keys(run)
+        return [annotation for key, annotation in wanted.items() if key not in there]
 
 
 def _annotation(remark: Remark) -> Annotation:

@@ -136,14 +136,19 @@ class GitHubServer:
                 return self.repository.list_issues(query, base)
             case ["issues", number, "comments"]:
                 return self.repository.list_comments(int(number), query, base)
+            case ["labels", name]:
+                return self.repository.get_label(unquote(name))
+            case ["git", "ref", "pull", number, "head"]:
+                return self.repository.pull_request_head(int(number), base)
+            case _:
+                return self._read_checks(parts, query, base)
+
+    def _read_checks(self, parts: list[str], query: dict[str, str], base: str) -> Any:
+        match parts:
             case ["commits", sha, "check-runs"]:
                 return self.checks.of_commit(sha, query, base)
             case ["check-runs", identity, "annotations"]:
                 return self.checks.annotations_of(int(identity))
-            case ["git", "ref", "pull", number, "head"]:
-                return self.repository.pull_request_head(int(number), base)
-            case ["labels", name]:
-                return self.repository.get_label(unquote(name))
             case _:
                 raise RefusedError(404, "Not Found")
 
@@ -154,10 +159,9 @@ class GitHubServer:
                 return repository.create_issue(body, base)
             case True, ["issues", number, "comments"]:
                 return repository.create_comment(int(number), body, base)
-            case True, ["check-runs"]:
-                return self.checks.create(body, base)
-            case False, ["check-runs", identity]:
-                return self.checks.edit(int(identity), body, base)
+            case _, ["check-runs", *rest]:
+                checks = self.checks
+                return checks.edit(int(rest[0]), body, base) if rest else checks.create(body, base)
             case True, ["labels"]:
                 return repository.create_label(body)
             case False, ["issues", "comments", identity]:
