@@ -126,8 +126,8 @@ def _baseline_cases(event: RunFinished) -> list[TestCase]:
 def _bucket_case(bucket: Bucket, result: Failure | Skipped | None, fixed: str) -> TestCase:
     finding = bucket.finding
     case = TestCase(
-        f"{visible(finding.api)} {finding.kind} [{short(bucket.fingerprint)}]",
-        classname=f"ciguard.{finding.case.level}.{finding.oracle}.{visible(finding.library)}",
+        visible(f"{finding.api} {finding.kind} [{short(bucket.fingerprint)}]"),
+        classname=visible(f"ciguard.{finding.case.level}.{finding.oracle}.{finding.library}"),
     )
     if result is not None:
         case.result = [result]

@@ -52,7 +52,7 @@ class Places:
         return tuple(found) or (self.named.get(finding.library) or self.named.get("", NOWHERE),)
 
     def _changes(self, bucket: Bucket) -> Iterator[Place]:
-        names = {_canonical(bucket.finding.library), *map(_canonical, bucket.finding.targets)}
+        names = {*map(_canonical, (bucket.finding.library, *bucket.finding.targets))} - {""}
         for change in self.plan.changes if self.plan else ():
             if _canonical(change.package) in names:
                 yield change.place

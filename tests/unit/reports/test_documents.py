@@ -151,7 +151,7 @@ def test_the_summary_stays_below_what_a_workflow_accepts(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     long = tuple(
-        replace(b, finding=replace(b.finding, api="\u2028" * 200, message="\u2028" * 999))
+        replace(b, finding=replace(b.finding, api="😀" * 200, message="😀" * 999))
         for b in finished().buckets
     )
     many = finished(buckets=long * 1_000)
