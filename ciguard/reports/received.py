@@ -28,6 +28,7 @@ from ciguard.domain import (
 from ciguard.errors import OutputError
 from ciguard.reports.places import Places
 from ciguard.reports.stored import BUCKETS_FILE
+from ciguard.reports.wording import counts_by_state
 from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:
@@ -76,11 +77,12 @@ def receive_run(folder: Path) -> ReceivedRun:
         run = json.loads(_read(path, _MOST_RUN_BYTES))
         places = _places(run)
         finished = _finished(run)
+        policy = _policy(finished.parameters)
         path = folder / BUCKETS_FILE
+        buckets = tuple(_buckets(path))
+        _require_all(buckets, _of(run, "buckets", dict))
         return ReceivedRun(
-            finished=replace(finished, buckets=tuple(_buckets(path))),
-            places=places,
-            policy=_policy(finished.parameters),
+            finished=replace(finished, buckets=buckets), places=places, policy=policy
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         # The message ends in a workflow's log, where `##[` begins a command wherever it stands.
@@ -119,6 +121,13 @@ def _buckets(path: Path) -> Iterator[Bucket]:
                 msg = f"{bucket.fingerprint!r:.60} is no fingerprint"
                 raise ValueError(msg)
             yield bucket
+
+
+def _require_all(buckets: tuple[Bucket, ...], counts: Mapping[str, object]) -> None:
+    """Refuse a file that was cut: what is missing would look clean."""
+    if counts_by_state(buckets) != counts:
+        msg = f"it has other buckets than {RUN_FILE} counts"
+        raise ValueError(msg)
 
 
 def _require_types(value: object) -> None:
