@@ -84,7 +84,7 @@ def _to(server: GitHubServer) -> Connection:
     return Connection(repository=NAME, api=server.address(), token=TOKEN, timeout_s=1, pause_s=0)
 
 
-def shown(server: GitHubServer, at: int = 0) -> tuple[str, str, list[int]]:
+def shown(server: GitHubServer, at: int = 0) -> tuple[str, str | None, list[int]]:
     """Return status, conclusion and the lines of the annotations of a check run."""
     run = server.checks.runs[at]
     lines = [one["start_line"] for one in server.checks.annotations[run["id"]]]
