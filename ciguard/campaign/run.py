@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.conclude import Memory
     from ciguard.campaign.group import Group
     from ciguard.config import Config
-    from ciguard.domain import BaselineStanding, Bucket
+    from ciguard.domain import Bucket
     from ciguard.targets import Environment
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -338,22 +338,17 @@ class _Campaign:
             interrupted=interrupted,
         )
         finished = yield from conclude(conclusion, self._turns.intake.buckets())
+        targets = tuple(summary(member) for member in members.values())
+        base = list(members)[: len(self._config.base)]
         yield RunFinished(
             verdict=finished.verdict,
             exit_code=finished.exit_code,
             summary=finished.summary,
-            targets=tuple(summary(member) for member in members.values()),
+            targets=targets,
             buckets=finished.buckets,
             stages=dict(self._budget.stages),
             history=histories(self._memory.records),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
-            baseline=self._standing(),
+            baseline=standing_of(self._memory, targets, base=base, now=datetime.now(UTC)),
         )
-
-    def _standing(self) -> BaselineStanding:
-        """Return how far the baseline can be trusted that the run was compared with."""
-        members = list(self._turns.members.values())
-        compared = members[: len(self._config.base)] or members
-        versions = {member.name: member.environment.version for member in compared}
-        return standing_of(self._memory, versions, datetime.now(UTC))

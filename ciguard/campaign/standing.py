@@ -9,26 +9,35 @@ from ciguard.baseline import TIME_FORMAT
 from ciguard.domain import BaselineStanding, BaselineState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ciguard.baseline import Records, Sighting
     from ciguard.campaign.conclude import Memory
+    from ciguard.domain import TargetSummary
 
 STALE_AFTER = timedelta(days=14)
 """Twice what a weekly batch needs, so that one that was missed does not cry wolf."""
 
 
-def standing_of(memory: Memory, versions: Mapping[str, str], now: datetime) -> BaselineStanding:
+def standing_of(
+    memory: Memory, targets: Iterable[TargetSummary], *, base: Collection[str], now: datetime
+) -> BaselineStanding:
     """Return how far the baseline can be trusted for a run on these targets.
 
     Args:
         memory: as it was when the run began.
-        versions: library version by name of the targets that are compared with the baseline: those
-            of the base where there is one, since a head is meant to be another version.
+        targets: of the run.
+        base: names of the base's targets. Where there are any, only these must be those of the
+            baseline: a head is meant to be another version.
         now: the time of day.
     """
     if memory.is_first:
         return BaselineStanding(state=BaselineState.MISSING)
+    versions = {
+        target.name: target.version
+        for target in targets
+        if not target.not_run and (not base or target.name in base)
+    }
     ran = _last_runs(memory)
     times = [time for time, _ in ran.values()]
     reasons = tuple(_reasons(ran, versions, now))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Bucket, RunFinished, Severity, visible
 from ciguard.reports.caveats import caveats
 from ciguard.reports.wording import (
+    MET,
     apis_text,
     claim,
     counts_text,
@@ -122,7 +123,7 @@ def _where_to_look(event: RunFinished, folder: Path) -> Iterator[Line]:
     yield Line(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
     if any(bucket.reproducer for bucket in event.buckets):
         yield Line(text=f"Reproducers:   {folder.as_posix()}/reproducers/")
-    met = [group.buckets[0] for group in grouped(event.buckets)]
-    if met:
-        yield Line(text=f"One bucket:    ciguard show {short(met[0].fingerprint)}{out}")
-        yield Line(text=f"Run it again:  ciguard reproduce {short(met[0].fingerprint)}{out}")
+    met = next((b for b in ordered(event.buckets) if b.comparison in MET), None)
+    if met is not None:
+        yield Line(text=f"One bucket:    ciguard show {short(met.fingerprint)}{out}")
+        yield Line(text=f"Run it again:  ciguard reproduce {short(met.fingerprint)}{out}")

@@ -8,6 +8,7 @@ from ciguard.domain import (
     Action,
     Comparison,
     Confirmation,
+    PairKind,
     Remark,
     RemarkLevel,
     Verdict,
@@ -22,7 +23,7 @@ from ciguard.triage import without_local_paths
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Bucket, Policy, RunFinished
+    from ciguard.domain import Bucket, Finding, Policy, RunFinished
     from ciguard.reports.places import Places
 
 LEVELS = {
@@ -32,11 +33,14 @@ LEVELS = {
     Action.OFF: RemarkLevel.NOTICE,
 }
 """By what is done about a finding."""
+_COMPARED = frozenset({Verdict.NEW_FINDINGS, Verdict.CLEAN, Verdict.NOT_RUN, Verdict.INTERRUPTED})
+"""Verdicts of runs that were compared with something."""
 MOST_PER_LEVEL = 10
 """Of one level that GitHub shows for one step."""
 _MOST_COMMAND = 4_096
 """Characters of a command's message."""
 _MOST_TITLE = 200
+_MOST_TARGETS = 5
 _MOST_MESSAGE = 1_000
 _LOUDEST_FIRST = list(RemarkLevel)
 
@@ -44,6 +48,15 @@ _LOUDEST_FIRST = list(RemarkLevel)
 def publishable(text: str, *, limit: int = _MOST_MESSAGE) -> str:
     """Return fuzzed text on one line, bounded, without paths of this machine."""
     return visible(without_local_paths(shortened(text, 4 * limit)), limit=limit)
+
+
+def where_text(finding: Finding) -> str:
+    """Return on which targets something was found, as the end of a sentence."""
+    names = [publishable(name, limit=80) for name in finding.targets]
+    if finding.pair is not PairKind.NONE and len(names) > 1:
+        return f"on {names[1]}, unlike {names[0]}"
+    more = f" and {len(names) - _MOST_TARGETS} more" if len(names) > _MOST_TARGETS else ""
+    return f"on {', '.join(names[:_MOST_TARGETS])}{more}"
 
 
 def is_new(bucket: Bucket) -> bool:
@@ -54,9 +67,9 @@ def is_new(bucket: Bucket) -> bool:
 def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
     """Return the remarks of a run, the loudest and gravest first: new buckets, then caveats.
 
-    A run that establishes the baseline has no new buckets: nothing was compared.
+    A run that establishes the baseline remarks none, nor does one that is to be judged later.
     """
-    compares = event.verdict is not Verdict.ESTABLISHED
+    compares = event.verdict in _COMPARED
     new = [bucket for bucket in ordered(event.buckets) if is_new(bucket) and compares]
     said = [_of_bucket(bucket, places, policy) for bucket in new]
     said += [
@@ -73,13 +86,12 @@ def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
 def _of_bucket(bucket: Bucket, places: Places, policy: Policy) -> Remark:
     finding = bucket.finding
     api = publishable(finding.api, limit=120)
-    targets = ", ".join(publishable(name, limit=80) for name in finding.targets[:3])
     says = publishable(claim(finding), limit=600)
     return Remark(
         level=LEVELS[policy.action(finding)],
         title=shortened(f"NEW {class_of(finding).words}: {api}", _MOST_TITLE),
         message=(
-            f"{says} on {targets} ({finding.severity.label}). "
+            f"{says} {where_text(finding)} ({finding.severity.label}). "
             f"Run it again: ciguard reproduce {short(bucket.fingerprint)}"
         ),
         place=places.of(bucket)[0],

@@ -22,7 +22,7 @@ from ciguard.domain import (
 from ciguard.reports.caveats import caveats
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
-from ciguard.reports.remarks import LEVELS, is_new, publishable
+from ciguard.reports.remarks import LEVELS, is_new, publishable, where_text
 from ciguard.reports.sarif_rules import RULES, rule
 from ciguard.reports.wording import claim, ordered, short
 
@@ -148,14 +148,13 @@ def _result(bucket: Bucket, places: Places, policy: Policy) -> dict[str, Json]:
 
 def _says(bucket: Bucket) -> str:
     finding = bucket.finding
-    targets = ", ".join(publishable(name, limit=80) for name in finding.targets[:5])
     known = _SAID.get(bucket.comparison, "")
     issue = f" (issue {publishable(bucket.issue, limit=80)})" if bucket.issue else ""
     return " ".join(
         part
         for part in (
             f"{publishable(finding.api, limit=200)}: {publishable(claim(finding), limit=600)}",
-            f"on {targets}.",
+            f"{where_text(finding)}.",
             f"{known}{issue}." if known else "",
             f"Run it again: ciguard reproduce {short(bucket.fingerprint)}",
         )

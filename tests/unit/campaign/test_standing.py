@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from baseline_examples import record, sighting
+from baseline_examples import record
 
 from ciguard.baseline import FolderStore, Sighting
 from ciguard.campaign.conclude import Memory
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.standing import standing_of
-from ciguard.domain import BaselineStanding, BaselineState
+from ciguard.domain import BaselineStanding, BaselineState, TargetSummary
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:
@@ -42,8 +42,25 @@ def ran(time: str, **versions: str) -> Sighting:
     return Sighting(time=time, versions=tuple(versions.items()))
 
 
-def standing(held: Memory, versions: Mapping[str, str]) -> BaselineStanding:
-    return standing_of(held, versions, NOW)
+def target(name: str, version: str, *, not_run: str = "") -> TargetSummary:
+    return TargetSummary(
+        name=name,
+        library="torch",
+        version=version,
+        python="3.11.7",
+        device="cpu",
+        packages={},
+        confined_by=(),
+        apis=1,
+        not_run=not_run,
+    )
+
+
+def standing(
+    held: Memory, versions: Mapping[str, str], *, base: tuple[str, ...] = (), now: datetime = NOW
+) -> BaselineStanding:
+    targets = [target(name, version) for name, version in versions.items()]
+    return standing_of(held, targets, base=base, now=now)
 
 
 def test_a_baseline_that_does_not_exist_is_missing(tmp_path: Path) -> None:
@@ -99,14 +116,30 @@ def test_what_an_older_ciguard_has_written_is_told_from_its_records(tmp_path: Pa
     one = record("v1:0123456789abcdef")
     seen = one.last_seen
 
-    found = standing_of(
+    found = standing(
         memory(tmp_path, records={one.fingerprint: one}),
-        dict(seen.versions) or {TORCH: "2.13.0"},
-        datetime.strptime(seen.time, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC),
+        {TORCH: "2.13.0"},
+        now=datetime(2026, 1, 10, tzinfo=UTC),
     )
 
-    assert found.updated_at == (seen.time if seen.versions else "")
-    assert sighting(1).time <= seen.time
+    assert found == BaselineStanding(state=BaselineState.FRESH, updated_at=seen.time)
+
+
+def test_only_the_base_must_be_what_the_baseline_knows(tmp_path: Path) -> None:
+    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", old="2.12.0"))
+    versions = {"old": "2.12.0", "head": "2.13.0"}
+
+    assert standing(held, versions, base=("old",)).state is BaselineState.FRESH
+    assert standing(held, versions).state is BaselineState.STALE
+
+
+def test_a_target_that_could_not_run_says_nothing_of_the_baseline(tmp_path: Path) -> None:
+    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"))
+    lost = target("torch@cuda", "", not_run="no such device")
+
+    found = standing_of(held, [target("torch", "2.13.0"), lost], base=(), now=NOW)
+
+    assert found.state is BaselineState.FRESH
 
 
 def test_an_empty_baseline_that_says_nothing_of_its_runs_is_stale(tmp_path: Path) -> None:
