@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, TypeAlias
 
 from github.GithubObject import NotSet
 
 from ciguard.domain import RemarkLevel
-from ciguard.errors import TrackerUnavailableError
-from ciguard.trackers.github_client import FAILURES, Client, may_be_done
+from ciguard.trackers.github_client import FAILURES, Client
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun
 
-    from ciguard.domain import Remark
+    from ciguard.domain import Place, Remark
     from ciguard.trackers.patience import Patience
     from ciguard.trackers.places import Connection
     from ciguard.trackers.pull_request import Check, Head
@@ -26,7 +24,6 @@ BATCH = 50
 MOST_ANNOTATIONS = 500
 """Ten requests; nobody reads more."""
 _SETTLE_S = 5.0
-_MOST_DOUBTS = 2
 _LEVELS = {
     RemarkLevel.ERROR: "failure",
     RemarkLevel.WARNING: "warning",
@@ -52,8 +49,12 @@ class CheckRuns:
         Raises:
             TrackerError: if GitHub refuses, or does not answer in time.
         """
-        placed = [remark for remark in check.remarks if remark.place is not None]
-        wanted = {_key(one): one for one in map(_annotation, placed[:MOST_ANNOTATIONS])}
+        placed = [
+            _annotation(remark, remark.place)
+            for remark in check.remarks
+            if remark.place is not None
+        ]
+        wanted = {_key(one): one for one in placed[:MOST_ANNOTATIONS]}
         cut = len(placed) - MOST_ANNOTATIONS
         note = f"\n\n{cut} more annotations are left out." if cut > 0 else ""
         output = {"title": check.title, "summary": check.summary + note}
@@ -86,29 +87,26 @@ class CheckRuns:
         return {(one.path, one.start_line, one.title or "", one.message) for one in there}
 
     def _created(self, head: Head, check: Check, output: dict[str, str]) -> CheckRun:
-        """Create a check run that is in progress. Nothing is sent twice without a look."""
+        """Create a check run that is in progress."""
         before = self._latest(head)
-        doubts = 0
-        for attempt in itertools.count():
-            try:
-                return self._client.repository.create_check_run(
-                    head.name,
-                    head.sha,
-                    external_id=OURS,
-                    status="in_progress",
-                    output=dict(output),
-                    details_url=check.details or NotSet,
-                )
-            except FAILURES as failure:
-                self._client.give_way(failure, attempt, least_s=_SETTLE_S)
-                doubts += may_be_done(failure)
+        repository = self._client.repository
+
+        def make() -> CheckRun:
+            return repository.create_check_run(
+                head.name,
+                head.sha,
+                external_id=OURS,
+                status="in_progress",
+                output=dict(output),
+                details_url=check.details or NotSet,
+            )
+
+        def look() -> CheckRun | None:
             latest = self._latest(head)
-            if latest is not None and (before is None or latest.id != before.id):
-                return latest
-            if doubts == _MOST_DOUBTS:
-                msg = f"check run {head.name!r}: GitHub may have made it and does not show it yet"
-                raise TrackerUnavailableError(msg)
-        raise AssertionError  # `count` has no end
+            is_older = latest is not None and before is not None and latest.id == before.id
+            return None if is_older else latest
+
+        return self._client.create(make, look, what=f"check run {head.name!r}")
 
     def _complete(
         self, run: CheckRun, check: Check, output: dict[str, str], wanted: dict[Key, Annotation]
@@ -121,7 +119,8 @@ class CheckRuns:
             try:
                 run.edit(
                     output={**output, "annotations": batch},
-                    status=NotSet if rest else "completed",
+                    # An older conclusion must not stand for what is still being told.
+                    status="in_progress" if rest else "completed",
                     conclusion=NotSet if rest else check.conclusion,
                 )
             except FAILURES as failure:
@@ -139,12 +138,11 @@ class CheckRuns:
         return [annotation for key, annotation in wanted.items() if key not in there]
 
 
-def _annotation(remark: Remark) -> Annotation:
-    assert remark.place is not None, "chosen before"  # noqa: S101
+def _annotation(remark: Remark, place: Place) -> Annotation:
     return {
-        "path": remark.place.path,
-        "start_line": remark.place.line,
-        "end_line": remark.place.line,
+        "path": place.path,
+        "start_line": place.line,
+        "end_line": place.line,
         "annotation_level": _LEVELS[remark.level],
         "title": remark.title,
         "message": remark.message,

@@ -15,7 +15,7 @@ from github import Auth, Github, GithubException
 from requests import RequestException
 
 from ciguard.domain import visible
-from ciguard.errors import TrackerError, TrackerForbiddenError
+from ciguard.errors import TrackerError, TrackerForbiddenError, TrackerUnavailableError
 from ciguard.trackers.places import TOKEN_VARIABLES
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ FAILURES = (GithubException, RequestException)
 """What a request to GitHub may raise."""
 
 _MOST_ATTEMPTS = 6
+_SETTLE_S = 5.0
+"""After a POST without an answer: until a listing would show what it did."""
+_MOST_DOUBTS = 2
+"""POSTs that may have been carried out though no listing shows it."""
 _SECONDARY_WAIT_S = 60.0
 """What GitHub asks of those whom it tells no time."""
 _LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
@@ -77,6 +81,34 @@ class Client:
                 return request()
             except FAILURES as failure:
                 self.give_way(failure, attempt)
+        raise AssertionError  # `count` has no end
+
+    def create(self, make: Callable[[], T], look: Callable[[], T | None], *, what: str) -> T:
+        """Make something once: after a failure nothing is sent again without a look.
+
+        Args:
+            make: sends the request.
+            look: returns what was made, if GitHub shows it.
+            what: is made, for messages.
+
+        Raises:
+            TrackerError: if GitHub refuses.
+            TrackerUnavailableError: if it does not answer in time, or does not show what it may
+                have made.
+        """
+        doubts = 0
+        for attempt in itertools.count():
+            try:
+                return make()
+            except FAILURES as failure:
+                self.give_way(failure, attempt, least_s=_SETTLE_S)
+                doubts += may_be_done(failure)
+            found = look()
+            if found is not None:
+                return found
+            if doubts == _MOST_DOUBTS:
+                msg = f"{what}: GitHub may have made it and does not show it yet"
+                raise TrackerUnavailableError(msg)
         raise AssertionError  # `count` has no end
 
     def give_way(self, failure: Failure, attempt: int, *, least_s: float = 1.0) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from github import UnknownObjectException
 
-from ciguard.errors import TrackerUnavailableError
-from ciguard.trackers.github_client import FAILURES, Client, may_be_done
+from ciguard.trackers.github_client import Client
 
 if TYPE_CHECKING:
     from github.Issue import Issue
@@ -18,9 +16,6 @@ if TYPE_CHECKING:
     from ciguard.trackers.patience import Patience
     from ciguard.trackers.places import Connection
     from ciguard.trackers.pull_request import Comment
-
-_SETTLE_S = 5.0
-_MOST_DOUBTS = 2
 
 
 class StickyComment:
@@ -43,7 +38,11 @@ class StickyComment:
         text = f"{_marker(comment)}\n{comment.body}"
         ours = self._ours(issue, comment, comment.author)
         if not ours:
-            made = self._created(issue, comment, text)
+            made = self._client.create(
+                lambda: issue.create_comment(text),
+                lambda: next(iter(self._ours(issue, comment, comment.author)), None),
+                what=where,
+            )
             # The token may write as somebody else than we were told: then an older one is his.
             ours = self._ours(issue, comment, _login(made)) or [made]
         first, *others = ours
@@ -60,23 +59,6 @@ class StickyComment:
             one for one in listed if _login(one) == author and one.body.startswith(_marker(comment))
         ]
         return sorted(ours, key=lambda one: one.id)
-
-    def _created(self, issue: Issue, comment: Comment, text: str) -> IssueComment:
-        """Write a comment. Nothing is sent twice without a look."""
-        doubts = 0
-        for attempt in itertools.count():
-            try:
-                return issue.create_comment(text)
-            except FAILURES as failure:
-                self._client.give_way(failure, attempt, least_s=_SETTLE_S)
-                doubts += may_be_done(failure)
-            ours = self._ours(issue, comment, comment.author)
-            if ours:
-                return ours[0]
-            if doubts == _MOST_DOUBTS:
-                msg = f"#{comment.number}: GitHub may have the comment and does not show it yet"
-                raise TrackerUnavailableError(msg)
-        raise AssertionError  # `count` has no end
 
 
 def _marker(comment: Comment) -> str:

@@ -88,6 +88,8 @@ class CheckRunStore:
         self.annotations[run["id"]] += output.pop("annotations", [])
         run["output"] |= output
         run |= {key: body[key] for key in ("status", "conclusion") if key in body}
+        if run["status"] != "completed":
+            run["conclusion"] = None
         return self.shown(run, base)
 
     def _run(self, identity: int) -> Json:

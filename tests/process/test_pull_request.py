@@ -155,6 +155,17 @@ def test_a_longer_story_is_added_to_the_same_check_run(server: GitHubServer) -> 
     assert server.checks.runs[0]["output"]["title"] == "NEW FINDINGS: 5 new"
 
 
+def test_an_older_conclusion_does_not_outlive_what_is_told_now(server: GitHubServer) -> None:
+    publish(server, Check(conclusion="success", title="NOTHING NEW: 0 new", summary="s"))
+    server.gate = failing("PATCH", [None, *itertools.repeat(Fault.BAD_GATEWAY, 50)])
+
+    with pytest.raises(TrackerUnavailableError):
+        publish(server, check(90), patience_s=20)
+
+    assert len(server.checks.runs) == 1
+    assert shown(server)[:2] == ("in_progress", None)
+
+
 def test_annotations_that_are_wrong_by_now_are_left_behind_with_their_check_run(
     server: GitHubServer,
 ) -> None:
