@@ -235,6 +235,7 @@ def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
         comparison=comparison,
         shown=record.flakes.shown,
         tried=record.flakes.tried,
+        issue=record.issue,
     )
 
 

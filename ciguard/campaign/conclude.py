@@ -216,6 +216,7 @@ def _remember(run: Conclusion, buckets: list[Bucket]) -> None:
         frontier = Frontier(folder, is_first=run.memory.is_first)
         for name, batches in run.explored.items():
             frontier.extend(name, batches, run.explored_in_s)
+        frontier.note(sighting)
         frontier.save()
 
     run.memory.store.save(after, beside=beside)

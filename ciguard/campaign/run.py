@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import tempfile
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ciguard.baseline import find_record, histories
@@ -16,6 +17,7 @@ from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.planned import focus_warning, planned
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
+from ciguard.campaign.standing import standing_of
 from ciguard.campaign.suspects import comparable
 from ciguard.campaign.tracing import traced
 from ciguard.campaign.turns import Turns
@@ -336,14 +338,17 @@ class _Campaign:
             interrupted=interrupted,
         )
         finished = yield from conclude(conclusion, self._turns.intake.buckets())
+        targets = tuple(summary(member) for member in members.values())
+        base = list(members)[: len(self._config.base)]
         yield RunFinished(
             verdict=finished.verdict,
             exit_code=finished.exit_code,
             summary=finished.summary,
-            targets=tuple(summary(member) for member in members.values()),
+            targets=targets,
             buckets=finished.buckets,
             stages=dict(self._budget.stages),
             history=histories(self._memory.records),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
+            baseline=standing_of(self._memory, targets, base=base, now=datetime.now(UTC)),
         )

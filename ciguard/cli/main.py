@@ -21,6 +21,7 @@ from ciguard.cli.extract import extract
 from ciguard.cli.learn import learn
 from ciguard.cli.minimize import minimize
 from ciguard.cli.plan import plan
+from ciguard.cli.publish import publish
 from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
 from ciguard.cli.session import Session
@@ -73,6 +74,7 @@ for _command in (
     bisect,
     accept,
     baseline,
+    publish,
     explain,
     extract,
     learn,

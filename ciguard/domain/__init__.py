@@ -91,6 +91,8 @@ from ciguard.domain.records import (
     record_from_json,
     record_to_json,
 )
+from ciguard.domain.remarks import Remark, RemarkLevel
+from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.domain.text import (
     html_code,
     markdown_block,
@@ -129,6 +131,8 @@ __all__ = [
     "ApiCall",
     "ApiRecord",
     "ArrayValue",
+    "BaselineStanding",
+    "BaselineState",
     "BatchFinished",
     "Bucket",
     "BucketFlaky",
@@ -174,6 +178,8 @@ __all__ = [
     "Policy",
     "Provisioning",
     "Rejected",
+    "Remark",
+    "RemarkLevel",
     "Resource",
     "Rule",
     "RunFinished",

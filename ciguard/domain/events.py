@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
     from ciguard.domain.plan import Plan
+    from ciguard.domain.standing import BaselineStanding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +134,8 @@ class RunFinished:
     """What was known when the run began, by fingerprint; what was fixed before is in it too."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """Everything needed to run the same campaign again: written to `run.json`."""
+    baseline: BaselineStanding | None = None
+    """How far the baseline could be trusted when the run began; None where nobody looked."""
 
 
 Event: TypeAlias = (

@@ -121,6 +121,7 @@ def run_folder(tmp_path: Path) -> Path:
         "show",
         "reproduce",
         "minimize",
+        "publish",
         "accept",
         "baseline",
         pytest.param("baseline prune", id="baseline-prune"),
