@@ -111,8 +111,6 @@ class BucketHistory:
     last_seen: str
     states: tuple[tuple[str, str], ...] = ()
     """(time, state) of every change, the oldest first: `open`, `fixed`, `accepted`, `flaky`."""
-    issue: str = ""
-    """Number of its issue, or path of its file; empty while none was filed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
