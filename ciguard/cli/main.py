@@ -13,6 +13,7 @@ import click
 
 from ciguard import __version__
 from ciguard.cli.accept import accept
+from ciguard.cli.action import action
 from ciguard.cli.baseline import baseline
 from ciguard.cli.bisect import bisect
 from ciguard.cli.config import config
@@ -72,6 +73,7 @@ for _command in (
     minimize,
     bisect,
     accept,
+    action,
     baseline,
     explain,
     extract,

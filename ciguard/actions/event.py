@@ -1,0 +1,83 @@
+"""What the runner says about the event that started the workflow."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ciguard.domain import PlanMode
+from ciguard.files import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MOST_BYTES = 32 * 1024 * 1024
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_PULL_REQUESTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """The pull request, or merge group, that is judged."""
+
+    base: str
+    """Commit that it is to be merged into; empty where the event does not say."""
+    is_from_fork: bool = False
+    """Its token may only read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowEvent:
+    """Why the workflow runs."""
+
+    name: str = ""
+    is_default_branch: bool = False
+    """Whether what runs is the default branch: nothing else may write what later runs trust."""
+    pull_request: PullRequest | None = None
+
+    @property
+    def mode(self) -> PlanMode:
+        """What a run for this event is for, where nobody says."""
+        return PlanMode.BATCH if self.is_default_branch else PlanMode.PULL_REQUEST
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> WorkflowEvent:
+        """Return the event of a step's environment; an empty one outside of GitHub Actions."""
+        name = environment.get("GITHUB_EVENT_NAME", "")
+        payload = _payload(environment.get("GITHUB_EVENT_PATH", ""))
+        default = _at(payload, "repository", "default_branch")
+        ref = environment.get("GITHUB_REF", "")
+        is_default = bool(default) and ref == f"refs/heads/{default}"
+        is_pull_request = name in _PULL_REQUESTS
+        return cls(
+            name=name,
+            is_default_branch=is_default and not is_pull_request,
+            pull_request=_pull_request(payload) if is_pull_request else None,
+        )
+
+
+def _pull_request(payload: object) -> PullRequest:
+    base = _at(payload, "pull_request", "base", "sha") or _at(payload, "merge_group", "base_sha")
+    head = _at(payload, "pull_request", "head", "repo", "full_name")
+    return PullRequest(
+        base=base if _COMMIT.fullmatch(base) else "",
+        is_from_fork=bool(head) and head != _at(payload, "repository", "full_name"),
+    )
+
+
+def _payload(path: str) -> Any:
+    if not path:
+        return {}
+    try:
+        return json.loads(read_text(Path(path), most=_MOST_BYTES))
+    except (OSError, ValueError):  # What cannot be read says nothing: the strictest mode follows.
+        return {}
+
+
+def _at(payload: Any, *keys: str) -> str:
+    for key in keys:
+        payload = payload.get(key) if isinstance(payload, dict) else None
+    return payload if isinstance(payload, str) else ""

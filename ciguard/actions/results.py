@@ -1,0 +1,75 @@
+"""A result folder as the outputs of the action. What is missing or damaged is `not-run`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ciguard.domain import Verdict
+from ciguard.errors import ExitCode
+from ciguard.files import read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COUNTED = ("new", "known", "accepted", "fixed", "flaky", "unconfirmed", "not-run")
+"""States of buckets that are outputs, by name."""
+FILES = {
+    "summary": "summary.md",
+    "html": "report.html",
+    "sarif": "report.sarif",
+    "junit": "junit.xml",
+}
+"""Outputs that are paths, and the file of the result folder that each names."""
+_MOST_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """What the action answers with."""
+
+    verdict: Verdict
+    sentence: str
+    exit_code: int
+    counts: dict[str, int]
+    folder: Path
+
+    def outputs(self) -> dict[str, str]:
+        """Return every output by its name; a report that was not written is empty."""
+        paths = {name: self.folder / file for name, file in FILES.items()}
+        return {
+            "verdict": self.verdict.value.lower().replace(" ", "-"),
+            "exit-code": str(self.exit_code),
+            **{name: str(self.counts.get(name, 0)) for name in COUNTED},
+            **{name: str(path) if path.is_file() else "" for name, path in paths.items()},
+            "folder": str(self.folder),
+        }
+
+
+def results_of(folder: Path) -> Results:
+    """Return what the run that wrote to `folder` came to."""
+    try:
+        run = json.loads(read_text(folder / "run.json", most=_MOST_BYTES))
+        return _results(run, folder)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return Results(
+            verdict=Verdict.NOT_RUN,
+            sentence=f"Not run: there are no results in the output folder ({error}).",
+            exit_code=ExitCode.INTERNAL,
+            counts={},
+            folder=folder,
+        )
+
+
+def _results(run: Any, folder: Path) -> Results:
+    verdict, exit_code = Verdict(run["verdict"]), int(run["exit_code"])
+    counts = {name.replace(" ", "-"): int(count) for name, count in run["buckets"].items()}
+    return Results(
+        verdict=verdict,
+        sentence=str(run["summary"]),
+        # A run that did not happen is no pass, whatever the file says.
+        exit_code=exit_code or (ExitCode.INTERNAL if verdict is Verdict.NOT_RUN else 0),
+        counts=counts,
+        folder=folder,
+    )

@@ -1,0 +1,157 @@
+"""The steps of the action: which commands each runs, with which settings, and what it may see."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.actions.children import run_command
+from ciguard.actions.inputs import InputError, variable_of
+from ciguard.actions.request import TOKEN_INPUT, Task, settings_of
+from ciguard.domain import plan_from_json
+from ciguard.errors import ExitCode
+from ciguard.files import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from ciguard.actions.request import Request
+    from ciguard.domain import Plan, PlannedJob
+
+PLAN_FILE = "plan.json"
+_MOST_PLAN_BYTES = 32 * 1024 * 1024
+_FOR_STEPS_ONLY = re.compile(
+    r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
+)
+"""What a command, and with it the parent of every fuzzed process, has no use for."""
+_SEPARATOR = re.compile(r"[,\s]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """Does what a request asks for, part by part."""
+
+    request: Request
+    environment: Mapping[str, str]
+    """Of the step."""
+
+    @property
+    def plan_file(self) -> Path:
+        """Where the plan is."""
+        return self.request.path_of("plan", str(self.request.config.out / PLAN_FILE))
+
+    def plan(self) -> int:
+        """Write the plan."""
+        given = self.request.inputs
+        words = ["plan", "--mode", self.request.mode.value, "--shards", given.get("shards", "1")]
+        pull_request = self.request.event.pull_request
+        if pull_request and pull_request.base:
+            words += ["--against", pull_request.base]
+        for device in _words(given.get("devices", "")):
+            words += ["--device", device]
+        for label in _words(given.get("gpu-runner", "")):
+            words += ["--gpu-runner", label]
+        return self._run([*words, "--out", str(self.plan_file)])
+
+    def provision(self) -> int:
+        """Build the environments, before any fuzzed call runs that could harm what is cached.
+
+        What cannot be built is told by the run, as a target that was not run.
+        """
+        chosen = [text for job in self.jobs() for text in (*job.targets, *job.base)]
+        targets = {"CIGUARD_TARGETS": "\n".join(dict.fromkeys(chosen))}
+        return self._run(["targets", "sync"], targets)
+
+    def run(self) -> int:
+        """Run the jobs, one after the other, and return the gravest exit code."""
+        jobs = self.jobs()
+        gravest = int(ExitCode.CLEAN)
+        for index, job in enumerate(jobs):
+            settings = {
+                "CIGUARD_TARGETS": "\n".join(job.targets),
+                "CIGUARD_BASE": "\n".join(job.base),
+                "CIGUARD_BUDGET": f"{self.request.config.budget_s / len(jobs):.0f}s",
+                "CIGUARD_OUT": str(self._out_of(index)),
+            }
+            words = ["run", "--plan", str(self.plan_file), "--shard", job.shard]
+            code = self._run(words, settings, fenced=False)
+            gravest = max(gravest, code)
+            if code == ExitCode.INTERRUPTED:
+                break
+        return 0 if gravest == ExitCode.FINDINGS else gravest  # `merge` judges
+
+    def merge(self) -> int:
+        """Join what the jobs left, judge it, and write baseline and issues if this run may."""
+        request = self.request
+        if request.task is Task.MERGE:
+            found = sorted(path.parent for path in request.path_of("results").rglob("run.json"))
+        else:
+            found = [self._out_of(index) for index in range(len(self.jobs()))]
+        settings = {} if request.writes else {"CIGUARD_COMPARE_ONLY": "true"}
+        if request.files_issues:
+            settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
+            settings["GITHUB_TOKEN"] = self.environment.get(variable_of(TOKEN_INPUT), "")
+        words = ["merge", *map(str, found), "--out", str(request.out)]
+        return self._run(words, settings, fenced=False)
+
+    def jobs(self) -> Sequence[PlannedJob]:
+        """Return the rows of the plan that this call is to run.
+
+        Raises:
+            InputError: if there is no such plan or row.
+        """
+        jobs = self.read_plan().jobs
+        if self.request.task is not Task.SHARD:
+            return jobs
+        row = int(self.request.inputs["row"])
+        if row >= len(jobs):
+            msg = f"input 'row' = {row}: the plan has {len(jobs)} jobs. Write one from 0."
+            raise InputError(msg)
+        return (jobs[row],)
+
+    def read_plan(self) -> Plan:
+        """Return the plan.
+
+        Raises:
+            InputError: if it is missing or damaged.
+        """
+        try:
+            text = read_text(self.plan_file, most=_MOST_PLAN_BYTES)
+            return plan_from_json(json.loads(text))
+        except (OSError, ValueError) as error:
+            msg = f"input 'plan': {self.plan_file} cannot be read: {error}. Run the task 'plan'."
+            raise InputError(msg) from error
+
+    def _out_of(self, index: int) -> Path:
+        out = self.request.out
+        if self.request.task is Task.SHARD:
+            return out
+        return out.with_name(f"{out.name}-jobs") / str(index)
+
+    def _run(
+        self,
+        words: Sequence[str],
+        settings: Mapping[str, str] | None = None,
+        *,
+        fenced: bool = True,
+    ) -> int:
+        environment = {
+            **scrubbed(self.environment),
+            **settings_of(self.request.inputs),
+            **(settings or {}),
+        }
+        return run_command(
+            words, folder=self.request.folder, environment=environment, fenced=fenced
+        )
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without tokens, inputs and the runner's files."""
+    return {n: value for n, value in environment.items() if not _FOR_STEPS_ONLY.fullmatch(n)}
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _SEPARATOR.split(text) if word]
