@@ -7,7 +7,7 @@ set -euo pipefail
 folder=$1
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 plugins=${PLUGINS:-}
-stamp="$here"$'\n'"$plugins"
+stamp=$plugins$'\n'$here
 
 if [[ -f $folder/.complete && $(< "$folder/.complete") == "$stamp" ]]; then
   exit 0 # an earlier step of this job did it

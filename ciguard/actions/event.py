@@ -48,6 +48,8 @@ class WorkflowEvent:
         """Return the event of a step's environment; an empty one outside of GitHub Actions."""
         name = environment.get("GITHUB_EVENT_NAME", "")
         payload = _payload(environment.get("GITHUB_EVENT_PATH", ""))
+        if name == "workflow_run":
+            return _of_another_run(payload)
         default = _at(payload, "repository", "default_branch")
         ref = environment.get("GITHUB_REF", "")
         is_default = bool(default) and ref == f"refs/heads/{default}"
@@ -57,6 +59,21 @@ class WorkflowEvent:
             is_default_branch=is_default and not is_pull_request,
             pull_request=_pull_request(payload) if is_pull_request else None,
         )
+
+
+def _of_another_run(payload: object) -> WorkflowEvent:
+    """Return the event of the run whose results are there. A fork may call its branch `main`."""
+    ran = payload.get("workflow_run") if isinstance(payload, dict) else None
+    name, branch = _at(ran, "event"), _at(ran, "head_branch")
+    own = _at(payload, "repository", "full_name")
+    is_own = bool(own) and _at(ran, "head_repository", "full_name") == own
+    is_default = bool(branch) and branch == _at(payload, "repository", "default_branch")
+    is_pull_request = name in _PULL_REQUESTS
+    return WorkflowEvent(
+        name=name,
+        is_default_branch=is_own and is_default and not is_pull_request,
+        pull_request=PullRequest(base="", is_from_fork=not is_own) if is_pull_request else None,
+    )
 
 
 def _pull_request(payload: object) -> PullRequest:

@@ -97,7 +97,7 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             _setting("issue-labels"),
             _setting("issue-assignees"),
             _setting("issues-per-run"),
-            _switch("dry-run"),
+            _setting("dry-run"),
             Input(name="devices", pattern=_WORDS, remedy="devices such as cpu, cuda"),
             Input(name="gpu-runner", pattern=_WORDS, remedy="labels of a runner such as gpu-t4"),
             Input(

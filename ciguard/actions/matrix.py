@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 MOST_JOBS = 256
 """Of one workflow run: GitHub refuses a larger matrix."""
+HOSTED = "ubuntu-24.04"
+"""The runner of a row that asks for none."""
 
 
 def matrix_of(plan: Plan) -> str:
@@ -22,7 +24,12 @@ def matrix_of(plan: Plan) -> str:
         msg = f"the plan has {len(plan.jobs)} rows; a workflow run has at most {MOST_JOBS} jobs"
         raise ValueError(msg)
     rows = [
-        {"row": index, "name": job.name, "shard": job.shard, "runs-on": list(job.runs_on)}
+        {
+            "row": index,
+            "name": job.name,
+            "shard": job.shard,
+            "runs-on": list(job.runs_on) or [HOSTED],
+        }
         for index, job in enumerate(plan.jobs)
     ]
     return json.dumps({"include": rows}, separators=(",", ":"))

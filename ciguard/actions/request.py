@@ -51,6 +51,8 @@ class Request:
     inputs: Mapping[str, str]
     """Those that were given, by name; never the token."""
     event: WorkflowEvent = field(default_factory=WorkflowEvent)
+    attempt: str = "1"
+    """Of the workflow run: artifacts of one run never have the same name."""
 
     def is_on(self, name: str) -> bool:
         """Tell whether a switch is on."""
@@ -72,8 +74,27 @@ class Request:
 
     @property
     def writes(self) -> bool:
-        """Whether this run may write what later runs trust: the baseline, a cache, issues."""
+        """Whether this call writes the baseline and issues.
+
+        Only for the default branch, and in a matrix only after all rows have ended, in a job of
+        its own: no job that fuzzes needs a permission to write.
+        """
+        return self._is_trusted and self.task in {Task.GUARD, Task.FILE}
+
+    @property
+    def saves_cache(self) -> bool:
+        """Whether environments are kept for later runs, which pull requests read too."""
+        return self._is_trusted and self.is_on("cache")
+
+    @property
+    def _is_trusted(self) -> bool:
         return self.mode is PlanMode.BATCH and self.event.is_default_branch
+
+    @property
+    def artifact(self) -> str:
+        """The name of the artifact with all results; empty for none."""
+        name = self.inputs.get("artifact", "")
+        return f"{name}-{self.attempt}" if name else ""
 
 
 def request_of(environment: Mapping[str, str], *, workspace: Path) -> Request:
@@ -100,6 +121,7 @@ def request_of(environment: Mapping[str, str], *, workspace: Path) -> Request:
         config=load_config({}, own | settings_of(inputs), folder=folder).config,
         inputs=inputs,
         event=event,
+        attempt=environment.get("GITHUB_RUN_ATTEMPT", "1"),
     )
 
 

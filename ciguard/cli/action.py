@@ -53,11 +53,12 @@ def prepare() -> None:
         "mode": request.mode.value,
         "folder": str(request.out),
         "plan": str(_steps(request).plan_file),
+        "artifact": request.artifact,
         "cache-path": key.path,
         "cache-key": key.key,
         "cache-prefix": key.prefix,
         "cache": str(request.is_on("cache") and bool(key.key)).lower(),
-        "cache-save": str(request.writes and request.is_on("cache") and bool(key.key)).lower(),
+        "cache-save": str(request.saves_cache and bool(key.key)).lower(),
     }
     append_outputs(outputs, os.environ)
     click.echo(f"{request.task.value} in mode {request.mode.value}, results in {request.out}")
