@@ -9,37 +9,45 @@ from ciguard.actions.children import inert, run_command
 from ciguard.actions.commands import annotation
 from ciguard.actions.event import PullRequest, WorkflowEvent
 from ciguard.actions.inputs import INPUTS, Input, InputError, given_inputs, variable_of
-from ciguard.actions.matrix import matrix_of
+from ciguard.actions.repository import ActionSource, Repository, action_source, look_at
 from ciguard.actions.request import Request, Task, read_request, request_of, write_request
 from ciguard.actions.results import COUNTED, FILES, Results, results_of
 from ciguard.actions.runner_files import append_outputs, append_summary
+from ciguard.actions.scaffolding import Fate, Written, contents, write_all
 from ciguard.actions.steps import Steps, scrubbed
 
 __all__ = [
     "COUNTED",
     "FILES",
     "INPUTS",
+    "ActionSource",
     "CacheKey",
+    "Fate",
     "Input",
     "InputError",
     "PullRequest",
+    "Repository",
     "Request",
     "Results",
     "Steps",
     "Task",
     "WorkflowEvent",
+    "Written",
+    "action_source",
     "annotation",
     "append_outputs",
     "append_summary",
     "cache_key",
+    "contents",
     "given_inputs",
     "inert",
-    "matrix_of",
+    "look_at",
     "read_request",
     "request_of",
     "results_of",
     "run_command",
     "scrubbed",
     "variable_of",
+    "write_all",
     "write_request",
 ]

@@ -24,7 +24,7 @@ class PullRequest:
     """The pull request, or merge group, that is judged."""
 
     base: str
-    """Commit that it is to be merged into; empty where the event does not say."""
+    """Commit or branch that it is to be merged into; empty where the event does not say."""
     is_from_fork: bool = False
     """Its token may only read."""
 

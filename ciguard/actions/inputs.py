@@ -72,6 +72,7 @@ def _setting(name: str, key: str = "") -> Input:
     return Input(name=name, setting=key or name)
 
 
+_JOB = r"[\w.-]{1,200}"
 _WORDS = r"[\w.,:+ \n-]+"
 
 INPUTS: Mapping[str, Input] = MappingProxyType(
@@ -103,7 +104,7 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             Input(
                 name="shards", pattern=r"[1-9]\d{0,2}", remedy="how many, a number from 1 to 256"
             ),
-            Input(name="row", pattern=r"\d{1,3}", remedy="which job of the plan, from 0"),
+            Input(name="job", pattern=_JOB, remedy="the name of a job of the plan"),
             Input(name="plan"),
             Input(name="results"),
             Input(name="plugins"),

@@ -151,7 +151,7 @@ def _folder(inputs: Mapping[str, str], workspace: Path) -> Path:
 _NEEDED = {
     Task.SHARD: (
         ("plan", "the path of the plan that the task 'plan' made"),
-        ("row", "which job of the plan this is, from 0"),
+        ("job", "the name of a job of the plan"),
     ),
     Task.MERGE: (("results", "the folder that holds the results of the shards"),),
     Task.FILE: (("results", "the folder that the artifact was downloaded to"),),

@@ -11,7 +11,7 @@ from ciguard.actions.children import run_command
 from ciguard.actions.inputs import InputError, variable_of
 from ciguard.actions.request import TOKEN_INPUT, Task, settings_of
 from ciguard.domain import plan_from_json
-from ciguard.errors import ExitCode
+from ciguard.errors import ExitCode, suggestion
 from ciguard.files import read_text
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ class Steps:
             settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
             settings["GITHUB_TOKEN"] = self.environment.get(variable_of(TOKEN_INPUT), "")
         words = ["merge", *map(str, found), "--out", str(request.out)]
+        if self.plan_file.is_file():
+            words += ["--plan", str(self.plan_file)]
         return self._run(words, settings, fenced=False)
 
     def jobs(self) -> Sequence[PlannedJob]:
@@ -106,11 +108,12 @@ class Steps:
         jobs = self.read_plan().jobs
         if self.request.task is not Task.SHARD:
             return jobs
-        row = int(self.request.inputs["row"])
-        if row >= len(jobs):
-            msg = f"input 'row' = {row}: the plan has {len(jobs)} jobs. Write one from 0."
-            raise InputError(msg)
-        return (jobs[row],)
+        wanted = self.request.inputs["job"]
+        if found := [job for job in jobs if job.name == wanted]:
+            return found
+        names = (job.name for job in jobs)
+        msg = f"input 'job' = {wanted!r}: not in the plan.{suggestion(wanted, names)}"
+        raise InputError(msg)
 
     def read_plan(self) -> Plan:
         """Return the plan.

@@ -68,14 +68,17 @@ def prepare() -> None:
 @_KEPT
 def plan(kept: Path) -> int:
     """Write the plan; the matrix is an output."""
-    from ciguard.actions import annotation, append_outputs, matrix_of  # noqa: PLC0415
+    import json  # noqa: PLC0415 - `--help` needs none of these
+
+    from ciguard.actions import annotation, append_outputs  # noqa: PLC0415
+    from ciguard.planning import matrix  # noqa: PLC0415
 
     steps = _steps(_request(kept))
     code = steps.plan()
     if code:
         return code
     planned = steps.read_plan()
-    append_outputs({"matrix": matrix_of(planned), "jobs": str(len(planned.jobs))}, os.environ)
+    append_outputs({"matrix": json.dumps(matrix(planned)), "jobs": str(len(planned.jobs))}, os.environ)
     for row in planned.skipped:
         click.echo(annotation("notice", f"not run: {row.name}: {row.reason}"))
     return 0

@@ -19,6 +19,7 @@ from ciguard.cli.bisect import bisect
 from ciguard.cli.config import config
 from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
+from ciguard.cli.init import init
 from ciguard.cli.learn import learn
 from ciguard.cli.minimize import minimize
 from ciguard.cli.plan import plan
@@ -77,6 +78,7 @@ for _command in (
     baseline,
     explain,
     extract,
+    init,
     learn,
     targets,
     config,

@@ -63,7 +63,7 @@ def test_an_input_that_cannot_be_right_is_named_with_what_to_write(
 
 
 def test_the_task_names_the_input_that_it_needs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="input 'row' is missing: the task 'shard' needs it"):
+    with pytest.raises(InputError, match="input 'job' is missing: the task 'shard' needs it"):
         _request(tmp_path, task="shard", plan="plan.json")
 
 
