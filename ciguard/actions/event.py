@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 32 * 1024 * 1024
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_BRANCH = re.compile(r"[\w][\w./-]{0,200}", re.ASCII)
 _PULL_REQUESTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
 
 
@@ -54,11 +55,12 @@ class WorkflowEvent:
         ref = environment.get("GITHUB_REF", "")
         is_default = bool(default) and ref == f"refs/heads/{default}"
         is_pull_request = name in _PULL_REQUESTS
-        return cls(
-            name=name,
-            is_default_branch=is_default and not is_pull_request,
-            pull_request=_pull_request(payload) if is_pull_request else None,
-        )
+        if is_pull_request:
+            return cls(name=name, pull_request=_pull_request(payload))
+        if is_default or not _BRANCH.fullmatch(default):
+            return cls(name=name, is_default_branch=is_default)
+        # Another branch is judged like a pull request that it may become.
+        return cls(name=name, pull_request=PullRequest(base=f"origin/{default}"))
 
 
 def _of_another_run(payload: object) -> WorkflowEvent:

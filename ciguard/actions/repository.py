@@ -6,13 +6,17 @@ import hashlib
 import re
 import shutil
 import subprocess
+import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
 
 from ciguard.domain import PlanMode, visible
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.files import read_text
 from ciguard.planning import PlanRequest, make_plan
+from ciguard.targets import LIBRARIES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Plan
 
 _MOST_BYTES = 1024 * 1024
-_GPU_LABEL = re.compile(r"runs-on:\s*\[?\s*[\"']?([\w.-]*gpu[\w.-]*)", re.IGNORECASE)
+_GPU_LABEL = re.compile(r"runs-on:[^\n${]*?([\w.-]*gpu[\w.-]*)", re.IGNORECASE)
 _BRANCH = re.compile(r"[\w][\w./-]{0,200}")
 _ACTION = re.compile(r"([\w.-]+/[\w.-]+)@([\w./-]+)")
 _REMOTE = re.compile(r"[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$")
@@ -46,6 +50,8 @@ class Repository:
     """What was found, and why it means what."""
 
     targets: tuple[str, ...]
+    are_required: bool
+    """Whether a file of requirements names them: it does so in every later run, too."""
     default_branch: str
     gpu_runner: str
     """Label that a workflow of the repository uses; empty for none."""
@@ -93,14 +99,30 @@ def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Repos
     branch, why_branch = _default_branch(folder)
     runner, why_runner = _gpu_runner(folder)
     digest = hashlib.sha256(_git(folder, "remote", "get-url", "origin").encode()).digest()
+    targets = _targets(plan)
     return Repository(
-        targets=_targets(plan),
+        targets=targets,
+        are_required=not are_chosen and targets != chosen,
         default_branch=branch,
         gpu_runner=runner,
         minute=digest[0] % 30 * 2 + 1,
         hour=digest[1] % 6,
-        reasons=(*plan.reasons, why_branch, why_runner),
+        reasons=(*plan.reasons, *_own_library(folder), why_branch, why_runner),
     )
+
+
+def _own_library(folder: Path) -> list[str]:
+    try:
+        described = tomllib.loads(read_text(folder / "pyproject.toml", most=_MOST_BYTES))
+        name = canonicalize_name(described["project"]["name"])
+    except (OSError, ValueError, KeyError, TypeError):  # There is none, or it names no project.
+        return []
+    if not any(name in library.distributions for library in LIBRARIES.items().values()):
+        return []
+    return [
+        f"This repository builds {name}: hold the wheel that a job builds against that of the base "
+        "(docs/action.md, Maintaining a library)."
+    ]
 
 
 def _targets(plan: Plan) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ciguard.domain import Verdict
 from ciguard.errors import ExitCode
@@ -12,6 +12,8 @@ from ciguard.files import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ciguard.domain import Plan
 
 COUNTED = ("new", "known", "accepted", "fixed", "flaky", "unconfirmed", "not-run")
 """States of buckets that are outputs, by name."""
@@ -22,6 +24,7 @@ FILES = {
     "junit": "junit.xml",
 }
 """Outputs that are paths, and the file of the result folder that each names."""
+_MOST_REASONS = 20
 _MOST_BYTES = 64 * 1024 * 1024
 
 
@@ -34,6 +37,13 @@ class Results:
     exit_code: int
     counts: dict[str, int]
     folder: Path
+
+    @property
+    def level(self) -> Literal["error", "warning", "notice"]:
+        """How loud the sentence is said."""
+        if self.exit_code:
+            return "error"
+        return "warning" if self.verdict is Verdict.NOT_RUN else "notice"
 
     def outputs(self) -> dict[str, str]:
         """Return every output by its name; a report that was not written is empty."""
@@ -60,6 +70,18 @@ def results_of(folder: Path) -> Results:
             counts={},
             folder=folder,
         )
+
+
+def idle_results(plan: Plan, folder: Path) -> Results:
+    """Return what a run comes to whose plan has no job: no failure, and nothing to be proud of."""
+    skipped = [f"{row.name}: {row.reason}" for row in plan.skipped]
+    return Results(
+        verdict=Verdict.NOT_RUN,
+        sentence="\n".join(["Not run.", *(skipped or plan.reasons)[:_MOST_REASONS]]),
+        exit_code=ExitCode.CLEAN,
+        counts={},
+        folder=folder,
+    )
 
 
 def _results(run: Any, folder: Path) -> Results:

@@ -59,6 +59,7 @@ def contents(repository: Repository, source: ActionSource) -> dict[str, str]:
         "gpu_runner": repository.gpu_runner,
         "minute": repository.minute,
         "hour": repository.hour,
+        "are_required": repository.are_required,
         "targets": json.dumps(repository.targets),
     }
     paths = {f".github/workflows/{name}": name for name in WORKFLOWS} | {

@@ -86,7 +86,9 @@ class Steps:
     def merge(self) -> int:
         """Join what the jobs left, judge it, and write baseline and issues if this run may."""
         request = self.request
-        if request.task is Task.MERGE:
+        if self.is_idle:
+            return ExitCode.CLEAN
+        if request.task in {Task.MERGE, Task.FILE}:
             found = sorted(path.parent for path in request.path_of("results").rglob("run.json"))
         else:
             found = [self._out_of(index) for index in range(len(self.jobs()))]
@@ -98,6 +100,11 @@ class Steps:
         if self.plan_file.is_file():
             words += ["--plan", str(self.plan_file)]
         return self._run(words, settings, fenced=False)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is a plan, and nothing in it to run."""
+        return self.plan_file.is_file() and not self.read_plan().jobs
 
     def jobs(self) -> Sequence[PlannedJob]:
         """Return the rows of the plan that this call is to run.

@@ -78,7 +78,9 @@ def plan(kept: Path) -> int:
     if code:
         return code
     planned = steps.read_plan()
-    append_outputs({"matrix": json.dumps(matrix(planned)), "jobs": str(len(planned.jobs))}, os.environ)
+    append_outputs(
+        {"matrix": json.dumps(matrix(planned)), "jobs": str(len(planned.jobs))}, os.environ
+    )
     for row in planned.skipped:
         click.echo(annotation("notice", f"not run: {row.name}: {row.reason}"))
     return 0
@@ -110,12 +112,22 @@ def merge(kept: Path) -> int:
 @_KEPT
 def report(kept: Path) -> None:
     """Answer the runner: outputs, summary, annotation."""
-    from ciguard.actions import annotation, append_outputs, append_summary, results_of  # noqa: PLC0415
+    from ciguard.actions import (  # noqa: PLC0415
+        annotation,
+        append_outputs,
+        append_summary,
+        idle_results,
+        results_of,
+    )
 
-    results = results_of(_request(kept).out)
+    request = _request(kept)
+    steps = _steps(request)
+    results = (
+        idle_results(steps.read_plan(), request.out) if steps.is_idle else results_of(request.out)
+    )
     append_outputs(results.outputs(), os.environ)
     append_summary(_summary(results), os.environ)
-    click.echo(annotation("error" if results.exit_code else "notice", results.sentence))
+    click.echo(annotation(results.level, results.sentence))
 
 
 def _summary(results: Results) -> str:
