@@ -89,7 +89,9 @@ class Steps:
         if self.is_idle:
             return ExitCode.CLEAN
         if request.task in {Task.MERGE, Task.FILE}:
-            found = sorted(path.parent for path in request.path_of("results").rglob("run.json"))
+            given = request.path_of("results")
+            # Without any, `merge` is handed the folder, and says what is missing in it.
+            found = sorted(path.parent for path in given.rglob("run.json")) or [given]
         else:
             found = [self._out_of(index) for index in range(len(self.jobs()))]
         settings = {} if request.writes else {"CIGUARD_COMPARE_ONLY": "true"}

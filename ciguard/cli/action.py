@@ -78,9 +78,8 @@ def plan(kept: Path) -> int:
     if code:
         return code
     planned = steps.read_plan()
-    append_outputs(
-        {"matrix": json.dumps(matrix(planned)), "jobs": str(len(planned.jobs))}, os.environ
-    )
+    outputs = {"matrix": json.dumps(matrix(planned)), "jobs": str(len(planned.jobs))}
+    append_outputs(outputs, os.environ)
     for row in planned.skipped:
         click.echo(annotation("notice", f"not run: {row.name}: {row.reason}"))
     return 0
@@ -122,9 +121,10 @@ def report(kept: Path) -> None:
 
     request = _request(kept)
     steps = _steps(request)
-    results = (
-        idle_results(steps.read_plan(), request.out) if steps.is_idle else results_of(request.out)
-    )
+    if steps.is_idle:
+        results = idle_results(steps.read_plan(), request.out)
+    else:
+        results = results_of(request.out)
     append_outputs(results.outputs(), os.environ)
     append_summary(_summary(results), os.environ)
     click.echo(annotation(results.level, results.sentence))

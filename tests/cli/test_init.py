@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from action_file import parsed
 from workflow_checkers import actionlint, language_service, schema, zizmor
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ACTION = "owner/ciguard@0123456789abcdef0123456789abcdef01234567"
 
