@@ -26,6 +26,10 @@ class PullRequest:
 
     base: str
     """Commit or branch that it is to be merged into; empty where the event does not say."""
+    head: str = ""
+    """Its own newest commit, which checks are shown for; not the merge that is tested."""
+    number: int = 0
+    """0 where the event does not say: it does not for another run's fork."""
     is_from_fork: bool = False
     """Its token may only read."""
 
@@ -74,17 +78,40 @@ def _of_another_run(payload: object) -> WorkflowEvent:
     return WorkflowEvent(
         name=name,
         is_default_branch=is_own and is_default and not is_pull_request,
-        pull_request=PullRequest(base="", is_from_fork=not is_own) if is_pull_request else None,
+        pull_request=_judged_elsewhere(ran, is_own=is_own) if is_pull_request else None,
+    )
+
+
+def _judged_elsewhere(ran: Any, *, is_own: bool) -> PullRequest:
+    listed = ran.get("pull_requests")
+    first = listed[0] if isinstance(listed, list) and listed else {}
+    return PullRequest(
+        base="",
+        head=_commit(_at(ran, "head_sha")),
+        number=_number(first),
+        is_from_fork=not is_own,
     )
 
 
 def _pull_request(payload: object) -> PullRequest:
     base = _at(payload, "pull_request", "base", "sha") or _at(payload, "merge_group", "base_sha")
     head = _at(payload, "pull_request", "head", "repo", "full_name")
+    asked = payload.get("pull_request") if isinstance(payload, dict) else None
     return PullRequest(
-        base=base if _COMMIT.fullmatch(base) else "",
+        base=_commit(base),
+        head=_commit(_at(asked, "head", "sha")),
+        number=_number(asked),
         is_from_fork=bool(head) and head != _at(payload, "repository", "full_name"),
     )
+
+
+def _commit(text: str) -> str:
+    return text if _COMMIT.fullmatch(text) else ""
+
+
+def _number(payload: Any) -> int:
+    number = payload.get("number") if isinstance(payload, dict) else None
+    return number if isinstance(number, int) and number > 0 else 0
 
 
 def _payload(path: str) -> Any:

@@ -76,7 +76,7 @@ class Steps:
                 "CIGUARD_BUDGET": f"{self.request.config.budget_s / len(jobs):.0f}s",
                 "CIGUARD_OUT": str(self._out_of(index)),
             }
-            words = ["run", "--plan", str(self.plan_file), "--shard", job.shard]
+            words = ["run", "--plan", str(self.plan_file), "--shard", job.shard, "--part"]
             code = self._run(words, settings, fenced=False)
             gravest = max(gravest, code)
             if code == ExitCode.INTERRUPTED:
@@ -97,7 +97,7 @@ class Steps:
         settings = {} if request.writes else {"CIGUARD_COMPARE_ONLY": "true"}
         if request.files_issues:
             settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
-            settings["GITHUB_TOKEN"] = self.environment.get(variable_of(TOKEN_INPUT), "")
+            settings |= self._token()
         words = ["merge", *map(str, found), "--out", str(request.out)]
         if self.plan_file.is_file():
             words += ["--plan", str(self.plan_file)]
@@ -107,6 +107,27 @@ class Steps:
     def is_idle(self) -> bool:
         """Whether there is a plan, and nothing in it to run."""
         return self.plan_file.is_file() and not self.read_plan().jobs
+
+    def publish(self) -> int:
+        """Tell the commit and the pull request, where that is asked for and there is one.
+
+        A token that may not, or a server that does not answer, changes no verdict.
+        """
+        switches = [f"--{name}" for name in ("check", "comment") if self.request.is_on(name)]
+        judged = self.request.event.pull_request
+        if not switches or judged is None or not judged.head:
+            return ExitCode.CLEAN
+        if not judged.number:
+            switches = [word for word in switches if word != "--comment"]
+        if not switches:
+            return ExitCode.CLEAN
+        words = ["publish", str(self.request.out), *switches, "--head-sha", judged.head]
+        if judged.number:
+            words += ["--pull-request", str(judged.number)]
+        return self._run(words, self._token(), fenced=False)
+
+    def _token(self) -> dict[str, str]:
+        return {"GITHUB_TOKEN": self.environment.get(variable_of(TOKEN_INPUT), "")}
 
     def jobs(self) -> Sequence[PlannedJob]:
         """Return the rows of the plan that this call is to run.

@@ -130,6 +130,16 @@ def report(kept: Path) -> None:
     click.echo(annotation(results.level, results.sentence))
 
 
+@action.command()
+@_KEPT
+def publish(kept: Path) -> None:
+    """Tell the commit and the pull request, where that is asked for."""
+    from ciguard.actions import annotation  # noqa: PLC0415
+
+    if _steps(_request(kept)).publish():
+        click.echo(annotation("warning", "The results are not on the pull request: see the log."))
+
+
 def _summary(results: Results) -> str:
     from ciguard.actions import FILES  # noqa: PLC0415
     from ciguard.domain import markdown_text  # noqa: PLC0415

@@ -1,0 +1,195 @@
+"""The packaged action, its steps executed as a runner would, on pull requests of several kinds."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from action_file import ROOT
+from action_runner import Runner, executed_commands
+from node_tools import Expressions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BEFORE, AFTER = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
+INPUTS = {
+    "plugins": str(ROOT / "tests" / "planted"),
+    "budget": "12s",
+    "baseline": ".ciguard/baseline",
+    "seed": "1",
+}
+ANSWERS = {"group", "endgroup", "error", "warning", "notice"}
+"""Commands that ciguard itself writes into a log."""
+
+
+@pytest.fixture(scope="module")
+def expressions() -> Iterator[Expressions]:
+    with Expressions() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder where the jobs of this file keep one installation of ciguard."""
+    return tmp_path_factory.mktemp("runner")
+
+
+@pytest.fixture
+def runner(tmp_path: Path, expressions: Expressions, installed: Path) -> Runner:
+    return Runner(tmp_path, expressions, temporary=installed)
+
+
+def git(folder: Path, *words: str) -> str:
+    names = ("-c", "user.name=somebody", "-c", "user.email=somebody@invalid")
+    done = subprocess.run(
+        ["/usr/bin/env", "git", "-C", folder, *names, *words],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def commit(folder: Path, **files: str) -> str:
+    """Commit files, and return the commit."""
+    for name, text in files.items():
+        path = folder / name.replace("__", ".")
+        path.write_text(text, "utf-8")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "a change")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def pull_request(runner: Runner, *, from_fork: bool = False, **files: str) -> None:
+    """Check out a pull request that changes files."""
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    base = commit(runner.workspace, README="first\n")
+    head = commit(runner.workspace, **files)
+    owner = "somebody/fork" if from_fork else "owner/name"
+    runner.event = {
+        "repository": {"default_branch": "main", "full_name": "owner/name"},
+        "pull_request": {
+            "number": 7,
+            "title": "${{ github.token }} `id` $(id)\n::error::x",
+            "base": {"sha": base},
+            "head": {"sha": head, "repo": {"full_name": owner}},
+        },
+    }
+
+
+def run_of(folder: Path) -> dict[str, Any]:
+    run: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
+    return run
+
+
+def test_a_pull_request_that_breaks_something_fails_and_says_what(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "planted.blunt"})
+
+    assert job.conclusion == "failure", job.log
+    assert (job.outputs["verdict"], job.outputs["exit-code"]) == ("new-findings", "1"), job.log
+    assert int(job.outputs["new"]) > 0
+    assert "planted.blunt" in job.summary
+    kept = job.artifacts["ciguard-1"]
+    assert run_of(kept)["verdict"] == "NEW FINDINGS"
+    for name in ("summary.md", "junit.xml", "findings.jsonl", "buckets.jsonl", "plan.json"):
+        assert (kept / name).is_file(), name
+    assert job.step("Verdict").outcome == "failure"
+    assert [s.name for s in job.steps if s.outcome == "failure"] == ["Verdict"]
+
+
+def test_a_pull_request_that_breaks_nothing_passes(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "planted.double"})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("success", "nothing-new"), job.log
+    assert (job.outputs["new"], job.outputs["exit-code"]) == ("0", "0")
+    assert run_of(job.artifacts["ciguard-1"])["exit_code"] == 0
+    assert not (runner.workspace / ".ciguard" / "baseline").exists()
+
+
+def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner) -> None:
+    pull_request(runner, README__md="words\n")
+
+    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("success", "not-run"), job.log
+    assert "only documentation changes" in job.summary
+    assert ("warning", "Not run.") in [(n, t[:8]) for n, t in executed_commands(job.log)]
+
+
+def test_no_step_that_fuzzes_sees_a_token_and_no_message_is_a_command(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n", from_fork=True)
+
+    job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.checked,planted.odd.*"})
+
+    for step in job.steps:
+        if step.name != "Compare with the baseline":
+            assert runner.token not in step.environment.values()
+    assert {name for name, _ in executed_commands(job.log)} <= ANSWERS
+    assert runner.token not in job.log + job.summary
+    assert not [p for p in (runner.temp).glob("request-*.json") if runner.token in p.read_text()]
+
+
+def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "budget": "10q\n::set-output name=verdict::nothing-new"})
+
+    (error,) = [text for name, text in executed_commands(job.log) if name == "error"]
+    assert error.startswith("input 'budget' = ")
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "")
+    assert job.step("Fuzz").outcome == "skipped"
+
+
+def test_a_cancelled_job_leaves_results_that_say_so(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+    journals = runner.workspace / ".ciguard"
+
+    job = runner.run(
+        {**INPUTS, "budget": "100s", "targets": AFTER, "base": BEFORE},
+        cancel_when=lambda: any(journals.rglob("journal.jsonl")),
+    )
+
+    assert job.conclusion == "cancelled"
+    assert job.outputs["verdict"] in {"interrupted", "not-run"}
+    assert job.outputs["exit-code"] not in {"", "0", "1"}
+    assert job.artifacts["ciguard-1"].joinpath("run.json").is_file()
+    assert job.step("Fuzz").seconds < 60
+
+
+def test_the_default_branch_keeps_a_baseline_on_a_branch(runner: Runner, tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "--quiet", "--bare", str(remote))
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    commit(runner.workspace, README="first\n")
+    git(runner.workspace, "remote", "add", "origin", str(remote))
+    runner.event_name, runner.ref = "schedule", "refs/heads/main"
+    runner.event = {"repository": {"default_branch": "main", "full_name": "owner/name"}}
+    inputs = {**INPUTS, "baseline": "", "targets": BEFORE, "api": "planted.checked"}
+
+    first, second = runner.run(inputs), runner.run(inputs)
+
+    assert first.outputs["verdict"] == "baseline-established", first.log
+    assert (second.outputs["verdict"], second.outputs["known"]) == ("nothing-new", "1"), second.log
+    assert "ciguard-baseline" in git(remote, "branch", "--list")
+
+
+def test_the_fixed_cost_of_the_action_is_small(runner: Runner) -> None:
+    """Warm: wheels are in uv's cache, environments are there. Printed by `pytest -s`."""
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "budget": "5s", "targets": BEFORE, "api": "planted.double"})
+
+    seconds = {step.name: step.seconds for step in job.steps if step.seconds}
+    print("\n".join(f"{name:32} {spent:6.1f} s" for name, spent in seconds.items()))  # noqa: T201
+    fixed_s = sum(spent for name, spent in seconds.items() if name != "Fuzz")
+    allowed_s = 20 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    assert fixed_s < allowed_s, seconds
