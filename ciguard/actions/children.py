@@ -11,11 +11,14 @@ from contextlib import ExitStack, contextmanager
 from threading import Thread
 from typing import IO, TYPE_CHECKING
 
+from ciguard.actions.commands import annotation
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from types import FrameType
 
+_OUR_ERROR = "ciguard: error: "
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _OPENS_COMMAND = re.compile(r"^(\s*):(?=:)")
 
@@ -44,10 +47,13 @@ def run_command(
             )
         )
         stack.enter_context(_passing_on_signals(child))
-        pump = Thread(target=_pump, args=(child.stderr,))
+        errors: list[str] = []
+        pump = Thread(target=_pump, args=(child.stderr, errors))
         pump.start()
         code = child.wait()
         pump.join()
+    if errors and code:
+        _say(annotation("error", errors[-1]))
     return code
 
 
@@ -56,8 +62,10 @@ def inert(line: str) -> str:
     return _OPENS_COMMAND.sub(r"\1: ", line).replace("##[", "## [")
 
 
-def _pump(stream: IO[str]) -> None:
+def _pump(stream: IO[str], errors: list[str]) -> None:
     for line in stream:
+        if line.startswith(_OUR_ERROR):
+            errors[:] = [line.removeprefix(_OUR_ERROR).strip()]
         sys.stderr.write(inert(line))
     sys.stderr.flush()
 

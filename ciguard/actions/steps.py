@@ -54,6 +54,7 @@ class Steps:
             words += ["--device", device]
         for label in _words(given.get("gpu-runner", "")):
             words += ["--gpu-runner", label]
+        self.plan_file.parent.mkdir(parents=True, exist_ok=True)
         return self._run([*words, "--out", str(self.plan_file)])
 
     def provision(self) -> int:
