@@ -11,7 +11,14 @@ from ciguard.actions.event import PullRequest, WorkflowEvent
 from ciguard.actions.inputs import INPUTS, Input, InputError, given_inputs, variable_of
 from ciguard.actions.repository import ActionSource, Repository, action_source, look_at
 from ciguard.actions.request import Request, Task, read_request, request_of, write_request
-from ciguard.actions.results import COUNTED, FILES, Results, idle_results, results_of
+from ciguard.actions.results import (
+    COUNTED,
+    FILES,
+    Results,
+    idle_results,
+    results_of,
+    without_baseline,
+)
 from ciguard.actions.runner_files import append_outputs, append_summary
 from ciguard.actions.scaffolding import Fate, Written, contents, write_all
 from ciguard.actions.steps import Steps, scrubbed
@@ -49,6 +56,7 @@ __all__ = [
     "run_command",
     "scrubbed",
     "variable_of",
+    "without_baseline",
     "write_all",
     "write_request",
 ]

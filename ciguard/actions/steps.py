@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.actions.children import run_command
 from ciguard.actions.inputs import InputError, variable_of
 from ciguard.actions.request import TOKEN_INPUT, Task, settings_of
+from ciguard.baseline import open_store
 from ciguard.domain import plan_from_json
 from ciguard.errors import ExitCode, suggestion
 from ciguard.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from ciguard.actions.request import Request
     from ciguard.domain import Plan, PlannedJob
@@ -95,7 +97,7 @@ class Steps:
             found = sorted(path.parent for path in given.rglob("run.json")) or [given]
         else:
             found = [self._out_of(index) for index in range(len(self.jobs()))]
-        settings = {} if request.writes else {"CIGUARD_COMPARE_ONLY": "true"}
+        settings = {} if request.writes else self._reading_only()
         if request.files_issues:
             settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
             settings |= self._token()
@@ -126,6 +128,20 @@ class Steps:
         if judged.number:
             words += ["--pull-request", str(judged.number)]
         return self._run(words, self._token(), fenced=False)
+
+    def _reading_only(self) -> dict[str, str]:
+        """Return the settings of a judgement that leaves nothing behind."""
+        if (
+            any(job.base for job in self.jobs())
+            or open_store(self.request.config.baseline).exists()
+        ):
+            return {"CIGUARD_COMPARE_ONLY": "true"}
+        # What is found establishes a baseline that nobody keeps; `report` says so.
+        nowhere = Path(tempfile.mkdtemp(prefix="ciguard-no-baseline-"))
+        return {
+            "CIGUARD_BASELINE": str(nowhere / "baseline"),
+            "CIGUARD_TRACKER": str(nowhere / "issues"),
+        }
 
     def _token(self) -> dict[str, str]:
         return {"GITHUB_TOKEN": self.environment.get(variable_of(TOKEN_INPUT), "")}

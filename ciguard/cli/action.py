@@ -117,6 +117,7 @@ def report(kept: Path) -> None:
         append_summary,
         idle_results,
         results_of,
+        without_baseline,
     )
 
     request = _request(kept)
@@ -125,6 +126,8 @@ def report(kept: Path) -> None:
         results = idle_results(steps.read_plan(), request.out)
     else:
         results = results_of(request.out)
+    if not request.writes:
+        results = without_baseline(results)
     append_outputs(results.outputs(), os.environ)
     append_summary(_summary(results), os.environ)
     click.echo(annotation(results.level, results.sentence))
@@ -145,9 +148,11 @@ def _summary(results: Results) -> str:
     from ciguard.domain import markdown_text  # noqa: PLC0415
 
     path = results.folder / FILES["summary"]
-    if path.is_file():
-        return path.read_text(encoding="utf-8", errors="replace")
-    return f"# ciguard: {results.verdict.value}\n\n{markdown_text(results.sentence)}\n"
+    told = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if told and results.level != "warning":
+        return told
+    lines = "\n\n".join(markdown_text(line) for line in results.sentence.splitlines())
+    return f"# ciguard: {results.verdict}\n\n{lines}\n\n{told}"
 
 
 def _request(kept: Path) -> Request:

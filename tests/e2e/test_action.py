@@ -90,7 +90,7 @@ def run_of(folder: Path) -> dict[str, Any]:
 def test_a_pull_request_that_breaks_something_fails_and_says_what(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
-    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "planted.blunt"})
+    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "*.blunt"})
 
     assert job.conclusion == "failure", job.log
     assert (job.outputs["verdict"], job.outputs["exit-code"]) == ("new-findings", "1"), job.log
@@ -107,7 +107,7 @@ def test_a_pull_request_that_breaks_something_fails_and_says_what(runner: Runner
 def test_a_pull_request_that_breaks_nothing_passes(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
-    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "planted.double"})
+    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "*.double"})
 
     assert (job.conclusion, job.outputs["verdict"]) == ("success", "nothing-new"), job.log
     assert (job.outputs["new"], job.outputs["exit-code"]) == ("0", "0")
@@ -125,10 +125,20 @@ def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner
     assert ("warning", "Not run.") in [(n, t[:8]) for n, t in executed_commands(job.log)]
 
 
+def test_without_a_baseline_nothing_is_compared_and_that_is_said_aloud(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "targets": BEFORE, "api": "*.checked"})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("success", "no-baseline"), job.log
+    assert "There is no baseline yet, so nothing was compared" in job.summary
+    assert not (runner.workspace / ".ciguard" / "baseline").exists()
+
+
 def test_no_step_that_fuzzes_sees_a_token_and_no_message_is_a_command(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n", from_fork=True)
 
-    job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.checked,planted.odd.*"})
+    job = runner.run({**INPUTS, "targets": BEFORE, "api": "*.checked,*.odd.*"})
 
     for step in job.steps:
         if step.name != "Compare with the baseline":
@@ -173,7 +183,7 @@ def test_the_default_branch_keeps_a_baseline_on_a_branch(runner: Runner, tmp_pat
     git(runner.workspace, "remote", "add", "origin", str(remote))
     runner.event_name, runner.ref = "schedule", "refs/heads/main"
     runner.event = {"repository": {"default_branch": "main", "full_name": "owner/name"}}
-    inputs = {**INPUTS, "baseline": "", "targets": BEFORE, "api": "planted.checked"}
+    inputs = {**INPUTS, "baseline": "", "targets": BEFORE, "api": "*.checked"}
 
     first, second = runner.run(inputs), runner.run(inputs)
 
@@ -186,7 +196,7 @@ def test_the_fixed_cost_of_the_action_is_small(runner: Runner) -> None:
     """Warm: wheels are in uv's cache, environments are there. Printed by `pytest -s`."""
     pull_request(runner, app__py="import planted\n")
 
-    job = runner.run({**INPUTS, "budget": "5s", "targets": BEFORE, "api": "planted.double"})
+    job = runner.run({**INPUTS, "budget": "5s", "targets": BEFORE, "api": "*.double"})
 
     seconds = {step.name: step.seconds for step in job.steps if step.seconds}
     print("\n".join(f"{name:32} {spent:6.1f} s" for name, spent in seconds.items()))  # noqa: T201
