@@ -131,11 +131,9 @@ class Steps:
 
     def _reading_only(self) -> dict[str, str]:
         """Return the settings of a judgement that leaves nothing behind."""
-        if (
-            any(job.base for job in self.jobs())
-            or open_store(self.request.config.baseline).exists()
-        ):
-            return {"CIGUARD_COMPARE_ONLY": "true"}
+        base = [target for job in self.read_plan().jobs for target in job.base]
+        if base or open_store(self.request.config.baseline).exists():
+            return {"CIGUARD_COMPARE_ONLY": "true", "CIGUARD_BASE": "\n".join(base)}
         # What is found establishes a baseline that nobody keeps; `report` says so.
         nowhere = Path(tempfile.mkdtemp(prefix="ciguard-no-baseline-"))
         return {

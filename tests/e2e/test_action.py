@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from action_file import ROOT
 from action_runner import Runner, executed_commands
+from github_repository import NAME
+from github_server import TOKEN, GitHubServer
 from node_tools import Expressions
 
 if TYPE_CHECKING:
@@ -44,6 +46,13 @@ def runner(tmp_path: Path, expressions: Expressions, installed: Path) -> Runner:
     return Runner(tmp_path, expressions, temporary=installed)
 
 
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with GitHubServer() as made:
+        yield made
+    assert made.violations == []
+
+
 def git(folder: Path, *words: str) -> str:
     names = ("-c", "user.name=somebody", "-c", "user.email=somebody@invalid")
     done = subprocess.run(
@@ -70,8 +79,12 @@ def pull_request(runner: Runner, *, from_fork: bool = False, **files: str) -> No
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     base = commit(runner.workspace, README="first\n")
     head = commit(runner.workspace, **files)
-    owner = "somebody/fork" if from_fork else "owner/name"
-    runner.event = {
+    runner.event = event(base, head, owner="somebody/fork" if from_fork else "owner/name")
+
+
+def event(base: str, head: str, *, owner: str = "owner/name") -> dict[str, Any]:
+    """Return what GitHub says of a pull request."""
+    return {
         "repository": {"default_branch": "main", "full_name": "owner/name"},
         "pull_request": {
             "number": 7,
@@ -90,12 +103,12 @@ def run_of(folder: Path) -> dict[str, Any]:
 def test_a_pull_request_that_breaks_something_fails_and_says_what(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
-    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "*.blunt"})
+    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "*.cube"})
 
     assert job.conclusion == "failure", job.log
     assert (job.outputs["verdict"], job.outputs["exit-code"]) == ("new-findings", "1"), job.log
     assert int(job.outputs["new"]) > 0
-    assert "planted.blunt" in job.summary
+    assert "planted.cube" in job.summary
     kept = job.artifacts["ciguard-1"]
     assert run_of(kept)["verdict"] == "NEW FINDINGS"
     for name in ("summary.md", "junit.xml", "findings.jsonl", "buckets.jsonl", "plan.json"):
@@ -190,6 +203,52 @@ def test_the_default_branch_keeps_a_baseline_on_a_branch(runner: Runner, tmp_pat
     assert first.outputs["verdict"] == "baseline-established", first.log
     assert (second.outputs["verdict"], second.outputs["known"]) == ("nothing-new", "1"), second.log
     assert "ciguard-baseline" in git(remote, "branch", "--list")
+
+
+def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    commit(runner.workspace, README="first\n")
+    runner.event_name, runner.ref, runner.token = "schedule", "refs/heads/main", TOKEN
+    runner.event = {"repository": {"default_branch": "main", "full_name": NAME}}
+    runner.variables = {"GITHUB_API_URL": server.address(), "GITHUB_REPOSITORY": NAME}
+    inputs = {**INPUTS, "targets": BEFORE, "file-issues": "true"}
+
+    runner.run({**inputs, "api": "*.double"})
+    job = runner.run({**inputs, "api": "*.checked"})
+
+    assert job.outputs["verdict"] == "new-findings", job.log
+    (issue,) = server.repository.issues.values()
+    assert issue.latest["title"].startswith("planted.checked: ")
+    assert TOKEN not in job.log + job.summary
+    kept = job.artifacts["ciguard-1"]
+    assert not [p for p in kept.rglob("*") if p.is_file() and TOKEN.encode() in p.read_bytes()]
+
+
+@pytest.mark.slow
+@pytest.mark.library("tensorflow")
+def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(runner: Runner) -> None:
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    source = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.nn.relu(tf.cumsum(x))\n"
+    base = commit(runner.workspace, requirements__txt="tensorflow-cpu==2.12.0\n", model__py=source)
+    head = commit(runner.workspace, requirements__txt="tensorflow-cpu==2.21.0\n")
+    runner.event = event(base, head)
+
+    job = runner.run({"budget": "60s", "artifact": "upgrade", "cache": "false"})
+
+    kept = job.artifacts["upgrade-1"]
+    plan = json.loads((kept / "plan.json").read_text("utf-8"))
+    (change,) = plan["changes"]
+    assert (change["base"], change["head"]) == ("2.12.0", "2.21.0")
+    (row,) = plan["jobs"]
+    assert (row["base"], row["targets"]) == (
+        ["tensorflow-cpu==2.12.0"],
+        ["tensorflow-cpu==2.21.0"],
+    )
+    assert {"tensorflow.nn.relu", "tensorflow.cumsum"} <= set(plan["focus"])
+    assert job.outputs["verdict"] in {"nothing-new", "new-findings"}, job.log
+    ran = {target["name"]: target["cases"] for target in run_of(kept)["targets"]}
+    assert ran.keys() == {"tensorflow-cpu==2.12.0", "tensorflow-cpu==2.21.0"}
+    assert min(ran.values()) > 0
 
 
 def test_the_fixed_cost_of_the_action_is_small(runner: Runner) -> None:

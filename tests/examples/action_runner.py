@@ -87,7 +87,7 @@ class Runner:
         self.workspace = self.folder / "workspace"
         self.temp = self.temporary or self.folder / "temp"
         self.caches = self.folder / "caches"
-        for made in (self.workspace, self.temp, self.caches, self.folder / "artifacts"):
+        for made in (self.workspace, self.temp, self.caches):
             made.mkdir(parents=True, exist_ok=True)
 
     def run(
@@ -258,7 +258,7 @@ class _Job:
             case "actions/cache/save":
                 shutil.copytree(with_["path"], self.runner.caches / with_["key"], symlinks=True)
             case "actions/upload-artifact":
-                kept = self.runner.folder / "artifacts" / with_["name"]
+                kept = self.files / "artifacts" / with_["name"]
                 if Path(with_["path"]).is_dir():
                     shutil.copytree(with_["path"], kept)
                     self.artifacts[with_["name"]] = kept
