@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from action_runner import Runner, executed_commands
 from github_repository import NAME
 from github_server import TOKEN, GitHubServer
 from node_tools import Expressions
+from planted_wheel import planted_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +27,13 @@ INPUTS = {
     "baseline": ".ciguard/baseline",
     "seed": "1",
 }
+ONLY = {"api": "planted.cube"}
+MATRIX = {"targets": AFTER, "base": BEFORE, **ONLY}
+HOSTILE = (
+    "nan\nverdict=nothing-new\n::set-output name=verdict::nothing-new\n::error::PWNED\n"
+    "##[error]PWNED\n@everyone <img onerror=PWNED> ${{ github.token }}\n"
+    "verdict<<EOF\nnothing-new\nEOF\n"
+)
 ANSWERS = {"group", "endgroup", "error", "warning", "notice"}
 """Commands that ciguard itself writes into a log."""
 
@@ -74,6 +83,14 @@ def commit(folder: Path, **files: str) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
+def origin(runner: Runner, folder: Path) -> Path:
+    """Give the checkout a remote, and return it."""
+    remote = folder / "remote.git"
+    git(folder, "init", "--quiet", "--bare", str(remote))
+    git(runner.workspace, "remote", "add", "origin", str(remote))
+    return remote
+
+
 def pull_request(runner: Runner, *, from_fork: bool = False, **files: str) -> None:
     """Check out a pull request that changes files."""
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
@@ -100,27 +117,35 @@ def run_of(folder: Path) -> dict[str, Any]:
     return run
 
 
-def test_a_pull_request_that_breaks_something_fails_and_says_what(runner: Runner) -> None:
+def test_a_pull_request_that_breaks_something_fails_and_says_what(
+    runner: Runner, tmp_path: Path
+) -> None:
+    base = planted_wheel(tmp_path / "base", "1.0", checked="return n")
+    broken = f"if n > 1000:\n    raise AssertionError({HOSTILE!r})\nreturn n"
+    head = planted_wheel(tmp_path / "head", "1.1", checked=broken)
     pull_request(runner, app__py="import planted\n")
 
-    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "*.cube"})
+    job = runner.run({**INPUTS, "targets": str(head), "base": str(base), "api": "planted.checked"})
 
     assert job.conclusion == "failure", job.log
     assert (job.outputs["verdict"], job.outputs["exit-code"]) == ("new-findings", "1"), job.log
-    assert int(job.outputs["new"]) > 0
-    assert "planted.cube" in job.summary
+    assert [s.name for s in job.steps if s.outcome == "failure"] == ["Verdict"]
+    assert "planted.checked" in job.summary
     kept = job.artifacts["ciguard-1"]
     assert run_of(kept)["verdict"] == "NEW FINDINGS"
     for name in ("summary.md", "junit.xml", "findings.jsonl", "buckets.jsonl", "plan.json"):
         assert (kept / name).is_file(), name
-    assert job.step("Verdict").outcome == "failure"
-    assert [s.name for s in job.steps if s.outcome == "failure"] == ["Verdict"]
+    # What the library said is there, and commanded nothing.
+    assert "PWNED" in (kept / "findings.jsonl").read_text("utf-8")
+    assert {name for name, _ in executed_commands(job.log)} <= ANSWERS
+    assert not [text for _, text in executed_commands(job.log) if text.startswith("PWNED")]
+    assert "<img" not in job.summary
 
 
 def test_a_pull_request_that_breaks_nothing_passes(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
-    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "*.double"})
+    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "planted.double"})
 
     assert (job.conclusion, job.outputs["verdict"]) == ("success", "nothing-new"), job.log
     assert (job.outputs["new"], job.outputs["exit-code"]) == ("0", "0")
@@ -141,7 +166,7 @@ def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner
 def test_without_a_baseline_nothing_is_compared_and_that_is_said_aloud(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
-    job = runner.run({**INPUTS, "targets": BEFORE, "api": "*.checked"})
+    job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.checked"})
 
     assert (job.conclusion, job.outputs["verdict"]) == ("success", "no-baseline"), job.log
     assert "There is no baseline yet, so nothing was compared" in job.summary
@@ -151,7 +176,7 @@ def test_without_a_baseline_nothing_is_compared_and_that_is_said_aloud(runner: R
 def test_no_step_that_fuzzes_sees_a_token_and_no_message_is_a_command(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n", from_fork=True)
 
-    job = runner.run({**INPUTS, "targets": BEFORE, "api": "*.checked,*.odd.*"})
+    job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.checked,*.odd.*"})
 
     for step in job.steps:
         if step.name != "Compare with the baseline":
@@ -189,20 +214,75 @@ def test_a_cancelled_job_leaves_results_that_say_so(runner: Runner) -> None:
 
 
 def test_the_default_branch_keeps_a_baseline_on_a_branch(runner: Runner, tmp_path: Path) -> None:
-    remote = tmp_path / "remote.git"
-    git(tmp_path, "init", "--quiet", "--bare", str(remote))
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     commit(runner.workspace, README="first\n")
-    git(runner.workspace, "remote", "add", "origin", str(remote))
+    remote = origin(runner, tmp_path)
     runner.event_name, runner.ref = "schedule", "refs/heads/main"
     runner.event = {"repository": {"default_branch": "main", "full_name": "owner/name"}}
-    inputs = {**INPUTS, "baseline": "", "targets": BEFORE, "api": "*.checked"}
+    inputs = {**INPUTS, "baseline": "", "targets": BEFORE, "api": "planted.checked"}
 
     first, second = runner.run(inputs), runner.run(inputs)
 
     assert first.outputs["verdict"] == "baseline-established", first.log
     assert (second.outputs["verdict"], second.outputs["known"]) == ("nothing-new", "1"), second.log
     assert "ciguard-baseline" in git(remote, "branch", "--list")
+
+
+def test_a_matrix_comes_to_one_verdict_and_names_what_is_missing(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+    planned = runner.run({**INPUTS, **MATRIX, "task": "plan", "shards": "2", "artifact": "plan"})
+    plan = planned.artifacts["plan-1"] / "plan.json"
+    rows = json.loads(planned.outputs["matrix"])["include"]
+    results = runner.folder / "results"
+    for row in rows:
+        name = row["name"]
+        job = runner.run(
+            {**INPUTS, **ONLY, "task": "shard", "plan": str(plan), "job": name, "artifact": name}
+        )
+        shutil.copytree(job.artifacts[f"{name}-1"], results / name)
+    merging = {**INPUTS, "task": "merge", "plan": str(plan), "results": str(results)}
+
+    whole = runner.run(merging)
+    shutil.rmtree(results / rows[1]["name"])
+    part = runner.run(merging)
+    shutil.rmtree(results)
+    nothing = runner.run(merging)
+
+    assert (planned.outputs["job-count"], len(rows)) == ("2", 2)
+    assert (whole.conclusion, whole.outputs["verdict"]) == ("failure", "new-findings"), whole.log
+    assert (part.conclusion, part.outputs["exit-code"]) == ("failure", "3"), part.log
+    assert rows[1]["shard"] in part.summary
+    assert (nothing.conclusion, nothing.outputs["verdict"]) == ("failure", "not-run"), nothing.log
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [b"", b"\0" * 64, b'{"schema": 1}\n' * 3, b"[" * 100_000, HOSTILE.encode()],
+    ids=["empty", "binary", "another file", "deep", "commands"],
+)
+def test_the_privileged_half_takes_hostile_artifacts_for_data(
+    hostile: bytes, runner: Runner
+) -> None:
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    commit(runner.workspace, README="first\n")
+    runner.event_name, runner.ref = "workflow_run", "refs/heads/main"
+    ran = {"event": "schedule", "head_branch": "main", "head_repository": {"full_name": "evil/x"}}
+    repository = {"default_branch": "main", "full_name": "owner/name"}
+    runner.event = {"repository": repository, "workflow_run": ran}
+    results = runner.folder / "results" / "ciguard-job-x"
+    results.mkdir(parents=True)
+    for name in ("run.json", "parts.jsonl", "buckets.jsonl", "findings.jsonl", "plan.json"):
+        (results / name).write_bytes(hostile)
+    (results / "reproducers").symlink_to("/etc")
+
+    job = runner.run(
+        {**INPUTS, "task": "file", "results": str(results.parent), "file-issues": "true"}
+    )
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "not-run"), job.log
+    assert job.outputs["exit-code"] == "3"
+    assert {name for name, _ in executed_commands(job.log)} <= ANSWERS
+    assert not (runner.workspace / ".ciguard" / "baseline").exists()
 
 
 def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
@@ -213,8 +293,8 @@ def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) ->
     runner.variables = {"GITHUB_API_URL": server.address(), "GITHUB_REPOSITORY": NAME}
     inputs = {**INPUTS, "targets": BEFORE, "file-issues": "true"}
 
-    runner.run({**inputs, "api": "*.double"})
-    job = runner.run({**inputs, "api": "*.checked"})
+    runner.run({**inputs, "api": "planted.double"})
+    job = runner.run({**inputs, "api": "planted.checked"})
 
     assert job.outputs["verdict"] == "new-findings", job.log
     (issue,) = server.repository.issues.values()
@@ -226,11 +306,14 @@ def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) ->
 
 @pytest.mark.slow
 @pytest.mark.library("tensorflow")
-def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(runner: Runner) -> None:
+def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(
+    runner: Runner, tmp_path: Path
+) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     source = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.nn.relu(tf.cumsum(x))\n"
     base = commit(runner.workspace, requirements__txt="tensorflow-cpu==2.12.0\n", model__py=source)
     head = commit(runner.workspace, requirements__txt="tensorflow-cpu==2.21.0\n")
+    origin(runner, tmp_path)
     runner.event = event(base, head)
 
     job = runner.run({"budget": "60s", "artifact": "upgrade", "cache": "false"})
@@ -255,7 +338,7 @@ def test_the_fixed_cost_of_the_action_is_small(runner: Runner) -> None:
     """Warm: wheels are in uv's cache, environments are there. Printed by `pytest -s`."""
     pull_request(runner, app__py="import planted\n")
 
-    job = runner.run({**INPUTS, "budget": "5s", "targets": BEFORE, "api": "*.double"})
+    job = runner.run({**INPUTS, "budget": "5s", "targets": BEFORE, "api": "planted.double"})
 
     seconds = {step.name: step.seconds for step in job.steps if step.seconds}
     print("\n".join(f"{name:32} {spent:6.1f} s" for name, spent in seconds.items()))  # noqa: T201
