@@ -42,7 +42,11 @@ class Steps:
 
     @property
     def plan_file(self) -> Path:
-        """Where the plan is."""
+        """Where the plan is, or would be."""
+        request = self.request
+        if request.task is Task.FILE and "plan" not in request.inputs:
+            found = sorted(request.path_of("results").rglob(PLAN_FILE))
+            return found[-1] if found else request.out / PLAN_FILE
         return self.request.path_of("plan", str(self.request.config.out / PLAN_FILE))
 
     def plan(self) -> int:
@@ -131,7 +135,8 @@ class Steps:
 
     def _reading_only(self) -> dict[str, str]:
         """Return the settings of a judgement that leaves nothing behind."""
-        base = [target for job in self.read_plan().jobs for target in job.base]
+        planned = self.read_plan().jobs if self.plan_file.is_file() else ()
+        base = [target for job in planned for target in job.base]
         if base or open_store(self.request.config.baseline).exists():
             return {"CIGUARD_COMPARE_ONLY": "true", "CIGUARD_BASE": "\n".join(base)}
         # What is found establishes a baseline that nobody keeps; `report` says so.
