@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from ciguard.targets import cache_folder, libraries_of, parse_target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _SCHEMA = "v1"
 _EXACT = re.compile(r"==\s*\d")
@@ -35,8 +35,13 @@ class CacheKey:
     """What another machine may restore: all but what was compiled for one processor."""
 
 
-def cache_key(targets: Iterable[str]) -> CacheKey:
+def cache_key(targets: Iterable[str], environment: Mapping[str, str]) -> CacheKey:
     """Return the key for the environments of these targets.
+
+    Args:
+        targets: as they are written.
+        environment: of the step; GitHub's runners say there which image they are made of, and a
+            new image has its interpreters in other folders.
 
     Raises:
         CiguardError: if a target cannot be read.
@@ -46,7 +51,8 @@ def cache_key(targets: Iterable[str]) -> CacheKey:
     if not exact or any("@cuda" in text for text in exact):
         return CacheKey()
     machine = f"{platform.system()}-{platform.machine()}-py{platform.python_version()}"
-    prefix = f"ciguard-{_SCHEMA}-{machine}-{_digest(*exact)}-"
+    image = (environment.get("ImageOS", ""), environment.get("ImageVersion", ""))
+    prefix = f"ciguard-{_SCHEMA}-{machine}-{_digest(*image, *exact)}-"
     names = {found.name for text in exact for found in libraries_of(parse_target(text))}
     suffix = _digest(*_compiled_for()) if "jittor" in names else "any"
     return CacheKey(path=str(cache_folder()), key=prefix + suffix, prefix=prefix)

@@ -16,6 +16,7 @@ from ciguard.baseline import open_store
 from ciguard.domain import plan_from_json
 from ciguard.errors import ExitCode, suggestion
 from ciguard.files import read_text
+from ciguard.targets import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,9 +69,14 @@ class Steps:
 
         What cannot be built is told by the run, as a target that was not run.
         """
+        if self.is_idle:
+            return ExitCode.CLEAN
+        return self._run(["targets", "sync"], {"CIGUARD_TARGETS": "\n".join(self.targets())})
+
+    def targets(self) -> list[str]:
+        """Return every target of the jobs that this call is to run."""
         chosen = [text for job in self.jobs() for text in (*job.targets, *job.base)]
-        targets = {"CIGUARD_TARGETS": "\n".join(dict.fromkeys(chosen))}
-        return self._run(["targets", "sync"], targets)
+        return list(dict.fromkeys(chosen))
 
     def run(self) -> int:
         """Run the jobs, one after the other, and return the gravest exit code."""
@@ -196,6 +202,10 @@ class Steps:
             **settings_of(self.request.inputs),
             **(settings or {}),
         }
+        if self.request.is_on("cache"):
+            # An environment is of use only as long as its interpreter is there, too.
+            pythons = str(cache_folder() / "python")
+            environment.setdefault("UV_PYTHON_INSTALL_DIR", pythons)
         return run_command(
             words, folder=self.request.folder, environment=environment, fenced=fenced
         )

@@ -40,13 +40,12 @@ _KEPT = click.argument("kept", metavar="REQUEST", type=click.Path(path_type=Path
 @action.command()
 def prepare() -> None:
     """Check the inputs and say what the steps that follow need to know."""
-    from ciguard.actions import append_outputs, cache_key, request_of, write_request  # noqa: PLC0415
+    from ciguard.actions import append_outputs, request_of, write_request  # noqa: PLC0415
 
     request = request_of(os.environ, workspace=Path.cwd())
     folder = Path(os.environ.get("RUNNER_TEMP", ".ciguard")).absolute() / "ciguard"
     path = folder / f"request-{secrets.token_hex(8)}.json"
     write_request(request, path)
-    key = cache_key((*request.config.targets, *request.config.base))
     outputs = {
         "request": str(path),
         "task": request.task.value,
@@ -54,11 +53,6 @@ def prepare() -> None:
         "folder": str(request.out),
         "plan": str(_steps(request).plan_file),
         "artifact": request.artifact,
-        "cache-path": key.path,
-        "cache-key": key.key,
-        "cache-prefix": key.prefix,
-        "cache": str(request.is_on("cache") and bool(key.key)).lower(),
-        "cache-save": str(request.saves_cache and bool(key.key)).lower(),
     }
     append_outputs(outputs, os.environ)
     click.echo(f"{request.task.value} in mode {request.mode.value}, results in {request.out}")
@@ -83,6 +77,24 @@ def plan(kept: Path) -> int:
     for row in planned.skipped:
         click.echo(annotation("notice", f"not run: {row.name}: {row.reason}"))
     return 0
+
+
+@action.command()
+@_KEPT
+def environments(kept: Path) -> None:
+    """Say under which key the environments of the planned targets are kept."""
+    from ciguard.actions import append_outputs, cache_key  # noqa: PLC0415
+
+    request = _request(kept)
+    key = cache_key(_steps(request).targets(), os.environ)
+    outputs = {
+        "path": key.path,
+        "key": key.key,
+        "prefix": key.prefix,
+        "reads": str(request.is_on("cache") and bool(key.key)).lower(),
+        "saves": str(request.saves_cache and bool(key.key)).lower(),
+    }
+    append_outputs(outputs, os.environ)
 
 
 @action.command()
