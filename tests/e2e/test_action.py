@@ -284,6 +284,31 @@ def test_the_privileged_half_takes_hostile_artifacts_for_data(
     assert not (runner.workspace / ".ciguard" / "baseline").exists()
 
 
+def test_environments_are_kept_by_the_default_branch_only(runner: Runner, tmp_path: Path) -> None:
+    for version in ("1.0", "1.1"):
+        planted_wheel(tmp_path / "wheels", version, checked="return n")
+    links = [os.environ.get("UV_FIND_LINKS", ""), str(tmp_path / "wheels")]
+    runner.variables = {
+        "CIGUARD_CACHE": str(tmp_path / "cache"),
+        "UV_FIND_LINKS": ",".join(filter(None, links)),
+    }
+    inputs = {**INPUTS, "api": "planted.double", "budget": "5s"}
+    pull_request(runner, app__py="import planted\n")
+    of_pull_request, runner.event_name, runner.ref = "pull_request", "push", "refs/heads/main"
+
+    runner.run({**inputs, "targets": "ciguard-planted==1.0"})
+    saved = list(runner.caches.iterdir())
+    runner.event_name, runner.ref = of_pull_request, "refs/pull/7/merge"
+    shutil.rmtree(tmp_path / "cache")
+    restored = runner.run({**inputs, "targets": "ciguard-planted==1.0"})
+    runner.run({**inputs, "targets": "ciguard-planted==1.1"})
+
+    assert len(saved) == 1
+    assert restored.step("Restore environments of targets").outputs["cache-hit"] == "true"
+    assert restored.step("Build environments of targets").log.count("\n") <= 3
+    assert list(runner.caches.iterdir()) == saved
+
+
 def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     commit(runner.workspace, README="first\n")
