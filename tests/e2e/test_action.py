@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BEFORE, AFTER = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
 INPUTS = {
     "plugins": str(ROOT / "tests" / "planted"),
-    "budget": "12s",
+    "budget": "10s",
     "baseline": ".ciguard/baseline",
     "seed": "1",
 }
