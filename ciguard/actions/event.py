@@ -119,7 +119,11 @@ def _payload(path: str) -> Any:
         return {}
     try:
         return json.loads(read_text(Path(path), most=_MOST_BYTES))
-    except (OSError, ValueError):  # What cannot be read says nothing: the strictest mode follows.
+    except (
+        OSError,
+        ValueError,
+        RecursionError,
+    ):  # What cannot be read says nothing: the strictest mode follows.
         return {}
 
 

@@ -180,7 +180,7 @@ def read_request(path: Path, environment: Mapping[str, str], *, workspace: Path)
     try:
         kept = json.loads(read_text(path, most=_MOST_BYTES))
         inputs = {variable_of(name): str(kept[name]) for name in INPUTS if name in kept}
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         msg = f"{path}: not what the first step of the action wrote: {error}"
         raise InputError(msg) from error
     others = {name: value for name, value in environment.items() if not name.startswith("INPUT_")}

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ciguard.domain import Verdict
+from ciguard.domain import Verdict, visible
 from ciguard.errors import ExitCode
 from ciguard.files import read_text
 
@@ -66,10 +66,10 @@ def results_of(folder: Path) -> Results:
     try:
         run = json.loads(read_text(folder / "run.json", most=_MOST_BYTES))
         return _results(run, folder)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Results(
             verdict=_NOT_RUN,
-            sentence=f"Not run: there are no results in the output folder ({error}).",
+            sentence=f"Not run: there are no results in the output folder ({visible(str(error))}).",
             exit_code=ExitCode.INTERNAL,
             counts={},
             folder=folder,

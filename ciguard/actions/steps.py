@@ -13,7 +13,7 @@ from ciguard.actions.children import run_command
 from ciguard.actions.inputs import InputError, variable_of
 from ciguard.actions.request import TOKEN_INPUT, Task, settings_of
 from ciguard.baseline import open_store
-from ciguard.domain import plan_from_json
+from ciguard.domain import plan_from_json, visible
 from ciguard.errors import ExitCode, suggestion
 from ciguard.files import read_text
 from ciguard.targets import cache_folder
@@ -180,8 +180,9 @@ class Steps:
         try:
             text = read_text(self.plan_file, most=_MOST_PLAN_BYTES)
             return plan_from_json(json.loads(text))
-        except (OSError, ValueError) as error:
-            msg = f"input 'plan': {self.plan_file} cannot be read: {error}. Run the task 'plan'."
+        except (OSError, ValueError, RecursionError) as error:
+            why = visible(str(error))
+            msg = f"input 'plan': {self.plan_file} cannot be read: {why}. Run the task 'plan'."
             raise InputError(msg) from error
 
     def _out_of(self, index: int) -> Path:

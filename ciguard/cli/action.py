@@ -124,6 +124,7 @@ def merge(kept: Path) -> int:
 def report(kept: Path) -> None:
     """Answer the runner: outputs, summary, annotation."""
     from ciguard.actions import (  # noqa: PLC0415
+        InputError,
         annotation,
         append_outputs,
         append_summary,
@@ -134,10 +135,11 @@ def report(kept: Path) -> None:
 
     request = _request(kept)
     steps = _steps(request)
-    if steps.is_idle:
-        results = idle_results(steps.read_plan(), request.out)
-    else:
-        results = results_of(request.out)
+    try:
+        idle = steps.read_plan() if steps.is_idle else None
+    except InputError:  # Whoever needed the plan has said so; without it nothing is idle.
+        idle = None
+    results = idle_results(idle, request.out) if idle else results_of(request.out)
     if not request.writes:
         results = without_baseline(results)
     append_outputs(results.outputs(), os.environ)

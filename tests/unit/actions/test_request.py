@@ -119,7 +119,10 @@ def test_the_privileged_half_writes_for_the_default_branch_of_its_own_repository
 
 
 def test_an_event_that_cannot_be_read_is_no_default_branch(tmp_path: Path) -> None:
-    request = request_of({"GITHUB_EVENT_PATH": str(tmp_path)}, workspace=tmp_path)
+    path = tmp_path / "event.json"
+    path.write_text("[" * 100_000, "utf-8")
+
+    request = request_of({"GITHUB_EVENT_PATH": str(path)}, workspace=tmp_path)
 
     assert (request.mode, request.writes) == (PlanMode.PULL_REQUEST, False)
 

@@ -33,7 +33,15 @@ def test_a_run_is_told_by_verdict_counts_and_paths(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "[]", "{}", json.dumps(RUN | {"verdict": "nothing-new"}), json.dumps(RUN)[:40]],
+    [
+        "",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        json.dumps(RUN | {"buckets": []}),
+        json.dumps(RUN | {"verdict": "nothing-new"}),
+        json.dumps(RUN)[:40],
+    ],
 )
 def test_results_that_cannot_be_read_are_not_run_and_no_pass(content: str, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(content, "utf-8")
