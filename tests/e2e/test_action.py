@@ -186,6 +186,23 @@ def test_no_step_that_fuzzes_sees_a_token_and_no_message_is_a_command(runner: Ru
     assert not [p for p in (runner.temp).glob("request-*.json") if runner.token in p.read_text()]
 
 
+def test_a_fork_without_a_token_gets_its_verdict_all_the_same(
+    runner: Runner, server: GitHubServer
+) -> None:
+    pull_request(runner, app__py="import planted\n", from_fork=True)
+    runner.token = ""
+    runner.variables = {"GITHUB_API_URL": server.address(), "GITHUB_REPOSITORY": NAME}
+
+    job = runner.run({**INPUTS, **MATRIX, "check": "true", "comment": "true"})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "new-findings"), job.log
+    assert job.step("Tell the pull request").outcome == "success"
+    assert [s.name for s in job.steps if s.outcome == "failure"] == ["Verdict"]
+    assert {request.method for request in server.requests} <= {"GET"}
+    assert "planted.cube" in job.summary
+    assert run_of(job.artifacts["ciguard-1"])["exit_code"] == 1
+
+
 def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
