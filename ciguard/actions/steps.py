@@ -86,7 +86,7 @@ class Steps:
             settings = {
                 "CIGUARD_TARGETS": "\n".join(job.targets),
                 "CIGUARD_BASE": "\n".join(job.base),
-                "CIGUARD_BUDGET": f"{self.request.config.budget_s / len(jobs):.0f}s",
+                "CIGUARD_BUDGET": f"{max(1.0, self.request.config.budget_s / len(jobs)):.0f}s",
                 "CIGUARD_OUT": str(self._out_of(index)),
             }
             words = ["run", "--plan", str(self.plan_file), "--shard", job.shard, "--part"]
