@@ -15,7 +15,6 @@ from packaging.utils import canonicalize_name
 from ciguard.domain import PlanMode, visible
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.files import read_text
-from ciguard.planning import PlanRequest, make_plan
 from ciguard.targets import LIBRARIES
 
 if TYPE_CHECKING:
@@ -91,6 +90,8 @@ def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Repos
     Raises:
         PlanError: if it is no checkout of git.
     """
+    from ciguard.planning import PlanRequest, make_plan  # noqa: PLC0415 - no step needs it
+
     plan = make_plan(
         PlanRequest(
             folder=folder, mode=PlanMode.BATCH, targets=chosen, targets_are_chosen=are_chosen

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from ciguard import __version__
 from ciguard.errors import OutputError
 from ciguard.files import read_text, replace_file
@@ -41,6 +39,8 @@ class Written:
 
 def contents(repository: Repository, source: ActionSource) -> dict[str, str]:
     """Return the text of every file by its path below the repository's root."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no step does
+
     # Brackets, since braces belong to GitHub's expressions.
     templates = Environment(
         loader=PackageLoader("ciguard.actions", "scaffold"),
