@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-.PHONY: guard test test-slow check readme constraints release-check format clean
+.PHONY: guard test test-slow check readme constraints action-lock release-check format clean
 
 guard: $(VENV)/.installed
 	$(BIN)/ciguard run --budget $(BUDGET)
@@ -56,6 +56,12 @@ constraints: $(VENV)/.installed
 	cd seeds/constraints && for target in "torch==2.13.0" "tensorflow-cpu==2.21.0" \
 		"keras==3.15.1 + jax" "jax==0.10.2" "jittor==1.3.11.0"; \
 		do $(CURDIR)/$(BIN)/ciguard extract --target "$$target" || exit 1; done
+
+# After a dependency changed: what the action installs, with hashes and without the index's name.
+LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
+action-lock: $(VENV)/.uv
+	echo hatchling | $(LOCK) --python-version 3.11 pyproject.toml - > action/requirements.txt
+	grep -o '^uv==[^ ]*' action/requirements.txt | $(LOCK) --python-version 3.8 - > action/uv.txt
 
 release-check: $(VENV)/.installed-dev
 	$(BIN)/pytest -m release

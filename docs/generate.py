@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import yaml
 from click.testing import CliRunner
 
 from ciguard.cli.main import ciguard
@@ -14,7 +15,9 @@ from ciguard.oracles import RELATIONS
 
 README = Path(__file__).parent.parent / "README.md"
 RELATIONS_PAGE = Path(__file__).parent / "relations.md"
-PAGES = (README, RELATIONS_PAGE)
+ACTION_PAGE = Path(__file__).parent / "action.md"
+ACTION = README.parent / "action.yml"
+PAGES = (README, RELATIONS_PAGE, ACTION_PAGE)
 COMMANDS: tuple[list[str], ...] = ([], ["run"])
 
 
@@ -57,9 +60,32 @@ def relations_section() -> str:
     return "\n".join(rows)
 
 
+def inputs_section() -> str:
+    """Return the table of the action's inputs."""
+    rows = ["| input | default | meaning |", "| --- | --- | --- |"]
+    for name, known in yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"].items():
+        default = f"`{known['default']}`" if known["default"] else ""
+        rows.append(f"| `{name}` | {default} | {known['description']} |")
+    return "\n".join(rows)
+
+
+def outputs_section() -> str:
+    """Return the table of the action's outputs."""
+    rows = ["| output | meaning |", "| --- | --- |"]
+    for name, known in yaml.safe_load(ACTION.read_text(encoding="utf-8"))["outputs"].items():
+        rows.append(f"| `{name}` | {known['description']} |")
+    return "\n".join(rows)
+
+
 def with_sections(text: str) -> str:
     """Return `text` with every generated section as it should be."""
-    sections = {"help": help_section, "settings": settings_section, "relations": relations_section}
+    sections = {
+        "help": help_section,
+        "settings": settings_section,
+        "relations": relations_section,
+        "inputs": inputs_section,
+        "outputs": outputs_section,
+    }
     for name, section_of in sections.items():
         if f"<!-- generated: {name} -->" not in text:
             continue

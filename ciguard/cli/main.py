@@ -13,11 +13,13 @@ import click
 
 from ciguard import __version__
 from ciguard.cli.accept import accept
+from ciguard.cli.action import action
 from ciguard.cli.baseline import baseline
 from ciguard.cli.bisect import bisect
 from ciguard.cli.config import config
 from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
+from ciguard.cli.init import init
 from ciguard.cli.learn import learn
 from ciguard.cli.minimize import minimize
 from ciguard.cli.plan import plan
@@ -73,10 +75,12 @@ for _command in (
     minimize,
     bisect,
     accept,
+    action,
     baseline,
     publish,
     explain,
     extract,
+    init,
     learn,
     targets,
     config,

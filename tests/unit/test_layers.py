@@ -33,6 +33,7 @@ ORDER = (
     {"campaign"},
     {"planning"},
     {"reports", "trackers"},
+    {"actions"},
     {"cli"},
     {"__main__"},
 )

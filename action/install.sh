@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs ciguard from this checkout into an environment of its own:
+#   install.sh FOLDER    then FOLDER/bin/python -I -m ciguard
+# PLUGINS may hold further requirements, one per line. Everything else is pinned with its hashes.
+set -euo pipefail
+
+folder=$1
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+plugins=${PLUGINS:-}
+stamp=$plugins$'\n'$here
+
+if [[ -f $folder/.complete && $(< "$folder/.complete") == "$stamp" ]]; then
+  exit 0 # an earlier step of this job did it
+fi
+
+if ! python3 -c 'import ensurepip, venv'; then
+  echo "::error title=ciguard::this runner has no python3 with the modules venv and ensurepip." \
+    "Install them (apt-get install python3-venv), or run actions/setup-python before ciguard."
+  exit 2
+fi
+
+rm -rf -- "$folder"
+python3 -m venv "$folder-uv"
+"$folder-uv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+  --require-hashes --requirement "$here/uv.txt"
+uv=$folder-uv/bin/uv
+
+"$uv" venv --quiet --no-project --python '>=3.11' "$folder"
+"$uv" pip install --quiet --python "$folder/bin/python" --require-hashes \
+  --requirement "$here/requirements.txt"
+"$uv" pip install --quiet --python "$folder/bin/python" --no-deps --no-build-isolation "$here/.."
+if [[ -n $plugins ]]; then
+  printf '%s\n' "$plugins" > "$folder/plugins.txt"
+  "$uv" pip install --quiet --python "$folder/bin/python" --requirement "$folder/plugins.txt"
+fi
+printf '%s\n' "$stamp" > "$folder/.complete"

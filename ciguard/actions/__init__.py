@@ -1,0 +1,62 @@
+"""What the packaged action does between the runner of GitHub Actions and ciguard's commands.
+
+Inputs become settings, commands run in processes of their own, results become outputs.
+`action.yml` only calls it, through `ciguard action`.
+"""
+
+from ciguard.actions.cache_key import CacheKey, cache_key
+from ciguard.actions.children import inert, run_command
+from ciguard.actions.commands import annotation
+from ciguard.actions.event import PullRequest, WorkflowEvent
+from ciguard.actions.inputs import INPUTS, Input, InputError, given_inputs, variable_of
+from ciguard.actions.repository import ActionSource, Repository, action_source, look_at
+from ciguard.actions.request import Request, Task, read_request, request_of, write_request
+from ciguard.actions.results import (
+    COUNTED,
+    FILES,
+    Results,
+    idle_results,
+    results_of,
+    without_baseline,
+)
+from ciguard.actions.runner_files import append_outputs, append_summary
+from ciguard.actions.scaffolding import Fate, Written, contents, write_all
+from ciguard.actions.steps import Steps, scrubbed
+
+__all__ = [
+    "COUNTED",
+    "FILES",
+    "INPUTS",
+    "ActionSource",
+    "CacheKey",
+    "Fate",
+    "Input",
+    "InputError",
+    "PullRequest",
+    "Repository",
+    "Request",
+    "Results",
+    "Steps",
+    "Task",
+    "WorkflowEvent",
+    "Written",
+    "action_source",
+    "annotation",
+    "append_outputs",
+    "append_summary",
+    "cache_key",
+    "contents",
+    "given_inputs",
+    "idle_results",
+    "inert",
+    "look_at",
+    "read_request",
+    "request_of",
+    "results_of",
+    "run_command",
+    "scrubbed",
+    "variable_of",
+    "without_baseline",
+    "write_all",
+    "write_request",
+]

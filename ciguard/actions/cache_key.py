@@ -1,0 +1,84 @@
+"""Under which key the environments of targets are kept between jobs.
+
+An environment is as good as what it was made of: exact targets, platform, interpreter. Jittor
+compiles its kernels for one compiler, kernel and model of processor, so these are part of the key
+too where it takes part; with another processor the environment still serves, by its prefix.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.targets import cache_folder, libraries_of, parse_target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_SCHEMA = "v1"
+_EXACT = re.compile(r"==\s*\d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheKey:
+    """Where the cache is, and its names; empty where caching would do harm."""
+
+    path: str = ""
+    key: str = ""
+    prefix: str = ""
+    """What another machine may restore: all but what was compiled for one processor."""
+
+
+def cache_key(targets: Iterable[str], environment: Mapping[str, str]) -> CacheKey:
+    """Return the key for the environments of these targets.
+
+    Args:
+        targets: as they are written.
+        environment: of the step; GitHub's runners say there which image they are made of, and a
+            new image has its interpreters in other folders.
+
+    Raises:
+        CiguardError: if a target cannot be read.
+    """
+    exact = sorted({text for text in targets if _EXACT.search(text)})
+    # CUDA builds are gigabytes: a few of them displace every other cache of the repository.
+    if not exact or any("@cuda" in text for text in exact):
+        return CacheKey()
+    machine = f"{platform.system()}-{platform.machine()}-py{platform.python_version()}"
+    image = (environment.get("ImageOS", ""), environment.get("ImageVersion", ""))
+    prefix = f"ciguard-{_SCHEMA}-{machine}-{_digest(*image, *exact)}-"
+    names = {found.name for text in exact for found in libraries_of(parse_target(text))}
+    suffix = _digest(*_compiled_for()) if "jittor" in names else "any"
+    return CacheKey(path=str(cache_folder()), key=prefix + suffix, prefix=prefix)
+
+
+def _compiled_for() -> tuple[str, ...]:
+    return _compiler_version(), platform.release(), _processor()
+
+
+def _compiler_version() -> str:
+    compiler = shutil.which("g++")
+    if compiler is None:
+        return ""
+    asked = subprocess.run(
+        [compiler, "-dumpfullversion"], capture_output=True, text=True, timeout=10, check=False
+    )
+    return asked.stdout.strip()
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line for line in lines if line.startswith("model name")), platform.processor())
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]

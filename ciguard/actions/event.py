@@ -1,0 +1,133 @@
+"""What the runner says about the event that started the workflow."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ciguard.domain import PlanMode
+from ciguard.files import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MOST_BYTES = 32 * 1024 * 1024
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_BRANCH = re.compile(r"[\w][\w./-]{0,200}", re.ASCII)
+_PULL_REQUESTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """The pull request, or merge group, that is judged."""
+
+    base: str
+    """Commit or branch that it is to be merged into; empty where the event does not say."""
+    head: str = ""
+    """Its own newest commit, which checks are shown for; not the merge that is tested."""
+    number: int = 0
+    """0 where the event does not say: it does not for another run's fork."""
+    is_from_fork: bool = False
+    """Its token may only read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowEvent:
+    """Why the workflow runs."""
+
+    name: str = ""
+    is_default_branch: bool = False
+    """Whether what runs is the default branch: nothing else may write what later runs trust."""
+    pull_request: PullRequest | None = None
+
+    @property
+    def mode(self) -> PlanMode:
+        """What a run for this event is for, where nobody says."""
+        return PlanMode.BATCH if self.is_default_branch else PlanMode.PULL_REQUEST
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> WorkflowEvent:
+        """Return the event of a step's environment; an empty one outside of GitHub Actions."""
+        name = environment.get("GITHUB_EVENT_NAME", "")
+        payload = _payload(environment.get("GITHUB_EVENT_PATH", ""))
+        if name == "workflow_run":
+            return _of_another_run(payload)
+        default = _at(payload, "repository", "default_branch")
+        ref = environment.get("GITHUB_REF", "")
+        is_default = bool(default) and ref == f"refs/heads/{default}"
+        is_pull_request = name in _PULL_REQUESTS
+        if is_pull_request:
+            return cls(name=name, pull_request=_pull_request(payload))
+        if is_default or not _BRANCH.fullmatch(default):
+            return cls(name=name, is_default_branch=is_default)
+        # Another branch is judged like a pull request that it may become.
+        return cls(name=name, pull_request=PullRequest(base=f"origin/{default}"))
+
+
+def _of_another_run(payload: object) -> WorkflowEvent:
+    """Return the event of the run whose results are there. A fork may call its branch `main`."""
+    ran = payload.get("workflow_run") if isinstance(payload, dict) else None
+    name, branch = _at(ran, "event"), _at(ran, "head_branch")
+    own = _at(payload, "repository", "full_name")
+    is_own = bool(own) and _at(ran, "head_repository", "full_name") == own
+    is_default = bool(branch) and branch == _at(payload, "repository", "default_branch")
+    is_pull_request = name in _PULL_REQUESTS
+    return WorkflowEvent(
+        name=name,
+        is_default_branch=is_own and is_default and not is_pull_request,
+        pull_request=_judged_elsewhere(ran, is_own=is_own) if is_pull_request else None,
+    )
+
+
+def _judged_elsewhere(ran: Any, *, is_own: bool) -> PullRequest:
+    listed = ran.get("pull_requests")
+    first = listed[0] if isinstance(listed, list) and listed else {}
+    return PullRequest(
+        base="",
+        head=_commit(_at(ran, "head_sha")),
+        number=_number(first),
+        is_from_fork=not is_own,
+    )
+
+
+def _pull_request(payload: object) -> PullRequest:
+    base = _at(payload, "pull_request", "base", "sha") or _at(payload, "merge_group", "base_sha")
+    head = _at(payload, "pull_request", "head", "repo", "full_name")
+    asked = payload.get("pull_request") if isinstance(payload, dict) else None
+    return PullRequest(
+        base=_commit(base),
+        head=_commit(_at(asked, "head", "sha")),
+        number=_number(asked),
+        is_from_fork=bool(head) and head != _at(payload, "repository", "full_name"),
+    )
+
+
+def _commit(text: str) -> str:
+    return text if _COMMIT.fullmatch(text) else ""
+
+
+def _number(payload: Any) -> int:
+    number = payload.get("number") if isinstance(payload, dict) else None
+    return number if isinstance(number, int) and number > 0 else 0
+
+
+def _payload(path: str) -> Any:
+    if not path:
+        return {}
+    try:
+        return json.loads(read_text(Path(path), most=_MOST_BYTES))
+    except (
+        OSError,
+        ValueError,
+        RecursionError,
+    ):  # What cannot be read says nothing: the strictest mode follows.
+        return {}
+
+
+def _at(payload: Any, *keys: str) -> str:
+    for key in keys:
+        payload = payload.get(key) if isinstance(payload, dict) else None
+    return payload if isinstance(payload, str) else ""

@@ -1,0 +1,140 @@
+"""The inputs of the action: what each may hold, and which setting it becomes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from ciguard.config import SETTINGS
+from ciguard.domain import visible
+from ciguard.errors import CiguardError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_BOOLEANS = ("true", "false")
+
+
+class InputError(CiguardError):
+    """An input of the action is not what it may be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """What is known of one input."""
+
+    name: str
+    setting: str = ""
+    """Key of the setting that it becomes; empty where the action itself reads it."""
+    choices: tuple[str, ...] = ()
+    pattern: str = ""
+    remedy: str = ""
+    """What to write, as the end of `Write …`, where neither setting nor choices say so."""
+
+    def check(self, text: str) -> str:
+        """Return what was given without the space around it.
+
+        Raises:
+            InputError: if it cannot be right; says what to write.
+        """
+        value = text.strip()
+        if value and (reason := self._reason(value)):
+            msg = f"input {self.name!r} = {visible(value, limit=80)!r}: {reason}"
+            raise InputError(msg)
+        return value
+
+    def _reason(self, value: str) -> str:
+        if self.setting:
+            return _wrong_setting(self.setting, value)
+        if self.choices and value not in self.choices:
+            return f"no such choice.{suggestion(value, self.choices)}"
+        if self.pattern and not re.fullmatch(self.pattern, value):
+            return f"cannot be read. Write {self.remedy}."
+        return ""
+
+
+def _wrong_setting(key: str, value: str) -> str:
+    kind = SETTINGS[key].kind
+    try:
+        kind.from_text(value)
+    except ValueError as error:
+        return f"{str(error).rstrip('.')}. Write {kind.remedy}."
+    return ""
+
+
+def _switch(name: str) -> Input:
+    return Input(name=name, choices=_BOOLEANS)
+
+
+def _setting(name: str, key: str = "") -> Input:
+    return Input(name=name, setting=key or name)
+
+
+_JOB = r"[\w.-]{1,200}"
+_WORDS = r"[\w.,:+ \n-]+"
+
+INPUTS: Mapping[str, Input] = MappingProxyType(
+    {
+        item.name: item
+        for item in (
+            Input(name="task", choices=("guard", "plan", "shard", "merge", "file")),
+            Input(name="mode", choices=("auto", "pull-request", "batch")),
+            _setting("targets"),
+            _setting("base"),
+            _setting("levels"),
+            _setting("api"),
+            _setting("budget"),
+            Input(name="config"),
+            _setting("baseline"),
+            _setting("fail-on"),
+            _setting("policy"),
+            _setting("seed"),
+            _setting("jobs"),
+            _setting("memory"),
+            _setting("out"),
+            _switch("file-issues"),
+            _setting("issue-labels"),
+            _setting("issue-assignees"),
+            _setting("issues-per-run"),
+            _setting("dry-run"),
+            Input(name="devices", pattern=_WORDS, remedy="devices such as cpu, cuda"),
+            Input(name="gpu-runner", pattern=_WORDS, remedy="labels of a runner such as gpu-t4"),
+            Input(
+                name="shards", pattern=r"[1-9]\d{0,2}", remedy="how many, a number from 1 to 256"
+            ),
+            Input(name="job", pattern=_JOB, remedy="the name of a job of the plan"),
+            Input(name="plan"),
+            Input(name="results"),
+            Input(name="plugins"),
+            _switch("check"),
+            _switch("comment"),
+            _switch("cache"),
+            Input(
+                name="artifact",
+                pattern=r'[^"/:<>|*?\\\r\n]{1,200}',
+                remedy="a name without / and :",
+            ),
+            Input(name="github-token"),
+        )
+    }
+)
+"""Every input by its name. `action.yml` declares the same ones; a test holds them together."""
+
+
+def variable_of(name: str) -> str:
+    """Return the variable that hands an input to a step."""
+    return "INPUT_" + name.upper().replace("-", "_")
+
+
+def given_inputs(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return every input that was given, by name, checked.
+
+    Raises:
+        InputError: for the first one that cannot be right.
+    """
+    checked = {
+        name: known.check(environment.get(variable_of(name), "")) for name, known in INPUTS.items()
+    }
+    return {name: value for name, value in checked.items() if value}

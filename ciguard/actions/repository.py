@@ -1,0 +1,168 @@
+"""What `ciguard init` finds in a repository: targets, default branch, runners with a GPU."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from ciguard.domain import PlanMode, visible
+from ciguard.errors import CiguardError, ConfigurationError
+from ciguard.files import read_text
+from ciguard.targets import LIBRARIES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.domain import Plan
+
+_MOST_BYTES = 1024 * 1024
+_GPU_LABEL = re.compile(r"runs-on:[^\n${]*?([\w.-]*gpu[\w.-]*)", re.IGNORECASE)
+_BRANCH = re.compile(r"[\w][\w./-]{0,200}")
+_ACTION = re.compile(r"([\w.-]+/[\w.-]+)@([\w./-]+)")
+_REMOTE = re.compile(r"[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionSource:
+    """Where workflows take the action from."""
+
+    repository: str
+    """`owner/name`."""
+    ref: str
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether nobody can put other code in its place."""
+        return bool(_COMMIT.fullmatch(self.ref))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """What was found, and why it means what."""
+
+    targets: tuple[str, ...]
+    are_required: bool
+    """Whether a file of requirements names them: it does so in every later run, too."""
+    default_branch: str
+    gpu_runner: str
+    """Label that a workflow of the repository uses; empty for none."""
+    minute: int
+    """When the nightly run starts; odd, and another one in every repository."""
+    hour: int
+    reasons: tuple[str, ...]
+
+
+def action_source(text: str, *, package: Path) -> ActionSource:
+    """Return where the action is: what was written, else the checkout that ciguard runs from.
+
+    Raises:
+        ConfigurationError: if it cannot be told.
+    """
+    if not text and (package / "action.yml").is_file():
+        remote = _REMOTE.search(_git(package, "remote", "get-url", "origin"))
+        commit = _git(package, "rev-parse", "HEAD")
+        text = f"{remote[1]}@{commit}" if remote else ""
+    if found := _ACTION.fullmatch(text):
+        return ActionSource(repository=found[1], ref=found[2])
+    msg = (
+        f"--action {visible(text, limit=80)!r}: this does not say where the action is. Write "
+        "OWNER/NAME@COMMIT of ciguard's repository, as after `uses:` in a workflow."
+    )
+    raise ConfigurationError(msg)
+
+
+def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Repository:
+    """Return what is found in the checkout at `folder`.
+
+    Args:
+        folder: the root of the repository.
+        chosen: the targets of the settings.
+        are_chosen: False for ciguard's own defaults: what the repository requires comes first.
+
+    Raises:
+        PlanError: if it is no checkout of git.
+    """
+    from ciguard.planning import PlanRequest, make_plan  # noqa: PLC0415 - no step needs it
+
+    plan = make_plan(
+        PlanRequest(
+            folder=folder, mode=PlanMode.BATCH, targets=chosen, targets_are_chosen=are_chosen
+        )
+    )
+    branch, why_branch = _default_branch(folder)
+    runner, why_runner = _gpu_runner(folder)
+    digest = hashlib.sha256(_git(folder, "remote", "get-url", "origin").encode()).digest()
+    targets = _targets(plan)
+    return Repository(
+        targets=targets,
+        are_required=not are_chosen and targets != chosen,
+        default_branch=branch,
+        gpu_runner=runner,
+        minute=digest[0] % 30 * 2 + 1,
+        hour=digest[1] % 6,
+        reasons=(*plan.reasons, *_own_library(folder), why_branch, why_runner),
+    )
+
+
+def _own_library(folder: Path) -> list[str]:
+    try:
+        described = tomllib.loads(read_text(folder / "pyproject.toml", most=_MOST_BYTES))
+        name = canonicalize_name(described["project"]["name"])
+    except (OSError, ValueError, KeyError, TypeError):  # There is none, or it names no project.
+        return []
+    if not any(name in library.distributions for library in LIBRARIES.items().values()):
+        return []
+    advice = "hold the wheel that a job builds against the base's (docs/action.md)"
+    return [f"This repository builds {name}: {advice}."]
+
+
+def _targets(plan: Plan) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(target for job in plan.jobs for target in job.targets))
+
+
+def _default_branch(folder: Path) -> tuple[str, str]:
+    remote = _git(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+    branch = remote.removeprefix("origin/")
+    if _BRANCH.fullmatch(branch):
+        return branch, f"The default branch is {branch}: runs there keep the baseline."
+    here = _git(folder, "branch", "--show-current")
+    branch = here if _BRANCH.fullmatch(here) else "main"
+    return branch, f"No remote says what the default branch is; {branch} is taken for it."
+
+
+def _gpu_runner(folder: Path) -> tuple[str, str]:
+    for path in sorted((folder / ".github" / "workflows").glob("*.y*ml")):
+        if path.name.startswith("ciguard"):
+            continue
+        try:
+            found = _GPU_LABEL.search(read_text(path, most=_MOST_BYTES))
+        except (OSError, ValueError):  # Not ours to judge; it only might have held a hint.
+            continue
+        if found:
+            return found[1], f"{visible(path.name)} runs on {found[1]}: GPU rows run there too."
+    return "", "No workflow names a runner with a GPU: everything runs on CPUs."
+
+
+def _git(folder: Path, *words: str) -> str:
+    """Return what git says; nothing if it does not know."""
+    program = shutil.which("git")
+    if program is None:
+        msg = "there is no git. Install it: a baseline is kept on a branch."
+        raise CiguardError(msg)
+    done = subprocess.run(
+        [program, "-C", str(folder), *words],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=30,
+        check=False,
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,116 @@
+"""A result folder as the outputs of the action. What is missing or damaged is `not-run`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from ciguard.domain import Verdict, visible
+from ciguard.errors import ExitCode
+from ciguard.files import read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.domain import Plan
+
+NO_BASELINE = "no-baseline"
+"""Verdict of a run that may not establish one: there was nothing to compare with."""
+COUNTED = ("new", "known", "accepted", "fixed", "flaky", "unconfirmed", "not-run")
+"""States of buckets that are outputs, by name."""
+FILES = {
+    "summary": "summary.md",
+    "html": "report.html",
+    "sarif": "report.sarif",
+    "junit": "junit.xml",
+}
+"""Outputs that are paths, and the file of the result folder that each names."""
+_NOT_RUN = "not-run"
+_MOST_REASONS = 20
+_MOST_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """What the action answers with."""
+
+    verdict: str
+    """The verdict of the run in kebab-case, or `NO_BASELINE`."""
+    sentence: str
+    exit_code: int
+    counts: dict[str, int]
+    folder: Path
+
+    @property
+    def level(self) -> Literal["error", "warning", "notice"]:
+        """How loud the sentence is said."""
+        if self.exit_code:
+            return "error"
+        return "warning" if self.verdict in {_NOT_RUN, NO_BASELINE} else "notice"
+
+    def outputs(self) -> dict[str, str]:
+        """Return every output by its name; a report that was not written is empty."""
+        paths = {name: self.folder / file for name, file in FILES.items()}
+        return {
+            "verdict": self.verdict,
+            "exit-code": str(self.exit_code),
+            **{name: str(self.counts.get(name, 0)) for name in COUNTED},
+            **{name: str(path) if path.is_file() else "" for name, path in paths.items()},
+            "folder": str(self.folder),
+        }
+
+
+def results_of(folder: Path) -> Results:
+    """Return what the run that wrote to `folder` came to."""
+    try:
+        run = json.loads(read_text(folder / "run.json", most=_MOST_BYTES))
+        return _results(run, folder)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return Results(
+            verdict=_NOT_RUN,
+            sentence=f"Not run: there are no results in the output folder ({visible(str(error))}).",
+            exit_code=ExitCode.INTERNAL,
+            counts={},
+            folder=folder,
+        )
+
+
+def without_baseline(results: Results) -> Results:
+    """Return the results of a run that found no baseline and may not establish one."""
+    if results.verdict != _shown(Verdict.ESTABLISHED):
+        return results
+    sentence = (
+        "There is no baseline yet, so nothing was compared: let a run of the default branch "
+        f"establish it, or name the base. What was found here: {results.sentence}"
+    )
+    return replace(results, verdict=NO_BASELINE, sentence=sentence)
+
+
+def _shown(verdict: Verdict) -> str:
+    return verdict.value.lower().replace(" ", "-")
+
+
+def idle_results(plan: Plan, folder: Path) -> Results:
+    """Return what a run comes to whose plan has no job: no failure, and nothing to be proud of."""
+    skipped = [f"{row.name}: {row.reason}" for row in plan.skipped]
+    return Results(
+        verdict=_NOT_RUN,
+        sentence="\n".join(["Not run.", *(skipped or plan.reasons)[:_MOST_REASONS]]),
+        exit_code=ExitCode.CLEAN,
+        counts={},
+        folder=folder,
+    )
+
+
+def _results(run: Any, folder: Path) -> Results:
+    verdict, exit_code = Verdict(run["verdict"]), int(run["exit_code"])
+    counts = {name.replace(" ", "-"): int(count) for name, count in run["buckets"].items()}
+    return Results(
+        verdict=_shown(verdict),
+        sentence=str(run["summary"]),
+        # A run that did not happen is no pass, whatever the file says.
+        exit_code=exit_code or (ExitCode.INTERNAL if verdict is Verdict.NOT_RUN else 0),
+        counts=counts,
+        folder=folder,
+    )

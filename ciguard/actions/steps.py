@@ -1,0 +1,222 @@
+"""The steps of the action: which commands each runs, with which settings, and what it may see."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.actions.children import run_command
+from ciguard.actions.inputs import InputError, variable_of
+from ciguard.actions.request import TOKEN_INPUT, Task, settings_of
+from ciguard.domain import plan_from_json, visible
+from ciguard.errors import ExitCode, suggestion
+from ciguard.files import read_text
+from ciguard.targets import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.actions.request import Request
+    from ciguard.domain import Plan, PlannedJob
+
+PLAN_FILE = "plan.json"
+_MOST_PLAN_BYTES = 32 * 1024 * 1024
+_FOR_STEPS_ONLY = re.compile(
+    r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
+)
+"""What a command, and with it the parent of every fuzzed process, has no use for."""
+_SEPARATOR = re.compile(r"[,\s]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """Does what a request asks for, part by part."""
+
+    request: Request
+    environment: Mapping[str, str]
+    """Of the step."""
+
+    @property
+    def plan_file(self) -> Path:
+        """Where the plan is, or would be."""
+        request = self.request
+        if request.task is Task.FILE and "plan" not in request.inputs:
+            found = sorted(request.path_of("results").rglob(PLAN_FILE))
+            return found[-1] if found else request.out / PLAN_FILE
+        return self.request.path_of("plan", str(self.request.config.out / PLAN_FILE))
+
+    def plan(self) -> int:
+        """Write the plan."""
+        given = self.request.inputs
+        words = ["plan", "--mode", self.request.mode.value, "--shards", given.get("shards", "1")]
+        pull_request = self.request.event.pull_request
+        if pull_request and pull_request.base:
+            words += ["--against", pull_request.base]
+        for device in _words(given.get("devices", "")):
+            words += ["--device", device]
+        for label in _words(given.get("gpu-runner", "")):
+            words += ["--gpu-runner", label]
+        self.plan_file.parent.mkdir(parents=True, exist_ok=True)
+        return self._run([*words, "--out", str(self.plan_file)])
+
+    def provision(self) -> int:
+        """Build the environments, before any fuzzed call runs that could harm what is cached.
+
+        What cannot be built is told by the run, as a target that was not run.
+        """
+        if self.is_idle:
+            return ExitCode.CLEAN
+        return self._run(["targets", "sync"], {"CIGUARD_TARGETS": "\n".join(self.targets())})
+
+    def targets(self) -> list[str]:
+        """Return every target of the jobs that this call is to run."""
+        chosen = [text for job in self.jobs() for text in (*job.targets, *job.base)]
+        return list(dict.fromkeys(chosen))
+
+    def run(self) -> int:
+        """Run the jobs, one after the other, and return the gravest exit code."""
+        jobs = self.jobs()
+        gravest = int(ExitCode.CLEAN)
+        for index, job in enumerate(jobs):
+            settings = {
+                "CIGUARD_TARGETS": "\n".join(job.targets),
+                "CIGUARD_BASE": "\n".join(job.base),
+                "CIGUARD_BUDGET": f"{max(1.0, self.request.config.budget_s / len(jobs)):.0f}s",
+                "CIGUARD_OUT": str(self._out_of(index)),
+            }
+            words = ["run", "--plan", str(self.plan_file), "--shard", job.shard, "--part"]
+            code = self._run(words, settings, fenced=False)
+            gravest = max(gravest, code)
+            if code == ExitCode.INTERRUPTED:
+                break
+        return 0 if gravest == ExitCode.FINDINGS else gravest  # `merge` judges
+
+    def merge(self) -> int:
+        """Join what the jobs left, judge it, and write baseline and issues if this run may."""
+        request = self.request
+        if self.is_idle:
+            return ExitCode.CLEAN
+        if request.task in {Task.MERGE, Task.FILE}:
+            given = request.path_of("results")
+            # Without any, `merge` is handed the folder, and says what is missing in it.
+            found = sorted(path.parent for path in given.rglob("run.json")) or [given]
+        else:
+            found = [self._out_of(index) for index in range(len(self.jobs()))]
+        settings = {} if request.writes else self._reading_only()
+        if request.files_issues:
+            settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
+            settings |= self._token()
+        words = ["merge", *map(str, found), "--out", str(request.out)]
+        if self.plan_file.is_file():
+            words += ["--plan", str(self.plan_file)]
+        return self._run(words, settings, fenced=False)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is a plan, and nothing in it to run."""
+        return self.plan_file.is_file() and not self.read_plan().jobs
+
+    def publish(self) -> int:
+        """Tell the commit and the pull request, where that is asked for and there is one.
+
+        A token that may not, or a server that does not answer, changes no verdict.
+        """
+        switches = [f"--{name}" for name in ("check", "comment") if self.request.is_on(name)]
+        judged = self.request.event.pull_request
+        if not switches or judged is None or not judged.head:
+            return ExitCode.CLEAN
+        if not judged.number:
+            switches = [word for word in switches if word != "--comment"]
+        if not switches:
+            return ExitCode.CLEAN
+        words = ["publish", str(self.request.out), *switches, "--head-sha", judged.head]
+        if judged.number:
+            words += ["--pull-request", str(judged.number)]
+        return self._run(words, self._token(), fenced=False)
+
+    def _reading_only(self) -> dict[str, str]:
+        """Return the settings of a judgement that leaves nothing behind."""
+        from ciguard.baseline import open_store  # noqa: PLC0415 - one step of many needs it
+
+        planned = self.read_plan().jobs if self.plan_file.is_file() else ()
+        base = [target for job in planned for target in job.base]
+        if base or open_store(self.request.config.baseline).exists():
+            return {"CIGUARD_COMPARE_ONLY": "true", "CIGUARD_BASE": "\n".join(base)}
+        # What is found establishes a baseline that nobody keeps; `report` says so.
+        nowhere = Path(tempfile.mkdtemp(prefix="ciguard-no-baseline-"))
+        return {
+            "CIGUARD_BASELINE": str(nowhere / "baseline"),
+            "CIGUARD_TRACKER": str(nowhere / "issues"),
+        }
+
+    def _token(self) -> dict[str, str]:
+        return {"GITHUB_TOKEN": self.environment.get(variable_of(TOKEN_INPUT), "")}
+
+    def jobs(self) -> Sequence[PlannedJob]:
+        """Return the rows of the plan that this call is to run.
+
+        Raises:
+            InputError: if there is no such plan or row.
+        """
+        jobs = self.read_plan().jobs
+        if self.request.task is not Task.SHARD:
+            return jobs
+        wanted = self.request.inputs["job"]
+        if found := [job for job in jobs if job.name == wanted]:
+            return found
+        names = (job.name for job in jobs)
+        msg = f"input 'job' = {wanted!r}: not in the plan.{suggestion(wanted, names)}"
+        raise InputError(msg)
+
+    def read_plan(self) -> Plan:
+        """Return the plan.
+
+        Raises:
+            InputError: if it is missing or damaged.
+        """
+        try:
+            text = read_text(self.plan_file, most=_MOST_PLAN_BYTES)
+            return plan_from_json(json.loads(text))
+        except (OSError, ValueError, RecursionError) as error:
+            why = visible(str(error))
+            msg = f"input 'plan': {self.plan_file} cannot be read: {why}. Run the task 'plan'."
+            raise InputError(msg) from error
+
+    def _out_of(self, index: int) -> Path:
+        out = self.request.out
+        if self.request.task is Task.SHARD:
+            return out
+        return out.with_name(f"{out.name}-jobs") / str(index)
+
+    def _run(
+        self,
+        words: Sequence[str],
+        settings: Mapping[str, str] | None = None,
+        *,
+        fenced: bool = True,
+    ) -> int:
+        environment = {
+            **scrubbed(self.environment),
+            **settings_of(self.request.inputs),
+            **(settings or {}),
+        }
+        if self.request.is_on("cache"):
+            # An environment is of use only as long as its interpreter is there, too.
+            pythons = str(cache_folder() / "python")
+            environment.setdefault("UV_PYTHON_INSTALL_DIR", pythons)
+        return run_command(
+            words, folder=self.request.folder, environment=environment, fenced=fenced
+        )
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without tokens, inputs and the runner's files."""
+    return {n: value for n, value in environment.items() if not _FOR_STEPS_ONLY.fullmatch(n)}
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _SEPARATOR.split(text) if word]

@@ -1,0 +1,181 @@
+"""`ciguard action`: the steps of the packaged action. `action.yml` calls it, people do not."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ciguard.errors import CiguardError
+
+if TYPE_CHECKING:
+    from ciguard.actions import Request, Results, Steps
+
+
+class _Annotated(click.Group):
+    """An error is an annotation of the workflow run, too: few people open the log of a step."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from ciguard.actions import annotation  # noqa: PLC0415 - `--help` needs none of these
+
+        try:
+            return super().invoke(ctx)
+        except CiguardError as error:
+            click.echo(annotation("error", str(error)))
+            raise
+
+
+@click.group(cls=_Annotated, hidden=True)
+def action() -> None:
+    """Do one step of the packaged action, with the inputs that the environment holds."""
+
+
+_KEPT = click.argument("kept", metavar="REQUEST", type=click.Path(path_type=Path))
+"""What `prepare` wrote."""
+
+
+@action.command()
+def prepare() -> None:
+    """Check the inputs and say what the steps that follow need to know."""
+    from ciguard.actions import append_outputs, request_of, write_request  # noqa: PLC0415
+
+    request = request_of(os.environ, workspace=Path.cwd())
+    folder = Path(os.environ.get("RUNNER_TEMP", ".ciguard")).absolute() / "ciguard"
+    path = folder / f"request-{secrets.token_hex(8)}.json"
+    write_request(request, path)
+    outputs = {
+        "request": str(path),
+        "task": request.task.value,
+        "mode": request.mode.value,
+        "folder": str(request.out),
+        "plan": str(_steps(request).plan_file),
+        "artifact": request.artifact,
+    }
+    append_outputs(outputs, os.environ)
+    click.echo(f"{request.task.value} in mode {request.mode.value}, results in {request.out}")
+
+
+@action.command()
+@_KEPT
+def plan(kept: Path) -> int:
+    """Write the plan; the matrix is an output."""
+    import json  # noqa: PLC0415 - `--help` needs none of these
+
+    from ciguard.actions import annotation, append_outputs  # noqa: PLC0415
+    from ciguard.planning import matrix  # noqa: PLC0415
+
+    steps = _steps(_request(kept))
+    code = steps.plan()
+    if code:
+        return code
+    planned = steps.read_plan()
+    outputs = {"matrix": json.dumps(matrix(planned)), "jobs": str(len(planned.jobs))}
+    append_outputs(outputs, os.environ)
+    for row in planned.skipped:
+        click.echo(annotation("notice", f"not run: {row.name}: {row.reason}"))
+    return 0
+
+
+@action.command()
+@_KEPT
+def environments(kept: Path) -> None:
+    """Say under which key the environments of the planned targets are kept."""
+    from ciguard.actions import append_outputs, cache_key  # noqa: PLC0415
+
+    request = _request(kept)
+    key = cache_key(_steps(request).targets(), os.environ)
+    outputs = {
+        "path": key.path,
+        "key": key.key,
+        "prefix": key.prefix,
+        "reads": str(request.is_on("cache") and bool(key.key)).lower(),
+        "saves": str(request.saves_cache and bool(key.key)).lower(),
+    }
+    append_outputs(outputs, os.environ)
+
+
+@action.command()
+@_KEPT
+def provision(kept: Path) -> None:
+    """Build the environments of the targets."""
+    _steps(_request(kept)).provision()
+
+
+@action.command()
+@_KEPT
+def run(kept: Path) -> int:
+    """Fuzz."""
+    return _steps(_request(kept)).run()
+
+
+@action.command()
+@_KEPT
+def merge(kept: Path) -> int:
+    """Join, compare, and write what this run may write."""
+    code = _steps(_request(kept)).merge()
+    return 0 if code == 1 else code  # `report` tells; the last step fails
+
+
+@action.command()
+@_KEPT
+def report(kept: Path) -> None:
+    """Answer the runner: outputs, summary, annotation."""
+    from ciguard.actions import (  # noqa: PLC0415
+        InputError,
+        annotation,
+        append_outputs,
+        append_summary,
+        idle_results,
+        results_of,
+        without_baseline,
+    )
+
+    request = _request(kept)
+    steps = _steps(request)
+    try:
+        idle = steps.read_plan() if steps.is_idle else None
+    except InputError:  # Whoever needed the plan has said so; without it nothing is idle.
+        idle = None
+    results = idle_results(idle, request.out) if idle else results_of(request.out)
+    if not request.writes:
+        results = without_baseline(results)
+    append_outputs(results.outputs(), os.environ)
+    append_summary(_summary(results), os.environ)
+    click.echo(annotation(results.level, results.sentence))
+
+
+@action.command()
+@_KEPT
+def publish(kept: Path) -> None:
+    """Tell the commit and the pull request, where that is asked for."""
+    from ciguard.actions import annotation  # noqa: PLC0415
+
+    if _steps(_request(kept)).publish():
+        click.echo(annotation("warning", "The results are not on the pull request: see the log."))
+
+
+def _summary(results: Results) -> str:
+    from ciguard.actions import FILES  # noqa: PLC0415
+    from ciguard.domain import markdown_text  # noqa: PLC0415
+
+    path = results.folder / FILES["summary"]
+    told = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if told and results.level != "warning":
+        return told
+    lines = "\n\n".join(markdown_text(line) for line in results.sentence.splitlines())
+    return f"# ciguard: {results.verdict}\n\n{lines}\n\n{told}"
+
+
+def _request(kept: Path) -> Request:
+    from ciguard.actions import read_request  # noqa: PLC0415
+
+    return read_request(kept, os.environ, workspace=Path.cwd())
+
+
+def _steps(request: Request) -> Steps:
+    from ciguard.actions import Steps  # noqa: PLC0415
+
+    return Steps(request=request, environment=os.environ)

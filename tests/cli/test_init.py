@@ -1,0 +1,146 @@
+"""`ciguard init` on repositories of several kinds, and its files under the checkers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+from action_file import parsed
+from workflow_checkers import actionlint, language_service, schema, zizmor
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ACTION = "owner/ciguard@0123456789abcdef0123456789abcdef01234567"
+
+
+def _repository(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    for words in (["init", "-q", "-b", "trunk"], ["add", "--all"]):
+        subprocess.run(["/usr/bin/env", "git", "-C", folder, *words], check=True)
+    return folder
+
+
+def _init(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ciguard", "init", "--action", ACTION, *words],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+def _files(folder: Path) -> dict[Path, str]:
+    found = [*folder.glob(".github/workflows/ciguard*"), folder / "ciguard.toml"]
+    return {path: path.read_text("utf-8") for path in found}
+
+
+def test_a_dependent_project_is_tested_with_what_it_requires(tmp_path: Path) -> None:
+    _repository(tmp_path, **{"requirements.txt": "tensorflow-cpu==2.21.0\n"})
+
+    done = _init(tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "The targets are what the project requires." in done.stdout
+    assert "trunk is taken for it" in done.stdout
+    configured = tomllib.loads((tmp_path / "ciguard.toml").read_text("utf-8"))
+    assert configured == {"budget": "5m", "fail-on": "medium"}  # named there, they would go stale
+    assert '# targets = ["tensorflow-cpu==2.21.0"]' in (tmp_path / "ciguard.toml").read_text(
+        "utf-8"
+    )
+
+
+def test_a_project_without_requirements_gets_targets_by_name(tmp_path: Path) -> None:
+    _repository(tmp_path, **{"README.md": "nothing\n"})
+
+    _init(tmp_path)
+
+    configured = tomllib.loads((tmp_path / "ciguard.toml").read_text("utf-8"))
+    assert "torch==2.13.0" in configured["targets"]
+
+
+def test_a_library_is_told_to_test_its_own_wheel(tmp_path: Path) -> None:
+    _repository(tmp_path, **{"pyproject.toml": '[project]\nname = "torch"\nversion = "2.14"\n'})
+
+    assert "This repository builds torch" in _init(tmp_path).stdout
+
+
+def test_a_runner_with_a_gpu_is_used_where_a_workflow_names_one(tmp_path: Path) -> None:
+    text = "on: push\njobs:\n  test:\n    runs-on: [self-hosted, gpu-t4]\n"
+    _repository(tmp_path, **{".github__workflows__test.yml": text})
+
+    _init(tmp_path)
+
+    called = parsed(tmp_path / ".github" / "workflows" / "ciguard.yml")["jobs"]["ciguard"]["with"]
+    assert (called["devices"], called["gpu-runner"]) == ("cpu,cuda", "gpu-t4")
+
+
+def test_a_second_call_changes_nothing(tmp_path: Path) -> None:
+    _repository(tmp_path, **{"requirements.txt": "torch==2.13.0\n"})
+    _init(tmp_path)
+    before = _files(tmp_path)
+
+    again = _init(tmp_path)
+
+    assert _files(tmp_path) == before
+    assert again.stdout.count("as it is already") == 4
+
+
+def test_what_people_changed_is_replaced_only_when_told_to(tmp_path: Path) -> None:
+    _repository(tmp_path, **{"ciguard.toml": 'budget = "9m"\n'})
+
+    kept = _init(tmp_path)
+    unchanged = (tmp_path / "ciguard.toml").read_text("utf-8")
+    _init(tmp_path, "--force")
+
+    assert "ciguard.toml: kept: it says something else" in kept.stdout
+    assert unchanged == 'budget = "9m"\n'
+    assert 'budget = "5m"' in (tmp_path / "ciguard.toml").read_text("utf-8")
+
+
+def test_a_configuration_in_pyproject_stays_there(tmp_path: Path) -> None:
+    _repository(tmp_path, **{"pyproject.toml": '[tool.ciguard]\nbudget = "9m"\n'})
+
+    done = _init(tmp_path)
+
+    assert "The configuration stays in pyproject.toml." in done.stdout
+    assert not (tmp_path / "ciguard.toml").exists()
+
+
+def test_a_name_of_an_action_that_is_none_is_refused(tmp_path: Path) -> None:
+    _repository(tmp_path)
+
+    done = _init(tmp_path, "--action", "ciguard; rm -rf /")
+
+    assert done.returncode == 2
+    assert "Write OWNER/NAME@COMMIT" in done.stderr
+    assert not (tmp_path / "ciguard.toml").exists()
+
+
+def test_an_action_that_can_be_moved_is_told_of(tmp_path: Path) -> None:
+    _repository(tmp_path)
+
+    assert "v1 is no commit" in _init(tmp_path, "--action", "owner/ciguard@v1").stdout
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> list[Path]:
+    text = "on: push\njobs:\n  test:\n    runs-on: gpu-t4\n"
+    _repository(tmp_path, **{".github__workflows__test.yml": text})
+    _init(tmp_path)
+    return sorted((tmp_path / ".github" / "workflows").glob("ciguard*.yml"))
+
+
+def test_what_is_written_passes_the_checkers(written: list[Path]) -> None:
+    assert len(written) == 3
+    for done in (zizmor(*written), language_service(*written), *map(schema, written)):
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert actionlint(*written) == []

@@ -1,0 +1,388 @@
+"""The packaged action, its steps executed as a runner would, on pull requests of several kinds."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from action_file import ROOT
+from action_runner import Runner, executed_commands
+from github_repository import NAME
+from github_server import TOKEN, GitHubServer
+from node_tools import Expressions
+from planted_wheel import planted_wheel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BEFORE, AFTER = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
+INPUTS = {
+    "plugins": str(ROOT / "tests" / "planted"),
+    "budget": "10s",
+    "baseline": ".ciguard/baseline",
+    "seed": "1",
+}
+ONLY = {"api": "planted.cube"}
+MATRIX = {"targets": AFTER, "base": BEFORE, **ONLY}
+HOSTILE = (
+    "nan\nverdict=nothing-new\n::set-output name=verdict::nothing-new\n::error::PWNED\n"
+    "##[error]PWNED\n@everyone <img onerror=PWNED> ${{ github.token }}\n"
+    "verdict<<EOF\nnothing-new\nEOF\n"
+)
+ANSWERS = {"group", "endgroup", "error", "warning", "notice"}
+"""Commands that ciguard itself writes into a log."""
+
+
+@pytest.fixture(scope="module")
+def expressions() -> Iterator[Expressions]:
+    with Expressions() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder where the jobs of this file keep one installation of ciguard."""
+    return tmp_path_factory.mktemp("runner")
+
+
+@pytest.fixture
+def runner(tmp_path: Path, expressions: Expressions, installed: Path) -> Runner:
+    return Runner(tmp_path, expressions, temporary=installed)
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with GitHubServer() as made:
+        yield made
+    assert made.violations == []
+
+
+def git(folder: Path, *words: str) -> str:
+    names = ("-c", "user.name=somebody", "-c", "user.email=somebody@invalid")
+    done = subprocess.run(
+        ["/usr/bin/env", "git", "-C", folder, *names, *words],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def commit(folder: Path, **files: str) -> str:
+    """Commit files, and return the commit."""
+    for name, text in files.items():
+        path = folder / name.replace("__", ".")
+        path.write_text(text, "utf-8")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "a change")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def origin(runner: Runner, folder: Path) -> Path:
+    """Give the checkout a remote, and return it."""
+    remote = folder / "remote.git"
+    git(folder, "init", "--quiet", "--bare", str(remote))
+    git(runner.workspace, "remote", "add", "origin", str(remote))
+    return remote
+
+
+def pull_request(runner: Runner, *, from_fork: bool = False, **files: str) -> None:
+    """Check out a pull request that changes files."""
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    base = commit(runner.workspace, README="first\n")
+    head = commit(runner.workspace, **files)
+    runner.event = event(base, head, owner="somebody/fork" if from_fork else "owner/name")
+
+
+def event(base: str, head: str, *, owner: str = "owner/name") -> dict[str, Any]:
+    """Return what GitHub says of a pull request."""
+    return {
+        "repository": {"default_branch": "main", "full_name": "owner/name"},
+        "pull_request": {
+            "number": 7,
+            "title": "${{ github.token }} `id` $(id)\n::error::x",
+            "base": {"sha": base},
+            "head": {"sha": head, "repo": {"full_name": owner}},
+        },
+    }
+
+
+def run_of(folder: Path) -> dict[str, Any]:
+    run: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
+    return run
+
+
+def test_a_pull_request_that_breaks_something_fails_and_says_what(
+    runner: Runner, tmp_path: Path
+) -> None:
+    base = planted_wheel(tmp_path / "base", "1.0", checked="return n")
+    broken = f"if n > 1000:\n    raise AssertionError({HOSTILE!r})\nreturn n"
+    head = planted_wheel(tmp_path / "head", "1.1", checked=broken)
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "targets": str(head), "base": str(base), "api": "planted.checked"})
+
+    assert job.conclusion == "failure", job.log
+    assert (job.outputs["verdict"], job.outputs["exit-code"]) == ("new-findings", "1"), job.log
+    assert [s.name for s in job.steps if s.outcome == "failure"] == ["Verdict"]
+    assert "planted.checked" in job.summary
+    kept = job.artifacts["ciguard-1"]
+    assert run_of(kept)["verdict"] == "NEW FINDINGS"
+    for name in ("summary.md", "junit.xml", "findings.jsonl", "buckets.jsonl", "plan.json"):
+        assert (kept / name).is_file(), name
+    # What the library said is there, and commanded nothing.
+    assert "PWNED" in (kept / "findings.jsonl").read_text("utf-8")
+    assert {name for name, _ in executed_commands(job.log)} <= ANSWERS
+    assert not [text for _, text in executed_commands(job.log) if text.startswith("PWNED")]
+    assert "<img" not in job.summary
+
+
+def test_a_pull_request_that_breaks_nothing_passes(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "planted.double"})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("success", "nothing-new"), job.log
+    assert (job.outputs["new"], job.outputs["exit-code"]) == ("0", "0")
+    assert run_of(job.artifacts["ciguard-1"])["exit_code"] == 0
+    assert not (runner.workspace / ".ciguard" / "baseline").exists()
+
+
+def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner) -> None:
+    pull_request(runner, README__md="words\n")
+
+    job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("success", "not-run"), job.log
+    assert "only documentation changes" in job.summary
+    assert ("warning", "Not run.") in [(n, t[:8]) for n, t in executed_commands(job.log)]
+
+
+def test_without_a_baseline_nothing_is_compared_and_that_is_said_aloud(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.checked"})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("success", "no-baseline"), job.log
+    assert "There is no baseline yet, so nothing was compared" in job.summary
+    assert not (runner.workspace / ".ciguard" / "baseline").exists()
+
+
+def test_no_step_that_fuzzes_sees_a_token_and_no_message_is_a_command(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n", from_fork=True)
+
+    job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.checked,*.odd.*"})
+
+    for step in job.steps:
+        if step.name != "Compare with the baseline":
+            assert runner.token not in step.environment.values()
+    assert {name for name, _ in executed_commands(job.log)} <= ANSWERS
+    assert runner.token not in job.log + job.summary
+    assert not [p for p in (runner.temp).glob("request-*.json") if runner.token in p.read_text()]
+
+
+def test_a_fork_without_a_token_gets_its_verdict_all_the_same(
+    runner: Runner, server: GitHubServer
+) -> None:
+    pull_request(runner, app__py="import planted\n", from_fork=True)
+    runner.token = ""
+    runner.variables = {"GITHUB_API_URL": server.address(), "GITHUB_REPOSITORY": NAME}
+
+    job = runner.run({**INPUTS, **MATRIX, "check": "true", "comment": "true"})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "new-findings"), job.log
+    assert job.step("Tell the pull request").outcome == "success"
+    assert [s.name for s in job.steps if s.outcome == "failure"] == ["Verdict"]
+    assert {request.method for request in server.requests} <= {"GET"}
+    assert "planted.cube" in job.summary
+    assert run_of(job.artifacts["ciguard-1"])["exit_code"] == 1
+
+
+def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "budget": "10q\n::set-output name=verdict::nothing-new"})
+
+    (error,) = [text for name, text in executed_commands(job.log) if name == "error"]
+    assert error.startswith("input 'budget' = ")
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "")
+    assert job.step("Fuzz").outcome == "skipped"
+
+
+def test_a_cancelled_job_leaves_results_that_say_so(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+    journals = runner.workspace / ".ciguard"
+
+    job = runner.run(
+        {**INPUTS, "budget": "100s", "targets": AFTER, "base": BEFORE},
+        cancel_when=lambda: any(journals.rglob("journal.jsonl")),
+    )
+
+    assert job.conclusion == "cancelled"
+    assert job.outputs["verdict"] in {"interrupted", "not-run"}
+    assert job.outputs["exit-code"] not in {"", "0", "1"}
+    assert job.artifacts["ciguard-1"].joinpath("run.json").is_file()
+    assert job.step("Fuzz").seconds < 60
+
+
+def test_the_default_branch_keeps_a_baseline_on_a_branch(runner: Runner, tmp_path: Path) -> None:
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    commit(runner.workspace, README="first\n")
+    remote = origin(runner, tmp_path)
+    runner.event_name, runner.ref = "schedule", "refs/heads/main"
+    runner.event = {"repository": {"default_branch": "main", "full_name": "owner/name"}}
+    inputs = {**INPUTS, "baseline": "", "targets": BEFORE, "api": "planted.checked"}
+
+    first, second = runner.run(inputs), runner.run(inputs)
+
+    assert first.outputs["verdict"] == "baseline-established", first.log
+    assert (second.outputs["verdict"], second.outputs["known"]) == ("nothing-new", "1"), second.log
+    assert "ciguard-baseline" in git(remote, "branch", "--list")
+
+
+def test_a_matrix_comes_to_one_verdict_and_names_what_is_missing(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+    planned = runner.run({**INPUTS, **MATRIX, "task": "plan", "shards": "2", "artifact": "plan"})
+    plan = planned.artifacts["plan-1"] / "plan.json"
+    rows = json.loads(planned.outputs["matrix"])["include"]
+    results = runner.folder / "results"
+    for row in rows:
+        name = row["name"]
+        job = runner.run(
+            {**INPUTS, **ONLY, "task": "shard", "plan": str(plan), "job": name, "artifact": name}
+        )
+        shutil.copytree(job.artifacts[f"{name}-1"], results / name)
+    merging = {**INPUTS, "task": "merge", "plan": str(plan), "results": str(results)}
+
+    whole = runner.run(merging)
+    shutil.rmtree(results / rows[1]["name"])
+    part = runner.run(merging)
+    shutil.rmtree(results)
+    nothing = runner.run(merging)
+
+    assert (planned.outputs["job-count"], len(rows)) == ("2", 2)
+    assert (whole.conclusion, whole.outputs["verdict"]) == ("failure", "new-findings"), whole.log
+    assert (part.conclusion, part.outputs["exit-code"]) == ("failure", "3"), part.log
+    assert rows[1]["shard"] in part.summary
+    assert (nothing.conclusion, nothing.outputs["verdict"]) == ("failure", "not-run"), nothing.log
+
+
+@pytest.mark.parametrize("with_plan", [True, False])
+def test_the_privileged_half_takes_hostile_artifacts_for_data(
+    runner: Runner, *, with_plan: bool
+) -> None:
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    commit(runner.workspace, README="first\n")
+    runner.event_name, runner.ref = "workflow_run", "refs/heads/main"
+    ran = {"event": "schedule", "head_branch": "main", "head_repository": {"full_name": "evil/x"}}
+    repository = {"default_branch": "main", "full_name": "owner/name"}
+    runner.event = {"repository": repository, "workflow_run": ran}
+    results = runner.folder / "results"
+    hostile = (b"", b"\0" * 64, b'{"schema": 1}\n' * 3, b"[" * 100_000, HOSTILE.encode())
+    names = ("run.json", "parts.jsonl", "buckets.jsonl", "findings.jsonl", "documentation.jsonl")
+    for number, content in enumerate(hostile):
+        folder = results / f"ciguard-job-{number}"
+        folder.mkdir(parents=True)
+        for name in (*names, "plan.json") if with_plan else names:
+            (folder / name).write_bytes(content)
+        (folder / "reproducers").symlink_to("/etc")
+
+    job = runner.run({**INPUTS, "task": "file", "results": str(results), "file-issues": "true"})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "not-run"), job.log
+    assert job.outputs["exit-code"] == "3"
+    assert {name for name, _ in executed_commands(job.log)} <= ANSWERS
+    assert "PWNED" not in "".join(text for _, text in executed_commands(job.log))
+    assert not (runner.workspace / ".ciguard" / "baseline").exists()
+
+
+def test_environments_are_kept_by_the_default_branch_only(runner: Runner, tmp_path: Path) -> None:
+    for version in ("1.0", "1.1"):
+        planted_wheel(tmp_path / "wheels", version, checked="return n")
+    links = [os.environ.get("UV_FIND_LINKS", ""), str(tmp_path / "wheels")]
+    runner.variables = {
+        "CIGUARD_CACHE": str(tmp_path / "cache"),
+        "UV_FIND_LINKS": ",".join(filter(None, links)),
+    }
+    inputs = {**INPUTS, "api": "planted.double", "budget": "5s"}
+    pull_request(runner, app__py="import planted\n")
+    of_pull_request, runner.event_name, runner.ref = "pull_request", "push", "refs/heads/main"
+
+    runner.run({**inputs, "targets": "ciguard-planted==1.0"})
+    saved = list(runner.caches.iterdir())
+    runner.event_name, runner.ref = of_pull_request, "refs/pull/7/merge"
+    shutil.rmtree(tmp_path / "cache")
+    restored = runner.run({**inputs, "targets": "ciguard-planted==1.0"})
+    runner.run({**inputs, "targets": "ciguard-planted==1.1"})
+
+    assert len(saved) == 1
+    assert restored.step("Restore environments of targets").outputs["cache-hit"] == "true"
+    assert restored.step("Build environments of targets").log.count("\n") <= 3
+    assert list(runner.caches.iterdir()) == saved
+
+
+def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    commit(runner.workspace, README="first\n")
+    runner.event_name, runner.ref, runner.token = "schedule", "refs/heads/main", TOKEN
+    runner.event = {"repository": {"default_branch": "main", "full_name": NAME}}
+    runner.variables = {"GITHUB_API_URL": server.address(), "GITHUB_REPOSITORY": NAME}
+    inputs = {**INPUTS, "targets": BEFORE, "file-issues": "true"}
+
+    runner.run({**inputs, "api": "planted.double"})
+    job = runner.run({**inputs, "api": "planted.checked"})
+
+    assert job.outputs["verdict"] == "new-findings", job.log
+    (issue,) = server.repository.issues.values()
+    assert issue.latest["title"].startswith("planted.checked: ")
+    assert TOKEN not in job.log + job.summary
+    kept = job.artifacts["ciguard-1"]
+    assert not [p for p in kept.rglob("*") if p.is_file() and TOKEN.encode() in p.read_bytes()]
+
+
+@pytest.mark.slow
+@pytest.mark.library("tensorflow")
+def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(
+    runner: Runner, tmp_path: Path
+) -> None:
+    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
+    source = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.nn.relu(tf.cumsum(x))\n"
+    base = commit(runner.workspace, requirements__txt="tensorflow-cpu==2.12.0\n", model__py=source)
+    head = commit(runner.workspace, requirements__txt="tensorflow-cpu==2.21.0\n")
+    origin(runner, tmp_path)
+    runner.event = event(base, head)
+
+    job = runner.run({"budget": "60s", "artifact": "upgrade", "cache": "false"})
+
+    kept = job.artifacts["upgrade-1"]
+    plan = json.loads((kept / "plan.json").read_text("utf-8"))
+    (change,) = plan["changes"]
+    assert (change["base"], change["head"]) == ("2.12.0", "2.21.0")
+    (row,) = plan["jobs"]
+    assert (row["base"], row["targets"]) == (
+        ["tensorflow-cpu==2.12.0"],
+        ["tensorflow-cpu==2.21.0"],
+    )
+    assert {"tensorflow.nn.relu", "tensorflow.cumsum"} <= set(plan["focus"])
+    assert job.outputs["verdict"] in {"nothing-new", "new-findings"}, job.log
+    ran = {target["name"]: target["cases"] for target in run_of(kept)["targets"]}
+    assert ran.keys() == {"tensorflow-cpu==2.12.0", "tensorflow-cpu==2.21.0"}
+    assert min(ran.values()) > 0
+
+
+def test_the_fixed_cost_of_the_action_is_small(runner: Runner) -> None:
+    """Warm: wheels are in uv's cache, environments are there. Printed by `pytest -s`."""
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "budget": "5s", "targets": BEFORE, "api": "planted.double"})
+
+    seconds = {step.name: step.seconds for step in job.steps if step.seconds}
+    print("\n".join(f"{name:32} {spent:6.1f} s" for name, spent in seconds.items()))  # noqa: T201
+    fixed_s = sum(spent for name, spent in seconds.items() if name != "Fuzz")
+    allowed_s = 20 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    assert fixed_s < allowed_s, seconds

@@ -1,0 +1,58 @@
+"""A result folder as outputs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.actions import results_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUN = {
+    "verdict": "NEW FINDINGS",
+    "exit_code": 1,
+    "summary": "2 new.",
+    "buckets": {"new": 2, "known": 3, "not run": 4},
+}
+
+
+def test_a_run_is_told_by_verdict_counts_and_paths(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(RUN), "utf-8")
+    (tmp_path / "junit.xml").touch()
+
+    outputs = results_of(tmp_path).outputs()
+
+    assert (outputs["verdict"], outputs["exit-code"]) == ("new-findings", "1")
+    assert (outputs["new"], outputs["known"], outputs["not-run"]) == ("2", "3", "4")
+    assert (outputs["junit"], outputs["html"]) == (str(tmp_path / "junit.xml"), "")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        json.dumps(RUN | {"buckets": []}),
+        json.dumps(RUN | {"verdict": "nothing-new"}),
+        json.dumps(RUN)[:40],
+    ],
+)
+def test_results_that_cannot_be_read_are_not_run_and_no_pass(content: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(content, "utf-8")
+
+    outputs = results_of(tmp_path).outputs()
+
+    assert (outputs["verdict"], outputs["exit-code"]) == ("not-run", "3")
+
+
+def test_a_run_that_did_not_happen_is_no_pass_whatever_it_says(tmp_path: Path) -> None:
+    content = json.dumps(RUN | {"verdict": "NOT RUN", "exit_code": 0})
+    (tmp_path / "run.json").write_text(content, "utf-8")
+
+    assert results_of(tmp_path).exit_code == 3

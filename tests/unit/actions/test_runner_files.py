@@ -1,0 +1,77 @@
+"""Outputs and summary: what a fuzzed library says cannot end a value or begin another."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from action_runner import read_outputs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.actions import annotation, append_outputs, append_summary, inert
+
+HOSTILE = (
+    "nan\nverdict=clean\nverdict<<EOF\nclean\nEOF\n::set-output name=verdict::clean\n::error::x"
+)
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\r")))
+def test_an_output_is_read_back_whatever_is_in_it(value: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "output"
+        append_outputs({"verdict": "new-findings", "message": value}, {"GITHUB_OUTPUT": str(path)})
+        read = read_outputs(path)
+
+    assert read == {"verdict": "new-findings", "message": value}
+
+
+def test_a_hostile_message_turns_no_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "output"
+
+    append_outputs({"message": HOSTILE, "verdict": "new-findings"}, {"GITHUB_OUTPUT": str(path)})
+
+    assert read_outputs(path) == {"message": HOSTILE, "verdict": "new-findings"}
+
+
+def test_outputs_that_the_runner_would_refuse_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="1048576 bytes"):
+        append_outputs({"x": "x" * 1024 * 1024}, {"GITHUB_OUTPUT": str(tmp_path / "output")})
+
+
+def test_a_summary_stays_within_what_the_runner_takes(tmp_path: Path) -> None:
+    path = tmp_path / "summary"
+
+    append_summary("| € |\n" * 400_000, {"GITHUB_STEP_SUMMARY": str(path)})
+
+    content = path.read_bytes()
+    assert len(content) <= 1024 * 1024
+    assert content.endswith(b"longer than a step summary may be.\n\n")
+
+
+def test_outside_of_github_actions_nothing_is_written(tmp_path: Path) -> None:
+    append_outputs({"verdict": "not-run"}, {})
+    append_summary("text", {})
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_annotation_is_one_line() -> None:
+    line = annotation("error", f"100% of\r\n{HOSTILE}")
+
+    assert line.startswith("::error title=ciguard::100%25 of%0Anan%0Averdict=clean")
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("::error::x", ": :error::x"),
+        ("  ::stop-commands::x", "  : :stop-commands::x"),
+        ("a ##[error]x", "a ## [error]x"),
+        ("torch::add failed", "torch::add failed"),
+    ],
+)
+def test_a_line_of_a_log_is_no_command(line: str, shown: str) -> None:
+    assert inert(line) == shown
