@@ -5,6 +5,19 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import TypeAlias
+
+Stamp: TypeAlias = tuple[int, int, int]
+
+
+def stamp(path: Path) -> Stamp:
+    """Return what changes when a file is replaced or written; a link is not followed.
+
+    Raises:
+        OSError: if there is no such file.
+    """
+    status = path.lstat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def read_text(path: Path, *, most: int) -> str:
@@ -17,8 +30,9 @@ def read_text(path: Path, *, most: int) -> str:
     # Without O_NONBLOCK a named pipe in the place of the file would be waited for.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:
+        is_large = os.fstat(descriptor).st_size > most  # then it need not be read
+        content = b"" if is_large else stream.read(most + 1)
+    if is_large or len(content) > most:
         msg = f"larger than {most} bytes"
         raise ValueError(msg)
     try:
