@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import TypeAlias
@@ -30,9 +31,12 @@ def read_text(path: Path, *, most: int) -> str:
     # Without O_NONBLOCK a named pipe in the place of the file would be waited for.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as stream:
-        is_large = os.fstat(descriptor).st_size > most  # then it need not be read
-        content = b"" if is_large else stream.read(most + 1)
-    if is_large or len(content) > most:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            msg = "not a regular file"
+            raise ValueError(msg)
+        content = stream.read(most + 1) if status.st_size <= most else b""
+    if max(status.st_size, len(content)) > most:
         msg = f"larger than {most} bytes"
         raise ValueError(msg)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager, suppress
-from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.baseline.encoding import case_from_json_object, fingerprint_of, parse, record_from_json
@@ -183,8 +182,10 @@ class _Reader:
 def signature(folder: Path) -> Signature:
     """Return what changes when any file of the records does. Files are replaced, not rewritten."""
     found = []
-    parts = ((folder / kind).glob("*.json*") for kind in (BUCKETS, CORPUS))
-    for path in sorted(chain((folder / INDEX, folder / file_of(CORPUS, "")), *parts)):
+    every = [folder / INDEX, folder / file_of(CORPUS, "")]
+    for kind in (BUCKETS, CORPUS):
+        every += [folder / kind, *(folder / kind).glob("*.json*")]
+    for path in sorted(every):
         with suppress(FileNotFoundError):  # another process has just removed it
             found.append((path.relative_to(folder).as_posix(), stamp(path)))
     return tuple(found)
