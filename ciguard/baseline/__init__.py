@@ -34,7 +34,7 @@ from ciguard.baseline.record import (
     bucket_of,
     with_exhibit,
 )
-from ciguard.baseline.store import BaselineStore, Beside, FolderStore
+from ciguard.baseline.store import BaselineStore, Beside, Change, FolderStore
 
 __all__ = [
     "CLEAN_RUNS_UNTIL_FIXED",
@@ -42,6 +42,7 @@ __all__ = [
     "BaselineRecord",
     "BaselineStore",
     "Beside",
+    "Change",
     "Decision",
     "Exercised",
     "Exhibit",
