@@ -4,8 +4,8 @@
 
 Makes a baseline of that many buckets in a temporary folder and prints, in one run, the CPU seconds
 of `json.loads` over every line of its files (the yardstick), of loading it, of comparing it with a
-run that met half of it and of saving what that run learnt, then one bucket more. `--git` does the same through a branch
-of a bare repository, git's own CPU time included.
+run that met half of it, of saving what that run learnt, and of saving one bucket. `--git` does the
+same through a branch of a bare repository, git's own CPU time included.
 """
 
 from __future__ import annotations

@@ -156,6 +156,12 @@ def _link(file: str, folder: Path) -> None:
     (folder / file).symlink_to(target)
 
 
+def _pipe(folder: Path) -> None:
+    part = folder / "buckets/1.jsonl"
+    part.unlink()
+    os.mkfifo(part)
+
+
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a bucket in two parts": (
         partial(_append, "buckets/1.jsonl", "buckets/2.jsonl"),
@@ -180,10 +186,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link for a part": (partial(_link, "buckets/1.jsonl"), "buckets/1.jsonl: cannot be read"),
     "a link for a folder": (partial(_link, "corpus"), "corpus: no baseline has such a file"),
     "a pipe for a part": (
-        lambda folder: (
-            (folder / "buckets/1.jsonl").unlink(),
-            os.mkfifo(folder / "buckets/1.jsonl"),
-        ),
+        _pipe,
         "buckets/1.jsonl: not a regular file",
     ),
     "a huge part": (
