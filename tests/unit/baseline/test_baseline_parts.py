@@ -14,7 +14,7 @@ import pytest
 from baseline_examples import NAMES, record, record_sets
 from hypothesis import HealthCheck, given, settings
 
-from ciguard.baseline import BaselineRecord, FolderStore, Records, merge
+from ciguard.baseline import BaselineRecord, FolderStore, Records, inventory, merge
 from ciguard.baseline.encoding import case_to_line, record_to_line
 from ciguard.errors import BaselineError
 from ciguard.files import replace_file
@@ -28,8 +28,9 @@ KNOWN = {name: record(name) for name in NAMES}
 
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let two buckets fill a part."""
+    """Let two buckets fill a part; so many files need not survive a loss of power."""
     monkeypatch.setattr("ciguard.baseline.layout.MOST_IN_PART", 2)
+    monkeypatch.setattr("os.fsync", lambda _: None)
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -343,6 +344,21 @@ def test_a_writer_that_is_killed_anywhere_loses_nothing_and_is_cleaned_up_after(
         assert content(folder).keys() == content(tmp_path / "whole").keys()
 
     assert kills > 1
+
+
+def test_what_a_baseline_is_made_of_is_told_with_what_is_not_read(stored: FolderStore) -> None:
+    for name in ("buckets/3f.jsonl", "corpus.jsonl", "corpus/.new-x1"):
+        (stored.folder / name).write_text("half a li")
+
+    found = inventory(stored.folder)
+
+    files = [path.stat().st_size for path in stored.folder.glob("*/?.jsonl")]
+    assert stored.load() == KNOWN
+    assert (found.parts, found.largest) == (16, max(files))
+    assert found.size == sum(files) + (stored.folder / "buckets.jsonl").stat().st_size
+    assert set(found.leftovers) == {"buckets/3f.jsonl", "corpus.jsonl", "corpus/.new-x1"}
+    stored.save({})
+    assert inventory(stored.folder).leftovers == ()
 
 
 @pytest.mark.usefixtures("_few")
