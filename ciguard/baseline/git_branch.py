@@ -202,7 +202,7 @@ class GitBranchStore:
             if _OWN.fullmatch(file):
                 blobs[file] = blob
                 total += int(size)
-            elif file.startswith(_PARTS):
+            elif file.startswith(_PARTS) and ".json" in file:
                 msg = f"{visible(file)} is in a place of parts, and none"
                 raise self._refusal(msg)
         if total > _MOST_BYTES:

@@ -96,10 +96,12 @@ class FolderStore:
                 break
             try:
                 self._records = read_records(self.folder, self._name)
-                self._signature = before
             except BaselineError:
                 if is_last or signature(self.folder) == before:
-                    raise  # nobody is moving its lines to other files at this moment
+                    raise  # nobody is moving lines to other files at this moment
+            else:
+                self._signature = before
+                break
         return self._records
 
     def save(self, records: Records, *, beside: Beside | None = None) -> Records:

@@ -134,14 +134,17 @@ def test_what_lies_beside_the_records_travels_with_them(remote: Path) -> None:
 def test_other_files_of_the_branch_stay(remote: Path) -> None:
     store(remote).save({ONE: record(ONE)})
     kept = {name: (PLAIN, git(remote, "show", f"{BRANCH}:{name}") + "\n") for name in FILES}
-    commit_files(remote, BRANCH, {**kept, "README.md": (PLAIN, "Made by ciguard.\n")})
+    commit_files(
+        remote, BRANCH, {**kept, **{name: (PLAIN, "Made by ciguard.\n") for name in NOTES}}
+    )
 
     store(remote).save({OTHER: record(OTHER)})
 
-    assert git(remote, "show", f"{BRANCH}:README.md") == "Made by ciguard."
+    assert [git(remote, "show", f"{BRANCH}:{name}") for name in NOTES] == ["Made by ciguard."] * 2
     assert len(store(remote).load()) == 2
 
 
+NOTES = ("README.md", "corpus/README.md")
 FILES = ("buckets.jsonl", "corpus.jsonl")
 HOSTILE = {
     "a link": ({"buckets.jsonl": ("120000", "/etc/passwd")}, "is a link"),
@@ -171,8 +174,8 @@ HOSTILE = {
         {"buckets.jsonl": (PLAIN, HEADER), "buckets/1.jsonl/x": (PLAIN, "")},
         "is in a place of parts, and none",
     ),
-    "a program among parts": (
-        {"buckets.jsonl": (PLAIN, HEADER), "corpus/x.sh": ("100755", "exit 1")},
+    "a part with a space in its name": (
+        {"buckets.jsonl": (PLAIN, HEADER), "corpus/1 .jsonl": (PLAIN, "")},
         "is in a place of parts, and none",
     ),
     "a part of another name": (
