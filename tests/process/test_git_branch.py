@@ -135,7 +135,7 @@ def test_other_files_of_the_branch_stay(remote: Path) -> None:
     store(remote).save({ONE: record(ONE)})
     kept = {name: (PLAIN, git(remote, "show", f"{BRANCH}:{name}") + "\n") for name in FILES}
     commit_files(
-        remote, BRANCH, {**kept, **{name: (PLAIN, "Made by ciguard.\n") for name in NOTES}}
+        remote, BRANCH, {**kept, **dict.fromkeys(NOTES, (PLAIN, "Made by ciguard.\n"))}
     )
 
     store(remote).save({OTHER: record(OTHER)})
