@@ -134,9 +134,7 @@ def test_what_lies_beside_the_records_travels_with_them(remote: Path) -> None:
 def test_other_files_of_the_branch_stay(remote: Path) -> None:
     store(remote).save({ONE: record(ONE)})
     kept = {name: (PLAIN, git(remote, "show", f"{BRANCH}:{name}") + "\n") for name in FILES}
-    commit_files(
-        remote, BRANCH, {**kept, **dict.fromkeys(NOTES, (PLAIN, "Made by ciguard.\n"))}
-    )
+    commit_files(remote, BRANCH, {**kept, **dict.fromkeys(NOTES, (PLAIN, "Made by ciguard.\n"))})
 
     store(remote).save({OTHER: record(OTHER)})
 
