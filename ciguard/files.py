@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from pathlib import Path
+from typing import TypeAlias
+
+Stamp: TypeAlias = tuple[int, int, int]
+
+
+def stamp(path: Path) -> Stamp:
+    """Return what changes when a file is replaced or written; a link is not followed.
+
+    Raises:
+        OSError: if there is no such file.
+    """
+    status = path.lstat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def read_text(path: Path, *, most: int) -> str:
@@ -17,8 +31,12 @@ def read_text(path: Path, *, most: int) -> str:
     # Without O_NONBLOCK a named pipe in the place of the file would be waited for.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            msg = "not a regular file"
+            raise ValueError(msg)
+        content = stream.read(most + 1) if status.st_size <= most else b""
+    if max(status.st_size, len(content)) > most:
         msg = f"larger than {most} bytes"
         raise ValueError(msg)
     try:

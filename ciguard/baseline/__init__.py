@@ -21,6 +21,7 @@ from ciguard.baseline.comparison import (
 )
 from ciguard.baseline.git_branch import GitBranchStore
 from ciguard.baseline.git_command import Git, GitError
+from ciguard.baseline.inventory import Inventory, inventory
 from ciguard.baseline.opening import open_store
 from ciguard.baseline.pruning import prune
 from ciguard.baseline.record import (
@@ -34,7 +35,7 @@ from ciguard.baseline.record import (
     bucket_of,
     with_exhibit,
 )
-from ciguard.baseline.store import BaselineStore, Beside, FolderStore
+from ciguard.baseline.store import BaselineStore, Beside, Change, FolderStore
 
 __all__ = [
     "CLEAN_RUNS_UNTIL_FIXED",
@@ -42,6 +43,7 @@ __all__ = [
     "BaselineRecord",
     "BaselineStore",
     "Beside",
+    "Change",
     "Decision",
     "Exercised",
     "Exhibit",
@@ -50,6 +52,7 @@ __all__ = [
     "Git",
     "GitBranchStore",
     "GitError",
+    "Inventory",
     "Records",
     "Sighting",
     "State",
@@ -60,6 +63,7 @@ __all__ = [
     "establish",
     "find_record",
     "histories",
+    "inventory",
     "is_regression",
     "known_to",
     "merge",

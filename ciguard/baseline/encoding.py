@@ -41,10 +41,11 @@ _sorted = json.JSONEncoder(sort_keys=True).encode
 
 _ABSENT = object()
 
-SCHEMA = 2
+SCHEMA = 3
 """Of the whole folder; a change that an older ciguard cannot read raises it.
 
-1 kept every case in a file of its own; 2 keeps them as lines of sixteen files.
+1 kept every case in a file of its own, 2 as lines of sixteen files; both kept all records in one
+file. 3 keeps records and cases in one file each, and in parts where that would become too large.
 """
 
 

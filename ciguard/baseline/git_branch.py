@@ -20,23 +20,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.baseline.comparison import merge
-from ciguard.baseline.files import INDEX
+from ciguard.baseline.encoding import SCHEMA
+from ciguard.baseline.files import stored_layout
 from ciguard.baseline.git_command import Git, GitError
+from ciguard.baseline.layout import INDEX, leftovers
 from ciguard.baseline.store import FolderStore
 from ciguard.domain import visible
 from ciguard.errors import BaselineError
+from ciguard.files import stamp
 
 if TYPE_CHECKING:
     from ciguard.baseline.comparison import Records
     from ciguard.baseline.store import Beside, Change
     from ciguard.config import GitBranch
+    from ciguard.files import Stamp
 
 _TIP = "refs/ciguard/tip"
 _OWN = re.compile(
-    r"buckets\.jsonl|outbox\.jsonl|frontier\.json|experience-[\w.-]{1,100}\.jsonl|corpus/[\w-]{1,60}\.jsonl?",
+    r"(?:buckets|corpus|outbox)\.jsonl|frontier\.json|experience-[\w.-]{1,100}\.jsonl"
+    r"|(?:buckets|corpus)/[\w-]{1,60}\.jsonl?",
     re.ASCII,
 )
 """Files of a baseline. Others on the branch, such as a README, stay as they are."""
+_PARTS = ("buckets/", "corpus/")
 _REGULAR = frozenset({"100644", "100755"})
 _MOST_BYTES = 1 << 30
 """Of all files together, and of each."""
@@ -74,7 +80,8 @@ class GitBranchStore:
         self._git = Git(self._root / "repository", name=self._name, limit_s=_COMMAND_S)
         self._urls: tuple[str, str] | None = None
         self._tip = ""
-        self._files: frozenset[str] = frozenset()
+        self._kept: dict[str, tuple[Stamp, str]] = {}
+        """What git has of the files: the stamp of each, and the object that holds it."""
         self.folder = self._root / "files"
         """The files of the tip that was read last."""
         self._here = FolderStore(self.folder, name=self._name)
@@ -161,7 +168,6 @@ class GitBranchStore:
     def _use(self, blobs: dict[str, str]) -> None:
         """Write files of the baseline into a new folder: no link, no other name."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        self._files = frozenset(blobs)
         self.folder = Path(tempfile.mkdtemp(dir=self._root, prefix="files-"))
         self._here = FolderStore(self.folder, name=self._name)
         given = "".join(f"{blob}\n" for blob in blobs.values())
@@ -177,6 +183,10 @@ class GitBranchStore:
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(content)
             stream = stream[len(header) + len(content) + 2 :]
+        self._kept = {file: (stamp(self.folder / file), blob) for file, blob in blobs.items()}
+        if left := _not_of_its_layout(self.folder):
+            msg = f"{visible(left)} is not of the layout that {INDEX} names"
+            raise self._refusal(msg)
 
     def _blobs(self, tip: str) -> dict[str, str]:
         """Return the files of a commit that are a baseline's; refuse what no baseline has."""
@@ -192,6 +202,9 @@ class GitBranchStore:
             if _OWN.fullmatch(file):
                 blobs[file] = blob
                 total += int(size)
+            elif file.startswith(_PARTS) and ".json" in file:
+                msg = f"{visible(file)} is in a place of parts, and none"
+                raise self._refusal(msg)
         if total > _MOST_BYTES:
             msg = f"the files of the baseline hold more than {_MOST_BYTES} bytes"
             raise self._refusal(msg)
@@ -202,16 +215,25 @@ class GitBranchStore:
 
     def _commit(self, tip: str, count: int) -> str:
         """Return a commit on top of `tip` with the files as they are; `tip` if nothing changed."""
-        every = (path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*.json*"))
-        files = sorted(name for name in every if _OWN.fullmatch(name))
+        every = {
+            path.relative_to(self.folder).as_posix(): path for path in self.folder.rglob("*.json*")
+        }
+        stamps = {file: stamp(path) for file, path in every.items() if _OWN.fullmatch(file)}
+        changed = [file for file in sorted(stamps) if not self._is_kept(file, stamps[file])]
+        gone = self._kept.keys() - stamps
+        if tip and not changed and not gone:
+            return tip
         index = {"GIT_INDEX_FILE": str(self._root / "index")}
         git = self._git
-        paths = "".join(f"{self.folder / name}\n" for name in files)
-        hashes = git.text("hash-object", "-w", "--no-filters", "--stdin-paths", given=paths)
+        paths = "".join(f"{self.folder / file}\n" for file in changed)
+        hashes = git.text("hash-object", "-w", "--no-filters", "--stdin-paths", given=paths).split()
         entries = [
-            *(f"0 {'0' * 40}\t{name}\0" for name in self._files.difference(files)),
-            *(f"100644 {blob}\t{name}\0" for blob, name in zip(hashes.split(), files, strict=True)),
+            *(f"0 {'0' * 40}\t{file}\0" for file in sorted(gone)),
+            *(f"100644 {blob}\t{file}\0" for blob, file in zip(hashes, changed, strict=True)),
         ]
+        self._kept |= {f: (stamps[f], blob) for blob, f in zip(hashes, changed, strict=True)}
+        for file in gone:
+            del self._kept[file]
         git.text("read-tree", *((tip,) if tip else ("--empty",)), variables=index)
         git.text("update-index", "-z", "--index-info", given="".join(entries), variables=index)
         tree = git.text("write-tree", variables=index)
@@ -219,6 +241,9 @@ class GitBranchStore:
             return tip
         parents = ("-p", tip) if tip else ()
         return git.text("commit-tree", tree, *parents, given=f"Baseline of {count} buckets\n")
+
+    def _is_kept(self, file: str, now: Stamp) -> bool:
+        return file in self._kept and self._kept[file][0] == now
 
     def _push(self, commit: str, tip: str) -> GitError | None:
         """Push a commit if the branch is still at `tip`; return why that failed, if it did."""
@@ -253,6 +278,17 @@ class GitBranchStore:
 
     def _refusal(self, why: str) -> BaselineError:
         return BaselineError(f"{self._name}: {why}. The branch is left as it is.")
+
+
+def _not_of_its_layout(folder: Path) -> str:
+    """Return a part that no reader reads; a commit is whole, so no killed writer has left it."""
+    try:
+        layout = stored_layout(folder)
+    except ValueError:
+        return ""  # whoever reads it says so
+    if layout is None or layout.schema != SCHEMA:
+        return ""
+    return next((path.relative_to(folder).as_posix() for path in leftovers(folder, layout)), "")
 
 
 def _logins(git: Git) -> list[tuple[str, str]]:

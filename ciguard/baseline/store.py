@@ -10,11 +10,14 @@ from typing import Protocol, TypeAlias
 from filelock import FileLock, Timeout
 
 from ciguard.baseline.comparison import Records, merge
-from ciguard.baseline.files import INDEX, Signature, read_records, signature, write_records
+from ciguard.baseline.files import Signature, read_records, signature
+from ciguard.baseline.layout import INDEX
+from ciguard.baseline.writing import write_records
 from ciguard.errors import BaselineError
 
 _LOCK = ".lock"
 _PATIENCE_S = 60.0
+_MOST_READINGS = 4
 
 Change: TypeAlias = Callable[[Records], Records]
 """Makes the new records of the stored ones. May be called again when others were faster."""
@@ -59,7 +62,7 @@ class BaselineStore(Protocol):
 
 
 class FolderStore:
-    """A baseline in a folder: `buckets.jsonl`, and the cases in `corpus/`."""
+    """A baseline in a folder: `buckets.jsonl`, `corpus.jsonl`, and parts of them if it is large."""
 
     def __init__(self, folder: Path, *, name: str = "") -> None:
         """Make a store.
@@ -87,10 +90,18 @@ class FolderStore:
         """
         if not self.exists():
             return {}
-        before = signature(self.folder)
-        if before != self._signature:
-            self._records = read_records(self.folder, self._name)
-            self._signature = before
+        for is_last in (*[False] * _MOST_READINGS, True):
+            before = signature(self.folder)
+            if before == self._signature:
+                break
+            try:
+                self._records = read_records(self.folder, self._name)
+            except BaselineError:
+                if is_last or signature(self.folder) == before:
+                    raise  # nobody is moving lines to other files at this moment
+            else:
+                self._signature = before
+                break
         return self._records
 
     def save(self, records: Records, *, beside: Beside | None = None) -> Records:

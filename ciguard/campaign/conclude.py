@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.baseline import (
     Exercised,
@@ -15,6 +16,7 @@ from ciguard.baseline import (
     current,
     establish,
     known_to,
+    merge,
     open_store,
     update,
 )
@@ -27,7 +29,7 @@ from ciguard.errors import BaselineError, ExitCode
 from ciguard.triage import relate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Mapping
+    from collections.abc import Collection, Generator
     from pathlib import Path
 
     from ciguard.baseline import BaselineRecord, BaselineStore, Records
@@ -39,11 +41,19 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher
 
 
+Intends: TypeAlias = Callable[
+    [Verdict, tuple[Bucket, ...], Mapping[str, str]], Callable[["Path", "Records"], None]
+]
+"""Is told verdict, buckets and versions by target before they are remembered; returns what writes
+into the baseline's folder what is to be done about the records that it is given."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """What earlier runs have left."""
 
     store: BaselineStore
+    intends: Intends | None = None
     records: Records
     is_first: bool
     """There is no baseline yet: this run establishes it."""
@@ -71,13 +81,20 @@ class Memory:
         return sorted(worth, key=lambda r: (-r.exhibit.severity, r.fingerprint))
 
 
-def load_memory(config: Config) -> Memory:
+def load_memory(
+    config: Config, *, store: BaselineStore | None = None, intends: Intends | None = None
+) -> Memory:
     """Read the baseline.
+
+    Args:
+        config: names it.
+        store: which keeps it, if it is open already.
+        intends: decides what is to be done about what the run finds.
 
     Raises:
         BaselineError: if it cannot be read; its files are left as they are.
     """
-    store = open_store(config.baseline)
+    store = store or open_store(config.baseline)
     is_first = not store.exists()
     if is_first and config.compare_only and not config.base:
         msg = (
@@ -87,6 +104,7 @@ def load_memory(config: Config) -> Memory:
         raise BaselineError(msg)
     return Memory(
         store=store,
+        intends=intends,
         records={} if is_first else store.load(),
         is_first=is_first,
         frontier=Frontier(store.folder, is_first=is_first),
@@ -160,7 +178,7 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
     decided = decide(run, written)
     if decided.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}:
         if not run.config.is_read_only:
-            _remember(run, written)
+            _remember(run, decided)
         with suppress(KeyboardInterrupt):  # too late: all is done and remembered
             yield StageFinished(stage="remember", spent_s=run.budget.finish_stage("remember"))
     return decided
@@ -199,9 +217,9 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
     return Decided(verdict=verdict, exit_code=code, summary=text, buckets=tuple(buckets))
 
 
-def _remember(run: Conclusion, buckets: list[Bucket]) -> None:
+def _remember(run: Conclusion, decided: Decided) -> None:
     """Update baseline and frontier. What is still pending is not known yet."""
-    settled = [b for b in buckets if b.confirmation is not Confirmation.PENDING]
+    settled = [b for b in decided.buckets if b.confirmation is not Confirmation.PENDING]
     versions = {name: member.environment.version for name, member in run.members.items()}
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     sighting = Sighting(time=now, versions=tuple(sorted(versions.items())))
@@ -209,6 +227,15 @@ def _remember(run: Conclusion, buckets: list[Bucket]) -> None:
     after = (
         establish(settled, sighting) if run.memory.is_first else update(known, settled, sighting)
     )
+    intends = run.memory.intends
+    put = None if intends is None else intends(decided.verdict, decided.buckets, versions)
+
+    def changed(stored: Records) -> Records:
+        merged = merge(after, stored)
+        if put is not None:
+            # First what is to be done: for a bucket that is known already nobody would do it.
+            put(run.memory.store.folder, merged)
+        return merged
 
     def beside(folder: Path) -> None:
         for library, snapshot in run.used.items():
@@ -219,4 +246,4 @@ def _remember(run: Conclusion, buckets: list[Bucket]) -> None:
         frontier.note(sighting)
         frontier.save()
 
-    run.memory.store.save(after, beside=beside)
+    run.memory.store.change(changed, beside=beside)

@@ -36,7 +36,8 @@ from ciguard.oracles import PERFORMANCE, is_measured
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ciguard.campaign.conclude import Memory
+    from ciguard.baseline import BaselineStore
+    from ciguard.campaign.conclude import Intends, Memory
     from ciguard.campaign.group import Group
     from ciguard.config import Config
     from ciguard.domain import Bucket
@@ -50,11 +51,18 @@ EXPERIENCE = "experience"
 """Key of the parameters: which snapshots of what was learned the run began with."""
 
 
-def run(config: Config) -> Iterator[Event]:
+def run(
+    config: Config, *, store: BaselineStore | None = None, intends: Intends | None = None
+) -> Iterator[Event]:
     """Run a campaign.
 
     The last event is `RunFinished`, also after an interruption: a KeyboardInterrupt, raised here or
     thrown in, ends the run with what was found so far.
+
+    Args:
+        config: what to run.
+        store: of the baseline, if it is open already.
+        intends: decides what is to be done about what is found, before the baseline is written.
 
     Raises:
         CiguardError: before anything runs, if targets, baseline or output folder are unusable;
@@ -65,7 +73,7 @@ def run(config: Config) -> Iterator[Event]:
         past = read_journal(config.out)
         config = resumed(config, past.parameters)
     plan, config = planned(config)
-    memory = load_memory(config)
+    memory = load_memory(config, store=store, intends=intends)
     yield RunStarted(
         targets=(*config.base, *config.targets),
         levels=config.levels,

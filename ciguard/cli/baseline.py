@@ -20,7 +20,7 @@ from ciguard.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.baseline import Records
+    from ciguard.baseline import Inventory, Records
     from ciguard.config import Effective
 
 _OF_ISSUES = ["tracker", "dry-run", *(key for key in SETTINGS if key.startswith("issue"))]
@@ -56,11 +56,14 @@ def init(settings: Effective) -> int:
 @takes_settings("baseline")
 def show(settings: Effective) -> None:
     """Show how much is known, and what is in quarantine since it does not show every time."""
-    from ciguard.baseline import open_store  # noqa: PLC0415 - not for `--help`
+    from ciguard.baseline import inventory, open_store  # noqa: PLC0415 - not for `--help`
 
     place = settings.config.baseline
-    records = open_store(place).load()
+    store = open_store(place)
+    records = store.load()
     for line in _lines(location_text(place), records):
+        click.echo(line)
+    for line in _files(inventory(store.folder)):
         click.echo(line)
 
 
@@ -122,6 +125,18 @@ def promote(settings: Effective, most: int) -> None:
             click.echo(f"{name} {visible(record.exhibit.api)}: {visible(record.issue)}")
     waiting = sum(r.state == "open" and not r.issue for r in after.values())
     click.echo(f"{waiting:,} open buckets have no issue.")
+
+
+def _files(found: Inventory) -> Iterator[str]:
+    if found.parts > 1:
+        size, largest = found.size / 1e6, found.largest / 1e6
+        yield f"Kept in {found.parts:,} parts: {size:,.1f} MB, the largest file {largest:,.1f} MB"
+    if found.leftovers:
+        yield "Left by a writer that was killed; not read, and removed by the next one:"
+    for name in found.leftovers[:_MOST_SHOWN]:
+        yield f"  {visible(name)}"
+    if len(found.leftovers) > _MOST_SHOWN:
+        yield f"  and {len(found.leftovers) - _MOST_SHOWN:,} more"
 
 
 def _lines(place: str, records: Records) -> Iterator[str]:

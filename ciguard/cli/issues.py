@@ -23,6 +23,7 @@ from ciguard.trackers import (
 )
 
 if TYPE_CHECKING:
+    from ciguard.baseline import BaselineStore
     from ciguard.config import Config, Effective
 
 _MOST_LOCAL_ISSUES = 10_000
@@ -38,6 +39,7 @@ class Issues:
 
     filing: Filing
     desk: Desk
+    store: BaselineStore
 
 
 def filing_of(settings: Effective) -> Issues:
@@ -57,7 +59,7 @@ def filing_of(settings: Effective) -> Issues:
         rules=_rules(config),
         sources=Sources(out=config.out, template=template),
     )
-    return Issues(filing, desk)
+    return Issues(filing, desk, store)
 
 
 def _tracker(config: Config) -> Tracker:

@@ -42,12 +42,14 @@ def campaign(settings: Effective, *, files_issues: bool) -> int:
     documents = [name for name in REPORTERS.items() if name not in CONSOLES]
     reporters: dict[str, Reporter] = {name: REPORTERS.get(name)(destination) for name in documents}
     issues = filing_of(settings) if files_issues else None
+    events = run_campaign(config)
     if issues is not None:
         reporters["issues"] = issues.filing
+        events = run_campaign(config, store=issues.store, intends=issues.filing.intend)
     console = console_name(os.environ, sys.stdout)
     reporters[console] = REPORTERS.get(console)(destination)
     with Interrupts() as interrupts:
-        ended = dispatch(run_campaign(config), reporters, shield=interrupts.held)
+        ended = dispatch(events, reporters, shield=interrupts.held)
     for line in issues.desk.says if issues and (config.issues or config.dry_run) else ():
         click.echo(f"issues: {line}")
     for failure in ended.failures:

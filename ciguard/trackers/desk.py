@@ -13,8 +13,9 @@ from ciguard.trackers.tasks import Close, File, perform, still_holds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from ciguard.baseline import Records
+    from ciguard.baseline import Change, Records
     from ciguard.trackers.contract import Issue, Tracker
     from ciguard.trackers.outbox import Outbox
     from ciguard.trackers.tasks import Task
@@ -40,6 +41,8 @@ class Desk:
         self.says: list[str] = []
         """What was done, for a person, one line each."""
         self._done: list[Task] = []
+        self._void: list[Task] = []
+        """What waited and need not be done any more."""
         self.refusal: CiguardError | None = None
         """Why something was refused that only a person can put right."""
 
@@ -56,15 +59,26 @@ class Desk:
         """
         tasks = self._outbox.tasks()
         holding = [task for task in tasks if still_holds(task, records)]
-        if not self.is_dry:
-            self._outbox.remove([task for task in tasks if task not in holding])
+        self._void = [task for task in tasks if task not in holding]
         return holding
+
+    def put(self, folder: Path, tasks: Sequence[Task]) -> None:
+        """Put tasks into the outbox, to be done by `work`.
+
+        Args:
+            folder: the baseline's, in the course of a change of it.
+            tasks: of this run.
+
+        Raises:
+            OutputError: if the outbox cannot be read or written.
+        """
+        self._outbox.put(folder, tasks)
 
     def work(self, tasks: Sequence[Task], records: Records, *, room: int) -> dict[str, str]:
         """Do what waits, then these tasks.
 
         Args:
-            tasks: of this run.
+            tasks: of this run, those that were not put into the outbox before.
             records: the baseline as it is now.
             room: how many new issues may be opened; more wait for the next run.
 
@@ -101,16 +115,24 @@ class Desk:
             self._note(task, issue, issues)
         return issues
 
-    def settle(self) -> None:
+    def settle(self, *, change: Change | None = None) -> None:
         """Forget what is done.
 
+        Args:
+            change: what the baseline is to know of it; written in the same step.
+
         Raises:
-            OutputError: if the outbox cannot be written.
+            OutputError: if the outbox cannot be read or written.
+            BaselineError: if the baseline cannot.
         """
         if self._dry is not None:
             self.says += self._dry.says or ["nothing would be done"]
             return
-        self._outbox.remove(self._done)
+        gone = [*self._done, *self._void]
+        if change is None:
+            self._outbox.remove(gone)
+        else:
+            self._outbox.remove(gone, change=change)
         left = len(self._outbox.tasks())
         if left:
             self.says.append(f"{left} wait for the next run")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ciguard.baseline import find_record, is_regression, with_issues
+from ciguard.baseline import find_record, is_regression, merge, with_issues
 from ciguard.domain import RunFinished, Verdict
 from ciguard.errors import TrackerUnavailableError
 from ciguard.trackers.body import Context, report, roll_up
@@ -17,6 +17,7 @@ from ciguard.trackers.tasks import Close, File, Refresh
 from ciguard.trackers.template import Template, built_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from ciguard.baseline import BaselineStore, Records
@@ -37,6 +38,15 @@ class Sources:
     out: Path
     """The run's folder, which holds the reproducers."""
     template: Template | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a run has found."""
+
+    verdict: Verdict
+    buckets: tuple[Bucket, ...]
+    versions: Mapping[str, str]
 
 
 class Filing:
@@ -61,6 +71,36 @@ class Filing:
         self._rules = rules
         self._sources = sources
         self._before: Records = self._load() if store.exists() else {}
+        self._granted: int | None = None
+        """How many issues this run may open, once its tasks are in the outbox."""
+        self._failure: Exception | None = None
+
+    def intend(
+        self, verdict: Verdict, buckets: tuple[Bucket, ...], versions: Mapping[str, str]
+    ) -> Callable[[Path, Records], None]:
+        """Prepare to put what is to be done into the outbox when the baseline is written.
+
+        What was found and what is to be done about it are then one change. A failure here does not
+        hinder the baseline: `receive` raises it.
+
+        Args:
+            verdict: of the run that is about to be remembered.
+            buckets: as `RunFinished.buckets`.
+            versions: of the library, by target.
+
+        Returns:
+            What writes into the baseline's folder, given the records that will be stored there.
+        """
+        found = _Found(verdict, buckets, versions)
+        room = None if self._desk.is_dry else self._attempt(self._room)
+
+        def put(folder: Path, after: Records) -> None:
+            if room is None:
+                return
+            known = of_this_tracker(after, self._rules)
+            self._granted = self._attempt(lambda: self._put(folder, found, known, room))
+
+        return put
 
     def receive(self, event: Event) -> None:
         """File when the run is over; an interrupted or failed run proves nothing and files nothing.
@@ -70,6 +110,8 @@ class Filing:
                 tracker that does not answer is no error: what was not filed waits in the outbox.
         """
         if isinstance(event, RunFinished) and event.verdict in _CONCLUSIVE:
+            if self._failure is not None:
+                raise self._failure
             self._file(event)
 
     def close(self) -> None:
@@ -78,24 +120,42 @@ class Filing:
     def _load(self) -> Records:
         return of_this_tracker(self._store.load(), self._rules)
 
-    def _file(self, event: RunFinished) -> None:
-        after = self._load()
+    def _attempt(self, act: Callable[[], int]) -> int | None:
+        self._failure = None
+        try:
+            return act()
+        except Exception as error:  # noqa: BLE001 - a reporter's failure must not hinder the run
+            self._failure = error
+            return None
+
+    def _put(self, folder: Path, found: _Found, after: Records, room: int) -> int:
+        self._desk.put(folder, self._tasks(found, after, room))
+        return room
+
+    def _tasks(self, found: _Found, after: Records, room: int) -> list[Task]:
+        """Return what is to be done about a run's buckets, beside what waits already."""
         waiting = self._desk.waiting(after)
         promised = {task.fingerprint for task in waiting if isinstance(task, File)} - {ROLL_UP}
-        room = self._room()
         chosen = plan(
-            [bucket for bucket in event.buckets if bucket.fingerprint not in promised],
+            [bucket for bucket in found.buckets if bucket.fingerprint not in promised],
             before=self._before,
             after=after,
             rules=replace(self._rules, cap=max(0, room - len(promised))),
-            establishes=event.verdict is Verdict.ESTABLISHED,
+            establishes=found.verdict is Verdict.ESTABLISHED,
         )
-        versions = {target.name: target.version for target in event.targets}
-        tasks = _Author(self._before, after, versions, self._sources).tasks(chosen)
+        return _Author(self._before, after, found.versions, self._sources).tasks(chosen)
+
+    def _file(self, event: RunFinished) -> None:
+        after = self._load()
+        room = self._granted
+        tasks: list[Task] = []
+        if room is None:  # nobody has asked what it intends
+            versions = {target.name: target.version for target in event.targets}
+            room = self._room()
+            tasks = self._tasks(_Found(event.verdict, event.buckets, versions), after, room)
         issues = self._desk.work(tasks, after, room=room)
-        if not self._desk.is_dry:
-            self._remember(issues)
-        self._desk.settle()
+        # The older issue stays where another job has noted one meanwhile.
+        self._desk.settle(change=lambda stored: merge(stored, with_issues(stored, issues)))
         if self._desk.refusal is not None:
             raise self._desk.refusal
 
@@ -107,19 +167,12 @@ class Filing:
             today = 0  # nothing will be opened now, and the outbox is emptied by these rules, too
         return max(0, min(self._rules.cap, self._rules.per_day - today))
 
-    def _remember(self, issues: dict[str, str]) -> None:
-        """Note the issues in the baseline, so that no later run files them again."""
-        stored = self._store.load()
-        noted = with_issues(stored, issues)
-        if noted != stored:
-            self._store.save(noted)
-
 
 class _Author:
     """Writes what a plan wants to say."""
 
     def __init__(
-        self, before: Records, after: Records, versions: dict[str, str], sources: Sources
+        self, before: Records, after: Records, versions: Mapping[str, str], sources: Sources
     ) -> None:
         self._before = before
         self._after = after

@@ -14,15 +14,19 @@ from ciguard.files import read_text, replace_file
 from ciguard.trackers.tasks import replaces, task_from_json, task_to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from ciguard.baseline import BaselineStore
+    from ciguard.baseline import BaselineStore, Change, Records
     from ciguard.trackers.tasks import Task
 
 OUTBOX = "outbox.jsonl"
 _MOST_BYTES = 256 << 20
 _SCHEMA = 1
+
+
+def _unchanged(records: Records) -> Records:
+    return records
 
 
 class Outbox:
@@ -39,47 +43,45 @@ class Outbox:
         """
         return self._read(self._store.folder / OUTBOX)
 
-    def add(self, tasks: Iterable[Task]) -> None:
+    def add(self, tasks: Sequence[Task]) -> None:
         """Add tasks; one that makes an earlier one pointless takes its place.
 
         Raises:
-            OutputError: if the file cannot be read.
-            BaselineError: if it cannot be written.
+            OutputError: if the file cannot be read or written.
+            BaselineError: if the baseline cannot.
         """
-        added = list(tasks)
+        if tasks:
+            self._store.save({}, beside=lambda folder: self.put(folder, tasks))
 
-        def with_added(waiting: list[Task]) -> list[Task]:
-            for task in added:
-                waiting = [other for other in waiting if not replaces(task, other)] + [task]
-            return waiting
+    def put(self, folder: Path, tasks: Sequence[Task]) -> None:
+        """Add tasks in the course of a change of the baseline.
 
-        if added:
-            self._change(with_added)
-
-    def remove(self, done: Iterable[Task]) -> None:
-        """Take out what is done.
+        Args:
+            folder: the baseline's, which nobody else writes meanwhile.
+            tasks: as for `add`.
 
         Raises:
-            OutputError: if the file cannot be read.
-            BaselineError: if it cannot be written.
+            OutputError: if the file cannot be read or written.
         """
-        gone = list(done)
-        if gone:
-            self._change(lambda waiting: [task for task in waiting if task not in gone])
+        waiting = self._read(folder / OUTBOX)
+        for task in tasks:
+            waiting = [other for other in waiting if not replaces(task, other)] + [task]
+        _write(folder / OUTBOX, waiting)
 
-    def _change(self, changed: Callable[[list[Task]], list[Task]]) -> None:
-        """Write what becomes of the tasks, while nobody else writes the baseline."""
+    def remove(self, done: Sequence[Task], *, change: Change = _unchanged) -> None:
+        """Take out what is done, and change the records of the baseline in the same step.
+
+        Raises:
+            OutputError: if the file cannot be read or written.
+            BaselineError: if the baseline cannot.
+        """
 
         def beside(folder: Path) -> None:
-            path = folder / OUTBOX
-            tasks = changed(self._read(path))
-            lines = (json.dumps({"schema": _SCHEMA, **task_to_json(task)}) for task in tasks)
-            if tasks:
-                replace_file(path, "".join(f"{line}\n" for line in lines), durable=True)
-            else:
-                path.unlink(missing_ok=True)
+            waiting = self._read(folder / OUTBOX)
+            _write(folder / OUTBOX, [task for task in waiting if task not in done])
 
-        self._store.save({}, beside=beside)
+        if done or change is not _unchanged:
+            self._store.change(change, beside=beside if done else None)
 
     def _read(self, path: Path) -> list[Task]:
         try:
@@ -93,6 +95,18 @@ class Outbox:
             for number, line in enumerate(text.split("\n"), start=1)
             if line.strip()
         ]
+
+
+def _write(path: Path, tasks: list[Task]) -> None:
+    lines = (json.dumps({"schema": _SCHEMA, **task_to_json(task)}) for task in tasks)
+    try:
+        if tasks:
+            replace_file(path, "".join(f"{line}\n" for line in lines), durable=True)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        msg = f"{path}: cannot be written: {error.strerror or error}. Free space, then run again."
+        raise OutputError(msg) from error
 
 
 def _task(path: Path, number: int, line: str) -> Task:

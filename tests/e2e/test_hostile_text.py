@@ -50,16 +50,12 @@ def poison(baseline: Path) -> None:
     header, *records = path.read_text("utf-8").splitlines()
     poisoned = [_poisoned(json.loads(record)) for record in records]
     path.write_text("\n".join([header, *map(json.dumps, poisoned)]) + "\n", "utf-8")
-    shards = list((baseline / "corpus").iterdir())
-    cases = [json.loads(line) for path in shards for line in path.read_text("utf-8").splitlines()]
-    for shard in shards:
-        shard.unlink()
+    corpus = baseline / "corpus.jsonl"
+    cases = [json.loads(line) for line in corpus.read_text("utf-8").splitlines()]
     for stored in cases:
         stored["case"][0] = GONE
         stored["fingerprint"] = _another(stored["fingerprint"])
-        shard = baseline / "corpus" / f"{stored['fingerprint'].partition(':')[2][0]}.jsonl"
-        with shard.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(stored) + "\n")
+    corpus.write_text("".join(f"{json.dumps(stored)}\n" for stored in cases), "utf-8")
 
 
 def _poisoned(tree: object) -> object:

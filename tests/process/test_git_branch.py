@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BRANCH = "ciguard-baseline"
 ONE, OTHER = NAMES[1], NAMES[2]
-HEADER = '{"schema": 2}\n'
+HEADER = '{"schema": 3, "digits": 0}\n'
 PLAIN = "100644"
 
 
@@ -63,8 +63,7 @@ def test_the_first_push_makes_a_branch_without_parents_and_the_next_goes_on_top(
     assert store(remote).load() == {ONE: record(ONE), OTHER: record(OTHER)}
     assert git(remote, "ls-tree", "-r", "--name-only", BRANCH).split() == [
         "buckets.jsonl",
-        "corpus/1.jsonl",
-        "corpus/2.jsonl",
+        "corpus.jsonl",
     ]
 
 
@@ -116,7 +115,7 @@ def test_records_may_be_taken_away(remote: Path) -> None:
     store(remote).change(lambda stored: {ONE: stored[ONE]})
 
     assert store(remote).load() == {ONE: record(ONE)}
-    assert "corpus/2.jsonl" not in git(remote, "ls-tree", "-r", "--name-only", BRANCH)
+    assert OTHER not in git(remote, "show", f"{BRANCH}:corpus.jsonl")
 
 
 def test_what_lies_beside_the_records_travels_with_them(remote: Path) -> None:
@@ -135,15 +134,16 @@ def test_what_lies_beside_the_records_travels_with_them(remote: Path) -> None:
 def test_other_files_of_the_branch_stay(remote: Path) -> None:
     store(remote).save({ONE: record(ONE)})
     kept = {name: (PLAIN, git(remote, "show", f"{BRANCH}:{name}") + "\n") for name in FILES}
-    commit_files(remote, BRANCH, {**kept, "README.md": (PLAIN, "Made by ciguard.\n")})
+    commit_files(remote, BRANCH, {**kept, **dict.fromkeys(NOTES, (PLAIN, "Made by ciguard.\n"))})
 
     store(remote).save({OTHER: record(OTHER)})
 
-    assert git(remote, "show", f"{BRANCH}:README.md") == "Made by ciguard."
+    assert [git(remote, "show", f"{BRANCH}:{name}") for name in NOTES] == ["Made by ciguard."] * 2
     assert len(store(remote).load()) == 2
 
 
-FILES = ("buckets.jsonl", "corpus/1.jsonl")
+NOTES = ("README.md", "corpus/README.md")
+FILES = ("buckets.jsonl", "corpus.jsonl")
 HOSTILE = {
     "a link": ({"buckets.jsonl": ("120000", "/etc/passwd")}, "is a link"),
     "a linked case": (
@@ -159,6 +159,30 @@ HOSTILE = {
     "a huge line": (
         {"buckets.jsonl": (PLAIN, HEADER + " " * (1 << 20) + "x")},
         "longer than 1048576",
+    ),
+    "a part that no header names": (
+        {"buckets.jsonl": (PLAIN, HEADER), "buckets/1.jsonl": (PLAIN, "")},
+        "buckets/1.jsonl is not of the layout",
+    ),
+    "a linked part": (
+        {"buckets.jsonl": (PLAIN, HEADER), "buckets/1.jsonl": ("120000", "../buckets.jsonl")},
+        "is a link",
+    ),
+    "a folder among parts": (
+        {"buckets.jsonl": (PLAIN, HEADER), "buckets/1.jsonl/x": (PLAIN, "")},
+        "is in a place of parts, and none",
+    ),
+    "a part with a space in its name": (
+        {"buckets.jsonl": (PLAIN, HEADER), "corpus/1 .jsonl": (PLAIN, "")},
+        "is in a place of parts, and none",
+    ),
+    "a part of another name": (
+        {"buckets.jsonl": (PLAIN, HEADER), "corpus/zz.jsonl": (PLAIN, "")},
+        "corpus/zz.jsonl is not of the layout",
+    ),
+    "a part that is missing": (
+        {"buckets.jsonl": (PLAIN, '{"schema": 3, "digits": 1}\n')},
+        "buckets/0.jsonl: cannot be read: No such file",
     ),
     "a default branch": ({"setup.py": (PLAIN, "import this")}, "holds no baseline"),
 }
@@ -307,19 +331,55 @@ def test_a_header_that_logs_in_is_taken_from_the_repository_at_hand(
     assert not any("t0ken" in word for word in words)
 
 
-def test_a_branch_of_an_older_ciguard_becomes_one_of_today(remote: Path, tmp_path: Path) -> None:
+CASES_OF = {1: f"corpus/{ONE.replace(':', '-')}.json", 2: "corpus/1.jsonl"}
+
+
+@pytest.mark.parametrize("schema", CASES_OF)
+def test_a_branch_of_an_older_ciguard_becomes_one_of_today(
+    remote: Path, tmp_path: Path, schema: int
+) -> None:
     FolderStore(tmp_path / "new").save({ONE: record(ONE)})
-    index = (tmp_path / "new" / "buckets.jsonl").read_text().replace('"schema": 2', '"schema": 1')
-    case = (tmp_path / "new" / "corpus" / "1.jsonl").read_text()
-    name = f"corpus/{ONE.replace(':', '-')}.json"
-    commit_files(remote, BRANCH, {"buckets.jsonl": (PLAIN, index), name: (PLAIN, case)})
+    _, line = (tmp_path / "new" / "buckets.jsonl").read_text().splitlines()
+    case = (tmp_path / "new" / "corpus.jsonl").read_text()
+    index = f'{{"schema": {schema}}}\n{line}\n'
+    commit_files(remote, BRANCH, {"buckets.jsonl": (PLAIN, index), CASES_OF[schema]: (PLAIN, case)})
 
     assert store(remote).load() == {ONE: record(ONE)}
     store(remote).save({OTHER: record(OTHER)})
 
-    files = git(remote, "ls-tree", "-r", "--name-only", BRANCH).split()
-    assert files == ["buckets.jsonl", "corpus/1.jsonl", "corpus/2.jsonl"]
+    names = git(remote, "ls-tree", "-r", "--name-only", BRANCH).split()
+    assert names == ["buckets.jsonl", "corpus.jsonl"]
     assert store(remote).load() == merge({ONE: record(ONE)}, {OTHER: record(OTHER)})
+
+
+def test_what_a_store_has_pushed_and_removed_leaves_the_branch(remote: Path) -> None:
+    one = store(remote)
+    one.save({ONE: record(ONE)}, beside=lambda folder: write(folder / "outbox.jsonl"))
+
+    one.save({}, beside=lambda folder: (folder / "outbox.jsonl").unlink())
+
+    assert "outbox" not in git(remote, "ls-tree", "-r", "--name-only", BRANCH)
+
+
+def write(path: Path) -> None:
+    path.write_text("{}\n")
+
+
+def test_a_large_baseline_is_pushed_in_parts_and_a_change_moves_one_of_them(
+    remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ciguard.baseline.layout.MOST_IN_PART", 2)
+    known = {name: record(name) for name in NAMES}
+    one = store(remote)
+    one.save(known)
+    before = git(remote, "ls-tree", "-r", BRANCH).splitlines()
+
+    one.save({ONE: replace(record(ONE), issue="7")})
+
+    after = git(remote, "ls-tree", "-r", BRANCH).splitlines()
+    assert len(before) == 1 + 2 * 16
+    assert [line.split("\t")[1] for line in set(after) - set(before)] == ["buckets/1.jsonl"]
+    assert store(remote).load() == {**known, ONE: replace(record(ONE), issue="7")}
 
 
 def test_nothing_is_left_in_the_temporary_folder(

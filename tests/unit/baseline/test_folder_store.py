@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ONE = NAMES[1]
-HEADER = '{"schema": 2}'
+HEADER = '{"schema": 3, "digits": 0}'
+
+
+def files(folder: Path) -> list[str]:
+    """Return the files of the baseline in a folder."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.json*"))
 
 
 @pytest.fixture
@@ -51,31 +56,17 @@ def test_saving_merges_with_what_is_stored(
     assert store.load() == merge(first, second)
 
 
-def test_index_and_corpus_are_sorted_lines(tmp_path: Path) -> None:
+def test_index_and_corpus_are_sorted_lines_of_one_file_each(tmp_path: Path) -> None:
     names = (NAMES[2], NAMES[0], NAMES[1], "v1:1fffffffffffffff")
     FolderStore(tmp_path).save({name: record(name, argument="../../x\n") for name in names})
 
     header, *lines = (tmp_path / "buckets.jsonl").read_text().splitlines()
-    shards = {path.name: path.read_text() for path in (tmp_path / "corpus").iterdir()}
+    cases = (tmp_path / "corpus.jsonl").read_text().splitlines()
 
-    assert json.loads(header)["schema"] == 2
+    assert json.loads(header) == {"schema": 3, "records": "ciguard baseline", "digits": 0}
     assert [json.loads(line)["fingerprint"] for line in lines] == sorted(names)
-    assert set(shards) == {"0.jsonl", "1.jsonl", "2.jsonl"}
-    assert [json.loads(line)["fingerprint"] for line in shards["1.jsonl"].splitlines()] == [
-        NAMES[1],
-        "v1:1fffffffffffffff",
-    ]
-
-
-def test_only_the_shard_of_a_changed_case_is_written(tmp_path: Path) -> None:
-    store = FolderStore(tmp_path)
-    store.save({name: record(name, argument=12) for name in NAMES})
-    before = {path: path.stat().st_ino for path in (tmp_path / "corpus").iterdir()}
-
-    store.save({ONE: record(ONE, argument=1)})
-
-    changed = [path.name for path, inode in before.items() if path.stat().st_ino != inode]
-    assert changed == ["1.jsonl"]
+    assert [json.loads(line)["fingerprint"] for line in cases] == sorted(names)
+    assert files(tmp_path) == ["buckets.jsonl", "corpus.jsonl"]
 
 
 def test_a_change_may_take_records_away(tmp_path: Path) -> None:
@@ -85,7 +76,7 @@ def test_a_change_may_take_records_away(tmp_path: Path) -> None:
     kept = store.change(lambda stored: {ONE: stored[ONE]})
 
     assert store.load() == kept == {ONE: record(ONE)}
-    assert [path.name for path in (tmp_path / "corpus").iterdir()] == ["1.jsonl"]
+    assert (tmp_path / "corpus.jsonl").read_text().count("\n") == 1
 
 
 def test_what_lies_beside_the_records_is_written_after_them(tmp_path: Path) -> None:
@@ -130,8 +121,8 @@ def test_a_baseline_of_schema_1_is_read_and_becomes_one_of_today(
     store.save(new)
 
     assert store.load() == merge(old, new)
-    assert not list((folder / "corpus").glob("*.json"))
-    assert json.loads((folder / "buckets.jsonl").read_text().splitlines()[0])["schema"] == 2
+    assert files(folder) == ["buckets.jsonl", "corpus.jsonl"]
+    assert json.loads((folder / "buckets.jsonl").read_text().splitlines()[0])["schema"] == 3
 
 
 def test_a_migration_that_was_interrupted_is_read_and_completed(tmp_path: Path) -> None:
@@ -139,12 +130,13 @@ def test_a_migration_that_was_interrupted_is_read_and_completed(tmp_path: Path) 
     left = {path: path.read_bytes() for path in (tmp_path / "corpus").iterdir()}
     store = FolderStore(tmp_path)
     store.save({})
+    (tmp_path / "corpus").mkdir()
     for path, content in left.items():  # as if it had ended before it removed these
         path.write_bytes(content)
 
     assert store.load() == {ONE: record(ONE)}
     store.save({})
-    assert [path.name for path in (tmp_path / "corpus").iterdir()] == ["1.jsonl"]
+    assert files(tmp_path) == ["buckets.jsonl", "corpus.jsonl"]
 
 
 def test_saving_the_same_again_changes_no_byte(stored: FolderStore) -> None:
@@ -172,7 +164,7 @@ def _line(stored: FolderStore, **changes: object) -> str:
 DAMAGE = {
     "no header": ("", "line 1: this is not the header"),
     "a list": ("[1]", "line 1: this is not the header"),
-    "a newer schema": ('{"schema": 3}', "line 1: written by a newer ciguard (schema 3"),
+    "a newer schema": ('{"schema": 4}', "line 1: written by a newer ciguard (schema 4"),
     "an odd schema": ('{"schema": "x"}', "line 1: schema 'x' is not a number"),
     "half a line": (f'{HEADER}\n{{"finger', "line 2: "),
     "deep nesting": (f"{HEADER}\n{'[' * 100_000}", "line 2: "),
@@ -245,7 +237,7 @@ def test_bytes_that_are_no_text_are_named(stored: FolderStore) -> None:
 
 
 def test_a_bucket_without_its_case_is_refused(stored: FolderStore) -> None:
-    path = stored.folder / "corpus" / "1.jsonl"
+    path = stored.folder / "corpus.jsonl"
     path.write_text(path.read_text().replace(ONE, NAMES[2]))
 
     with pytest.raises(BaselineError, match=f"line 2: the corpus has no case of {ONE}"):
@@ -253,15 +245,15 @@ def test_a_bucket_without_its_case_is_refused(stored: FolderStore) -> None:
 
 
 def test_a_damaged_case_is_named_by_file_and_line(stored: FolderStore) -> None:
-    path = stored.folder / "corpus" / "1.jsonl"
+    path = stored.folder / "corpus.jsonl"
     path.write_text(path.read_text() + json.dumps({"fingerprint": NAMES[2], "case": "x"}))
 
-    with pytest.raises(BaselineError, match=r"corpus/1.jsonl, line 2: not an encoded case"):
+    with pytest.raises(BaselineError, match=r"corpus.jsonl, line 2: not an encoded case"):
         stored.load()
 
 
 def test_of_two_cases_of_one_bucket_the_simpler_one_stays(stored: FolderStore) -> None:
-    path = stored.folder / "corpus" / "1.jsonl"
+    path = stored.folder / "corpus.jsonl"
     complicated = case_to_line(ONE, record(ONE, argument="complicated").exhibit.case)
     path.write_text(f"{complicated}\n{path.read_text()}")
 
@@ -271,7 +263,7 @@ def test_of_two_cases_of_one_bucket_the_simpler_one_stays(stored: FolderStore) -
 def test_a_link_in_the_place_of_a_file_is_not_followed(
     stored: FolderStore, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    path = stored.folder / "corpus" / "1.jsonl"
+    path = stored.folder / "corpus.jsonl"
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "secret"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)

@@ -4,129 +4,35 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from baseline_examples import record
-from finding_examples import call, crash
+from filing_project import RULES, TARGET, Project, Stopped, bucket, finished, known
 
-from ciguard.baseline import FolderStore, Sighting, State, bucket_of, establish, update
+from ciguard.baseline import (
+    Sighting,
+    State,
+    bucket_of,
+    establish,
+)
 from ciguard.domain import (
-    Bucket,
     Comparison,
-    Confirmation,
-    RunFinished,
-    TargetSummary,
     Verdict,
 )
-from ciguard.errors import TrackerError, TrackerUnavailableError
+from ciguard.errors import OutputError, TrackerError, TrackerUnavailableError
 from ciguard.trackers import (
     ROLL_UP,
     Desk,
     Filing,
     FilingRules,
-    LocalTracker,
-    Outbox,
     Report,
     Sources,
-    Tracker,
 )
 from ciguard.trackers.news import evidence, news, regression
-from ciguard.triage import Buckets
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from ciguard.baseline import Records
-
-TARGET = "torch==2.13.0"
-RULES = FilingRules(cap=3, per_day=20)
-
-
-def bucket(api: str = "torch.fold", comparison: Comparison = Comparison.NEW) -> Bucket:
-    made = Buckets().add(crash(case=call(api=api)))
-    return replace(made, confirmation=Confirmation.CONFIRMED, comparison=comparison)
-
-
-def known(api: str = "torch.fold") -> Bucket:
-    return bucket(api, Comparison.KNOWN)
-
-
-class Stopped:
-    """A tracker that answers some calls of `open`, then fails."""
-
-    def __init__(self, tracker: Tracker, *, after: int, error: type[TrackerError]) -> None:
-        self._tracker = tracker
-        self._left = after
-        self._error = error
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._tracker, name)
-
-    def open(self, report: Report) -> object:
-        if not self._left:
-            msg = "GitHub cannot be reached"
-            raise self._error(msg)
-        self._left -= 1
-        return self._tracker.open(report)
-
-
-class Project:
-    """A baseline, an outbox and a folder of issues, over several runs."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.store = FolderStore(folder / "baseline")
-        self.outbox = Outbox(self.store)
-        self.issues = LocalTracker(folder / "issues")
-        self.day = 1
-        self.rules = RULES
-
-    def run(
-        self, *compared: Bucket, tracker: object = None, version: str = "2.13.0", dry: bool = False
-    ) -> list[str]:
-        """Conclude a run as a campaign does, and file it."""
-        desk = Desk(tracker or self.issues, self.outbox, dry_run=dry)  # type: ignore[arg-type]
-        sources = Sources(out=self.folder / "run")
-        filing = Filing(desk, self.store, rules=self.rules, sources=sources)
-        sighting = Sighting(
-            time=f"2026-01-{self.day:02}T00:00:00Z", commit="abc", versions=((TARGET, version),)
-        )
-        self.day += 1
-        is_first = not self.store.exists()
-        before: Records = {} if is_first else self.store.load()
-        self.store.save(update(before, compared, sighting))
-        verdict = Verdict.ESTABLISHED if is_first else Verdict.CLEAN
-        filing.receive(finished(verdict, compared, version))
-        filing.close()
-        return desk.says
-
-    def numbers(self) -> dict[str, bool]:
-        """Return whether each issue is open, by the API in its name."""
-        names = [path.name for path in (self.folder / "issues").glob("*.md")]
-        found = {name: self.issues.find(name[:19].replace("-", ":", 1)) for name in names}
-        return {name[20:-3]: issue.is_open for name, issue in found.items() if issue}
-
-    def text(self, name: Bucket) -> str:
-        issue = self.issues.find(name.fingerprint)
-        assert issue is not None
-        return (self.folder / "issues" / issue.number).read_text("utf-8")
-
-
-def finished(verdict: Verdict, buckets: tuple[Bucket, ...], version: str) -> RunFinished:
-    target = TargetSummary(
-        name=TARGET,
-        library="torch",
-        version=version,
-        python="3.11",
-        device="cpu",
-        packages={},
-        confined_by=(),
-        apis=1,
-    )
-    return RunFinished(
-        verdict=verdict, exit_code=0, summary="", targets=(target,), buckets=buckets, stages={}
-    )
 
 
 @pytest.fixture
@@ -269,6 +175,46 @@ def test_a_run_that_is_killed_while_filing_leaves_no_second_issue(project: Proje
 
     assert project.numbers() == {"torch.fold": True}
     assert project.store.load()[bucket().fingerprint].issue
+
+
+def test_what_cannot_be_intended_is_an_error_and_keeps_nothing_from_being_remembered(
+    project: Project,
+) -> None:
+    outbox = project.store.folder / "outbox.jsonl"
+    outbox.write_text("damaged\n")
+
+    with pytest.raises(OutputError, match=r"outbox.jsonl: line 1"):
+        project.run(bucket())
+
+    assert set(project.store.load()) == {bucket().fingerprint}
+    assert outbox.read_text() == "damaged\n"
+    assert project.numbers() == {}
+
+
+def test_a_tracker_that_refuses_to_be_asked_keeps_nothing_from_being_remembered(
+    project: Project,
+) -> None:
+    class Refusing(Stopped):
+        def opened_since(self, _: datetime) -> int:
+            msg = "bad credentials"
+            raise self._error(msg)
+
+    with pytest.raises(TrackerError, match="bad credentials"):
+        project.run(bucket(), tracker=Refusing(project.issues, after=0, error=TrackerError))
+
+    assert set(project.store.load()) == {bucket().fingerprint}
+
+
+def test_a_filing_that_nobody_asked_what_it_intends_files_all_the_same(project: Project) -> None:
+    desk = Desk(project.issues, project.outbox)
+    filing = Filing(desk, project.store, rules=RULES, sources=Sources(out=project.folder / "run"))
+    project.store.save(establish([bucket()], Sighting(time="2026-01-02T00:00:00Z")))
+
+    filing.receive(finished(Verdict.CLEAN, (bucket(),), "2.13.0"))
+
+    assert project.numbers() == {"torch.fold": True}
+    assert project.store.load()[bucket().fingerprint].issue
+    assert project.outbox.tasks() == []
 
 
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(project: Project) -> None:
