@@ -69,6 +69,17 @@ from ciguard.domain.outcomes import (
     stack_to_json,
     status,
 )
+from ciguard.domain.parts import (
+    PART_SCHEMA,
+    Explored,
+    Part,
+    PartKey,
+    RowKey,
+    bare,
+    part_from_json,
+    part_name,
+    part_to_json,
+)
 from ciguard.domain.plan import (
     PLAN_SCHEMA,
     PackageChange,
@@ -90,6 +101,7 @@ from ciguard.domain.records import (
     record_from_json,
     record_to_json,
 )
+from ciguard.domain.shards import MOST_SHARDS, Shard, parse_shard
 from ciguard.domain.text import (
     html_code,
     markdown_block,
@@ -122,6 +134,8 @@ from ciguard.domain.values import (
 )
 
 __all__ = [
+    "MOST_SHARDS",
+    "PART_SCHEMA",
     "PLAN_SCHEMA",
     "RECORD_SCHEMA",
     "Action",
@@ -149,6 +163,7 @@ __all__ = [
     "Evidence",
     "Exhausted",
     "Explicit",
+    "Explored",
     "Fill",
     "Finding",
     "FindingClass",
@@ -164,6 +179,8 @@ __all__ = [
     "PairKind",
     "ParameterKind",
     "ParameterRecord",
+    "Part",
+    "PartKey",
     "Passed",
     "Place",
     "Plan",
@@ -173,11 +190,13 @@ __all__ = [
     "Provisioning",
     "Rejected",
     "Resource",
+    "RowKey",
     "Rule",
     "RunFinished",
     "RunStarted",
     "Scalar",
     "Severity",
+    "Shard",
     "Skipped",
     "SkippedJob",
     "Special",
@@ -193,6 +212,7 @@ __all__ = [
     "Value",
     "Verdict",
     "Warned",
+    "bare",
     "bucket_from_json",
     "bucket_to_json",
     "case_from_json",
@@ -213,6 +233,10 @@ __all__ = [
     "markdown_text",
     "outcome_from_json",
     "outcome_to_json",
+    "parse_shard",
+    "part_from_json",
+    "part_name",
+    "part_to_json",
     "plan_from_json",
     "plan_to_json",
     "record_from_json",

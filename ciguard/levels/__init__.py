@@ -4,7 +4,14 @@ One package per level. `select` decides which APIs of a catalogue take part. No 
 """
 
 from ciguard.levels.api import ApiLevel
-from ciguard.levels.contract import LEVELS, Batch, LearningLevel, Level, LevelFactory
+from ciguard.levels.contract import (
+    LEVELS,
+    Batch,
+    IndexedLevel,
+    LearningLevel,
+    Level,
+    LevelFactory,
+)
 from ciguard.levels.selection import LEFT_OUT, select
 
 LEVELS.register("api", ApiLevel)
@@ -14,6 +21,7 @@ __all__ = [
     "LEVELS",
     "ApiLevel",
     "Batch",
+    "IndexedLevel",
     "LearningLevel",
     "Level",
     "LevelFactory",

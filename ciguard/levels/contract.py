@@ -36,6 +36,14 @@ class Level(Protocol):
 
 
 @runtime_checkable
+class IndexedLevel(Level, Protocol):
+    """A level that names the API of a batch without making it: shards pass over others' batches."""
+
+    def api_of(self, index: int) -> str:
+        """Return the API of the batch of that index."""
+
+
+@runtime_checkable
 class LearningLevel(Level, Protocol):
     """A level whose batches also follow from what the outcomes of earlier ones taught.
 

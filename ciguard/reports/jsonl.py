@@ -1,4 +1,4 @@
-"""`run.json`, `findings.jsonl`, `buckets.jsonl`: what programs read.
+"""`run.json`, `findings.jsonl`, `buckets.jsonl`, `parts.jsonl`: what programs read.
 
 See docs/machine-interface.md; a change of what a field means is a new schema number.
 """
@@ -22,6 +22,7 @@ from ciguard.domain import (
     Warned,
     bucket_to_json,
     class_of,
+    part_to_json,
 )
 from ciguard.reports.files import write_atomically
 from ciguard.reports.progress import STATUSES
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ciguard.reports.contract import Destination
 
 RUN_SCHEMA = 1
+PARTS_FILE = "parts.jsonl"
 _UNSEEN = frozenset({Comparison.FIXED, Comparison.NOT_RUN})
 """Buckets of the baseline that this run has no finding of."""
 MAX_WARNINGS = 1_000
@@ -72,6 +74,8 @@ class JsonReporter:
         seen = [bucket for bucket in buckets if bucket.comparison not in _UNSEEN]
         write_atomically(self._folder / "findings.jsonl", _lines(seen))
         write_atomically(self._folder / BUCKETS_FILE, _lines(buckets))
+        parts = [json.dumps(part_to_json(part)) + "\n" for part in event.parts]
+        write_atomically(self._folder / PARTS_FILE, "".join(parts))
         run = json.dumps(self._run(event), indent=2, ensure_ascii=True, default=str)
         write_atomically(self._folder / "run.json", run + "\n")
 
@@ -100,6 +104,15 @@ class JsonReporter:
             "stages": {stage: round(spent_s, 3) for stage, spent_s in event.stages.items()},
             "buckets": counts_by_state(event.buckets),
             "warnings": self._warnings,
+            "parts": [
+                {
+                    "targets": list(part.targets),
+                    "base": list(part.base),
+                    "shard": str(part.shard),
+                    "verdict": part.verdict.value,
+                }
+                for part in event.parts
+            ],
             "parameters": dict(event.parameters),
         }
 
@@ -113,6 +126,7 @@ def _plan(started: RunStarted | None) -> dict[str, Json]:
         "budget_s": started.budget_s,
         "jobs": started.jobs,
         "resumed": started.resumed,
+        "shard": {"index": started.shard.index, "of": started.shard.of},
     }
 
 

@@ -112,6 +112,8 @@ def _new(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipped:
     finding = bucket.finding
     if state(bucket) == UNCONFIRMED:
         return Skipped("not confirmed: the budget ended before all repetitions")
+    if verdict is Verdict.PART:
+        return Skipped("met: this run is a part of a campaign, which `ciguard merge` judges")
     if verdict is Verdict.ESTABLISHED:
         return Skipped("recorded: this run established the baseline")
     if policy.action(finding) is not Action.FAIL:

@@ -39,13 +39,20 @@ class ApiLevel:
         self._recalled: dict[str, Experience] = {}
         self._order = lru_cache(maxsize=4)(self._order_of_round)
 
+    def api_of(self, index: int) -> str:
+        """Return the API of the batch of that index."""
+        return self._records[self._chosen(index)].api
+
+    def _chosen(self, index: int) -> int:
+        round_number, place = divmod(index, len(self._records))
+        return self._order(round_number)[place]
+
     def cases(self, index: int) -> Batch:
         """Return the batch of that index."""
-        round_number, place = divmod(index, len(self._records))
-        chosen = self._order(round_number)[place]
+        chosen = self._chosen(index)
         generator = self._generator(chosen)
         rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
-        mix = FIRST_ROUND if round_number == 0 else LATER_ROUNDS
+        mix = FIRST_ROUND if index < len(self._records) else LATER_ROUNDS
         record = self._records[chosen]
         return Batch(
             api=record.api,

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, member
 
-from ciguard.campaign.scripts import fails_alike, file_name, hint_of, shown_on, write_scripts
+from ciguard.campaign.scripts import (
+    fails_alike,
+    file_name,
+    shown_on,
+    site_elsewhere,
+    sites_of,
+    write_scripts,
+)
 from ciguard.domain import (
     Bucket,
     Confirmation,
@@ -88,7 +95,7 @@ def test_a_file_is_named_by_safe_characters_only(api: str) -> None:
 
 
 def written(buckets: list[Bucket], out: Path) -> list[Bucket]:
-    return list(write_scripts(buckets, {ONE: member(ONE), TWO: member(TWO)}, out))
+    return list(write_scripts(buckets, sites_of({ONE: member(ONE), TWO: member(TWO)}), out))
 
 
 def test_confirmed_buckets_get_a_script_that_compiles_and_others_none(tmp_path: Path) -> None:
