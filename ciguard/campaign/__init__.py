@@ -8,6 +8,7 @@ from ciguard.campaign.bisect import Bisection, bisect
 from ciguard.campaign.extract import extract
 from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lookup import knowledge_for, learned_of
+from ciguard.campaign.merge import Merged, gather, merge
 from ciguard.campaign.minimise import minimise
 from ciguard.campaign.promotion import promotion
 from ciguard.campaign.reproduce import debug, reproduce
@@ -16,11 +17,14 @@ from ciguard.campaign.run import run
 __all__ = [
     "JOURNAL",
     "Bisection",
+    "Merged",
     "bisect",
     "debug",
     "extract",
+    "gather",
     "knowledge_for",
     "learned_of",
+    "merge",
     "minimise",
     "promotion",
     "reproduce",

@@ -153,7 +153,17 @@ def read_snapshot(path: Path) -> Snapshot:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: cannot be read: {error}. Remove it; it is learned anew."
         raise ConstraintsFileError(msg) from error
-    return Snapshot(_digest(text), read_experience(text.splitlines(), name=str(path)))
+    return snapshot_of(text, name=str(path))
+
+
+def snapshot_of(text: str, *, name: str) -> Snapshot:
+    """Return the snapshot that a text holds.
+
+    Raises:
+        ConstraintsFileError: if it is damaged; names it.
+        UnicodeEncodeError: if no ciguard wrote it.
+    """
+    return Snapshot(_digest(text), read_experience(text.splitlines(), name=name))
 
 
 def note_used(folder: Path, library: str, used: Snapshot) -> None:

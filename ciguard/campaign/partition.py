@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
 from ciguard.campaign.parameters import parameters_of
-from ciguard.domain import Comparison, Part, bare
+from ciguard.domain import SHARED_LISTS, SHARED_NUMBERS, Comparison, Part, bare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain import DocumentationFinding, RunFinished
 
-_SHARED = ("seed", "levels", "api", "exclude", "allow", "relations", "max_cases")
-"""Settings that decide the cases of a campaign, whatever it runs on."""
 _UNMET = frozenset({Comparison.FIXED, Comparison.NOT_RUN})
 
 
 def campaign_of(config: Config) -> dict[str, Any]:
     """Return what all parts of one campaign have in common."""
     parameters = parameters_of(config)
-    return {name: parameters[name] for name in _SHARED}
+    return {name: parameters[name] for name in (*SHARED_NUMBERS, *SHARED_LISTS)}
 
 
 def part_of(

@@ -23,6 +23,7 @@ from ciguard.campaign.suspects import comparable
 from ciguard.campaign.tracing import traced
 from ciguard.campaign.turns import Turns
 from ciguard.domain import (
+    PARTS_FILE,
     DocumentationFinding,
     Event,
     Explored,
@@ -68,6 +69,8 @@ def run(config: Config) -> Iterator[Event]:
     if config.resume:
         past = read_journal(config.out)
         config = resumed(config, past.parameters)
+    else:
+        (config.out / PARTS_FILE).unlink(missing_ok=True)  # nobody shall take it for this run's
     memory = load_memory(config)
     yield RunStarted(
         targets=(*config.base, *config.targets),

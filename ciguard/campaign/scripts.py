@@ -85,9 +85,7 @@ def file_name(bucket: Bucket) -> str:
     return f"{api}-{_UNSAFE.sub('-', bucket.fingerprint)}.py"
 
 
-def write_scripts(
-    buckets: list[Bucket], sites: Mapping[str, Site], out: Path
-) -> Iterator[Bucket]:
+def write_scripts(buckets: list[Bucket], sites: Mapping[str, Site], out: Path) -> Iterator[Bucket]:
     """Write the script of every confirmed bucket; yield the buckets with its path.
 
     Raises:

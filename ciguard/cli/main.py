@@ -19,6 +19,7 @@ from ciguard.cli.config import config
 from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
 from ciguard.cli.learn import learn
+from ciguard.cli.merge import merge
 from ciguard.cli.minimize import minimize
 from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
@@ -65,6 +66,7 @@ def ciguard() -> None:
 
 for _command in (
     run,
+    merge,
     show,
     reproduce,
     minimize,

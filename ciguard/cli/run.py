@@ -13,9 +13,10 @@ from ciguard.cli.options import takes_settings
 from ciguard.config import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ciguard.config import Effective
+    from ciguard.domain import Event
     from ciguard.reports import Failure
 
 
@@ -32,8 +33,14 @@ def run(settings: Effective) -> int:
 
 def campaign(settings: Effective, *, files_issues: bool) -> int:
     """Run a campaign with all its reports, and return its exit code."""
-    from ciguard.campaign import run as run_campaign  # noqa: PLC0415 - `--help` needs none of these
-    from ciguard.cli.issues import filing_of  # noqa: PLC0415
+    from ciguard.campaign import run as run_campaign  # noqa: PLC0415 - `--help` does not need it
+
+    return report(settings, run_campaign(settings.config), files_issues=files_issues)
+
+
+def report(settings: Effective, events: Iterator[Event], *, files_issues: bool) -> int:
+    """Send events to all reporters and to whoever files, and return the exit code."""
+    from ciguard.cli.issues import filing_of  # noqa: PLC0415 - `--help` needs none of these
     from ciguard.reports import CONSOLES, REPORTERS, Destination, Reporter, dispatch  # noqa: PLC0415
 
     config = settings.config
@@ -47,7 +54,7 @@ def campaign(settings: Effective, *, files_issues: bool) -> int:
     console = console_name(os.environ, sys.stdout)
     reporters[console] = REPORTERS.get(console)(destination)
     with Interrupts() as interrupts:
-        ended = dispatch(run_campaign(config), reporters, shield=interrupts.held)
+        ended = dispatch(events, reporters, shield=interrupts.held)
     for line in issues.desk.says if issues and (config.issues or config.dry_run) else ():
         click.echo(f"issues: {line}")
     for failure in ended.failures:

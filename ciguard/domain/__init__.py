@@ -71,6 +71,9 @@ from ciguard.domain.outcomes import (
 )
 from ciguard.domain.parts import (
     PART_SCHEMA,
+    PARTS_FILE,
+    SHARED_LISTS,
+    SHARED_NUMBERS,
     Explored,
     Part,
     PartKey,
@@ -135,9 +138,12 @@ from ciguard.domain.values import (
 
 __all__ = [
     "MOST_SHARDS",
+    "PARTS_FILE",
     "PART_SCHEMA",
     "PLAN_SCHEMA",
     "RECORD_SCHEMA",
+    "SHARED_LISTS",
+    "SHARED_NUMBERS",
     "Action",
     "ApiCall",
     "ApiRecord",

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 PART_SCHEMA = 1
+SHARED_NUMBERS = ("seed", "max_cases")
+SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations")
+"""Settings that decide the cases of a campaign, whatever it runs on."""
+PARTS_FILE = "parts.jsonl"
+"""In the folder of every run."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.+-]{0,79}")
 """Of a library, an oracle, a kind: reports show these as they are."""
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -166,7 +171,7 @@ def part_from_json(data: object) -> Part:
     try:
         return Part(
             ciguard=_text(read, "ciguard"),
-            campaign=read.of("campaign", dict),
+            campaign=_campaign(read.inner("campaign")),
             targets=_names(read.texts("targets"), "targets"),
             base=_names(read.texts("base"), "base"),
             shard=parse_shard(read.of("shard", str)),
@@ -186,6 +191,11 @@ def part_from_json(data: object) -> Part:
     except (LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         message = f"the part: not readable ({error!r:.200})"
         raise ValueError(message) from error
+
+
+def _campaign(read: Untrusted) -> dict[str, Json]:
+    numbers = {key: read.count(key) for key in SHARED_NUMBERS}
+    return numbers | {key: list(read.texts(key)) for key in SHARED_LISTS}
 
 
 def _text(read: Untrusted, key: str) -> str:

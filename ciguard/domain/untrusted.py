@@ -34,9 +34,9 @@ class Untrusted:
         return value
 
     def count(self, key: str) -> int:
-        """Return a whole number that is not negative, and small enough to be added up."""
+        """Return a whole number that is not negative, and no larger than a machine's."""
         value = self.of(key, int)
-        if not 0 <= value < 1 << 53:
+        if not 0 <= value < 1 << 63:
             message = f"{self.name}: {key!r} is no count"
             raise ValueError(message)
         return value

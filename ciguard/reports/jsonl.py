@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import ciguard
 from ciguard.domain import (
+    PARTS_FILE,
     Comparison,
     Event,
     Json,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from ciguard.reports.contract import Destination
 
 RUN_SCHEMA = 1
-PARTS_FILE = "parts.jsonl"
 _UNSEEN = frozenset({Comparison.FIXED, Comparison.NOT_RUN})
 """Buckets of the baseline that this run has no finding of."""
 MAX_WARNINGS = 1_000
