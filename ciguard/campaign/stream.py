@@ -144,10 +144,10 @@ class Stream:
     @property
     def _is_at_end(self) -> bool:
         is_past_last = bool(self.last) and self._next >= self.last
-        if self.own is not None and not self.own:
-            return True
-        apis = self._apis if self.own is None else len(self.own)
-        return is_past_last or 0 < 2 * apis <= self._skipped
+        if self.own is not None:
+            # One run would go on with the APIs of others, and come back to these.
+            return is_past_last or not self.own
+        return is_past_last or 0 < 2 * self._apis <= self._skipped
 
     def fill(self, dispatcher: Dispatcher) -> None:
         """Propose batches until the window is full."""
