@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.unite import Whole
     from ciguard.config import Config
-    from ciguard.domain import Bucket, Plan
+    from ciguard.domain import Bucket, Gap, Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def merge(merged: Merged) -> Iterator[Event]:
     yield from (Warned(message=text) for text in whole.warnings)
     ran = unite.targets_of(whole.parts)
     yield from (TargetReady(target=target) for target in ran)
-    absent = [_absent(name, reason) for name, reason in whole.missing]
+    absent = [_absent(gap) for gap in whole.missing]
     yield from (TargetUnavailable(target=one.name, reason=one.not_run) for one in absent)
     yield from _disagreements(ran)
     for library, findings in unite.documentation_of(whole.parts).items():
@@ -126,13 +126,14 @@ def merge(merged: Merged) -> Iterator[Event]:
         apis_exercised={name: len(apis) for name, apis in exercised.items()},
         parameters=parameters_of(config),
         parts=whole.parts,
+        gaps=whole.missing,
     )
 
 
-def _absent(name: str, reason: str) -> TargetSummary:
+def _absent(gap: Gap) -> TargetSummary:
     """Return what did not run as a target: every report shows that it did not."""
     return TargetSummary(
-        name=name,
+        name=gap.name,
         library="",
         version="",
         python="",
@@ -140,7 +141,7 @@ def _absent(name: str, reason: str) -> TargetSummary:
         packages={},
         confined_by=(),
         apis=0,
-        not_run=reason,
+        not_run=gap.reason,
     )
 
 

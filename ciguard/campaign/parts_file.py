@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.experience import Snapshot, snapshot_of, used_file
 from ciguard.campaign.scripts import site_elsewhere, text_of
-from ciguard.domain import PARTS_FILE, Confirmation, Part, part_from_json, visible
+from ciguard.domain import PARTS_FILE, Confirmation, Gap, Part, line_from_json, visible
 from ciguard.errors import ConstraintsFileError
 from ciguard.files import read_text
 from ciguard.triage import fingerprint, simplicity
@@ -29,6 +29,8 @@ class Folder:
 
     name: str
     parts: tuple[Part, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    """What was missing, where it is a merge."""
     broken: tuple[str, ...] = ()
     """Why some or all of it cannot be read."""
     snapshots: Mapping[tuple[str, str], Snapshot] = field(default_factory=dict)
@@ -51,23 +53,29 @@ def read_folder(path: Path) -> Folder:
         broken.append(f"{PARTS_FILE} is cut off")
     if not lines or len(lines) > _MOST_PARTS:
         broken.append(f"{PARTS_FILE} holds {len(lines)} parts")
-    parts = []
+    parts: list[Part] = []
+    gaps: list[Gap] = []
     for number, line in enumerate(lines[:_MOST_PARTS], start=1):
         try:
-            parts.append(_part(line))
+            found = _read(line)
+            parts += [found] if isinstance(found, Part) else []
+            gaps += [found] if isinstance(found, Gap) else []
         except ValueError as error:
             broken.append(visible(f"{PARTS_FILE}, line {number}: {error}"))
-    return Folder(name, tuple(parts), tuple(broken), _snapshots(path, parts))
+    snapshots = _snapshots(path, parts)
+    return Folder(name, tuple(parts), tuple(gaps), tuple(broken), snapshots)
 
 
-def _part(line: str) -> Part:
-    """Return the part of a line.
+def _read(line: str) -> Part | Gap:
+    """Return what a line holds.
 
     Raises:
-        ValueError: if it is none, or one that nothing can be done with.
+        ValueError: if it is nothing, or a part that nothing can be done with.
     """
     try:
-        part = part_from_json(json.loads(line))
+        part = line_from_json(json.loads(line))
+        if isinstance(part, Gap):
+            return part
         sites = {target.name: site_elsewhere(target) for target in part.ran}
         for bucket in part.buckets:
             # What later steps do with it: an object of odd types shows itself here.

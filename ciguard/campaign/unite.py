@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record
 from ciguard.domain import (
+    Gap,
     PairKind,
     Shard,
     Tally,
@@ -37,8 +38,7 @@ class Whole:
 
     parts: tuple[Part, ...]
     """One per key, in the order of their keys."""
-    missing: tuple[tuple[str, str], ...]
-    """What did not run, and why, each for a person."""
+    missing: tuple[Gap, ...]
     warnings: tuple[str, ...]
 
 
@@ -54,7 +54,13 @@ def whole_of(folders: Sequence[Folder], plan: Plan | None = None) -> Whole:
     chosen, strangers = _of_one_campaign(every)
     parts, warnings = _one_per_key(chosen)
     expected = _expected(parts, plan)
+    present = {part.name for part in parts.values()}
     missing = {name: "it left no result" for key, name in expected.items() if key not in parts}
+    missing |= {
+        gap.name: gap.reason
+        for gap in sorted(gap for folder in folders for gap in folder.gaps)
+        if gap.name not in present
+    }
     missing |= {part.name: _why(part) for part in parts.values() if not part.is_whole}
     for part in strangers:
         if part.key in parts:
@@ -73,9 +79,10 @@ def whole_of(folders: Sequence[Folder], plan: Plan | None = None) -> Whole:
             missing[name] = reason
     if not parts and not missing:
         missing["any shard"] = "no result was given"
-    ordered = tuple(parts[key] for key in sorted(parts))
     return Whole(
-        parts=ordered, missing=tuple(sorted(missing.items())), warnings=tuple(sorted(warnings))
+        parts=tuple(parts[key] for key in sorted(parts)),
+        missing=tuple(Gap(name, reason) for name, reason in sorted(missing.items())),
+        warnings=tuple(sorted(set(warnings))),
     )
 
 

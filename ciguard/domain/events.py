@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
-    from ciguard.domain.parts import Part
+    from ciguard.domain.parts import Gap, Part
     from ciguard.domain.plan import Plan
 
 
@@ -126,6 +126,8 @@ class RunFinished:
     """Everything needed to run the same campaign again: written to `run.json`."""
     parts: tuple[Part, ...] = ()
     """What `ciguard merge` needs of this run: one part, or all that it was merged from."""
+    gaps: tuple[Gap, ...] = ()
+    """What was missing when it was merged."""
 
 
 Event: TypeAlias = (

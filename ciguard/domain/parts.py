@@ -51,6 +51,14 @@ RowKey: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], int]
 PartKey: TypeAlias = tuple[RowKey, int]
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Gap:
+    """Something that should have run and did not."""
+
+    name: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explored:
     """How far one stream of cases got."""
@@ -158,16 +166,27 @@ def part_to_json(part: Part) -> dict[str, Json]:
     }
 
 
-def part_from_json(data: object) -> Part:
-    """Return the part of a file form, which may be damaged or hostile.
+def gap_to_json(gap: Gap) -> dict[str, Json]:
+    """Return a gap's file form: merging once more must not forget it."""
+    return {"schema": PART_SCHEMA, "missing": gap.name, "reason": gap.reason}
+
+
+def line_from_json(data: object) -> Part | Gap:
+    """Return what a line of the file holds, which may be damaged or hostile.
 
     Raises:
-        ValueError: it is none; the message names the key.
+        ValueError: it is neither; the message names the key.
     """
     read = Untrusted(data, "the part")
     if (schema := read.of("schema", int)) != PART_SCHEMA:
         message = f"the part: 'schema' is {schema}; this ciguard reads {PART_SCHEMA}"
         raise ValueError(message)
+    if "missing" in read.data:
+        return Gap(_text(read, "missing"), _text(read, "reason"))
+    return _part_from(read)
+
+
+def _part_from(read: Untrusted) -> Part:
     try:
         return Part(
             ciguard=_text(read, "ciguard"),
@@ -278,7 +297,7 @@ def _target_from(read: Untrusted) -> TargetSummary:
         confined_by=_names(read.texts("confined_by"), "confined_by"),
         apis=read.count("apis"),
         tally=Tally(**{status: outcomes.count(status) for status in Tally().as_dict()}),
-        not_run=read.of("not_run", str),
+        not_run=_text(read, "not_run"),
     )
 
 

@@ -23,6 +23,7 @@ from ciguard.domain import (
     Warned,
     bucket_to_json,
     class_of,
+    gap_to_json,
     part_to_json,
 )
 from ciguard.reports.files import write_atomically
@@ -74,8 +75,9 @@ class JsonReporter:
         seen = [bucket for bucket in buckets if bucket.comparison not in _UNSEEN]
         write_atomically(self._folder / "findings.jsonl", _lines(seen))
         write_atomically(self._folder / BUCKETS_FILE, _lines(buckets))
-        parts = [json.dumps(part_to_json(part)) + "\n" for part in event.parts]
-        write_atomically(self._folder / PARTS_FILE, "".join(parts))
+        parts = [*map(part_to_json, event.parts), *map(gap_to_json, event.gaps)]
+        lines = [json.dumps(line) + "\n" for line in parts]
+        write_atomically(self._folder / PARTS_FILE, "".join(lines))
         run = json.dumps(self._run(event), indent=2, ensure_ascii=True, default=str)
         write_atomically(self._folder / "run.json", run + "\n")
 

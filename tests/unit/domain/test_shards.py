@@ -19,7 +19,21 @@ def test_a_shard_is_read_as_it_is_written(of: int, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1", "0/1", "2/1", "1/0", "-1/2", "1/2/3", "1 / 2", "a/b", "1/1025", "١/٢", "1/2\n3"]
+    "text",
+    [
+        "",
+        "1",
+        "0/1",
+        "2/1",
+        "1/0",
+        "-1/2",
+        "1/2/3",
+        "1 / 2",
+        "a/b",
+        "1/1025",
+        "\u0661/\u0662",
+        "1/2\n3",
+    ],
 )
 def test_nonsense_is_no_shard(text: str) -> None:
     with pytest.raises(ValueError, match=r"shard"):
