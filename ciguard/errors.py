@@ -75,6 +75,10 @@ class TrackerUnavailableError(TrackerError):
     """The tracker did not answer in time, or asks to wait longer than a run may take."""
 
 
+class ClusterError(CiguardError):
+    """The cluster cannot be reached or used, or loses a shard."""
+
+
 class RegistrationError(CiguardError):
     """A plug-in is named twice or does not fulfil its contract."""
 

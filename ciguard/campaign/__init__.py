@@ -5,6 +5,9 @@ Nothing here prints; whoever iterates decides what to show.
 """
 
 from ciguard.campaign.bisect import Bisection, bisect
+from ciguard.campaign.cluster import Done as ShardDone
+from ciguard.campaign.cluster import folder_of as shard_folder
+from ciguard.campaign.cluster import jobs_of, launch
 from ciguard.campaign.extract import extract
 from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lookup import knowledge_for, learned_of
@@ -18,15 +21,19 @@ __all__ = [
     "JOURNAL",
     "Bisection",
     "Merged",
+    "ShardDone",
     "bisect",
     "debug",
     "extract",
     "gather",
+    "jobs_of",
     "knowledge_for",
+    "launch",
     "learned_of",
     "merge",
     "minimise",
     "promotion",
     "reproduce",
     "run",
+    "shard_folder",
 ]

@@ -15,6 +15,7 @@ from ciguard import __version__
 from ciguard.cli.accept import accept
 from ciguard.cli.baseline import baseline
 from ciguard.cli.bisect import bisect
+from ciguard.cli.cluster import cluster
 from ciguard.cli.config import config
 from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
@@ -67,6 +68,7 @@ def ciguard() -> None:
 for _command in (
     run,
     merge,
+    cluster,
     show,
     reproduce,
     minimize,

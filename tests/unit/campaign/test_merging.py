@@ -272,7 +272,6 @@ def standing(events: list[Event]) -> dict[str, Comparison]:
 
 
 def known(config: Config, *buckets: Bucket) -> None:
-    assert not isinstance(config.baseline, str)
     FolderStore(config.baseline).save(establish(buckets, SEEN))  # type: ignore[arg-type]
 
 
