@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -26,7 +26,7 @@ from ciguard.campaign.journal import read_journal
 from ciguard.campaign.parts_file import read_folder
 from ciguard.config import PREFIX, SETTINGS
 from ciguard.domain import PARTS_FILE, Shard
-from ciguard.errors import ClusterError, OutputError
+from ciguard.errors import ClusterError, ExitCode, OutputError
 from ciguard.files import read_text, replace_file
 from ciguard.targets import child
 
@@ -83,6 +83,8 @@ class Done:
 
 _running: dict[str, set[int]] = {}
 """Processes of this worker, by the token of their campaign."""
+_stopped: set[str] = set()
+"""Tokens of campaigns of which no shard is started any more."""
 
 
 def run_shard(job: Job) -> Done:
@@ -91,6 +93,9 @@ def run_shard(job: Job) -> Done:
     Raises:
         ClusterError: if its process was killed, so that it is to be tried again.
     """
+    node = os.uname().nodename
+    if job.token in _stopped:
+        return Done(shard=job.shard, exit_code=ExitCode.INTERRUPTED, node=node, resumed=False)
     shared = Path(job.out)
     is_shared = _says(shared.parent / _TOKEN) == job.token
     with ExitStack() as held:
@@ -98,13 +103,13 @@ def run_shard(job: Job) -> Done:
         resumes = _can_resume(folder)
         code = _run(job, folder, resumes=resumes)
         if code < 0:
-            msg = f"shard {job.shard} was ended by signal {-code} on {os.uname().nodename}"
+            msg = f"shard {job.shard} was ended by signal {-code} on {node}"
             raise ClusterError(msg)
         left = (folder / PARTS_FILE).exists()
         return Done(
             shard=job.shard,
             exit_code=code,
-            node=os.uname().nodename,
+            node=node,
             resumed=resumes,
             files={} if is_shared else _files(folder),
             says="" if left else _says(folder / _LOG)[-2_000:],
@@ -149,6 +154,7 @@ def _run(job: Job, folder: Path, *, resumes: bool) -> int:
 
 def stop_shards(token: str) -> int:
     """Interrupt the shards of a campaign that run on this worker; they sum up what they found."""
+    _stopped.add(token)
     pids = _running.get(token, set())
     for pid in pids:
         with suppress(ProcessLookupError):
@@ -263,7 +269,7 @@ def launch(jobs: list[Job], *, address: str = "", workers: int = 0) -> Iterator[
     if not jobs:
         return
     with ExitStack() as held:
-        client = held.enter_context(_client(held, address, workers or os.cpu_count() or 1))
+        client = _client(held, address, workers or os.cpu_count() or 1)
         versions: dict[str, str] = client.run(worker_version)
         if set(versions.values()) - {__version__}:
             told = ", ".join(sorted(set(versions.values())))
@@ -277,7 +283,7 @@ def launch(jobs: list[Job], *, address: str = "", workers: int = 0) -> Iterator[
         try:
             yield from _collected(futures, jobs)
         except KeyboardInterrupt:
-            client.run(stop_shards, jobs[0].token)
+            client.run(stop_shards, jobs[0].token, on_error="ignore")
             waiting = [one for one in futures if one.status == "pending"]
             yield from _collected(waiting, jobs, patience_s=_FAREWELL_S)
             client.cancel(futures)
@@ -285,23 +291,58 @@ def launch(jobs: list[Job], *, address: str = "", workers: int = 0) -> Iterator[
 
 
 def _client(held: ExitStack, address: str, workers: int) -> Any:
+    """Return a client of a cluster that has workers."""
     try:
         distributed: Any = import_module("distributed")
     except ImportError as error:
         msg = "Dask is not installed. Write: pip install 'ciguard[cluster]'."
         raise ClusterError(msg) from error
-    place: Any = address
-    if not address:
-        place = held.enter_context(
-            distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
-            )
-        )
     try:
-        return distributed.Client(place, timeout=_CONNECT_S)
+        if address:
+            client = distributed.Client(address, timeout=_CONNECT_S)
+        else:
+            file = held.enter_context(_local_cluster(workers))
+            client = distributed.Client(scheduler_file=str(file), timeout=_CONNECT_S)
+        held.callback(client.close)
+        client.wait_for_workers(1 if address else workers, timeout=_CONNECT_S)
     except (OSError, ValueError) as error:
-        msg = f"{address}: no Dask scheduler answers there ({error}). Start one, or correct it."
+        where = address or "this machine"
+        msg = f"{where}: no Dask cluster with workers answers there ({error}). Start or correct it."
         raise ClusterError(msg) from error
+    return client
+
+
+@contextmanager
+def _local_cluster(workers: int) -> Iterator[Path]:
+    """Start a scheduler and workers; yield the file that says where they are.
+
+    Not by Dask's own means: Ctrl-C on a terminal would end those workers before their shards.
+    """
+    with tempfile.TemporaryDirectory(prefix="ciguard-cluster-") as name, ExitStack() as held:
+        file = Path(name) / "scheduler.json"
+        shared = ["--scheduler-file", str(file), "--no-dashboard"]
+        scheduler = ["dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+        worker = ["dask_worker", "--no-nanny", "--nthreads", "1"]
+        for program, *words in (scheduler, *[worker] * workers):
+            argv = [sys.executable, "-m", f"distributed.cli.{program}", *words, *shared]
+            held.enter_context(_kept_running(argv, Path(name)))
+        yield file
+
+
+@contextmanager
+def _kept_running(argv: list[str], folder: Path) -> Iterator[None]:
+    with child(
+        argv,
+        folder=folder,
+        environment=os.environ,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            yield
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _collected(
