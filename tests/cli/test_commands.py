@@ -120,6 +120,8 @@ def run_folder(tmp_path: Path) -> Path:
         "show",
         "reproduce",
         "minimize",
+        "merge",
+        "cluster",
         "accept",
         "baseline",
         pytest.param("baseline prune", id="baseline-prune"),
