@@ -244,8 +244,8 @@ def _settings(settings: Effective) -> tuple[dict[str, str], str]:
         if key in _OWN or key.startswith("issue"):
             continue
         value = getattr(settings.config, setting.field)
-        if isinstance(value, Path):
-            value = value.absolute()
+        if isinstance(value, Path) or (value and setting.kind.metavar == "FILE"):
+            value = Path(value).absolute()  # each shard has a folder of its own
         items = value if setting.kind.is_list else [setting.kind.show(value)]
         variables[setting.variable] = "\n".join(map(str, items))
         if setting.kind.is_list and not value and setting.default:

@@ -53,8 +53,8 @@ class ExperienceStore:
         Args:
             environment: which may be used by many campaigns, at the same time too.
             baseline: folder of a baseline.
-            is_shared: whether what other campaigns left in the environment counts. It does not for
-                shards, which begin alike on any machine and at any time.
+            is_shared: whether what campaigns leave in the environment counts. It does not for the
+                parts of one, which begin alike on any machine and at any time.
         """
         self._library = environment.library.name
         is_fixed = is_shared and not environment.target.is_current

@@ -184,7 +184,7 @@ class _Campaign:
             store = ExperienceStore(
                 environment,
                 baseline=self._memory.store.folder,
-                is_shared=self._config.shard.is_all,
+                is_shared=not self._config.is_part,
             )
             used = store.choose(lambda digest: self._memory.frontier.knows(name(digest)))
             note_used(self._config.out, group.library, used)
@@ -199,7 +199,7 @@ class _Campaign:
                 if stream.group is group:
                     learned |= stream.lessons.everything()
             environment = next(iter(group.members.values())).environment
-            ExperienceStore(environment, is_shared=self._config.shard.is_all).save(learned)
+            ExperienceStore(environment, is_shared=not self._config.is_part).save(learned)
 
     def _parameters(self) -> dict[str, Any]:
         used = {library: snapshot.digest for library, snapshot in self._used.items()}
