@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
 from ciguard.campaign.parameters import parameters_of
-from ciguard.domain import SHARED_LISTS, SHARED_NUMBERS, Comparison, Part, bare
+from ciguard.domain import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Comparison, Part, bare
+from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from ciguard.campaign.conclude import Conclusion
     from ciguard.campaign.group import Member
@@ -17,6 +19,21 @@ if TYPE_CHECKING:
     from ciguard.domain import DocumentationFinding, RunFinished
 
 _UNMET = frozenset({Comparison.FIXED, Comparison.NOT_RUN})
+
+
+def forget_part(folder: Path) -> None:
+    """Remove what an earlier run left: should this one break off, it would pass for its part.
+
+    Raises:
+        OutputError: if it cannot be removed.
+    """
+    path = folder / PARTS_FILE
+    try:
+        if path.exists():
+            path.unlink()
+    except OSError as error:
+        msg = f"{path}: cannot be removed: {error.strerror}. Choose another folder with --out."
+        raise OutputError(msg) from error
 
 
 def campaign_of(config: Config) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.parameters import parameters_of, resumed
-from ciguard.campaign.partition import part_of
+from ciguard.campaign.partition import forget_part, part_of
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
@@ -23,7 +23,6 @@ from ciguard.campaign.suspects import comparable
 from ciguard.campaign.tracing import traced
 from ciguard.campaign.turns import Turns
 from ciguard.domain import (
-    PARTS_FILE,
     DocumentationFinding,
     Event,
     Explored,
@@ -70,7 +69,7 @@ def run(config: Config) -> Iterator[Event]:
         past = read_journal(config.out)
         config = resumed(config, past.parameters)
     else:
-        (config.out / PARTS_FILE).unlink(missing_ok=True)  # nobody shall take it for this run's
+        forget_part(config.out)
     memory = load_memory(config)
     yield RunStarted(
         targets=(*config.base, *config.targets),

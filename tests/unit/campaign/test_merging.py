@@ -391,9 +391,7 @@ def test_what_the_base_of_a_row_shows_is_known_and_nothing_is_written(
     assert not (tmp_path / "baseline").exists()
 
 
-def test_shards_that_ran_other_versions_of_one_target_are_told_of(
-    config: Config, tmp_path: Path
-) -> None:
+def test_shards_that_ran_other_versions_are_told_of(config: Config, tmp_path: Path) -> None:
     newer = part(SECOND, ran=(target(ONE, version="1.1"), target(TWO)))
 
     events = judged(config, tmp_path, part(FIRST), newer)
