@@ -25,7 +25,7 @@ from ciguard import __version__
 from ciguard.campaign.journal import read_journal
 from ciguard.campaign.parts_file import read_folder
 from ciguard.config import PREFIX, SETTINGS
-from ciguard.domain import PARTS_FILE, Shard
+from ciguard.domain import PARTS_FILE, Shard, visible
 from ciguard.errors import ClusterError, ExitCode, OutputError
 from ciguard.files import read_text, replace_file
 from ciguard.targets import child
@@ -270,12 +270,7 @@ def launch(jobs: list[Job], *, address: str = "", workers: int = 0) -> Iterator[
         return
     with ExitStack() as held:
         client = _client(held, address, workers or os.cpu_count() or 1)
-        versions: dict[str, str] = client.run(worker_version)
-        if set(versions.values()) - {__version__}:
-            told = ", ".join(sorted(set(versions.values())))
-            msg = f"{address}: its workers have ciguard {told}, this is {__version__}."
-            raise ClusterError(msg)
-        yield f"{len(versions)} workers"
+        yield f"{_checked_workers(client)} workers"
         futures = [
             client.submit(run_shard, job, key=f"{job.token}-{job.shard}", retries=_MOST_DEATHS)
             for job in jobs
@@ -288,6 +283,20 @@ def launch(jobs: list[Job], *, address: str = "", workers: int = 0) -> Iterator[
             yield from _collected(waiting, jobs, patience_s=_FAREWELL_S)
             client.cancel(futures)
             raise
+
+
+def _checked_workers(client: Any) -> int:
+    """Return how many workers there are, all of which have this ciguard."""
+    try:
+        versions: dict[str, str] = client.run(worker_version)
+    except ImportError as error:
+        msg = f"A worker of the cluster cannot import ciguard ({error}). Install it on every node."
+        raise ClusterError(msg) from error
+    others = sorted(set(versions.values()) - {__version__})
+    if others:
+        msg = f"The cluster's workers have ciguard {', '.join(others)}, this is {__version__}."
+        raise ClusterError(msg)
+    return len(versions)
 
 
 def _client(held: ExitStack, address: str, workers: int) -> Any:
@@ -354,7 +363,7 @@ def _collected(
         for future in distributed.as_completed(futures, timeout=patience_s):
             job = by_key[future.key]
             if future.status != "finished":
-                yield f"shard {job.shard} is lost: {future.exception()!r}"
+                yield f"shard {job.shard} is lost: {visible(repr(future.exception()))}"
                 continue
             done: Done = future.result()
             _keep(done, Path(job.out))
