@@ -1,4 +1,5 @@
-# Needs python3.11, git, make and a C++ compiler; everything else is set up in .venv.
+# Needs python3.11, git, make and a C++ compiler; everything else is set up in .venv. The tests need a
+# browser too: where there is none, `make browser` installs one, see there.
 #
 #   make guard              the main job; BUDGET=10m make guard gives it more time
 #   make test               all tests but those below
@@ -20,7 +21,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 guard: $(VENV)/.installed
 	$(BIN)/ciguard run --budget $(BUDGET)
 
-test: check
+test: check browser
 	$(BIN)/pytest -n $(JOBS) tests/unit tests/process tests/cli
 	$(BIN)/pytest -n $(JOBS) tests/e2e
 
@@ -33,6 +34,17 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	for file in tests/*/conftest.py tests/*/*/conftest.py benchmarks/planted.py; \
 		do $(BIN)/mypy $$file || exit 1; done
+
+# What the tests of report.html drive: Debian's, with sudo where this is not root, or Playwright's own.
+.PHONY: browser
+browser: $(VENV)/.installed-dev
+	@for name in chromium chromium-browser google-chrome; do \
+		if command -v $$name; then exit 0; fi; \
+	done; \
+	sudo=$$(test "$$(id -u)" = 0 || echo "sudo -n"); \
+	if command -v apt-get && $$sudo apt-get update -qq && $$sudo apt-get install -y -qq chromium; \
+	then exit 0; fi; \
+	$(BIN)/playwright install chromium
 
 # Write what README.md and docs/ quote from the program.
 readme: $(VENV)/.installed-dev

@@ -79,6 +79,10 @@ class ClusterError(CiguardError):
     """The cluster cannot be reached or used, or loses a shard."""
 
 
+class PlanError(CiguardError):
+    """What is to be tested cannot be planned: history, a file or a limit stands against it."""
+
+
 class RegistrationError(CiguardError):
     """A plug-in is named twice or does not fulfil its contract."""
 

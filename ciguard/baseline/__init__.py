@@ -12,6 +12,7 @@ from ciguard.baseline.comparison import (
     current,
     establish,
     find_record,
+    histories,
     is_regression,
     known_to,
     merge,
@@ -19,6 +20,7 @@ from ciguard.baseline.comparison import (
     with_issues,
 )
 from ciguard.baseline.git_branch import GitBranchStore
+from ciguard.baseline.git_command import Git, GitError
 from ciguard.baseline.opening import open_store
 from ciguard.baseline.pruning import prune
 from ciguard.baseline.record import (
@@ -45,7 +47,9 @@ __all__ = [
     "Exhibit",
     "Flakes",
     "FolderStore",
+    "Git",
     "GitBranchStore",
+    "GitError",
     "Records",
     "Sighting",
     "State",
@@ -55,6 +59,7 @@ __all__ = [
     "current",
     "establish",
     "find_record",
+    "histories",
     "is_regression",
     "known_to",
     "merge",

@@ -17,6 +17,7 @@ from ciguard.baseline.record import (
     State,
     bucket_of,
     decided,
+    history_of,
     merge_records,
     record_of,
     renamed,
@@ -27,6 +28,8 @@ from ciguard.triage import newest_recipe, recipe_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+
+    from ciguard.domain import BucketHistory
 
 Records: TypeAlias = Mapping[str, BaselineRecord]
 """By fingerprint."""
@@ -174,6 +177,11 @@ def current(records: Records) -> Records:
         for name, record in records.items()
         if renamed_to.get(name, 0) <= recipe_number(name)
     }
+
+
+def histories(records: Records) -> dict[str, BucketHistory]:
+    """Return what is known of every bucket, for those who report on a run."""
+    return {name: history_of(record) for name, record in current(records).items()}
 
 
 def update(

@@ -52,7 +52,7 @@ class GitError(BaselineError):
 
 
 class Git:
-    """Runs git on one bare repository."""
+    """Runs git on one bare repository, or in the repository of a folder."""
 
     def __init__(self, repository: Path, *, name: str, limit_s: float) -> None:
         """Name the repository.
@@ -101,8 +101,16 @@ class Git:
             GitError: if it fails.
             BaselineError: if there is no git, or it takes too long.
         """
-        done = self._run(words, b"", self._environment())
-        return done.decode("utf-8", "replace").removesuffix("\n")
+        return self.outside_raw(*words).decode("utf-8", "replace").removesuffix("\n")
+
+    def outside_raw(self, *words: str, folder: Path | None = None) -> bytes:
+        """Return what a command prints that runs in the repository of a folder.
+
+        Raises:
+            GitError: if it fails.
+            BaselineError: if there is no git, or it takes too long.
+        """
+        return self._run(words, b"", self._environment(), folder=folder)
 
     def _environment(self) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not _OF_ANOTHER_REPOSITORY.fullmatch(k)}
@@ -113,13 +121,21 @@ class Git:
         kept["GIT_CONFIG_COUNT"] = str(first + len(self.logins))
         return {**kept, **_VARIABLES}
 
-    def _run(self, words: Sequence[str], given: bytes, environment: Mapping[str, str]) -> bytes:
+    def _run(
+        self,
+        words: Sequence[str],
+        given: bytes,
+        environment: Mapping[str, str],
+        *,
+        folder: Path | None = None,
+    ) -> bytes:
         program = shutil.which("git")
         if program is None:
-            msg = f"{self._name}: there is no git. Install it, or keep the baseline in a folder."
+            msg = f"{self._name}: there is no git. Install it, or do without what is kept in it."
             raise BaselineError(msg)
         child = subprocess.Popen(
             [program, *_OPTIONS, *words],
+            cwd=folder,
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

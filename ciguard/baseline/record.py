@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     Bucket,
+    BucketHistory,
     Case,
     Comparison,
     Confirmation,
@@ -234,6 +235,17 @@ def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
         comparison=comparison,
         shown=record.flakes.shown,
         tried=record.flakes.tried,
+    )
+
+
+def history_of(record: BaselineRecord) -> BucketHistory:
+    """Return what those who report on a run may know of a record."""
+    decisions = record.history or (record.decision,)
+    return BucketHistory(
+        first_seen=record.first_seen.time,
+        last_seen=record.last_seen.time,
+        states=tuple((decision.changed, decision.state.value) for decision in decisions),
+        issue=record.issue,
     )
 
 

@@ -16,6 +16,7 @@ from ciguard.campaign.minimise import minimise
 from ciguard.campaign.promotion import promotion
 from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
+from ciguard.campaign.shipped import shipped_files
 
 __all__ = [
     "JOURNAL",
@@ -36,4 +37,5 @@ __all__ = [
     "reproduce",
     "run",
     "shard_folder",
+    "shipped_files",
 ]

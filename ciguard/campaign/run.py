@@ -9,13 +9,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ciguard.baseline import find_record
+from ciguard.baseline import find_record, histories
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.partition import forget_part, part_of
+from ciguard.campaign.planned import focus_warning, planned
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
@@ -70,6 +71,7 @@ def run(config: Config) -> Iterator[Event]:
         config = resumed(config, past.parameters)
     else:
         forget_part(config.out)
+    plan, config = planned(config)
     memory = load_memory(config)
     yield RunStarted(
         targets=(*config.base, *config.targets),
@@ -80,6 +82,7 @@ def run(config: Config) -> Iterator[Event]:
         out=str(config.out),
         resumed=config.resume,
         shard=config.shard,
+        plan=plan,
     )
     began = time.monotonic()
     # What is deviating is the head: the first target is the reference of the others.
@@ -164,6 +167,7 @@ class _Campaign:
             if not stream.last:
                 total_s = self._config.budget_s * self._config.shard.of
                 stream.last = self._memory.frontier.last(stream.name, total_s)
+        yield from focus_warning(groups, self._config)
         self._recall()
         if self._config.policy.reads_documentation and self._config.shard.index == 1:
             for event in documentation_of(groups):
@@ -378,6 +382,7 @@ class _Campaign:
             targets=targets,
             buckets=finished.buckets,
             stages=dict(self._budget.stages),
+            history=histories(self._memory.records),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
         )

@@ -23,7 +23,7 @@ from ciguard.domain import (
     Warned,
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels import LEVELS, LearningLevel, select
+from ciguard.levels import LEVELS, LearningLevel, focused, select
 from ciguard.oracles import documentation_findings
 from ciguard.targets import EAGER
 
@@ -141,14 +141,14 @@ def streams_of(
         if not chosen:
             continue
         for level, mode in product(config.levels, group.modes):
-            made = LEVELS.get(level)(chosen, config.seed)
+            made, round_length = focused(LEVELS.get(level), chosen, config.seed, focus=config.focus)
             kind = level if mode == EAGER else f"{level} in mode {mode}"
             named = partial(_stream_name, kind, config, group, _digest(chosen))
             used = Snapshot()
             if choose is not None and isinstance(made, LearningLevel):
                 used = choose(group, named)
                 made.recall(used.learned)
-            stream = Stream(named(used.digest), made, group, lanes=lanes, apis=len(chosen))
+            stream = Stream(named(used.digest), made, group, lanes=lanes, apis=round_length)
             stream.mode = mode
             if not config.shard.is_all:
                 stream.own = config.shard.of_these(record.api for record in chosen)
@@ -169,8 +169,11 @@ def streams_of(
 def _stream_name(level: str, config: Config, group: Group, chosen: str, learned: str) -> str:
     """Return the name of a stream by all that decides its cases."""
     requests = (member.identity.request for member in group.members.values())
+    focus = [f"focus {glob}" for glob in config.focus]
     return stream_key(
-        level, config.seed, *requests, *config.relations, chosen, *([learned] if learned else [])
+        *(level, config.seed, *requests, *config.relations, chosen),
+        *([learned] if learned else []),
+        *focus,
     )
 
 

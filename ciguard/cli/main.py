@@ -22,6 +22,7 @@ from ciguard.cli.extract import extract
 from ciguard.cli.learn import learn
 from ciguard.cli.merge import merge
 from ciguard.cli.minimize import minimize
+from ciguard.cli.plan import plan
 from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
 from ciguard.cli.session import Session
@@ -69,6 +70,7 @@ for _command in (
     run,
     merge,
     cluster,
+    plan,
     show,
     reproduce,
     minimize,

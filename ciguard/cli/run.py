@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def run(settings: Effective) -> int:
     """Fuzz the targets for a fixed time and compare what is broken with the baseline.
 
-    The first run without a baseline establishes it. Results are in the output folder: summary.md
-    for people, run.json, findings.jsonl, buckets.jsonl and junit.xml for programs.
+    The first run without a baseline establishes it. Results are in the output folder: report.html
+    and summary.md for people, run.json, findings.jsonl, buckets.jsonl and junit.xml for programs.
     """
     return campaign(settings, files_issues=not settings.config.is_read_only)
 

@@ -153,6 +153,11 @@ def file() -> Kind:
     return replace(folder(), metavar="FILE", remedy="the path of a file")
 
 
+def path_or_nothing() -> Kind:
+    """Return the kind of paths of files that need not be given; empty means none."""
+    return replace(file(), parse=lambda text: str(_path(text)), show=str)
+
+
 def location() -> Kind:
     """Return the kind of places of a baseline."""
     return Kind(

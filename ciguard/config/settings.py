@@ -13,6 +13,7 @@ from ciguard.config.kinds import (
     file,
     folder,
     location,
+    path_or_nothing,
     place,
     policy,
     severity,
@@ -112,6 +113,21 @@ class Config:
     exclude: tuple[str, ...] = field(
         default=(),
         metadata=_described(texts("GLOB"), "Glob over API names that are left out."),
+    )
+    focus: tuple[str, ...] = field(
+        default=(),
+        metadata=_described(
+            texts("GLOB"),
+            "Glob over API names that are tried first and most: they get seven of ten batches.",
+        ),
+    )
+    plan: str = field(
+        default="",
+        metadata=_described(
+            path_or_nothing(),
+            "Plan that `ciguard plan` wrote: what to try first, and what reports say of it.",
+            in_files=False,
+        ),
     )
     allow: tuple[str, ...] = field(
         default=(),

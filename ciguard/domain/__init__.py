@@ -23,6 +23,7 @@ from ciguard.domain.documentation import (
 from ciguard.domain.events import (
     BatchFinished,
     BucketFlaky,
+    BucketHistory,
     BucketOpened,
     DocumentationChecked,
     Event,
@@ -153,6 +154,7 @@ __all__ = [
     "BatchFinished",
     "Bucket",
     "BucketFlaky",
+    "BucketHistory",
     "BucketOpened",
     "CallKind",
     "CallValue",

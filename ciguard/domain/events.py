@@ -108,6 +108,18 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BucketHistory:
+    """What the baseline knew of a bucket when the run began. Times are UTC, as text."""
+
+    first_seen: str
+    last_seen: str
+    states: tuple[tuple[str, str], ...] = ()
+    """(time, state) of every change, the oldest first: `open`, `fixed`, `accepted`, `flaky`."""
+    issue: str = ""
+    """Number of its issue, or path of its file; empty while none was filed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished:
     """Always the last event, also after an interruption."""
 
@@ -122,6 +134,8 @@ class RunFinished:
     """Seconds spent, by stage."""
     apis_exercised: Mapping[str, int] = field(default_factory=dict)
     """Per target: how many APIs of its catalogue were called at least once."""
+    history: Mapping[str, BucketHistory] = field(default_factory=dict)
+    """What was known when the run began, by fingerprint; what was fixed before is in it too."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """Everything needed to run the same campaign again: written to `run.json`."""
     parts: tuple[Part, ...] = ()

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PART_SCHEMA = 1
 SHARED_NUMBERS = ("seed", "max_cases")
-SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations")
+SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations", "focus")
 """Settings that decide the cases of a campaign, whatever it runs on."""
 PARTS_FILE = "parts.jsonl"
 """In the folder of every run."""

@@ -12,6 +12,7 @@ from ciguard.levels.contract import (
     Level,
     LevelFactory,
 )
+from ciguard.levels.focus import focused, unmatched
 from ciguard.levels.selection import LEFT_OUT, select
 
 LEVELS.register("api", ApiLevel)
@@ -25,5 +26,7 @@ __all__ = [
     "LearningLevel",
     "Level",
     "LevelFactory",
+    "focused",
     "select",
+    "unmatched",
 ]

@@ -83,6 +83,8 @@ _SEEN_BETWEEN: Mapping[str, Collection[PairKind]] = {
 device copies; compiled code, backends and other libraries have arguments of their own."""
 SPECIAL_ELEMENTS = "special elements"
 """How exemptions name what becomes of NaN and infinities."""
+BETWEEN_MODES = "between modes"
+"""How exemptions name what a mode may answer otherwise than eager execution."""
 _UNSPECIFIED = frozenset({"values", "nan"})
 _WITHIN_RANGE = frozenset({Intent.CONFORMING, Intent.SPECIAL})
 _UNSAID_OF_MODES = frozenset({"structure", "exception", "accepted"})
@@ -235,6 +237,8 @@ def _is_promised(difference: Difference, pair: PairKind, subject: Subject) -> bo
         return True
     if subject.tags & UNSTABLE_TAGS:
         return difference.kind == "dtype"  # a random number may decide all else
+    if difference.kind in _UNSPECIFIED and exemption_of(subject.api, BETWEEN_MODES):
+        return False
     return difference.kind not in _UNSAID_OF_MODES
 
 

@@ -11,6 +11,7 @@ from ciguard.reports.explanation import explain_in
 from ciguard.reports.extraction import extraction_lines
 from ciguard.reports.files import write_atomically
 from ciguard.reports.github import GithubReporter
+from ciguard.reports.html import HtmlReporter
 from ciguard.reports.jsonl import JsonReporter
 from ciguard.reports.junit import JunitReporter
 from ciguard.reports.plain import PlainReporter
@@ -43,6 +44,7 @@ __all__ = [
 ]
 
 REPORTERS.register("summary", SummaryReporter)
+REPORTERS.register("html", HtmlReporter)
 REPORTERS.register("junit", JunitReporter)
 REPORTERS.register("json", JsonReporter)
 REPORTERS.register("documentation", DocumentationReporter)

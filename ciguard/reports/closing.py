@@ -101,7 +101,7 @@ def _bucket(bucket: Bucket) -> str:
 
 def _where_to_look(event: RunFinished, folder: Path) -> Iterator[Line]:
     out = "" if folder.as_posix() == ".ciguard/run" else f" --out {shlex.quote(folder.as_posix())}"
-    yield Line(text=f"Report:        {folder.as_posix()}/summary.md")
+    yield Line(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
     if any(bucket.reproducer for bucket in event.buckets):
         yield Line(text=f"Reproducers:   {folder.as_posix()}/reproducers/")
     met = [group.buckets[0] for group in grouped(event.buckets)]

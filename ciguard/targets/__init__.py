@@ -9,7 +9,7 @@ from ciguard.targets.description import description_version
 from ciguard.targets.environment import Environment
 from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library, Mode
 from ciguard.targets.provision import provision, provision_all
-from ciguard.targets.releases import at_version, released_versions
+from ciguard.targets.releases import at_version, newest_release, released_versions
 from ciguard.targets.store import (
     StoredEnvironment,
     cache_folder,
@@ -48,6 +48,7 @@ __all__ = [
     "description_version",
     "libraries_of",
     "list_environments",
+    "newest_release",
     "parse_target",
     "provision",
     "provision_all",

@@ -46,6 +46,20 @@ def released_versions(
             wanted = f"{name}<{version}{limits}"
 
 
+def newest_release(requirement: str, *, python: str = "") -> str:
+    """Return the newest version that satisfies a requirement and has a wheel; empty without one.
+
+    Args:
+        requirement: such as `torch>=2,<2.14`.
+        python: interpreter version; empty means the one ciguard runs on.
+
+    Raises:
+        ProvisioningError: if uv cannot ask.
+    """
+    with tempfile.TemporaryDirectory(prefix="ciguard-releases-") as folder:
+        return _best(requirement, python=python or platform.python_version(), folder=Path(folder))
+
+
 def _best(requirement: str, *, python: str, folder: Path) -> str:
     """Return the best version that satisfies a requirement; empty if there is none."""
     asked, answer = folder / "asked.in", folder / "answer.txt"

@@ -117,6 +117,7 @@ def run_folder(tmp_path: Path) -> Path:
     [
         "",
         "run",
+        "plan",
         "show",
         "reproduce",
         "minimize",

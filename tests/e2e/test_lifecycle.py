@@ -74,6 +74,7 @@ def test_an_interrupted_run_sums_up_and_is_resumed_to_the_same_buckets(
     assert interrupted["buckets"]["new"] >= 1
     assert {path.name for path in out.iterdir()} >= {
         "run.json", "findings.jsonl", "buckets.jsonl", "junit.xml", "summary.md", "reproducers",
+        "report.html",
     }  # fmt: skip
     assert not living_in(workers)
     assert resumed.returncode == 0, resumed.stderr

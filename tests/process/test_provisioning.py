@@ -19,6 +19,7 @@ from ciguard.targets import (
     Environment,
     Library,
     list_environments,
+    newest_release,
     parse_target,
     provision,
     provision_all,
@@ -376,3 +377,12 @@ def test_an_active_environment_without_numpy_is_an_error_with_a_remedy(
 
     with pytest.raises(ProvisioningError, match="pip install numpy"):
         provisioned("current")
+
+
+@pytest.mark.parametrize(
+    ("requirement", "version"), [("tiny", "1.1"), ("tiny<1.1,>=0.9", "1.0"), ("tiny>5", "")]
+)
+def test_the_newest_release_within_a_range_is_asked_of_the_index(
+    requirement: str, version: str
+) -> None:
+    assert newest_release(requirement) == version

@@ -31,6 +31,7 @@ ORDER = (
     {"triage"},
     {"baseline"},
     {"campaign"},
+    {"planning"},
     {"reports", "trackers"},
     {"cli"},
     {"__main__"},

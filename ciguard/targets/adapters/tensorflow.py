@@ -49,7 +49,7 @@ _NO_GRAPH = re.compile(
     r"|a graph tensor|singleton tf.Variable|while building a graph|out of scope"
     r"|compatible with tf.(?:contrib.eager.defun|function)|must return zero or more Tensors"
     r"|unsupported operations|compile-time constant|uncompilable|XLA|Unimplemented"
-    r"|Unable to access shape and type info from variant|non-tensor type"
+    r"|Unable to access shape and type info from variant|non-tensor type|DataTypeToPrimitiveType"
 )
 _GRAPH_STACK = re.compile(r'Graph execution error:.*\n  File "[^\n]*\n\s*', re.DOTALL)
 

@@ -34,6 +34,7 @@ CAMPAIGN: dict[str, Any] = {
     "exclude": [],
     "allow": [],
     "relations": ["*"],
+    "focus": [],
 }
 CRASH, VALUES = bucket(crash()), bucket(difference())
 FLAKY = bucket(crash("checked"), confirmation=Confirmation.FLAKY, shown=1, tried=3)

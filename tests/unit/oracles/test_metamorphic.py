@@ -39,7 +39,7 @@ from ciguard.oracles import (
     encode,
     relations_of,
 )
-from ciguard.oracles.differential import SPECIAL_ELEMENTS
+from ciguard.oracles.differential import BETWEEN_MODES, SPECIAL_ELEMENTS
 from ciguard.oracles.relations import Observed, exemptions
 from ciguard.oracles.tolerance import NO_INPUTS
 
@@ -129,6 +129,7 @@ def test_every_exemption_has_a_reason_and_names_relations_that_exist() -> None:
             *RELATIONS.items(),
             "differential",
             "between backends",
+            BETWEEN_MODES,
             "across-libraries",
             SPECIAL_ELEMENTS,
         }

@@ -481,8 +481,8 @@ def test_a_mode_promises_results_and_not_how_wrong_calls_end(
 def test_what_only_a_graph_checks_by_an_operators_definition_weighs_little(
     said: str, severity: Severity
 ) -> None:
-    refused = {OLD: passed(1.0), OLD_TRACED: Rejected("ValueError", said)}
-    between_versions = {OLD: passed(1.0), NEW: Rejected("ValueError", said)}
+    refused: dict[str, Outcome] = {OLD: passed(1.0), OLD_TRACED: Rejected("ValueError", said)}
+    between_versions: dict[str, Outcome] = {OLD: passed(1.0), NEW: Rejected("ValueError", said)}
 
     assert [f.severity for f in judge(case(), refused, IN_MODES)] == [severity]
     assert [f.severity for f in judge(case(), between_versions, IN_MODES)] == [Severity.MEDIUM]
@@ -494,6 +494,13 @@ def test_what_chance_decides_is_not_compared_between_modes() -> None:
     assert judge(case(), {OLD: passed(1.0), OLD_TRACED: passed(1.0, 2.0)}, random) == []
     assert judge(case(), {OLD: passed(1.0), OLD_TRACED: Rejected("E", "")}, random) == []
     assert judge(case(), {OLD: passed(1.0), OLD_TRACED: passed(1, dtype="int8")}, random)
+
+
+def test_what_an_exemption_leaves_open_between_modes_is_compared_between_versions() -> None:
+    clipping = replace(IN_MODES, api="tensorflow.clip_by_value")
+    clipped = {OLD: passed(1.0), OLD_TRACED: passed(2.0), NEW: passed(2.0)}
+
+    assert [f.pair for f in judge(case(), clipped, clipping)] == [PairKind.VERSION]
 
 
 def test_a_subject_without_targets_is_compared_with_nothing() -> None:

@@ -51,7 +51,7 @@ def test_the_last_screen_says_verdict_findings_and_where_to_look(
     assert "abcd0001 new         tf.raw_ops.MaxPool3D  SIGABRT: Check failed" in text
     assert "torch==2.13.0@cuda     NOT RUN: no such device" in text
     assert "ciguard show abcd0001" in text
-    assert ".ciguard/run/summary.md" in text
+    assert ".ciguard/run/report.html" in text
 
 
 def test_an_api_is_named_once_where_its_message_begins_with_it(

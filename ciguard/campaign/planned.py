@@ -1,0 +1,75 @@
+"""The plan that a run was given: read from a file that anybody may have written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Plan, Warned, plan_from_json, visible
+from ciguard.errors import ConfigurationError
+from ciguard.files import read_text
+from ciguard.levels import select, unmatched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ciguard.campaign.group import Group
+    from ciguard.config import Config
+
+_MOST_BYTES = 16 * 1024 * 1024
+_MOST_GLOBS = 10_000
+_LONGEST_GLOB = 300
+_MOST_STARS = 8
+"""Wildcards in one glob: more name nothing that fewer do not, and take long to match."""
+_FEW = 5
+
+
+def planned(config: Config) -> tuple[Plan | None, Config]:
+    """Return the plan that the settings name, if any, and the settings with its focus.
+
+    Raises:
+        ConfigurationError: if the file is no plan.
+    """
+    if not config.plan:
+        return None, config
+    place = f"--plan {visible(config.plan)}"
+    try:
+        plan = plan_from_json(json.loads(read_text(Path(config.plan), most=_MOST_BYTES)))
+        _check_focus(plan.focus)
+    except OSError as error:
+        msg = f"{place}: cannot be read: {error.strerror}. Write one with `ciguard plan`."
+        raise ConfigurationError(msg) from error
+    except (ValueError, RecursionError) as error:
+        reason = visible(str(error)) if isinstance(error, ValueError) else "nested too deeply"
+        msg = f"{place}: not a plan: {reason}. Write one with `ciguard plan`."
+        raise ConfigurationError(msg) from error
+    # What a person asks for at the desk comes before what was planned.
+    focus = tuple(dict.fromkeys((*config.focus, *plan.focus)))
+    return plan, replace(config, focus=focus)
+
+
+def focus_warning(groups: Mapping[str, Group], config: Config) -> Iterator[Warned]:
+    """Say which globs of the focus name no API that takes part."""
+    known = [
+        record
+        for group in groups.values()
+        for record in select(group.records(), config.api, config.exclude, allow=config.allow)
+    ]
+    lost = unmatched(known, config.focus) if known else []
+    if lost:
+        shown = ", ".join(visible(glob, limit=120) for glob in lost[:_FEW])
+        more = f", and {len(lost) - _FEW} more" if len(lost) > _FEW else ""
+        count = f"{len(lost)} of {len(config.focus)}"
+        yield Warned(message=f"focus: {count} match no API that is tested here: {shown}{more}")
+
+
+def _check_focus(globs: tuple[str, ...]) -> None:
+    if len(globs) > _MOST_GLOBS:
+        msg = f"'focus' has {len(globs)} globs, more than {_MOST_GLOBS}"
+        raise ValueError(msg)
+    for glob in globs:
+        if len(glob) > _LONGEST_GLOB or glob.count("*") > _MOST_STARS or not glob.strip():
+            msg = f"'focus' holds {glob!r:.60}, which is no glob over names"
+            raise ValueError(msg)

@@ -1,0 +1,118 @@
+"""`ciguard plan`: what to test of a change, and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ciguard.cli.options import takes_settings
+from ciguard.config import SourceKind
+from ciguard.domain import PlanMode, plan_to_json
+from ciguard.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.config import Effective
+    from ciguard.planning import PlanRequest
+
+_WHEEL = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command(short_help="Choose what to test of a change, and say why.")
+@takes_settings("targets", "base")
+@click.option(
+    "--against", metavar="REF", default="", help="Commit that a pull request starts from."
+)
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in PlanMode]),
+    help="What the run is for.  [default: pull-request with --against, else batch]",
+)
+@click.option(
+    "--device",
+    "devices",
+    type=click.Choice(["cpu", "cuda"]),
+    multiple=True,
+    default=("cpu",),
+    help="Device to test on. May be given more than once.  [default: cpu]",
+)
+@click.option(
+    "--runner",
+    "cpu",
+    metavar="LABEL",
+    multiple=True,
+    default=("ubuntu-latest",),
+    help="Label of the runner of CPU jobs. May be given more than once.  [default: ubuntu-latest]",
+)
+@click.option(
+    "--gpu-runner",
+    "gpu",
+    metavar="LABEL",
+    multiple=True,
+    help="Label of a runner with a GPU. Without one, GPU jobs are listed as not run.",
+)
+@click.option(
+    "--shards", type=click.IntRange(1, 256), default=1, help="Jobs per row.  [default: 1]"
+)
+@click.option("--wheel", type=_WHEEL, help="Test this build instead of a release.")
+@click.option("--base-wheel", type=_WHEEL, help="Build of the base that --wheel is held against.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("plan.json"),
+    show_default=True,
+    help="File for the plan.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the plan instead of explaining it.")
+def plan(settings: Effective, *, out: Path, as_json: bool, **options: Any) -> None:
+    """Look at the repository and choose targets, devices, shards and the APIs to try first.
+
+    Reads changed requirements and lock files, changed sources and what the sources use. The plan
+    is for `ciguard run --plan FILE`; docs/planning.md says how it is made.
+    """
+    from ciguard.files import replace_file  # noqa: PLC0415 - not for `--help`
+    from ciguard.planning import explanation, make_plan, matrix  # noqa: PLC0415
+
+    made = make_plan(_request(settings, options))
+    matrix(made)  # refuses what GitHub would not take
+    text = json.dumps(plan_to_json(made), indent=1)
+    try:
+        replace_file(out, text + "\n")
+    except OSError as error:
+        msg = f"{out}: the plan cannot be written: {error.strerror}. Name another file with --out."
+        raise OutputError(msg) from error
+    if as_json:
+        click.echo(text)
+        return
+    for line in explanation(made):
+        click.echo(line)
+    click.echo(f"Written to {out}")
+
+
+def _request(settings: Effective, options: Mapping[str, Any]) -> PlanRequest:
+    from ciguard.planning import PlanRequest, Runners, Wheels  # noqa: PLC0415 - not for `--help`
+
+    against, wheel, base_wheel = (options[key] for key in ("against", "wheel", "base_wheel"))
+    if base_wheel and not wheel:
+        msg = "--base-wheel: names the base of --wheel, which is missing."
+        raise click.UsageError(msg)
+    mode = options["mode"] or (PlanMode.PULL_REQUEST if against else PlanMode.BATCH)
+    return PlanRequest(
+        folder=Path.cwd(),
+        mode=PlanMode(mode),
+        against=against,
+        targets=settings.config.targets,
+        targets_are_chosen=settings.sources["targets"].kind is not SourceKind.DEFAULT,
+        base=settings.config.base,
+        runners=Runners(
+            devices=tuple(options["devices"]),
+            cpu=tuple(options["cpu"]),
+            gpu=tuple(options["gpu"]),
+            shards=options["shards"],
+        ),
+        wheels=Wheels(head=wheel, base=base_wheel) if wheel else None,
+    )

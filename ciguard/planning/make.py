@@ -1,0 +1,303 @@
+"""The plan: what a checkout changes, what it uses, and the jobs that follow from both."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Plan, PlanMode, visible
+from ciguard.errors import PlanError
+from ciguard.planning.api_names import ApiNames
+from ciguard.planning.checkout import REGISTERING, Checkout, readable, shown_path
+from ciguard.planning.own_changes import touched_globs
+from ciguard.planning.requirement_files import project_name, reader_of
+from ciguard.planning.rows import (
+    Runners,
+    TargetGroup,
+    group_by_library,
+    library_name,
+    rows,
+    skipped_rows,
+)
+from ciguard.planning.upgrades import (
+    changes_of,
+    library_of,
+    needs_of,
+    required_targets,
+    upgrades_of,
+)
+from ciguard.planning.uses import MOST_APIS, Usage, find_uses, own_sources
+from ciguard.planning.wheels import wheel_groups
+from ciguard.targets import LIBRARIES, newest_release
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.domain import SkippedJob
+    from ciguard.planning.checkout import ChangedFile
+    from ciguard.planning.upgrades import FileChange, Needs, Newest, Upgrade
+    from ciguard.planning.wheels import Wheels
+
+_DOCUMENTATION = re.compile(
+    r"(.*/)?(docs?/.*|[^/]*\.(md|rst|adoc|png|jpe?g|gif|svg|webp|pdf|bib)"
+    r"|(LICEN[CS]E|NOTICE|AUTHORS|CITATION|CODEOWNERS|\.gitignore)[^/]*)",
+    re.IGNORECASE,
+)
+_MOST_SOURCES = 5_000
+"""Files whose uses are looked for, changed ones first: 500 lines take about 10 ms."""
+_FEW = 5
+_MOST_REASONS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """What a plan is made for."""
+
+    folder: Path
+    """In the checkout; only what lies below it counts."""
+    mode: PlanMode
+    against: str = ""
+    """Base commit; empty for none."""
+    targets: tuple[str, ...]
+    targets_are_chosen: bool = True
+    """False for ciguard's own defaults: what the project requires comes before them."""
+    base: tuple[str, ...] = ()
+    runners: Runners = field(default_factory=Runners)
+    wheels: Wheels | None = None
+
+
+def make_plan(request: PlanRequest, newest: Newest = newest_release) -> Plan:
+    """Return what to test in a checkout, and why.
+
+    Args:
+        request: what the plan is for.
+        newest: answers a requirement with the newest version that satisfies it.
+
+    Raises:
+        PlanError: if the repository, its history or a limit stands against it.
+        TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
+    """
+    return _Planner(request, newest).plan()
+
+
+class _Planner:
+    """Looks at the checkout once, then decides."""
+
+    def __init__(self, request: PlanRequest, newest: Newest) -> None:
+        self._request = request
+        self._newest = newest
+        self._checkout = Checkout(request.folder)
+        self._problems: list[str] = []
+        self._names = ApiNames()
+        self._paths = self._checkout.files()
+        self._base = self._base_commit()
+        self._changed = self._checkout.changes(self._base) if self._base else []
+
+    def plan(self) -> Plan:
+        needs = needs_of(self._checkout, self._paths, self._problems)
+        changes = changes_of(self._checkout, self._base, self._changed, self._problems)
+        upgrades, assumptions = upgrades_of(changes, needs, self._newest)
+        usage = self._usage()
+        touched = self._touched()
+        groups, why = self._groups(needs, upgrades)
+        libraries = {library_name(text) for group in groups for text in group.targets}
+        focus = self._focus(usage, touched, libraries)
+        idle = self._idle_reason(touched)
+        runners = self._request.runners
+        jobs, skipped, fewer = rows([] if idle else groups, runners)
+        skipped += skipped_rows(groups, idle) if idle else []
+        reasons = [
+            *([f"Nothing is run: {idle}."] if idle else []),
+            *map(_upgrade_sentence, upgrades),
+            *why,
+            *self._own_library(),
+            *assumptions,
+            *_change_sentences(self._changed, changes),
+            *_focus_sentences(usage, touched, focus),
+            *([fewer] if fewer else []),
+            *_skipped_sentences(skipped if not idle else []),
+            *self._problems,
+            *usage.problems,
+        ]
+        return Plan(
+            mode=self._request.mode,
+            reasons=tuple(_bounded(reasons)),
+            changes=tuple(change.described() for change in changes),
+            jobs=tuple(jobs),
+            skipped=tuple(skipped),
+            focus=focus,
+            uses=usage.places,
+        )
+
+    def _base_commit(self) -> str:
+        if self._request.against:
+            return self._checkout.base_of(self._request.against)
+        if self._request.mode is PlanMode.PULL_REQUEST:
+            msg = (
+                "a pull request is planned against its base: name it with --against, "
+                "e.g. --against origin/main."
+            )
+            raise PlanError(msg)
+        return ""
+
+    def _usage(self) -> Usage:
+        changed = {change.path for change in self._changed}
+        sources = sorted(own_sources(self._paths), key=lambda path: path not in changed)
+        if len(sources) > _MOST_SOURCES:
+            left = len(sources) - _MOST_SOURCES
+            self._problems.append(f"{left} Python sources were not analysed: there are too many")
+            sources = sources[:_MOST_SOURCES]
+        return find_uses(
+            readable(self._checkout, sources, self._problems), self._changed, self._names
+        )
+
+    def _touched(self) -> list[str]:
+        """Return globs over the APIs that the library or extension in this repository changes."""
+        library = library_of(self._project())
+        present = [c for c in self._changed if not c.is_gone and c.path.endswith(REGISTERING)]
+        by_path = {change.path: change for change in present}
+        found: dict[str, None] = {}
+        for path, content in readable(self._checkout, list(by_path), self._problems):
+            module = library.module if library and path.endswith(".py") else ""
+            text = content.decode("utf-8", "replace")
+            found |= dict.fromkeys(touched_globs(by_path[path], text, module))
+        return list(found)
+
+    def _project(self) -> str:
+        """Return the name of the project nearest to the top; empty for none."""
+        described = [path for path in self._paths if path.rpartition("/")[2] == "pyproject.toml"]
+        try:
+            nearest = min(described, key=lambda path: path.count("/"))
+            return project_name(self._checkout.text(nearest))
+        except (OSError, ValueError):  # the second also where there is no such file
+            return ""
+
+    def _groups(self, needs: Needs, upgrades: list[Upgrade]) -> tuple[list[TargetGroup], list[str]]:
+        """Return what runs side by side, and why it is that."""
+        request = self._request
+        required = tuple(required_targets(needs))
+        if request.wheels is not None:
+            companions = request.targets if request.targets_are_chosen else required
+            return wheel_groups(request.wheels, companions, self._newest)
+        upgraded = {upgrade.library for upgrade in upgrades}
+        groups = [
+            TargetGroup(targets=(upgrade.target,), base=(upgrade.base,)) for upgrade in upgrades
+        ]
+        # An upgrade says what to compare; other libraries wait unless sources changed as well.
+        if upgrades and request.mode is PlanMode.PULL_REQUEST and not self._sources_changed:
+            return groups, []
+        chosen, why = self._chosen(required)
+        others = [
+            group
+            for group in group_by_library(chosen, request.base)
+            if library_name(group.targets[0]) not in upgraded
+        ]
+        return [*groups, *others], [why] if others else []
+
+    def _chosen(self, required: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+        """Return the targets where neither an upgrade nor a wheel says which, and who says so."""
+        targets = self._request.targets
+        if self._request.targets_are_chosen:
+            return targets, "The targets are those of the settings."
+        if required:
+            return required, "The targets are what the project requires."
+        return targets, "The project requires no known library: the targets are ciguard's own."
+
+    def _own_library(self) -> list[str]:
+        """Say what it takes to test the library that this repository builds."""
+        own = library_of(self._project())
+        if own is None or not self._changed or self._request.wheels is not None:
+            return []
+        return [f"This repository builds {own.name}: to test what it changes, name its --wheel."]
+
+    @property
+    def _sources_changed(self) -> bool:
+        return any(not reader_of(c.path) and not _is_documentation(c.path) for c in self._changed)
+
+    def _idle_reason(self, touched: list[str]) -> str:
+        """Return why a pull request needs no run; empty if it does."""
+        request = self._request
+        if request.mode is not PlanMode.PULL_REQUEST or request.wheels is not None or touched:
+            return ""
+        if not self._changed:
+            return "nothing differs from the base"
+        if all(_is_documentation(change.path) for change in self._changed):
+            return "only documentation changes"
+        return ""
+
+    def _focus(self, usage: Usage, touched: list[str], libraries: set[str]) -> tuple[str, ...]:
+        """Return what is tried first: what the library changes, then what the sources use."""
+        modules = {LIBRARIES.get(name).module for name in libraries if name}
+        used = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
+        if "keras" in modules:
+            # What is written as tf.keras is the keras that the project requires.
+            inner = [api for api in usage.apis if api.startswith("tensorflow.keras.")]
+            used += [api.removeprefix("tensorflow.") for api in inner]
+        return tuple(dict.fromkeys([*touched[:MOST_APIS], *used]))
+
+
+def _is_documentation(path: str) -> bool:
+    return not reader_of(path) and _DOCUMENTATION.fullmatch(path) is not None
+
+
+def _upgrade_sentence(upgrade: Upgrade) -> str:
+    return (
+        f"{upgrade.target} is held against {upgrade.base}, since this change moves from one to "
+        "the other."
+    )
+
+
+def _change_sentences(changed: list[ChangedFile], changes: list[FileChange]) -> list[str]:
+    if not changed:
+        return []
+    sentences = [
+        f"{visible(shown_path(change.path))} asks for {change.library} "
+        f"{visible(str(change.base or 'not at all'))} before and "
+        f"{visible(str(change.head or 'not at all'))} after."
+        for change in changes
+    ]
+    return [*sentences, f"{len(changed)} files differ from the base: {_some(_paths(changed))}."]
+
+
+def _paths(changed: list[ChangedFile]) -> list[str]:
+    return [shown_path(change.path) for change in changed]
+
+
+def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -> list[str]:
+    sentences = []
+    if touched:
+        sentences.append(f"First come the APIs that this change touches: {_some(touched)}.")
+    if usage.touched:
+        sentences.append(f"Changed functions and classes: {_some(usage.touched)}.")
+    tested = frozenset(focus)
+    for apis, where in (
+        (usage.in_changes, "in changed lines"),
+        (usage.in_changed_files, "elsewhere in changed files"),
+        (usage.elsewhere, "elsewhere in the repository"),
+    ):
+        known = [api for api in apis if api in tested]
+        if known:
+            sentences.append(f"{len(known)} APIs are used {where}: {_some(known)}.")
+    left = [api for api in usage.apis if api not in tested]
+    if left:
+        sentences.append(f"{len(left)} APIs of libraries without a target are used: {_some(left)}.")
+    if not focus:
+        sentences.append("The sources use no API of these targets: all are tried alike.")
+    return sentences
+
+
+def _skipped_sentences(skipped: list[SkippedJob]) -> list[str]:
+    return [f"Not run: {', '.join(job.targets)} on {job.device}: {job.reason}." for job in skipped]
+
+
+def _some(names: list[str] | tuple[str, ...]) -> str:
+    shown = ", ".join(visible(name, limit=120) for name in names[:_FEW])
+    return f"{shown}, and {len(names) - _FEW} more" if len(names) > _FEW else shown
+
+
+def _bounded(reasons: list[str]) -> list[str]:
+    if len(reasons) <= _MOST_REASONS:
+        return reasons
+    more = len(reasons) - _MOST_REASONS
+    return [*reasons[:_MOST_REASONS], f"{more} more notes are left out."]

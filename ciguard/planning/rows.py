@@ -1,0 +1,194 @@
+"""From targets to the rows of a matrix: devices, shards, and the limits of the platform."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import PlannedJob, SkippedJob
+from ciguard.errors import PlanError
+from ciguard.targets import Target, libraries_of, parse_target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ciguard.domain import Json, Plan
+
+MOST_JOBS = 256
+"""Of one matrix, by GitHub."""
+MOST_BYTES = 1_000_000
+"""Of all outputs of one job, by GitHub."""
+CPU = "cpu"
+_LONGEST_NAME = 100
+_GPU_EXTRAS = re.compile(r"\[[\w.-]*cuda[\w,.-]*\](?=\s*[<>=!~]|\s|$)")
+_NO_CUDA = re.compile(r"(^|[\s+])(tensorflow-cpu|tf-nightly-cpu)\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetGroup:
+    """Targets that run side by side in one job: of one library, so that they are compared."""
+
+    targets: tuple[str, ...]
+    base: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runners:
+    """Where jobs run, and on how many."""
+
+    devices: tuple[str, ...] = (CPU,)
+    cpu: tuple[str, ...] = ("ubuntu-latest",)
+    """Labels of the runner for CPU rows."""
+    gpu: tuple[str, ...] = ()
+    """Of that for the others; none means that there is none."""
+    shards: int = 1
+
+
+def group_by_library(targets: Iterable[str], base: Iterable[str] = ()) -> list[TargetGroup]:
+    """Return one group per library, in the order of the targets."""
+    groups: dict[str, list[str]] = {}
+    for text in targets:
+        groups.setdefault(library_name(text), []).append(text)
+    bases: dict[str, list[str]] = {}
+    for text in base:
+        bases.setdefault(library_name(text), []).append(text)
+    return [
+        TargetGroup(targets=tuple(texts), base=tuple(bases.get(name, ())))
+        for name, texts in groups.items()
+    ]
+
+
+def library_name(text: str) -> str:
+    """Return the name of the library that a target tests; empty for `current` alone."""
+    return next((library.name for library in libraries_of(parse_target(text))), "")
+
+
+def rows(
+    groups: Sequence[TargetGroup], runners: Runners
+) -> tuple[list[PlannedJob], list[SkippedJob], str]:
+    """Return the jobs, what cannot run, and a sentence where there are fewer shards than asked for.
+
+    Raises:
+        PlanError: if there are more jobs than a matrix may have, even without shards.
+    """
+    jobs: list[PlannedJob] = []
+    skipped: list[SkippedJob] = []
+    for group in groups:
+        for device in dict.fromkeys((*runners.devices, *_written_devices(group))):
+            job = _row(group, device, runners)
+            if isinstance(job, SkippedJob):
+                skipped.append(job)
+            elif job is not None:
+                jobs.append(job)
+    if len(jobs) > MOST_JOBS:
+        msg = (
+            f"{len(jobs)} jobs, without shards: a matrix has at most {MOST_JOBS}. Name fewer "
+            "targets (setting targets, --target) or devices (--device)."
+        )
+        raise PlanError(msg)
+    shards = min(runners.shards, MOST_JOBS // max(1, len(jobs)))
+    sentence = ""
+    if jobs and shards < runners.shards:
+        sentence = (
+            f"{shards} shards instead of {runners.shards}: a matrix has at most {MOST_JOBS} jobs, "
+            f"and there are {len(jobs)} rows."
+        )
+    return _sharded(jobs, shards), skipped, sentence
+
+
+def skipped_rows(groups: Sequence[TargetGroup], reason: str) -> list[SkippedJob]:
+    """Return a row per group for what is not run, and why."""
+    return [
+        SkippedJob(name=_slug(group, CPU), targets=group.targets, device=CPU, reason=reason)
+        for group in groups
+    ]
+
+
+def matrix(plan: Plan) -> Json:
+    """Return the matrix of a workflow: `{"include": rows}`, small enough for a job's output.
+
+    Lists of targets are texts with one target per line, as the variables of settings take them.
+
+    Raises:
+        PlanError: if it is larger than GitHub allows.
+    """
+    include: list[Json] = [
+        {
+            "name": job.name,
+            "targets": "\n".join(job.targets),
+            "base": "\n".join(job.base),
+            "device": job.device,
+            "runs_on": list(job.runs_on),
+            "shard": job.shard,
+        }
+        for job in plan.jobs
+    ]
+    found: Json = {"include": include}
+    size = len(json.dumps(found))
+    if size > MOST_BYTES:
+        msg = (
+            f"the matrix takes {size} bytes, GitHub allows {MOST_BYTES}. Name fewer targets "
+            "(setting targets, --target) or fewer shards (--shards)."
+        )
+        raise PlanError(msg)
+    return found
+
+
+def _row(group: TargetGroup, device: str, runners: Runners) -> PlannedJob | SkippedJob | None:
+    base = _on_device(group.base, device)
+    targets = _on_device(group.targets, device)
+    if device != CPU and not base:
+        # On a GPU's machine the CPU is the reference.
+        targets = (*_on_device(group.targets, CPU), *targets)
+    if not targets:
+        return None
+    name = _slug(group, device)
+    reason = ""
+    if device != CPU and any(map(_NO_CUDA.search, targets)):
+        reason = "the package is built for CPUs only: name the one with CUDA, e.g. tensorflow"
+    elif device != CPU and not runners.gpu:
+        reason = "no runner with a GPU is configured: name its label with --gpu-runner"
+    if reason:
+        return SkippedJob(name=name, targets=targets, device=device, reason=reason)
+    labels = runners.cpu if device == CPU else runners.gpu
+    return PlannedJob(name=name, targets=targets, base=base, device=device, runs_on=labels)
+
+
+def _on_device(texts: Iterable[str], device: str) -> tuple[str, ...]:
+    """Return targets on a device; one that names another device itself stays out."""
+    # Gigabytes of CUDA are no use to a CPU.
+    given = [_GPU_EXTRAS.sub("", text) for text in texts] if device == CPU else texts
+    return tuple(
+        target.name if target.device_class == device else _moved(target, device)
+        for target in map(parse_target, given)
+        if target.device_class in {CPU, device}
+    )
+
+
+def _moved(target: Target, device: str) -> str:
+    return replace(target, device=device if device == CPU else f"{device}:0").name
+
+
+def _written_devices(group: TargetGroup) -> list[str]:
+    return [parse_target(text).device_class for text in group.targets]
+
+
+def _sharded(jobs: list[PlannedJob], shards: int) -> list[PlannedJob]:
+    counts: dict[str, int] = {}
+    found = []
+    for job in jobs:
+        number = counts[job.name] = counts.get(job.name, 0) + 1
+        name = job.name if number == 1 else f"{job.name}-{number}"
+        for shard in range(1, shards + 1):
+            part = f"-{shard}-of-{shards}" if shards > 1 else ""
+            found.append(replace(job, name=name + part, shard=f"{shard}/{shards}"))
+    return found
+
+
+def _slug(group: TargetGroup, device: str) -> str:
+    """Return a name that an artefact may have: of letters, digits, dots and dashes."""
+    text = "-vs-".join(dict.fromkeys((*group.base, *group.targets)))
+    slug = re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")
+    return f"{slug[:_LONGEST_NAME].strip('-.')}-{device}"

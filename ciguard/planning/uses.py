@@ -1,0 +1,244 @@
+"""Which APIs of the known libraries a repository uses, where, and near which changes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Place, visible
+from ciguard.planning.checkout import ChangedFile, shown_path
+from ciguard.planning.module_uses import ModuleUses, read_module
+from ciguard.planning.notebooks import CodeText, code_of_notebook
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ciguard.planning.api_names import ApiNames
+    from ciguard.planning.module_uses import Use
+
+MOST_PLACES = 20
+"""Of one API; the first ones by path and line, those in changes before others."""
+MOST_APIS = 2_000
+_LONGEST_NAME = 200
+"""What is longer is no name that a library has."""
+_DEEPEST = 50
+"""Modules that a name is followed through."""
+_NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
+_LIKE_TENSORS = frozenset({"pandas", "polars", "xarray", "dask", "pyspark", "sympy", "cupy"})
+"""What has methods by the names of those of tensors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a repository uses. APIs are in order of interest: the most used first."""
+
+    places: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
+    in_changes: tuple[str, ...] = ()
+    """APIs in lines that changed."""
+    in_changed_files: tuple[str, ...] = ()
+    """Others in files that changed."""
+    elsewhere: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
+    """Functions and classes that changed, with their file."""
+    problems: tuple[str, ...] = ()
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """Return all, in order of interest."""
+        return (*self.in_changes, *self.in_changed_files, *self.elsewhere)
+
+
+def is_source(path: str) -> bool:
+    """Tell whether a file is Python of this repository: no environment that was committed."""
+    return path.endswith((".py", ".ipynb")) and _NOT_OURS.isdisjoint(path.split("/"))
+
+
+def own_sources(paths: Iterable[str]) -> list[str]:
+    """Return the Python sources among tracked files, those of virtual environments left out."""
+    listed = list(paths)
+    environments = tuple(
+        path.removesuffix("pyvenv.cfg") for path in listed if path.endswith("/pyvenv.cfg")
+    )
+    return [path for path in listed if is_source(path) and not path.startswith(environments)]
+
+
+def find_uses(
+    sources: Iterable[tuple[str, bytes]], changed: Iterable[ChangedFile], names: ApiNames
+) -> Usage:
+    """Return what sources use.
+
+    Args:
+        sources: path and content.
+        changed: files that differ from the base.
+        names: of the libraries' APIs.
+    """
+    search = _Search({change.path: change for change in changed}, names)
+    for path, content in sources:
+        search.read(path, content)
+    return search.usage()
+
+
+@dataclass(slots=True)
+class _Module:
+    path: str
+    code: CodeText
+    read: ModuleUses
+
+
+class _Search:
+    """Reads all modules, then follows every name to where it comes from."""
+
+    def __init__(self, changed: Mapping[str, ChangedFile], names: ApiNames) -> None:
+        self._changed = changed
+        self._names = names
+        self._modules: list[_Module] = []
+        self._by_name: dict[str, _Module] = {}
+        self._packages: set[str] = set()
+        self._own_names: set[str] = set()
+        self._problems: list[str] = []
+        self._followed: dict[tuple[str, str], str] = {}
+        """Where a name leads, by name and the module that writes it."""
+
+    def read(self, path: str, content: bytes) -> None:
+        """Read one file; what is no Python is noted."""
+        folder, _, _ = path.rpartition("/")
+        try:
+            code = code_of_notebook(content) if path.endswith(".ipynb") else CodeText(content)
+            module = _Module(path, code, read_module(code.source, folder.replace("/", ".")))
+        except ValueError as error:
+            name = visible(shown_path(path))
+            self._problems.append(f"{name} was not analysed: {visible(str(error))}")
+            return
+        self._modules.append(module)
+        self._own_names |= module.read.own_names
+        if path.endswith("/__init__.py"):
+            self._packages.add(folder)
+
+    def usage(self) -> Usage:
+        """Return what all modules use."""
+        for module in self._modules:
+            for name in self._names_of_module(module.path):
+                self._by_name.setdefault(name, module)
+        found: dict[str, dict[Place, int]] = defaultdict(dict)
+        for module in self._modules:
+            change = self._changed.get(module.path)
+            for api, use in self._apis(module):
+                first, last = module.code.line(use.line), module.code.line(use.last_line)
+                near = 2 if change is None else 0 if change.touches(first, last) else 1
+                place = Place(path=shown_path(module.path), line=first)
+                found[api][place] = min(near, found[api].get(place, near))
+        return self._usage(found)
+
+    def _usage(self, found: Mapping[str, Mapping[Place, int]]) -> Usage:
+        tiers: list[list[str]] = [[], [], []]
+        for api in sorted(found, key=lambda name: (-len(found[name]), name)):
+            tiers[min(found[api].values())].append(api)
+        order = [api for tier in tiers for api in tier]
+        kept = frozenset(order[:MOST_APIS])
+        if len(order) > len(kept):
+            self._problems.append(
+                f"{len(order) - len(kept)} APIs that are seldom used are left out"
+            )
+        return Usage(
+            places={api: _nearest(found[api]) for api in order if api in kept},
+            in_changes=tuple(filter(kept.__contains__, tiers[0])),
+            in_changed_files=tuple(filter(kept.__contains__, tiers[1])),
+            elsewhere=tuple(filter(kept.__contains__, tiers[2])),
+            touched=tuple(self._touched()),
+            problems=tuple(self._problems),
+        )
+
+    def _touched(self) -> Iterator[str]:
+        for module in self._modules:
+            change = self._changed.get(module.path)
+            for item in module.read.definitions if change else ():
+                span = module.code.line(item.line), module.code.line(item.last_line)
+                if change and change.touches(*span):
+                    yield f"{item.name} in {shown_path(module.path)}"
+
+    def _names_of_module(self, path: str) -> Iterator[str]:
+        """Yield how a module may be imported: from the root, and from above its package."""
+        parts = path.removesuffix(".py").split("/")
+        if parts[-1] == "__init__":
+            parts.pop()
+        above = len(parts) - 1
+        while above and "/".join(parts[:above]) in self._packages:
+            above -= 1
+        yield ".".join(parts)
+        yield ".".join(parts[above:])
+
+    def _apis(self, module: _Module) -> Iterator[tuple[str, Use]]:
+        for use in module.read.uses:
+            name = self._resolved(use.name, module)
+            api = self._api(name, is_called=use.is_called) if name else ""
+            if api:
+                yield api, use
+        for use in module.read.unbound if module.read.stars else ():
+            for star in module.read.stars:
+                name = self._resolved(f"{star}.{use.name}", module)
+                api = self._names.known(name) if name else ""
+                if api:
+                    yield api, use
+        yield from self._methods(module)
+
+    def _methods(self, module: _Module) -> Iterator[tuple[str, Use]]:
+        """Yield methods of tensors: of the one library in the file, by names of nobody else."""
+        imported = [name for name in module.read.imports if self._names.is_library(name)]
+        if len(imported) != 1 or module.read.imports & _LIKE_TENSORS:
+            return
+        for use in module.read.methods:
+            if use.name not in self._own_names:
+                api = self._names.method(imported[0], use.name)
+                if api:
+                    yield api, use
+
+    def _api(self, name: str, *, is_called: bool) -> str:
+        """Return what an API is called; nothing for a module, a constant or a type."""
+        known = self._names.known(name)
+        is_private = "._" in name
+        if known or not is_called or is_private or "." not in name or len(name) > _LONGEST_NAME:
+            return known
+        return self._names.written(name)
+
+    def _resolved(self, name: str, module: _Module, depth: int = 0) -> str:
+        """Return a name that begins with a library's; empty if it leads to none."""
+        if self._names.is_library(name.partition(".")[0]):
+            return name
+        key = (name, module.path)
+        if key not in self._followed:
+            self._followed[key] = ""  # what leads back here leads nowhere
+            if depth < _DEEPEST:
+                self._followed[key] = self._through(name, module, depth)
+        return self._followed[key]
+
+    def _through(self, name: str, module: _Module, depth: int) -> str:
+        """Follow a name through the module of this repository that it leads into."""
+        found, rest = self._own_module(name, module)
+        first, _, tail = rest.partition(".")
+        if found is None or not first:
+            return ""
+        origins = [found.read.exports[first]] if first in found.read.exports else []
+        for origin in origins or [f"{star}.{first}" for star in found.read.stars]:
+            full = self._resolved(f"{origin}.{tail}".rstrip("."), found, depth + 1)
+            if full:
+                return full
+        return ""
+
+    def _own_module(self, name: str, importer: _Module) -> tuple[_Module | None, str]:
+        """Return the module of this repository that a name leads into, and what is left of it."""
+        beside = re.sub(r"[^/]*$", "", importer.path).replace("/", ".")
+        parts = name.split(".")
+        for length in range(len(parts) - 1, 0, -1):
+            head = ".".join(parts[:length])
+            for candidate in (head, beside + head):
+                if candidate in self._by_name:
+                    return self._by_name[candidate], ".".join(parts[length:])
+        return None, ""
+
+
+def _nearest(places: Mapping[Place, int]) -> tuple[Place, ...]:
+    """Return places, those near changes first."""
+    order = sorted(places, key=lambda place: (places[place], place.path, place.line))
+    return tuple(order[:MOST_PLACES])

@@ -1,0 +1,8 @@
+"""`report.html`: the run as one page for people that needs no network and no other file.
+
+Texts of cases travel as inert JSON and enter the page as text only; see docs/reports-html.md.
+"""
+
+from ciguard.reports.html.reporter import HtmlReporter
+
+__all__ = ["HtmlReporter"]

@@ -1,0 +1,225 @@
+"""Buckets as the page's script reads them: a short row for the list, details for who opens one.
+
+Everything is bounded: every text by itself, and all of them together by `ROWS_LIMIT` and
+`DETAILS_LIMIT`. Nothing here is markup; the page's script shows texts as text.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from jinja2.utils import htmlsafe_json_dumps
+
+from ciguard.domain import (
+    BucketHistory,
+    Comparison,
+    Crashed,
+    Json,
+    PairKind,
+    class_of,
+    shortened,
+    status,
+    visible,
+    visible_lines,
+)
+from ciguard.files import read_text
+from ciguard.reports.html.links import issue_link
+from ciguard.reports.html.text import shown
+from ciguard.reports.wording import claim, outcome_text, short, stack_of, state
+from ciguard.triage import without_local_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from ciguard.domain import Bucket, Finding, Frame, Outcome, Plan
+
+ROWS_LIMIT = 16 << 20
+"""Characters of all rows; whoever has no row is counted."""
+DETAILS_LIMIT = 24 << 20
+"""Characters of all details; a bucket that comes later has its row only."""
+CHUNK = 40
+"""Buckets whose details are read at once."""
+_MOST_SCRIPT = 20_000
+_MOST_LOG = 4_000
+_MOST_TEXT = 2_000
+_MOST_TARGETS = 24
+"""Outcomes of one bucket."""
+_MOST_FRAMES = 24
+_MOST_GROUPING = 24
+_MOST_LINKED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bookkeeper:
+    """Writes buckets down, the most important first, until there is no more room."""
+
+    folder: Path
+    """The run's, where reproducers are."""
+    history: Mapping[str, BucketHistory]
+    """What the baseline knew, by fingerprint."""
+    issues: str = ""
+    """Where issues are filed, e.g. `github:owner/name`."""
+    plan: Plan | None = None
+    targets: dict[str, int] = field(default_factory=dict)
+    """Index by name, as rows refer to them; grows with what is written down."""
+
+    def rows_and_details(self, buckets: Sequence[Bucket]) -> tuple[list[str], list[str]]:
+        """Return the rows of as many buckets as there is room for, and the chunks of details."""
+        rows: list[str] = []
+        chunks: list[list[str]] = []
+        rows_room, details_room = ROWS_LIMIT, DETAILS_LIMIT
+        for bucket in buckets:
+            row = htmlsafe_json_dumps(self.row(bucket))
+            rows_room -= len(row)
+            if rows_room < 0:
+                break
+            rows.append(row)
+            if details_room < 0:
+                continue
+            details = htmlsafe_json_dumps(self.details(bucket))
+            details_room -= len(details)
+            if details_room < 0:
+                continue
+            if len(chunks) * CHUNK < len(rows):
+                chunks.append([])
+            chunks[-1].append(details)
+        return rows, [f"[{','.join(chunk)}]" for chunk in chunks]
+
+    def row(self, bucket: Bucket) -> Json:
+        """Return what the list shows, and what it is filtered by."""
+        finding = bucket.finding
+        known = self.known(bucket)
+        return {
+            "id": shown(bucket.fingerprint, limit=40),
+            "state": state(bucket),
+            "severity": finding.severity.label,
+            "class": class_of(finding).value,
+            "kind": shown(f"{finding.oracle}/{finding.kind}", limit=80),
+            "library": shown(finding.library, limit=60),
+            "api": shown(finding.api, limit=160),
+            "says": shown(claim(finding), limit=240),
+            "issue": shown(known.issue, limit=100) if known else "",
+            "on": [self._index(name) for name in finding.targets[:_MOST_TARGETS]],
+            "grid": [[self._index(name), status(outcome)] for name, outcome in _outcomes(finding)],
+        }
+
+    def details(self, bucket: Bucket) -> Json:
+        """Return everything else about a bucket."""
+        finding = bucket.finding
+        evidence = finding.evidence
+        return {
+            "message": shown(finding.message, limit=_MOST_TEXT),
+            "expected": shown(evidence.expected, limit=_MOST_TEXT),
+            "observed": shown(evidence.observed, limit=_MOST_TEXT),
+            "law": shown(evidence.law, limit=_MOST_TEXT),
+            "source": shown(evidence.source, limit=_MOST_TEXT),
+            "facts": list(_facts(bucket)),
+            "outcomes": [
+                {
+                    "target": self._index(name),
+                    "role": _role(finding, name),
+                    "status": status(outcome),
+                    "text": shown(outcome_text(outcome), limit=_MOST_TEXT),
+                    "stack": _stack(stack_of(outcome)),
+                    "log": _log(outcome),
+                }
+                for name, outcome in _outcomes(finding)
+            ],
+            "native": _stack(bucket.native_stack),
+            **self._script(bucket),
+            "command": self._command(bucket),
+            "grouping": [
+                [shown(name, limit=60), shown(text, limit=400)]
+                for name, text in bucket.grouping[:_MOST_GROUPING]
+            ],
+            "aliases": [shown(name, limit=40) for name in bucket.aliases[:_MOST_LINKED]],
+            "related": [shown(name, limit=40) for name in bucket.related[:_MOST_LINKED]],
+            **self._past(bucket),
+            "uses": [
+                shown(f"{place.path}:{place.line}", limit=200)
+                for place in (self.plan.uses.get(finding.api, ()) if self.plan else ())
+            ][:_MOST_LINKED],
+        }
+
+    def known(self, bucket: Bucket) -> BucketHistory | None:
+        """Return what the baseline knew of a bucket, under whatever name it had then."""
+        names = (bucket.fingerprint, *bucket.aliases)
+        return next((self.history[name] for name in names if name in self.history), None)
+
+    def _index(self, target: str) -> int:
+        return self.targets.setdefault(shown(target, limit=100), len(self.targets))
+
+    def _script(self, bucket: Bucket) -> dict[str, Json]:
+        if not bucket.reproducer:
+            return {"script": "", "script_note": ""}
+        path = self.folder / bucket.reproducer
+        name = shown(bucket.reproducer, limit=200)
+        try:
+            if not path.resolve().is_relative_to(self.folder.resolve()):
+                return {"script": "", "script_note": f"{name} is not in the run's folder."}
+            script = read_text(path, most=1 << 20)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            return {"script": "", "script_note": f"{name} cannot be read: {why}."}
+        if len(script) > _MOST_SCRIPT:
+            note = f"{len(script):,} characters, too many for this page: see {name}."
+            return {"script": "", "script_note": note}
+        proved = "Run on its own, it failed in the same way." if bucket.reproduced else ""
+        return {"script": visible_lines(script, limit=2 * _MOST_SCRIPT), "script_note": proved}
+
+    def _command(self, bucket: Bucket) -> str:
+        name = self.folder.as_posix()
+        # A folder of this machine says nothing to who reads the page on another one.
+        is_told = name != ".ciguard/run" and not self.folder.is_absolute()
+        out = f" --out {shlex.quote(visible(name))}" if is_told else ""
+        return f"ciguard reproduce {short(visible(bucket.fingerprint))}{out}"
+
+    def _past(self, bucket: Bucket) -> dict[str, Json]:
+        known = self.known(bucket)
+        if known is None:
+            return {"past": [], "issue": None}
+        happened = [
+            (known.first_seen, "first seen"),
+            *known.states[1:][-_MOST_LINKED:],
+            (known.last_seen, "last seen before this run"),
+        ]
+        past: list[Json] = [
+            [shown(when, limit=40).replace("T", " ").removesuffix("Z"), shown(what, limit=40)]
+            for when, what in sorted(happened)
+        ]
+        issue = issue_link(known.issue, self.issues) if known.issue else None
+        return {"past": past, "issue": issue}
+
+
+def _outcomes(finding: Finding) -> Sequence[tuple[str, Outcome]]:
+    return list(finding.outcomes.items())[:_MOST_TARGETS]
+
+
+def _role(finding: Finding, target: str) -> str:
+    if finding.pair is not PairKind.NONE and target == finding.targets[0]:
+        return "reference"
+    return "shows the defect" if target in finding.targets else ""
+
+
+def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
+    finding = bucket.finding
+    yield "Level", shown(finding.case.level, limit=40)
+    if finding.pair is not PairKind.NONE:
+        yield "Between", f"targets that differ in {finding.pair.value}"
+    if bucket.comparison not in {Comparison.FIXED, Comparison.NOT_RUN}:
+        yield "Findings", f"{bucket.count:,} of this run"
+    yield "Confirmation", bucket.confirmation.value
+    if bucket.tried:
+        yield "Shown", f"{bucket.shown} of {bucket.tried} times"
+
+
+def _stack(frames: tuple[Frame, ...]) -> list[str]:
+    return [shown(f"{frame.function}  {frame.file}", limit=240) for frame in frames[:_MOST_FRAMES]]
+
+
+def _log(outcome: Outcome) -> str:
+    log = outcome.log.strip() if isinstance(outcome, Crashed) else ""
+    return visible_lines(without_local_paths(shortened(log, _MOST_LOG)), limit=_MOST_LOG)

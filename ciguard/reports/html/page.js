@@ -1,0 +1,362 @@
+"use strict";
+// Texts of cases are hostile. They come as JSON and enter the page by `textContent` only.
+(() => {
+  const PAGE = 50;
+  const byId = (id) => document.getElementById(id);
+  const json = (id) => JSON.parse(byId(id)?.textContent ?? "null");
+  const head = json("head");
+  const rows = json("rows");
+  const list = byId("list");
+  const chips = [...document.querySelectorAll(".chip")];
+  const fields = {
+    text: byId("text"),
+    severity: byId("severity"),
+    kind: byId("kind"),
+    library: byId("library"),
+  };
+  const slug = (name) => name.replaceAll(" ", "-");
+  const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+
+  /** Make an element. Children are elements or texts; there is no way to give it markup. */
+  function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children.filter((child) => child !== null && child !== ""));
+    return element;
+  }
+
+  // --- details: read by the chunk when somebody opens a bucket -------------------------------
+  const chunks = new Map();
+  function detailsOf(index) {
+    const number = Math.floor(index / head.chunk);
+    if (!chunks.has(number)) chunks.set(number, json(`details-${number}`) ?? []);
+    return chunks.get(number)[index % head.chunk];
+  }
+
+  // --- one bucket ------------------------------------------------------------------------------
+  const mark = (status) => make("i", { class: `mark ${status}`, "aria-hidden": "true" }, head.marks[status]);
+
+  /** Return a dotted name in parts that a line may end between. */
+  const breakable = (name) => name.split(/(?<=[._])/).flatMap((part) => [part, make("wbr")]);
+
+  function grid(row) {
+    const cells = row.grid.map(([target, status]) => {
+      const shows = row.on.includes(target) ? " shows" : "";
+      const cell = make("span", { class: `cell${shows}` }, mark(status));
+      cell.title = `${head.targets[target]}: ${status}`;
+      return cell;
+    });
+    const says = row.grid.map(([target, status]) => `${head.targets[target]} ${status}`).join(", ");
+    return make("span", { class: "grid", role: "img", "aria-label": says || "no outcomes" }, ...cells);
+  }
+
+  function bucket(index) {
+    const row = rows[index];
+    const issue =
+      row.issue && make("span", { class: "quiet" }, /^\d+$/.test(row.issue) ? `#${row.issue}` : "has an issue");
+    const box = make(
+      "details",
+      { class: "bucket" },
+      make(
+        "summary",
+        {},
+        make(
+          "span",
+          { class: "line" },
+          make("span", { class: `pill ${slug(row.state)}` }, head.states[row.state]),
+          make("span", { class: `severity ${row.severity}` }, row.severity),
+          make("span", { class: "quiet" }, head.classes[row.class]),
+          issue,
+          grid(row),
+        ),
+        make("span", { class: "api" }, ...breakable(row.api)),
+        make("span", { class: "says" }, row.says),
+      ),
+    );
+    box.addEventListener("toggle", () => {
+      if (box.open && box.children.length === 1) box.append(body(index));
+    });
+    return box;
+  }
+
+  function body(index) {
+    const row = rows[index];
+    const more = detailsOf(index);
+    const parts = make("div", { class: "body" });
+    if (!more) {
+      const command = `ciguard show ${row.id.slice(-16, -8)}`;
+      parts.append(
+        make("p", {}, "There is no room for its details in this page. ", make("code", {}, command), " tells all."),
+      );
+      return parts;
+    }
+    parts.append(
+      ...evidence(row, more),
+      ...outcomes(more),
+      ...script(more),
+      ...stack("Native stack, innermost first", more.native),
+      ...grouping(row, more),
+      about(row, more),
+    );
+    return parts;
+  }
+
+  const heading = (text) => make("h3", {}, text);
+  const code = (lines) => make("pre", { tabindex: "0" }, lines);
+  const stack = (title, lines) => (lines.length ? [heading(title), code(lines.join("\n"))] : []);
+  const pairs = (entries) =>
+    make(
+      "dl",
+      { class: "pairs" },
+      ...entries.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text))),
+    );
+
+  function evidence(row, more) {
+    const sides = [
+      ["Expected", more.expected],
+      ["Observed", more.observed],
+    ].filter(([, text]) => text);
+    const law = [
+      ["Law", more.law],
+      ["Source", more.source],
+    ].filter(([, text]) => text);
+    return [
+      more.message.endsWith(row.says) ? null : make("p", {}, more.message),
+      sides.length
+        ? make(
+            "div",
+            { class: "sides" },
+            ...sides.map(([name, text]) =>
+              make("div", { class: name.toLowerCase() }, heading(name), make("p", {}, text)),
+            ),
+          )
+        : null,
+      law.length ? pairs(law) : null,
+    ].filter(Boolean);
+  }
+
+  function outcomes(more) {
+    if (!more.outcomes.length) return [];
+    const entries = more.outcomes.map((outcome) => {
+      const entry = make(
+        "li",
+        { class: outcome.role === "shows the defect" ? "outcome shows" : "outcome" },
+        mark(outcome.status),
+        make(
+          "div",
+          {},
+          make("b", {}, head.targets[outcome.target]),
+          " ",
+          outcome.role && make("span", { class: "role" }, outcome.role),
+          make("p", {}, outcome.text),
+        ),
+      );
+      if (outcome.stack.length || outcome.log) {
+        entry.lastChild.append(
+          make(
+            "details",
+            { class: "plain" },
+            make("summary", {}, "stack and log"),
+            ...stack("Python stack, innermost first", outcome.stack),
+            ...stack("What it wrote last", outcome.log ? [outcome.log] : []),
+          ),
+        );
+      }
+      return entry;
+    });
+    return [heading("Outcomes"), make("ul", { class: "outcomes" }, ...entries)];
+  }
+
+  function script(more) {
+    const again = make("p", { class: "again" }, make("code", {}, more.command), copier(more.command, "Copy command"));
+    const parts = [
+      make(
+        "div",
+        { class: "titled" },
+        heading("Minimal script"),
+        more.script ? copier(more.script, "Copy script") : null,
+      ),
+    ];
+    if (more.script_note) parts.push(make("p", { class: "quiet" }, more.script_note));
+    if (more.script) parts.push(code(more.script));
+    return more.script || more.script_note ? [...parts, again] : [heading("Run it again"), again];
+  }
+
+  function grouping(row, more) {
+    const entries = [["fingerprint", row.id], ...more.grouping];
+    if (more.aliases.length) entries.push(["by older recipes", more.aliases.join(", ")]);
+    return [
+      make(
+        "details",
+        { class: "plain" },
+        make("summary", {}, "What other findings must share to be this one"),
+        pairs(entries),
+      ),
+    ];
+  }
+
+  function about(row, more) {
+    const entries = [
+      ["Library", row.library],
+      ["Oracle", row.kind],
+      ...more.facts,
+      ...more.past.map(([when, what]) => [what, when]),
+    ];
+    if (more.issue) entries.push(["Issue", more.issue.href ? link(more.issue) : more.issue.text]);
+    if (more.related.length)
+      entries.push([
+        "Same native fault",
+        make("span", {}, ...more.related.flatMap((id) => [make("a", { href: `#${encodeURIComponent(id)}` }, id), " "])),
+      ]);
+    if (more.uses.length)
+      entries.push(["Used in", make("span", {}, ...more.uses.flatMap((place) => [make("code", {}, place), " "]))]);
+    entries.push(["Link", make("a", { href: `#${encodeURIComponent(row.id)}` }, "to this bucket")]);
+    return pairs(entries);
+  }
+
+  // Addresses are made by ciguard, and only https ones are.
+  const link = ({ href, text }) =>
+    href.startsWith("https://") ? make("a", { href, rel: "noopener noreferrer", target: "_blank" }, text) : text;
+
+  function copier(text, label) {
+    const button = make("button", { type: "button", class: "copy" }, label);
+    button.addEventListener("click", async () => {
+      button.textContent = (await copied(text)) ? "Copied" : "Select and copy by hand";
+      setTimeout(() => (button.textContent = label), 2000);
+    });
+    button.setAttribute("aria-live", "polite");
+    return button;
+  }
+
+  async function copied(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      // No permission, or no clipboard in this kind of page: the older way.
+      const area = make("textarea", { class: "offscreen", "aria-hidden": "true" });
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      const done = document.execCommand("copy");
+      area.remove();
+      return done;
+    }
+  }
+
+  // --- filters -----------------------------------------------------------------------------------
+  const haystacks = rows.map((row) =>
+    [
+      row.id,
+      row.state,
+      row.severity,
+      head.classes[row.class],
+      row.kind,
+      row.library,
+      row.api,
+      row.says,
+      row.issue && `#${row.issue}`,
+      ...row.grid.map(([target]) => head.targets[target]),
+      ...row.on.map((target) => head.targets[target]),
+    ]
+      .join(" ")
+      .toLowerCase(),
+  );
+  let shown = [];
+  let drawn = 0;
+
+  function chosen() {
+    const states = new Set(chips.filter((chip) => chip.ariaPressed === "true").map((chip) => chip.dataset.state));
+    const words = fields.text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const least = fields.severity.value ? head.severities.indexOf(fields.severity.value) : Infinity;
+    const [, sort, kind] = /^(class|kind)=(.*)$/.exec(fields.kind.value) ?? [];
+    const library = fields.library.value;
+    const isChosen = (row, index) =>
+      (!states.size || states.has(row.state)) &&
+      head.severities.indexOf(row.severity) <= least &&
+      (!sort || row[sort] === kind) &&
+      (!library || row.library === library) &&
+      words.every((word) => haystacks[index].includes(word));
+    return rows.map((_, index) => index).filter((index) => isChosen(rows[index], index));
+  }
+
+  function filter() {
+    shown = chosen();
+    drawn = 0;
+    list.replaceChildren();
+    draw();
+    const all = shown.length === rows.length;
+    byId("count").textContent = all
+      ? plural(rows.length, "bucket")
+      : `${shown.length.toLocaleString("en")} of ${plural(rows.length, "bucket")}`;
+    byId("reset").hidden = all;
+  }
+
+  function draw() {
+    list.append(...shown.slice(drawn, drawn + PAGE).map(bucket));
+    drawn = Math.min(shown.length, drawn + PAGE);
+    if (!shown.length)
+      list.append(make("p", { class: "nothing" }, rows.length ? "No bucket is like this." : "No bucket was met."));
+    const rest = shown.length - drawn;
+    const button = byId("more");
+    button.hidden = !rest;
+    button.textContent = `Show ${Math.min(rest, PAGE)} more (${rest.toLocaleString("en")} left)`;
+  }
+
+  function more() {
+    const first = drawn;
+    draw();
+    list.children[first].firstChild.focus();
+  }
+
+  function reset() {
+    for (const chip of chips) chip.ariaPressed = "false";
+    for (const field of Object.values(fields)) field.value = "";
+    filter();
+  }
+
+  /** Show the bucket that the address names. */
+  function follow() {
+    const named = location.hash.slice(1);
+    const row = rows.find(({ id }) => id === named || encodeURIComponent(id) === named);
+    if (!row) return;
+    reset();
+    fields.text.value = row.id;
+    filter();
+    list.firstChild.open = true;
+    list.firstChild.firstChild.focus();
+    list.firstChild.scrollIntoView({ block: "start" });
+  }
+
+  const option = (value, text) => make("option", { value }, text);
+  fields.severity.append(
+    option("", "any"),
+    ...head.severities.slice(0, -1).map((name, at) => option(name, at ? `${name} and above` : name)),
+  );
+  fields.library.append(option("", "any"), ...head.libraries.map((name) => option(name, name)));
+  const classes = Object.keys(head.classes).filter((name) => rows.some((row) => row.class === name));
+  fields.kind.append(
+    option("", "any"),
+    make("optgroup", { label: "Class" }, ...classes.map((name) => option(`class=${name}`, head.classes[name]))),
+    make("optgroup", { label: "Oracle" }, ...head.kinds.map((name) => option(`kind=${name}`, name))),
+  );
+  let waiting = 0;
+  fields.text.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(filter, 120);
+  });
+  for (const name of ["severity", "kind", "library"]) fields[name].addEventListener("change", filter);
+  for (const chip of chips) {
+    chip.addEventListener("click", () => {
+      chip.ariaPressed = chip.ariaPressed === "true" ? "false" : "true";
+      filter();
+    });
+  }
+  for (const control of [...chips, ...Object.values(fields)]) control.disabled = false;
+  byId("reset").addEventListener("click", reset);
+  byId("more").addEventListener("click", more);
+  document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+  window.addEventListener("hashchange", follow);
+  filter();
+  follow();
+})();

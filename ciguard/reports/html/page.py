@@ -1,0 +1,233 @@
+"""The page: everything about a run in one file that asks no network for anything."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+import ciguard
+from ciguard.domain import Comparison, FindingClass, PlanMode, Severity, Verdict
+from ciguard.errors import ExitCode
+from ciguard.reports.html.buckets import CHUNK, Bookkeeper
+from ciguard.reports.html.pictures import pictures, slug
+from ciguard.reports.html.text import shown
+from ciguard.reports.wording import (
+    STATES,
+    apis_text,
+    clock_text,
+    counts_by_state,
+    ordered,
+    tally_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from ciguard.domain import Bucket, Plan, RunFinished
+    from ciguard.reports.html.observed import Observed
+
+_FOLDER = Path(__file__).parent
+_MOST_TARGETS = 100
+_MOST_LISTED = 40
+_TONES = {
+    Verdict.NEW_FINDINGS: "bad",
+    Verdict.CLEAN: "good",
+    Verdict.ESTABLISHED: "calm",
+    Verdict.NOT_RUN: "doubt",
+    Verdict.INTERRUPTED: "doubt",
+}
+_MARKS = {
+    "passed": ("P", "returned"),
+    "rejected": ("R", "raised a clean exception"),
+    "errored": ("E", "an internal error escaped"),
+    "crashed": ("C", "the process died"),
+    "hung": ("H", "did not return in time"),
+    "exhausted": ("X", "met a limit of memory or output"),
+}
+"""Each outcome's mark, and what it means."""
+
+
+def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime) -> str:
+    """Return the page as HTML.
+
+    Args:
+        event: the run's end.
+        observed: what was heard before.
+        folder: the run's, where reproducers are.
+        now: end of the run, UTC.
+    """
+    template = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    ).get_template("page.html.j2")
+    plan = observed.started.plan if observed.started else None
+    script, style = _own("page.js"), _own("page.css")
+    return template.render(
+        policy="; ".join(
+            (
+                "default-src 'none'",
+                f"script-src {_hash(script)}",
+                f"style-src {_hash(style)}",
+                "img-src data:",
+                "base-uri 'none'",
+                "form-action 'none'",
+            )
+        ),
+        script=script,
+        style=style,
+        tone=_tone(event, plan),
+        event=event,
+        summary=shown(event.summary),
+        facts=_facts(event, observed, now),
+        states=_states(event, plan),
+        not_run=_not_run(event, observed, plan),
+        warnings=[shown(warning) for warning in observed.warnings],
+        more_warnings=observed.warnings_met - len(observed.warnings),
+        plan=None if plan is None else _planned(plan),
+        pictures=list(pictures(event, observed, now=now)),
+        targets=[_target(event, number) for number in range(len(event.targets[:_MOST_TARGETS]))],
+        documentation=observed.documentation,
+        marks=_MARKS,
+        **_buckets(event, folder, plan),
+    )
+
+
+def _tone(event: RunFinished, plan: Plan | None) -> str:
+    """Return the page's colour. Green is only what ran to its end, everywhere."""
+    tone = _TONES.get(event.verdict, "calm")
+    is_whole = not any(target.not_run for target in event.targets) and not (plan and plan.skipped)
+    if event.exit_code == ExitCode.INTERNAL or (tone == "good" and not is_whole):
+        return "doubt"
+    return tone
+
+
+def _own(name: str) -> Markup:
+    # The policy names the hash of exactly these characters.
+    return Markup((_FOLDER / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"
+
+
+def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, Any]:
+    """Return what the page's script reads."""
+    buckets = ordered(event.buckets)
+    issues = event.parameters.get("issues", "")
+    bookkeeper = Bookkeeper(
+        folder=folder,
+        history=event.history,
+        issues=issues if isinstance(issues, str) else "",
+        plan=plan,
+    )
+    rows, chunks = bookkeeper.rows_and_details(buckets)
+    head = {
+        "targets": list(bookkeeper.targets),
+        "chunk": CHUNK,
+        "severities": [severity.label for severity in sorted(Severity, reverse=True)],
+        "states": {name: _state_words(name, plan) for name in STATES},
+        "marks": {name: mark for name, (mark, _) in _MARKS.items()},
+        "classes": {item.value: item.words for item in FindingClass},
+        "libraries": sorted({shown(bucket.finding.library, limit=60) for bucket in buckets}),
+        "kinds": _kinds(buckets),
+    }
+    return {
+        "head": htmlsafe_json_dumps(head),
+        "rows": Markup(f"[{','.join(rows)}]"),  # noqa: S704 - each is escaped JSON
+        "chunks": [Markup(chunk) for chunk in chunks],  # noqa: S704 - likewise
+        "left_out": len(buckets) - len(rows),
+        "total": len(buckets),
+    }
+
+
+def _kinds(buckets: Sequence[Bucket]) -> list[str]:
+    kinds = {shown(f"{b.finding.oracle}/{b.finding.kind}", limit=80) for b in buckets}
+    return sorted(kinds)[:200]
+
+
+def _state_words(name: str, plan: Plan | None) -> str:
+    is_of_pull_request = plan is not None and plan.mode is PlanMode.PULL_REQUEST
+    if name == Comparison.FIXED.value and is_of_pull_request:
+        return "FIXED BY THIS PULL REQUEST"
+    return name.upper()
+
+
+def _states(event: RunFinished, plan: Plan | None) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "slug": slug(name), "words": _state_words(name, plan), "count": count}
+        for name, count in counts_by_state(event.buckets).items()
+        if count or name == Comparison.NEW.value
+    ]
+
+
+def _facts(event: RunFinished, observed: Observed, now: datetime) -> list[tuple[str, str]]:
+    started = observed.started
+    cases = sum(target.tally.total for target in event.targets)
+    facts = [
+        ("finished", now.strftime("%Y-%m-%d %H:%M UTC")),
+        ("took", clock_text((now - observed.started_at).total_seconds())),
+        ("cases", f"{cases:,}"),
+        ("targets", f"{len(event.targets):,}"),
+    ]
+    if started is not None:
+        mode = [("mode", started.plan.mode.value)] if started.plan else []
+        facts += [*mode, ("levels", shown(", ".join(started.levels))), ("seed", str(started.seed))]
+    return [*facts, ("exit code", str(event.exit_code)), ("ciguard", ciguard.__version__)]
+
+
+def _not_run(event: RunFinished, observed: Observed, plan: Plan | None) -> list[tuple[str, str]]:
+    """Return what nothing is said about, and why."""
+    lost = {target.name: target.not_run for target in event.targets if target.not_run}
+    rows = [*(observed.unavailable | lost).items()]
+    if plan is not None:
+        rows += [(job.name, job.reason) for job in plan.skipped if job.name not in lost]
+    left = sum(bucket.comparison is Comparison.NOT_RUN for bucket in event.buckets)
+    if left:
+        rows.append(("baseline", f"this run did not get to {left:,} of its buckets"))
+    told = [(shown(name, limit=100), shown(reason)) for name, reason in rows[:_MOST_LISTED]]
+    if len(rows) > len(told):
+        told.append((f"{len(rows) - len(told)} more", "see run.json"))
+    return told
+
+
+def _planned(plan: Plan) -> dict[str, Any]:
+    return {
+        "mode": plan.mode.value,
+        "reasons": [shown(reason) for reason in plan.reasons[:_MOST_LISTED]],
+        "changes": [
+            {
+                "package": shown(change.package, limit=100),
+                "base": shown(change.base or "not required", limit=60),
+                "head": shown(change.head or "not required", limit=60),
+                "place": shown(f"{change.place.path}:{change.place.line}", limit=200),
+            }
+            for change in plan.changes[:_MOST_LISTED]
+        ],
+        "focus": [shown(glob, limit=120) for glob in plan.focus[:_MOST_LISTED]],
+        "more_focus": max(0, len(plan.focus) - _MOST_LISTED),
+    }
+
+
+def _target(event: RunFinished, number: int) -> dict[str, str]:
+    target = event.targets[number]
+    counts = target.tally.as_dict()
+    return {
+        "name": shown(target.name, limit=100),
+        "what": shown(
+            f"{target.library} {target.version} · Python {target.python} · {target.device}"
+        ),
+        "confined": shown(", ".join(target.confined_by)) or "nothing",
+        "apis": apis_text(event, target),
+        "cases": tally_text(counts),
+        "not_run": shown(target.not_run),
+    }

@@ -1,0 +1,63 @@
+"""The listener: keeps what the page needs of the events, and writes it when the run ends."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    BatchFinished,
+    DocumentationChecked,
+    Event,
+    RunFinished,
+    RunStarted,
+    TargetUnavailable,
+    Warned,
+)
+from ciguard.reports.files import write_atomically
+from ciguard.reports.html.observed import Observed
+
+if TYPE_CHECKING:
+    from ciguard.reports.contract import Destination
+
+REPORT_FILE = "report.html"
+_MOST_WARNINGS = 100
+
+
+class HtmlReporter:
+    """Writes `report.html`."""
+
+    def __init__(self, destination: Destination) -> None:
+        self._folder = destination.folder
+        self._observed = Observed(started_at=datetime.now(UTC))
+
+    def receive(self, event: Event) -> None:
+        """See `Reporter`."""
+        observed = self._observed
+        match event:
+            case RunStarted():
+                observed.started, observed.started_at = event, datetime.now(UTC)
+            case BatchFinished():
+                observed.cases.add(event.target, sum(event.counts.values()), event.elapsed_s)
+            case Warned():
+                observed.warnings_met += 1
+                if len(observed.warnings) < _MOST_WARNINGS:
+                    observed.warnings.append(event.message)
+            case TargetUnavailable():
+                observed.unavailable[event.target] = event.reason
+            case DocumentationChecked():
+                observed.documentation += len(event.findings)
+            case RunFinished():
+                self._write(event)
+            case _:
+                pass
+
+    def close(self) -> None:
+        """See `Reporter`."""
+
+    def _write(self, event: RunFinished) -> None:
+        # Only who writes a page needs the template engine.
+        from ciguard.reports.html.page import page  # noqa: PLC0415
+
+        text = page(event, self._observed, self._folder, now=datetime.now(UTC))
+        write_atomically(self._folder / REPORT_FILE, text)

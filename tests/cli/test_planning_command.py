@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from git_examples import git
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    (folder / "requirements.txt").write_text("tensorflow-cpu==2.12.0\n", "utf-8")
+    (folder / "a.py").write_text("import tensorflow as tf\ntf.abs(1)\n", "utf-8")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "base")
+    (folder / "requirements.txt").write_text("tensorflow-cpu==2.21.0\n", "utf-8")
+    git(folder, "commit", "--quiet", "--all", "--message", "upgrade")
+    return folder
+
+
+def _ciguard(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CIGUARD_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
+    return subprocess.run(
+        [sys.executable, "-m", "ciguard", *words],
+        cwd=folder,
+        env={**kept, "PATH": path, **variables},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_plan_is_explained_and_written(repository: Path) -> None:
+    words = ("--against", "HEAD~1", "--device", "cpu", "--device", "cuda", "--shards", "2")
+
+    answer = _ciguard(repository, "plan", *words, "--out", "p.json")
+
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith("plan: pull-request, jobs: 2, rows not run: 1\n")
+    assert (
+        "job: tensorflow-cpu==2.21.0 against tensorflow-cpu==2.12.0 (cpu, ubuntu" in answer.stdout
+    )
+    assert answer.stdout.count("job: ") == 1
+    assert "not run: tensorflow-cpu==2.21.0@cuda on cuda: the package is built" in answer.stdout
+    assert "first: tensorflow.abs\n" in answer.stdout
+    plan = json.loads((repository / "p.json").read_text("utf-8"))
+    assert plan["uses"] == {"tensorflow.abs": [{"path": "a.py", "line": 2}]}
+    assert [job["shard"] for job in plan["jobs"]] == ["1/2", "2/2"]
+
+
+def test_a_plan_is_printed_for_programs(repository: Path) -> None:
+    answer = _ciguard(repository, "plan", "--json", "--against", "HEAD~1")
+
+    printed = json.loads(answer.stdout)
+    assert printed == json.loads((repository / "plan.json").read_text("utf-8"))
+    assert (printed["schema"], printed["mode"]) == (1, "pull-request")
+
+
+def test_targets_of_the_environment_are_taken(repository: Path) -> None:
+    answer = _ciguard(repository, "plan", "--json", CIGUARD_TARGETS="torch==2.13.0\ntorch==2.12.0")
+
+    jobs = json.loads(answer.stdout)["jobs"]
+    assert [job["targets"] for job in jobs] == [["torch==2.13.0", "torch==2.12.0"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--against", "nowhere"), "fetch-depth: 0"),
+        (("--mode", "pull-request"), "name it with --against"),
+        (("--base-wheel", "x.whl"), "--base-wheel: names the base of --wheel"),
+        (("--wheel", "x.whl"), "Keep the name that the build gave the wheel"),
+        (("--target", "nothing==1"), "no library that ciguard can test"),
+        (("--out", "no/such/folder/plan.json"), "Name another file with --out"),
+    ],
+)
+def test_what_cannot_be_planned_is_wrong_usage(
+    repository: Path, words: tuple[str, ...], said: str
+) -> None:
+    answer = _ciguard(repository, "plan", *words)
+
+    assert answer.returncode == 2
+    assert said in answer.stderr
+    assert answer.stderr.startswith("ciguard: error: ")
+
+
+def test_a_run_tries_first_what_its_plan_names(tmp_path: Path) -> None:
+    plan = {
+        "schema": 1,
+        "mode": "batch",
+        **{key: [] for key in ("reasons", "changes", "jobs", "skipped")},
+        "focus": ["planted.checked", "planted.nothing"],
+        "uses": {},
+    }
+    (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
+    targets = ("--target", "current[planted]", "--target", "current[planted] PLANTED_VERSION=2.0")
+    words = ("--api", "planted.checked", "--api", "planted.fragile", "--budget", "8s")
+
+    answer = _ciguard(tmp_path, "run", *targets, *words, "--plan", "plan.json")
+
+    assert answer.returncode == 0, answer.stderr
+    assert "focus: 1 of 2 match no API that is tested here: planted.nothing" in answer.stdout
+    run = json.loads((tmp_path / ".ciguard" / "run" / "run.json").read_text("utf-8"))
+    assert run["parameters"]["focus"] == ["planted.checked", "planted.nothing"]
+    assert run["parameters"]["plan"] == "plan.json"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[" * 100_000, '{"schema": 7}', "\0"])
+def test_a_run_refuses_a_plan_that_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "plan.json").write_text(content, "utf-8")
+
+    answer = _ciguard(tmp_path, "run", "--target", "current[planted]", "--plan", "plan.json")
+
+    assert answer.returncode == 2
+    assert "--plan plan.json: not a plan: " in answer.stderr
+    assert not (tmp_path / ".ciguard").exists()

@@ -1,0 +1,250 @@
+"""`report.html` in a real browser: of a real run, of hostile texts, of 10,000 buckets."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ciguard_command import answer, campaign, lines_of
+from playwright.sync_api import sync_playwright
+from report_examples import HOSTILE, hostile_events, many, run_of, write_report
+
+from ciguard.reports import ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Dialog, Page
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+QUICK = ("--exclude", "*.spin", "--exclude", "*.tail", "--max-cases", "160")
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+DARK: dict[str, Any] = {"color_scheme": "dark"}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return the machine's browser, or the one that Playwright installed; `make` sees to it."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    with sync_playwright() as playwright:
+        # A browser's own sandbox does not start in containers, and the page is ours.
+        arguments = ["--no-sandbox", "--disable-background-networking", "--disable-gpu"]
+        started = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the results of a run that had a baseline: what it meets is known."""
+    folder = tmp_path_factory.mktemp("report")
+    for _ in range(2):
+        done = answer(campaign(*QUICK), folder)
+        assert done.returncode == 0, done.stderr
+    return folder / ".ciguard" / "run"
+
+
+@contextmanager
+def opened(browser: Browser, report: Path, **options: Any) -> Iterator[Page]:
+    """Open a report; it must ask for nothing, say nothing and break nothing while it is used."""
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"], **options)
+    page = context.new_page()
+    asked: list[str] = []
+    wrong: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        wrong.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("dialog", refuse)
+    page.goto(report.as_uri())
+    yield page
+    assert {url.partition("#")[0] for url in asked} == {report.as_uri()}
+    assert wrong == []
+    context.close()
+
+
+def count_of(page: Page) -> int:
+    return page.locator(".bucket").count()
+
+
+def first_open(page: Page) -> Any:
+    box = page.locator(".bucket").first
+    box.locator("summary").first.click()
+    box.locator(".body").wait_for()
+    return box
+
+
+def test_a_bucket_opens_with_its_evidence_outcomes_and_script(
+    browser: Browser, run_folder: Path
+) -> None:
+    buckets = lines_of(run_folder / "buckets.jsonl")
+    known = next(b for b in buckets if b["comparison"] == "known" and b["reproducer"])
+    script = (run_folder / known["reproducer"]).read_text("utf-8")
+    with opened(browser, run_folder / "report.html") as page:
+        assert page.locator("h1").inner_text().startswith("Nothing new")
+        assert count_of(page) == len(buckets)
+
+        page.fill("#text", known["fingerprint"])
+        page.locator("#count", has_text=f"1 of {len(buckets)}").wait_for()
+        box = first_open(page)
+
+        said = box.inner_text()
+        assert known["api"] in said
+        assert known["evidence"]["observed"] in said
+        for target in known["outcomes"]:
+            assert target in said
+        assert "first seen" in said
+        box.get_by_text("Copy script").click()
+        box.get_by_text("Copied").wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == script
+
+
+def test_filters_narrow_the_list_and_one_button_takes_them_back(
+    browser: Browser, run_folder: Path
+) -> None:
+    buckets = lines_of(run_folder / "buckets.jsonl")
+    crashes = [b for b in buckets if b["class"] in {"crash", "security-crash"}]
+    critical = [b for b in buckets if b["severity"] == "critical"]
+    with opened(browser, run_folder / "report.html") as page:
+        page.select_option("#kind", f"class={crashes[0]['class']}")
+        of_a_class = count_of(page)
+        page.locator("#reset").click()
+        page.select_option("#severity", "critical")
+        of_a_severity = count_of(page)
+        page.locator("#reset").click()
+        page.locator(".chip.new").click()
+        new = count_of(page)
+        page.locator("#reset").click()
+
+        assert of_a_class == sum(b["class"] == crashes[0]["class"] for b in buckets)
+        assert of_a_severity == len(critical) < len(buckets)
+        assert new == sum(b["comparison"] == "new" for b in buckets) == 0
+        assert count_of(page) == len(buckets)
+
+
+def test_the_list_is_used_with_the_keyboard_alone(browser: Browser, run_folder: Path) -> None:
+    with opened(browser, run_folder / "report.html") as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        assert page.locator(".chip").first.get_attribute("aria-pressed") == "true"
+        page.keyboard.press("Space")
+        page.locator(".bucket > summary").first.focus()
+
+        page.keyboard.press("Enter")
+
+        assert page.locator(".bucket[open] .body").count() == 1
+
+
+def test_the_address_of_a_bucket_opens_it(browser: Browser, run_folder: Path) -> None:
+    last = lines_of(run_folder / "buckets.jsonl")[-1]
+    with opened(browser, run_folder / "report.html") as page:
+        page.evaluate("id => { location.hash = encodeURIComponent(id) }", last["fingerprint"])
+
+        page.locator(".bucket[open] .body").wait_for()
+        assert count_of(page) == 1
+        assert last["api"] in page.locator(".bucket").inner_text()
+
+
+@pytest.mark.parametrize("options", [PHONE, {"viewport": {"width": 1280, "height": 900}}])
+def test_nothing_is_wider_than_the_screen(
+    browser: Browser, run_folder: Path, options: dict[str, Any]
+) -> None:
+    with opened(browser, run_folder / "report.html", **options) as page:
+        for box in page.locator(".bucket").all()[:10]:
+            box.locator("summary").first.click()
+        page.locator(".bucket[open] .body").first.wait_for()
+
+        width = page.evaluate("document.documentElement.scrollWidth")
+
+        assert width == options["viewport"]["width"]
+
+
+def test_charts_show_every_target_and_the_trend(browser: Browser, run_folder: Path) -> None:
+    with opened(browser, run_folder / "report.html") as page:
+        labels = [svg.get_attribute("aria-label") for svg in page.locator("svg").all()]
+
+        kinds, cases, outcomes, coverage, trend = map(str, labels)
+        assert "crash" in kinds
+        assert "passed" in outcomes
+        for label in (cases, outcomes, coverage):
+            assert "current[planted]" in label
+        assert trend.startswith("The baseline before this run: ")
+
+
+def test_the_page_is_dark_where_the_reader_wants_it(browser: Browser, run_folder: Path) -> None:
+    grounds = []
+    for options in ({}, DARK):
+        with opened(browser, run_folder / "report.html", **options) as page:
+            colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            grounds.append(sum(map(int, colour.removeprefix("rgb(").rstrip(")").split(","))))
+
+    light, dark = grounds
+    assert dark < 150
+    assert light > 600
+
+
+def test_hostile_texts_do_nothing(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "reproducers").mkdir()
+    script = HOSTILE.replace("\ud800", "")
+    (tmp_path / "reproducers" / "hostile.py").write_text(script, encoding="utf-8")
+    report = write_report(hostile_events(), tmp_path)
+    with opened(browser, report, **PHONE) as page:
+        scripts = page.locator("script").count()
+
+        box = first_open(page)
+        for inner in box.locator("details > summary").all():
+            inner.click()
+        page.fill("#text", "<img src=x")
+        page.locator("#text").press("Enter")
+        page.wait_for_timeout(500)
+
+        assert count_of(page) == 1
+        assert "</script><script>alert(" in box.inner_text()
+        assert page.locator("script").count() == scripts
+        assert page.locator("img, iframe, object, [onerror], [onload], [onmouseover]").count() == 0
+        assert page.locator("a:not([href^='#'])").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_ten_thousand_buckets_are_drawn_by_the_page(browser: Browser, tmp_path: Path) -> None:
+    report = write_report(run_of(many(10_000)), tmp_path)
+    with opened(browser, report) as page:
+        assert count_of(page) == 50
+        assert page.evaluate("document.querySelectorAll('*').length") < 2_000
+
+        page.locator("#more").click()
+        assert count_of(page) == 100
+        page.fill("#text", "operator_9998")
+        page.locator("#count", has_text="1 of 10,000 buckets").wait_for()
+        box = first_open(page)
+
+        assert "check 9998 failed" in box.text_content()
+        assert page.evaluate("document.querySelectorAll('*').length") < 1_500
+
+
+def test_a_bucket_whose_details_have_no_room_names_the_command_that_tells_them(
+    browser: Browser, tmp_path: Path
+) -> None:
+    heavy = tuple((str(number), "<" * 400) for number in range(24))
+    buckets = [replace(bucket, grouping=heavy) for bucket in many(900)]
+    last = ordered(buckets)[-1].fingerprint
+    report = write_report(run_of(buckets), tmp_path)
+    with opened(browser, report) as page:
+        page.fill("#text", last)
+        page.locator("#count", has_text="1 of 900").wait_for()
+
+        box = first_open(page)
+
+        assert "There is no room for its details" in box.inner_text()
+        assert f"ciguard show {last[3:11]}" in box.inner_text()

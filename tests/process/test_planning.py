@@ -1,0 +1,343 @@
+"""Plans of real repositories, read by real git."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from git_examples import git
+
+from ciguard.domain import (
+    PackageChange,
+    Place,
+    PlanMode,
+    plan_from_json,
+    plan_to_json,
+)
+from ciguard.errors import PlanError
+from ciguard.planning import PlanRequest, Runners, Wheels, explanation, make_plan
+
+MODEL = """\
+import tensorflow as tf
+from tensorflow.keras import layers
+
+
+def build():
+    return tf.keras.Sequential([layers.Dense(3), layers.ReLU()])
+
+
+def loss(x, y):
+    return tf.reduce_mean(tf.square(x - y))
+"""
+DEFAULTS = ("torch==2.13.0",)
+
+
+def _no_index(requirement: str) -> str:
+    pytest.fail(f"asked the index for {requirement}")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    _commit(
+        folder,
+        {
+            "requirements.txt": "numpy\ntensorflow-cpu==2.12.0\n",
+            "app/model.py": MODEL,
+            "README.md": "# Hello\n",
+        },
+    )
+    return folder
+
+
+def _commit(folder: Path, files: dict[str, str | None]) -> str:
+    for name, text in files.items():
+        path = folder / name
+        if text is None:
+            path.unlink()
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "change")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def _request(folder: Path, against: str = "HEAD~1", **changes: object) -> PlanRequest:
+    settings: dict[str, object] = {
+        "folder": folder,
+        "mode": PlanMode.PULL_REQUEST,
+        "against": against,
+        "targets": DEFAULTS,
+        "targets_are_chosen": False,
+    }
+    return PlanRequest(**{**settings, **changes})  # type: ignore[arg-type]
+
+
+def test_an_upgrade_is_planned_with_the_apis_that_the_sources_use(repository: Path) -> None:
+    _commit(repository, {"requirements.txt": "numpy\ntensorflow-cpu==2.21.0\n"})
+
+    plan = make_plan(_request(repository), _no_index)
+
+    assert plan.changes == (
+        PackageChange(
+            package="tensorflow-cpu",
+            base="2.12.0",
+            head="2.21.0",
+            place=Place(path="requirements.txt", line=2),
+        ),
+    )
+    assert [(job.targets, job.base, job.device, job.shard) for job in plan.jobs] == [
+        (("tensorflow-cpu==2.21.0",), ("tensorflow-cpu==2.12.0",), "cpu", "1/1")
+    ]
+    assert set(plan.focus) >= {
+        "tensorflow.reduce_mean",
+        "tensorflow.square",
+        "tensorflow.keras.layers.Dense",
+    }
+    assert plan.uses["tensorflow.square"] == (Place(path="app/model.py", line=10),)
+    assert "held against tensorflow-cpu==2.12.0" in plan.reasons[0]
+
+
+def test_a_changed_model_puts_its_changed_lines_first(repository: Path) -> None:
+    _commit(repository, {"app/model.py": MODEL.replace("square(x - y)", "abs(x - y)")})
+
+    plan = make_plan(_request(repository), _no_index)
+
+    assert plan.changes == ()
+    assert [(job.targets, job.base) for job in plan.jobs] == [(("tensorflow-cpu==2.12.0",), ())]
+    assert plan.focus[:2] == ("tensorflow.abs", "tensorflow.reduce_mean")
+    assert any("loss in app/model.py" in reason for reason in plan.reasons)
+
+
+def test_a_pull_request_that_touches_only_documentation_runs_nothing_and_says_so(
+    repository: Path,
+) -> None:
+    _commit(repository, {"README.md": "# Hi\n", "docs/a.md": "x"})
+
+    plan = make_plan(_request(repository), _no_index)
+
+    assert plan.jobs == ()
+    assert [job.targets for job in plan.skipped] == [("tensorflow-cpu==2.12.0",)]
+    assert plan.skipped[0].reason == "only documentation changes"
+    assert plan.reasons[0] == "Nothing is run: only documentation changes."
+
+
+def test_a_batch_tests_what_is_required_without_a_base(repository: Path) -> None:
+    plan = make_plan(_request(repository, "", mode=PlanMode.BATCH), _no_index)
+
+    assert [job.targets for job in plan.jobs] == [("tensorflow-cpu==2.12.0",)]
+    assert "tensorflow.square" in plan.focus
+
+
+def test_targets_of_the_settings_come_before_what_is_required(repository: Path) -> None:
+    chosen = ("torch==2.13.0", "torch==2.12.0")
+
+    plan = make_plan(
+        _request(repository, "", mode=PlanMode.BATCH, targets=chosen, targets_are_chosen=True),
+        _no_index,
+    )
+
+    assert [job.targets for job in plan.jobs] == [chosen]
+    assert plan.focus == ()  # nothing of torch is used here
+
+
+def test_a_pull_request_without_a_base_is_refused(repository: Path) -> None:
+    with pytest.raises(PlanError, match="--against"):
+        make_plan(_request(repository, ""), _no_index)
+
+
+@pytest.mark.parametrize(
+    "ref", ["no-such", "--output=/tmp/x", "-h", "HEAD:README.md", "a\nb", "a\0b"]
+)
+def test_a_base_that_is_no_commit_is_refused_with_the_remedy(repository: Path, ref: str) -> None:
+    with pytest.raises(PlanError, match="fetch-depth: 0") as caught:
+        make_plan(_request(repository, ref), _no_index)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_a_shallow_clone_without_the_base_says_how_to_fetch_it(
+    repository: Path, tmp_path: Path
+) -> None:
+    base = git(repository, "rev-parse", "HEAD")
+    _commit(repository, {"requirements.txt": "tensorflow-cpu==2.21.0\n"})
+    shallow, deep = tmp_path / "shallow", tmp_path / "deep"
+    git(tmp_path, "clone", "--quiet", "--depth=1", repository.as_uri(), str(shallow))
+    git(tmp_path, "clone", "--quiet", "--depth=2", repository.as_uri(), str(deep))
+
+    with pytest.raises(PlanError, match=r"The checkout is shallow.*fetch-depth: 0"):
+        make_plan(_request(shallow, base), _no_index)
+    assert make_plan(_request(deep, base), _no_index).jobs
+
+
+def test_a_shallow_clone_that_has_the_base_but_no_history_says_so_too(
+    repository: Path, tmp_path: Path
+) -> None:
+    base = git(repository, "rev-parse", "HEAD")
+    _commit(repository, {"a.py": "1"})
+    _commit(repository, {"b.py": "1"})
+    git(repository, "config", "uploadpack.allowAnySHA1InWant", "true")
+    shallow = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth=1", repository.as_uri(), str(shallow))
+    git(shallow, "fetch", "--quiet", "--depth=1", "origin", base)
+
+    with pytest.raises(PlanError, match="does not hold the history"):
+        make_plan(_request(shallow, base), _no_index)
+
+
+def test_only_what_the_branch_changed_counts_when_the_base_has_moved_on(repository: Path) -> None:
+    start = git(repository, "rev-parse", "HEAD")
+    _commit(repository, {"requirements.txt": "tensorflow-cpu==2.21.0\n"})
+    git(repository, "branch", "moved")
+    git(repository, "reset", "--quiet", "--hard", start)
+    _commit(repository, {"docs/x.md": "x"})
+
+    plan = make_plan(_request(repository, "moved"), _no_index)
+
+    assert plan.changes == ()
+
+
+def test_hostile_file_names_are_data(repository: Path) -> None:
+    code = "import torch\ntorch.sin(1)\n"
+    _commit(
+        repository,
+        {
+            "a\nb.py": code,
+            "-rf.py": code,
+            ":(exclude)x.py": code,
+            "*.py": code,
+            "$(touch owned) `x` ${{ secrets.X }}.py": code,
+            "::error::x.py": code,
+            "\\..\\x.py": code,
+            "\x1b[31mred\u202e.py": code,
+            "x\nrequirements.txt": "torch==2.13.0\n",
+        },
+    )
+    latin = os.fsencode(repository) + b"/caf\xe9.py"
+    Path(os.fsdecode(latin)).write_text(code, "utf-8")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--amend", "--no-edit")
+
+    plan = make_plan(_request(repository), _no_index)
+
+    paths = {place.path for place in plan.uses["torch.sin"]}
+    assert {"a\nb.py", "-rf.py", ":(exclude)x.py", "*.py", "caf\ufffd.py"} <= paths
+    assert plan.uses["torch.sin"][0].line == 2
+    assert [change.place.path for change in plan.changes] == ["x\nrequirements.txt"]
+    for line in (*plan.reasons, *explanation(plan)):
+        assert line.isprintable(), line
+    assert not (repository / "owned").exists()
+    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+
+
+def test_a_link_out_of_the_repository_is_not_followed(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.py").write_text("import torch\ntorch.sin(1)\n", "utf-8")
+    (repository / "link.py").symlink_to(tmp_path / "secret.py")
+    (repository / "requirements-x.txt").symlink_to("/dev/zero")
+    _commit(repository, {"b.py": "x = 1\n"})
+
+    plan = make_plan(_request(repository), _no_index)
+
+    assert "torch.sin" not in plan.uses
+    assert any("link.py was not read" in reason for reason in plan.reasons)
+
+
+def test_what_cannot_be_parsed_is_said_and_the_rest_is_planned(repository: Path) -> None:
+    _commit(
+        repository,
+        {
+            "broken.py": "def (:\n",
+            "deep.py": "(" * 5_000,
+            "uv.lock": "[[[",
+            "nul.py": "x = '\0'",
+            "odd.ipynb": "{",
+        },
+    )
+
+    plan = make_plan(_request(repository), _no_index)
+
+    for name in ("broken.py", "deep.py", "uv.lock", "nul.py", "odd.ipynb"):
+        assert any(name in reason and "was not" in reason for reason in plan.reasons), name
+    assert "tensorflow.square" in plan.uses
+
+
+def test_only_the_folder_at_hand_counts_in_a_repository_of_many_projects(
+    repository: Path,
+) -> None:
+    _commit(
+        repository, {"other/requirements.txt": "torch==2.12.0\n", "other/a.py": "import torch\n"}
+    )
+    _commit(repository, {"other/requirements.txt": "torch==2.13.0\n", "README.md": "x"})
+
+    inside = make_plan(_request(repository / "other"), _no_index)
+    beside = make_plan(_request(repository / "app"), _no_index)
+
+    assert inside.changes[0].place.path == "other/requirements.txt"
+    assert [job.targets for job in inside.jobs] == [("torch==2.13.0",)]
+    assert (beside.changes, beside.jobs) == ((), ())
+
+
+def test_a_folder_outside_of_any_repository_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="not the checkout of a git repository"):
+        make_plan(_request(tmp_path), _no_index)
+
+
+def test_a_library_s_own_wheel_is_held_against_its_release(repository: Path) -> None:
+    _commit(
+        repository,
+        {
+            "pyproject.toml": '[project]\nname = "torch"\nversion = "2.14"\n',
+            "torch/nn/functional.py": "def relu(x):\n    return x\n",
+        },
+    )
+    wheel = Path("dist/torch-2.14.0a0-cp311-cp311-linux_x86_64.whl")
+    asked = {"torch<=2.14.0a0": "2.13.0"}
+
+    plan = make_plan(_request(repository, wheels=Wheels(head=wheel)), asked.__getitem__)
+
+    without = make_plan(_request(repository), _no_index)
+
+    assert [(job.targets, job.base) for job in plan.jobs] == [((str(wheel),), ("torch==2.13.0",))]
+    assert plan.focus[0] == "torch*.relu"
+    assert any("builds torch" in reason and "--wheel" in reason for reason in without.reasons)
+
+
+def test_an_extension_s_wheel_stands_beside_the_library_that_it_extends(repository: Path) -> None:
+    _commit(
+        repository,
+        {
+            "requirements.txt": "torch==2.13.0\n",
+            "src/ops.cpp": 'TORCH_LIBRARY(warp, m) {\n  m.def("bend(Tensor x) -> Tensor");\n}\n',
+        },
+    )
+    head, base = (Path(f"dist/{folder}/warp-1.0-py3-none-any.whl") for folder in ("new", "old"))
+
+    plan = make_plan(_request(repository, wheels=Wheels(head=head, base=base)), _no_index)
+
+    assert [(job.targets, job.base) for job in plan.jobs] == [
+        ((f"{head} + torch==2.13.0",), (f"{base} + torch==2.13.0",))
+    ]
+    assert plan.focus[0] == "torch.ops.warp.bend"
+
+
+def test_a_wheel_that_extends_nothing_known_is_refused(repository: Path) -> None:
+    _commit(repository, {"requirements.txt": "numpy\n"})
+
+    with pytest.raises(PlanError, match="name the one that it extends"):
+        make_plan(
+            _request(repository, wheels=Wheels(head=Path("warp-1.0-py3-none-any.whl"))),
+            lambda _: "",
+        )
+
+
+def test_the_number_of_shards_is_that_of_the_request(repository: Path) -> None:
+    _commit(repository, {"app/model.py": MODEL + "\n"})
+
+    plan = make_plan(_request(repository, runners=Runners(shards=3)), _no_index)
+
+    assert [job.shard for job in plan.jobs] == ["1/3", "2/3", "3/3"]

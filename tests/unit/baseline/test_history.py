@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from baseline_examples import record, sighting
+
+from ciguard.baseline import Decision, State, histories
+from ciguard.domain import BucketHistory
+
+
+def test_the_history_of_a_record_holds_every_change_and_the_issue() -> None:
+    fixed = Decision(changed=sighting(2).time, state=State.FIXED)
+    again = Decision(changed=sighting(3).time)
+    kept = replace(
+        record(), history=(record().decision, fixed, again), last_seen=sighting(4), issue="12"
+    )
+
+    history = BucketHistory(
+        first_seen=sighting(1).time,
+        last_seen=sighting(4).time,
+        states=(
+            (sighting(1).time, "open"),
+            (sighting(2).time, "fixed"),
+            (sighting(3).time, "open"),
+        ),
+        issue="12",
+    )
+    assert histories({kept.fingerprint: kept}) == {kept.fingerprint: history}
+
+
+def test_a_record_without_history_has_the_state_that_it_is_in() -> None:
+    (history,) = histories({"": record(state=State.ACCEPTED)}).values()
+
+    assert history.states == ((sighting(1).time, "accepted"),)

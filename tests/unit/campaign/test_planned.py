@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from campaign_examples import group, member
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.campaign.planned import focus_warning, planned
+from ciguard.config import Config
+from ciguard.domain import Plan, PlanMode, plan_to_json
+from ciguard.errors import ConfigurationError
+
+
+def _written(folder: Path, **changes: object) -> Config:
+    path = folder / "plan.json"
+    data = plan_to_json(Plan(mode=PlanMode.PULL_REQUEST, focus=("torch.abs", "torch.nn.*")))
+    assert isinstance(data, dict)
+    path.write_text(json.dumps({**data, **changes}), "utf-8")
+    return Config(plan=str(path), focus=("torch.sin", "torch.abs"))
+
+
+def test_without_a_plan_the_settings_stay_as_they_are() -> None:
+    assert planned(Config(focus=("a",))) == (None, Config(focus=("a",)))
+
+
+def test_the_focus_of_the_settings_comes_before_that_of_the_plan(tmp_path: Path) -> None:
+    plan, config = planned(_written(tmp_path))
+
+    assert plan is not None
+    assert plan.mode is PlanMode.PULL_REQUEST
+    assert config.focus == ("torch.sin", "torch.abs", "torch.nn.*")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"schema": 9}, "'schema' is 9"),
+        ({"focus": ["x"] * 10_001}, "more than 10000"),
+        ({"focus": ["*a" * 9]}, "no glob over names"),
+        ({"focus": ["x" * 301]}, "no glob over names"),
+        ({"focus": [" "]}, "no glob over names"),
+    ],
+)
+def test_a_plan_that_cannot_be_trusted_is_refused(
+    tmp_path: Path, changes: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        planned(_written(tmp_path, **changes))
+
+
+@pytest.mark.parametrize("content", [b"", b"[", b"[" * 100_000, b"\xff", b"null", b'{"schema": 1}'])
+def test_a_file_that_is_no_plan_is_refused_with_what_to_do(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "plan.json").write_bytes(content)
+
+    with pytest.raises(ConfigurationError, match=r"--plan .*not a plan: .*`ciguard plan`"):
+        planned(Config(plan=str(tmp_path / "plan.json")))
+
+
+def test_a_missing_file_and_a_link_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to("/etc/passwd")
+
+    for name in ("missing.json", "link.json"):
+        with pytest.raises(ConfigurationError, match="cannot be read"):
+            planned(Config(plan=str(tmp_path / name)))
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_any_file_is_a_plan_or_refused(content: bytes) -> None:
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        Path(file.name).write_bytes(content)
+        try:
+            planned(Config(plan=file.name))
+        except ConfigurationError as error:
+            assert "not a plan" in str(error)  # noqa: PT017 - both answers are right
+
+
+def test_globs_of_the_focus_that_name_nothing_are_told_in_one_sentence() -> None:
+    groups = {"planted": group(member("current[planted]", "planted.add", "planted.mul"))}
+    lost = tuple(f"torch.f{number}" for number in range(7))
+
+    warnings = list(focus_warning(groups, Config(focus=("planted.add", *lost, "evil\n::x"))))
+
+    (message,) = [warning.message for warning in warnings]
+    assert message.startswith("focus: 8 of 9 match no API that is tested here: torch.f0, torch.f1")
+    assert message.endswith("torch.f4, and 3 more")
+    assert list(focus_warning(groups, Config(focus=("planted.*",)))) == []
+
+
+def test_what_a_plan_names_never_breaks_a_line() -> None:
+    groups = {"planted": group(member("current[planted]", "planted.add"))}
+
+    (warning,) = focus_warning(groups, Config(focus=("evil\n::error::x",)))
+
+    assert "\n" not in warning.message

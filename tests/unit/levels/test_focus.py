@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import ApiRecord, CallKind, Passed
+from ciguard.levels import ApiLevel, Batch, IndexedLevel, LearningLevel, Level, focused, unmatched
+from ciguard.levels.focus import ranked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def _records(*names: str) -> list[ApiRecord]:
+    return [ApiRecord(api=name, kind=CallKind.FUNCTION, parameters=()) for name in names]
+
+
+MANY = _records(*(f"lib.f{number:03}" for number in range(60)))
+
+
+@dataclass
+class _Plain:
+    """A level that learns nothing: its APIs in turn."""
+
+    apis: Sequence[ApiRecord]
+
+    def cases(self, index: int) -> Batch:
+        record = self.apis[index % len(self.apis)]
+        return Batch(api=record.api, kind=record.kind, cases=())
+
+
+def _plain(records: Sequence[ApiRecord], seed: int) -> Level:
+    del seed
+    return _Plain(records)
+
+
+def _met(level: Level, batches: int) -> Counter[str]:
+    return Counter(level.cases(index).api for index in range(batches))
+
+
+def test_three_apis_in_focus_get_seven_of_ten_batches_and_starve_nobody() -> None:
+    focus = ("lib.f007", "lib.f03?", "nothing.*")
+
+    level, rounds = focused(_plain, MANY, 0, focus=focus)
+    met = _met(level, 1000)
+
+    inside = sum(count for api, count in met.items() if api == "lib.f007" or "f03" in api)
+    assert inside == 700
+    assert len(_met(level, rounds)) == len(MANY)
+
+
+def test_the_first_in_focus_get_as_much_as_all_others_in_focus() -> None:
+    focus = [record.api for record in MANY[:40]]
+
+    level, rounds = focused(_plain, MANY, 0, focus=focus)
+    met = _met(level, 2000)
+
+    assert sum(met[name] for name in focus[:8]) == pytest.approx(700, abs=5)
+    assert sum(met[name] for name in focus[8:]) == pytest.approx(700, abs=5)
+    assert len(_met(level, rounds)) == len(MANY)
+
+
+@pytest.mark.parametrize("focus", [(), ("nothing.*",)])
+def test_without_anything_in_focus_the_level_is_the_plain_one(focus: tuple[str, ...]) -> None:
+    level, rounds = focused(_plain, MANY, 0, focus=focus)
+
+    assert isinstance(level, _Plain)
+    assert (list(level.apis), rounds) == (MANY, 60)
+
+
+def test_with_everything_in_focus_all_apis_have_their_turn() -> None:
+    level, rounds = focused(_plain, MANY, 0, focus=("*",))
+
+    assert len(_met(level, rounds)) == 60
+
+
+def test_a_focus_keeps_the_order_of_its_globs() -> None:
+    found = [record.api for record in ranked(MANY, ("lib.f05?", "lib.f001", "lib.f0*"))]
+
+    assert found[:11] == [*(f"lib.f05{n}" for n in range(10)), "lib.f001"]
+    assert len(found) == 60
+
+
+def test_globs_that_name_nothing_are_told() -> None:
+    assert unmatched(MANY, ("lib.f001", "torch.*", "lib.*")) == ["torch.*"]
+
+
+@given(st.integers(0, 2**32), st.integers(0, 300), st.sampled_from([3, 20]))
+def test_seed_and_index_decide_the_batch(seed: int, index: int, count: int) -> None:
+    focus = [record.api for record in MANY[:count]]
+
+    busy, _ = focused(ApiLevel, MANY, seed, focus=focus)
+    for earlier in (index + 7, 0, index):
+        busy.cases(earlier)
+    fresh, _ = focused(ApiLevel, MANY, seed, focus=focus)
+
+    assert repr(busy.cases(index)) == repr(fresh.cases(index))
+    assert isinstance(fresh, IndexedLevel)
+    assert fresh.api_of(index) == busy.cases(index).api
+
+
+def test_a_level_that_learns_still_learns_and_one_that_does_not_claims_nothing() -> None:
+    learning, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00*",))
+    plain, _ = focused(_plain, MANY, 0, focus=("lib.f00*",))
+
+    assert isinstance(learning, LearningLevel)
+    assert not isinstance(plain, LearningLevel)
+
+
+def test_what_an_api_teaches_reaches_the_level_that_calls_it() -> None:
+    level, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00?",))
+    assert isinstance(level, LearningLevel)
+
+    batches = [level.cases(index) for index in range(20)]
+    for batch in batches:
+        lesson = level.lesson(batch, [Passed(b"", 0.0) for _ in batch.cases])
+        assert lesson is not None
+        level.relearn(batch.api, lesson)
+        level.learn(batch.api, lesson)
+    learned = level.learned()
+    again, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00?",))
+    assert isinstance(again, LearningLevel)
+    again.recall(learned)
+
+    assert set(learned) == {batch.api for batch in batches}
+    assert set(again.learned()) == set(learned)

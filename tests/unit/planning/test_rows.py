@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from ciguard.domain import Plan, PlanMode
+from ciguard.errors import PlanError
+from ciguard.planning import Runners, matrix
+from ciguard.planning.rows import (
+    MOST_BYTES,
+    MOST_JOBS,
+    TargetGroup,
+    group_by_library,
+    rows,
+)
+
+TORCH = TargetGroup(targets=("torch==2.13.0",), base=("torch==2.12.0",))
+GPU = Runners(devices=("cpu", "cuda"), gpu=("self-hosted", "gpu"))
+
+
+def test_targets_of_one_library_run_side_by_side() -> None:
+    groups = group_by_library(
+        ("torch==2.13.0", "tensorflow-cpu==2.12.0", "tensorflow==2.21.0"), ("tensorflow==2.11.0",)
+    )
+
+    assert groups == [
+        TargetGroup(targets=("torch==2.13.0",)),
+        TargetGroup(
+            targets=("tensorflow-cpu==2.12.0", "tensorflow==2.21.0"), base=("tensorflow==2.11.0",)
+        ),
+    ]
+
+
+def test_there_is_a_row_per_device_and_shard() -> None:
+    jobs, skipped, sentence = rows([TORCH], Runners(**{**_fields(GPU), "shards": 2}))  # type: ignore[arg-type]
+
+    assert (skipped, sentence) == ([], "")
+    assert [(job.device, job.shard, job.targets, job.base) for job in jobs] == [
+        ("cpu", "1/2", ("torch==2.13.0",), ("torch==2.12.0",)),
+        ("cpu", "2/2", ("torch==2.13.0",), ("torch==2.12.0",)),
+        ("cuda", "1/2", ("torch==2.13.0@cuda",), ("torch==2.12.0@cuda",)),
+        ("cuda", "2/2", ("torch==2.13.0@cuda",), ("torch==2.12.0@cuda",)),
+    ]
+    assert [job.runs_on for job in jobs[1:3]] == [("ubuntu-latest",), ("self-hosted", "gpu")]
+    assert len({job.name for job in jobs}) == 4
+    assert all(re.fullmatch(r"[A-Za-z0-9.-]+", job.name) for job in jobs)
+
+
+def _fields(runners: Runners) -> dict[str, object]:
+    return {name: getattr(runners, name) for name in ("devices", "cpu", "gpu", "shards")}
+
+
+def test_without_a_base_a_gpu_is_held_against_the_cpu_of_the_same_machine() -> None:
+    jobs, _, _ = rows([TargetGroup(targets=("torch==2.13.0",))], GPU)
+
+    assert jobs[1].targets == ("torch==2.13.0", "torch==2.13.0@cuda")
+
+
+def test_without_a_gpu_runner_its_rows_are_not_run_and_say_why() -> None:
+    jobs, skipped, _ = rows([TORCH], Runners(devices=("cpu", "cuda")))
+
+    assert len(jobs) == 1
+    assert [(row.device, row.targets) for row in skipped] == [("cuda", ("torch==2.13.0@cuda",))]
+    assert "--gpu-runner" in skipped[0].reason
+
+
+def test_a_target_that_names_its_gpu_asks_for_a_row_of_its_own() -> None:
+    jobs, skipped, _ = rows([TargetGroup(targets=("torch==2.13.0@cuda:1",))], Runners())
+
+    assert jobs == []
+    assert [row.targets for row in skipped] == [("torch==2.13.0@cuda:1",)]
+
+
+def test_a_package_for_cpus_only_is_not_run_on_a_gpu() -> None:
+    jobs, skipped, _ = rows([TargetGroup(targets=("tensorflow-cpu==2.12.0",))], GPU)
+
+    assert len(jobs) == 1
+    assert "CPUs only" in skipped[0].reason
+
+
+def test_there_are_fewer_shards_where_a_matrix_would_be_too_large() -> None:
+    groups = [TargetGroup(targets=(f"torch==2.{minor}.0",)) for minor in range(100)]
+
+    jobs, _, sentence = rows(groups, Runners(shards=4))
+
+    assert len(jobs) == 200 <= MOST_JOBS
+    assert sentence.startswith("2 shards instead of 4")
+
+
+def test_more_rows_than_a_matrix_may_have_are_refused_with_the_setting_to_change() -> None:
+    groups = [TargetGroup(targets=(f"torch==2.{minor}.0",)) for minor in range(MOST_JOBS + 1)]
+
+    with pytest.raises(PlanError, match=r"257 jobs.*setting targets, --target.*--device"):
+        rows(groups, Runners())
+
+
+def test_rows_of_the_same_targets_have_names_of_their_own() -> None:
+    jobs, _, _ = rows([TORCH, TORCH], Runners())
+
+    assert len({job.name for job in jobs}) == 2
+
+
+def test_the_matrix_is_what_github_takes() -> None:
+    jobs, _, _ = rows([TargetGroup(targets=("torch==2.13.0", "torch==2.12.0"))], Runners())
+
+    found = matrix(Plan(mode=PlanMode.BATCH, jobs=tuple(jobs)))
+
+    assert found == {
+        "include": [
+            {
+                "name": "torch-2.13.0-vs-torch-2.12.0-cpu",
+                "targets": "torch==2.13.0\ntorch==2.12.0",
+                "base": "",
+                "device": "cpu",
+                "runs_on": ["ubuntu-latest"],
+                "shard": "1/1",
+            }
+        ]
+    }
+
+
+def test_a_matrix_that_github_would_refuse_is_refused_here() -> None:
+    targets = tuple(f"torch==2.13.0 X{number}=1" for number in range(200))
+    jobs, _, _ = rows([TargetGroup(targets=targets)], Runners(shards=256))
+
+    assert len(json.dumps(targets)) * 256 > MOST_BYTES
+    with pytest.raises(PlanError, match=r"GitHub allows.*--shards"):
+        matrix(Plan(mode=PlanMode.BATCH, jobs=tuple(jobs)))
+
+
+def test_what_brings_cuda_is_installed_where_there_is_a_gpu_only() -> None:
+    group = TargetGroup(
+        targets=("keras==3.15.1 + jax[cuda12]==0.10.2",), base=("keras==3.14.0 + jax[cuda12]",)
+    )
+
+    jobs, _, _ = rows([group], GPU)
+
+    assert [(job.targets[0], job.base[0]) for job in jobs] == [
+        ("keras==3.15.1 + jax==0.10.2", "keras==3.14.0 + jax"),
+        ("keras==3.15.1 + jax[cuda12]==0.10.2@cuda", "keras==3.14.0 + jax[cuda12]@cuda"),
+    ]

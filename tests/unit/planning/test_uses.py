@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ciguard.domain import Place
+from ciguard.planning.api_names import ApiNames
+from ciguard.planning.checkout import ChangedFile
+from ciguard.planning.uses import MOST_PLACES, Usage, find_uses, own_sources
+
+
+@pytest.fixture(scope="module")
+def names() -> ApiNames:
+    return ApiNames()
+
+
+def _found(names: ApiNames, changed: tuple[ChangedFile, ...] = (), /, **files: str) -> Usage:
+    """Analyse modules by name; `_` stands for a folder."""
+    sources = [(f"{name.replace('_', '/')}.py", text.encode()) for name, text in files.items()]
+    return find_uses(sources, changed, names)
+
+
+def test_apis_are_called_as_the_catalogue_calls_them(names: ApiNames) -> None:
+    source = """
+import tensorflow as tf
+import jax.numpy as jnp
+import torch.nn.functional as F
+from torch.nn.modules.linear import Linear
+tf.math.reduce_mean(1)
+tf.compat.v2.math.abs(1)
+jnp.add(1, 2)
+F.conv2d(1)
+Linear(1, 2).forward(1)
+F.relu.__name__
+"""
+
+    assert set(_found(names, a=source).places) == {
+        "tensorflow.reduce_mean",
+        "tensorflow.abs",
+        "jax.numpy.add",
+        "torch.conv2d",
+        "torch.nn.Linear",
+        "torch.nn.functional.relu",
+    }
+
+
+def test_constants_types_modules_and_private_names_are_no_apis(names: ApiNames) -> None:
+    source = """
+import torch
+f(torch.float32, torch.Tensor, torch.nn.functional, torch)
+torch._C._something(1)
+"""
+
+    assert _found(names, a=source).places == {}
+
+
+def test_a_call_that_no_catalogue_holds_is_kept_by_its_name(names: ApiNames) -> None:
+    assert list(_found(names, a="import torch\ntorch.brand_new(1)").places) == ["torch.brand_new"]
+
+
+def test_names_are_followed_through_the_repository_s_own_modules(names: ApiNames) -> None:
+    files = {
+        "src/mine/__init__.py": "from .compat import tf as tensors\n",
+        "src/mine/compat.py": "import tensorflow as tf\nfrom torch.nn import functional as F\n",
+        "src/mine/model.py": "from mine.compat import F\nfrom . import compat, tensors\n"
+        "F.relu(1)\ncompat.tf.abs(1)\ntensors.sin(1)\n",
+        "train.py": "import helper\nhelper.act(1)\n",
+        "helper.py": "from torch import nn\nact = nn.GELU\n",
+    }
+
+    usage = find_uses([(path, text.encode()) for path, text in files.items()], (), names)
+
+    assert usage.places["torch.nn.functional.relu"] == (Place(path="src/mine/model.py", line=3),)
+    assert usage.places["tensorflow.abs"] == (Place(path="src/mine/model.py", line=4),)
+    assert usage.places["tensorflow.sin"] == (Place(path="src/mine/model.py", line=5),)
+    assert Place(path="train.py", line=2) in usage.places["torch.nn.GELU"]
+
+
+def test_modules_that_import_each_other_in_a_circle_end_the_search(names: ApiNames) -> None:
+    usage = _found(names, a="from b import x\nx.abs(1)\n", b="from a import x\n")
+
+    assert usage.places == {}
+
+
+def test_a_very_long_chain_of_modules_ends(names: ApiNames) -> None:
+    files = {f"m{number}": f"from m{number + 1} import x\nx.abs(1)\n" for number in range(2_000)}
+
+    assert _found(names, **files).places == {}
+
+
+def test_many_modules_that_pass_everything_on_cost_no_time(names: ApiNames) -> None:
+    everybody = "".join(f"from m{other} import *\n" for other in range(40))
+    files = {f"m{number}": everybody + "print(x, y)\n" for number in range(40)}
+    files["m0"] += "from torch import abs as x\n"
+
+    usage = _found(names, **files)
+
+    assert list(usage.places) == ["torch.abs"]
+
+
+def test_names_of_a_star_import_are_found(names: ApiNames) -> None:
+    usage = _found(
+        names,
+        compat="from torch.nn import *\n",
+        a="from torch import *\nfrom compat import *\ny = Linear(1, 2)\nz = cat([1])\nprint(1)\n",
+    )
+
+    assert set(usage.places) == {"torch.nn.Linear", "torch.cat"}
+
+
+def test_methods_count_where_nothing_else_has_their_name(names: ApiNames) -> None:
+    source = """
+import torch
+class Net:
+    def permute_it(self): ...
+    def argsort(self): ...
+x.unsqueeze(0)
+x.split(1)
+x.reshape(2)
+self.softmax(x)
+x.argsort()
+"""
+
+    assert list(_found(names, a=source).places) == ["torch.Tensor.unsqueeze"]
+    for other in ("import pandas\n", "import tensorflow\n"):
+        assert "torch.Tensor.unsqueeze" not in _found(names, a=other + source).places
+
+
+def test_what_changed_comes_first(names: ApiNames) -> None:
+    source = "import torch\ntorch.abs(1)\ntorch.sin(\n    2)\ntorch.cos(1)\n"
+    change = ChangedFile(path="a.py", lines=((4, 4),))
+
+    usage = _found(names, (change,), a=source, b="import torch\n" + "torch.tan(1)\n" * 9)
+
+    assert usage.in_changes == ("torch.sin",)
+    assert usage.in_changed_files == ("torch.abs", "torch.cos")
+    assert usage.elsewhere == ("torch.tan",)
+    assert usage.apis[0] == "torch.sin"
+
+
+def test_changed_functions_are_named(names: ApiNames) -> None:
+    source = "def f():\n    pass\n\n\n@x\ndef g():\n    pass\n"
+    change = ChangedFile(path="a.py", lines=((5, 5),))
+
+    assert _found(names, (change,), a=source).touched == ("g in a.py",)
+
+
+def test_places_of_one_api_are_bounded_and_those_in_changes_stay(names: ApiNames) -> None:
+    change = ChangedFile(path="a.py", lines=((400, 400),))
+
+    places = _found(names, (change,), a="import torch\n" + "torch.abs(1)\n" * 500).places
+
+    assert len(places["torch.abs"]) == MOST_PLACES
+    assert places["torch.abs"][0].line == 400
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_go_on(names: ApiNames) -> None:
+    usage = _found(names, a="def (:\n", b="import torch\ntorch.abs(1)\n")
+
+    assert list(usage.places) == ["torch.abs"]
+    assert len(usage.problems) == 1
+    assert usage.problems[0].startswith("a.py was not analysed: SyntaxError in line 1")
+
+
+def test_a_notebook_s_code_is_read_with_the_lines_of_its_file(names: ApiNames) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["import torch\n", "torch.tan(1)"]},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "import torch\n"]},
+        {"cell_type": "code", "source": ["!pip list\n", "torch.abs(\n", "  'é')\n", "x?"]},
+        {"cell_type": "code", "source": "%%bash\ntorch.sin(1)"},
+    ]
+    text = json.dumps({"cells": cells}, indent=1)
+    line = next(n for n, text in enumerate(text.splitlines(), 1) if "torch.abs" in text)
+
+    usage = find_uses([("a.ipynb", text.encode())], (), names)
+
+    assert usage.places == {"torch.abs": (Place(path="a.ipynb", line=line),)}
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"cells": [1, {"source": 3}]}'])
+def test_a_broken_notebook_is_no_crash(names: ApiNames, content: bytes) -> None:
+    usage = find_uses([("a.ipynb", content)], (), names)
+
+    assert usage.places == {}
+
+
+def test_environments_in_the_repository_are_left_out() -> None:
+    paths = ["a.py", "env/pyvenv.cfg", "env/lib/x.py", "b/site-packages/y.py", "b/z.ipynb", "c.txt"]
+
+    assert own_sources(paths) == ["a.py", "b/z.ipynb"]

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from finding_examples import TARGET, crash, pair
+from report_examples import bucket
+
+from ciguard.domain import Bucket, BucketHistory, Passed, Rejected
+from ciguard.reports.html.buckets import CHUNK, Bookkeeper
+from ciguard.reports.html.links import issue_link
+from ciguard.reports.html.text import shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HISTORY = BucketHistory(
+    first_seen="2026-01-01T00:00:00Z",
+    last_seen="2026-03-01T12:30:00Z",
+    states=(
+        ("2026-01-01T00:00:00Z", "open"),
+        ("2026-02-01T00:00:00Z", "fixed"),
+        ("2026-03-01T00:00:00Z", "open"),
+    ),
+    issue="12",
+)
+
+
+def bookkeeper(folder: Path, **history: BucketHistory) -> Bookkeeper:
+    return Bookkeeper(folder=folder, history=history, issues="github:owner/name")
+
+
+def with_script(name: str) -> Bucket:
+    return bucket(1, crash(), reproducer=name, reproduced=True)
+
+
+def test_a_difference_has_its_reference_and_its_deviating_target(tmp_path: Path) -> None:
+    found = pair(Passed(b"[1]", 0.1), Rejected("ValueError", "no"))
+    keeper = bookkeeper(tmp_path)
+
+    row, details = keeper.row(bucket(1, found)), keeper.details(bucket(1, found))
+
+    assert list(keeper.targets) == ["torch==2.12.0", TARGET]
+    assert row["grid"] == [[0, "passed"], [1, "rejected"]]
+    assert [outcome["role"] for outcome in details["outcomes"]] == ["reference", "shows the defect"]
+    assert ["Between", "targets that differ in version"] in json.loads(json.dumps(details["facts"]))
+
+
+def test_a_script_is_whole_or_not_there(tmp_path: Path) -> None:
+    script = "import torch\n\ntorch.fold()\n"
+    (tmp_path / "short.py").write_text(script, encoding="utf-8")
+    (tmp_path / "long.py").write_text(script * 2_000, encoding="utf-8")
+    keeper = bookkeeper(tmp_path)
+
+    short, long = (keeper.details(with_script(name)) for name in ("short.py", "long.py"))
+
+    assert short["script"] == script
+    assert short["script_note"] == "Run on its own, it failed in the same way."
+    assert long["script"] == ""
+    assert long["script_note"] == "54,000 characters, too many for this page: see long.py."
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc/hostname", "../secret.py", "a/../../secret.py", "link.py", "up/secret.py"]
+)
+def test_no_file_outside_the_folder_of_the_run_is_shown(name: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.py").write_text("secret", encoding="utf-8")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "link.py").symlink_to(tmp_path / "secret.py")
+    (folder / "up").symlink_to(tmp_path)
+
+    details = bookkeeper(folder).details(with_script(name))
+
+    assert details["script"] == ""
+    assert details["script_note"] == f"{shown(name)} is not in the run's folder."
+
+
+def test_a_script_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    details = bookkeeper(tmp_path).details(with_script("reproducers/gone.py"))
+
+    assert (
+        details["script_note"] == "reproducers/gone.py cannot be read: No such file or directory."
+    )
+
+
+def test_the_past_of_a_bucket_is_found_under_its_older_name_too(tmp_path: Path) -> None:
+    met = bucket(1, crash(), aliases=("v0:old",))
+    keeper = bookkeeper(tmp_path, **{"v0:old": HISTORY})
+
+    details = keeper.details(met)
+
+    assert details["past"] == [
+        ["2026-01-01 00:00:00", "first seen"],
+        ["2026-02-01 00:00:00", "fixed"],
+        ["2026-03-01 00:00:00", "open"],
+        ["2026-03-01 12:30:00", "last seen before this run"],
+    ]
+    assert keeper.row(met)["issue"] == "12"
+    assert details["issue"] == {"text": "#12", "href": "https://github.com/owner/name/issues/12"}
+
+
+@pytest.mark.parametrize(
+    ("issue", "place", "href"),
+    [
+        ("7", "github:o/n", "https://github.com/o/n/issues/7"),
+        ("7", "github:https://git.example.com/o/n", "https://git.example.com/o/n/issues/7"),
+        ("7", "github:http://git.example.com/o/n", ""),
+        ("7", "github:javascript:alert(1)//o/n", ""),
+        ("7", 'github:o/n"><script>', ""),
+        ("javascript:alert(1)", "github:o/n", ""),
+        ("7\n", "github:o/n", ""),
+        ("v1-abc-torch.fold.md", "", ""),
+    ],
+)
+def test_only_a_number_on_github_is_an_address(issue: str, place: str, href: str) -> None:
+    link: Any = issue_link(issue, place)
+
+    assert link["href"] == href
+
+
+def test_details_end_where_their_room_ends_and_rows_go_on(tmp_path: Path) -> None:
+    heavy = replace(bucket(1, crash()), grouping=tuple((str(n), "<" * 400) for n in range(24)))
+
+    rows, chunks = bookkeeper(tmp_path).rows_and_details([heavy] * 2_000)
+
+    lengths = [len(json.loads(chunk)) for chunk in chunks]
+    assert len(rows) == 2_000
+    assert lengths[:-1] == [CHUNK] * (len(lengths) - 1)
+    assert 0 < sum(lengths) < 2_000

@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from report_examples import (
+    BOUND,
+    HOSTILE,
+    bucket,
+    hostile_events,
+    many,
+    run_of,
+    started,
+    target,
+    write_report,
+)
+
+from ciguard.domain import (
+    Comparison,
+    Event,
+    PackageChange,
+    Place,
+    Plan,
+    PlanMode,
+    SkippedJob,
+    Verdict,
+    Warned,
+)
+from ciguard.reports.html.buckets import CHUNK, DETAILS_LIMIT, ROWS_LIMIT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.domain import RunFinished
+
+OURS = {
+    *("html", "head", "meta", "title", "link", "style", "body", "header", "main", "footer"),
+    *("nav", "a", "section", "aside", "article", "div", "p", "span", "b", "i", "code", "ul", "li"),
+    *("h1", "h2", "h3", "dl", "dt", "dd", "form", "label", "input", "select", "button"),
+    *("figure", "figcaption", "details", "summary", "noscript", "script"),
+    *("svg", "line", "text", "polyline", "circle", "rect"),
+}
+INERT = re.compile(r"head|rows|details-\d+")
+
+
+class Reader(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: list[tuple[dict[str, str | None], str]] = []
+        """Scripts and styles: attributes and content."""
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in {"script", "style"}:
+            self.raw.append((dict(attrs), ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem:
+            attributes, text = self.raw[-1]
+            self.raw[-1] = (attributes, text + data)
+        else:
+            self.text += data
+
+    def of(self, name: str) -> Any:
+        (content,) = [text for attributes, text in self.raw if attributes.get("id") == name]
+        return json.loads(content)
+
+
+def read(events: list[Event], folder: Path) -> Reader:
+    reader = Reader()
+    reader.feed(write_report(events, folder).read_text("utf-8"))
+    reader.close()
+    return reader
+
+
+@pytest.fixture
+def hostile_page(tmp_path: Path) -> Reader:
+    (tmp_path / "reproducers").mkdir()
+    script = HOSTILE.replace("\ud800", "")
+    (tmp_path / "reproducers" / "hostile.py").write_text(script, encoding="utf-8")
+    return read(hostile_events(), tmp_path)
+
+
+def test_hostile_texts_add_no_element_and_no_attribute_that_acts(hostile_page: Reader) -> None:
+    tags = {tag for tag, _ in hostile_page.elements}
+    names = {name for _, attributes in hostile_page.elements for name in attributes}
+
+    assert tags <= OURS
+    assert not [name for name in names if name.startswith("on") or name in {"style", "src"}]
+
+
+def test_hostile_texts_are_there_to_read(hostile_page: Reader) -> None:
+    (details,) = hostile_page.of("details-0")
+
+    assert BOUND in hostile_page.text
+    assert "</script><script>alert(" in details["message"]
+    assert "</script><script>alert(" in details["script"]
+    assert details["issue"]["href"] == ""
+    assert hostile_page.of("rows")[0]["api"].startswith("</script>")
+
+
+def test_no_text_on_the_page_is_invisible_or_turns_the_direction(hostile_page: Reader) -> None:
+    everything = hostile_page.text + "".join(
+        json.dumps(json.loads(text), ensure_ascii=False)
+        for attributes, text in hostile_page.raw
+        if attributes.get("type") == "application/json"
+    )
+
+    assert not [c for c in everything if not c.isprintable() and c != "\n"]
+
+
+def test_the_only_script_that_runs_is_the_one_that_the_policy_names(hostile_page: Reader) -> None:
+    scripts = [(a, text) for a, text in hostile_page.raw if a.get("type") == "application/json"]
+    running = [text for a, text in hostile_page.raw if a.get("type") != "application/json"]
+    (policy,) = [a["content"] for tag, a in hostile_page.elements if "http-equiv" in a]
+
+    style, script = running
+    assert policy is not None
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    assert rules["script-src"] == _hash_of(script)
+    assert rules["style-src"] == _hash_of(style)
+    assert all(INERT.fullmatch(str(a["id"])) for a, _ in scripts)
+
+
+def _hash_of(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def test_nothing_of_the_page_is_loaded_from_anywhere(hostile_page: Reader) -> None:
+    addresses = {str(a["href"]).partition("#")[0] for _, a in hostile_page.elements if "href" in a}
+    style = next(text for a, text in hostile_page.raw if not a)
+
+    assert addresses == {"", "data:,"}
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_the_verdict_comes_first_and_needs_no_script(tmp_path: Path) -> None:
+    page = read(run_of(many(6)), tmp_path)
+
+    assert "NEW FINDINGS" in page.text
+    assert page.text.index("2 new of severity") < page.text.index("Buckets by kind")
+
+
+def test_what_was_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
+    plan = Plan(
+        mode=PlanMode.BATCH,
+        skipped=(
+            SkippedJob(name="torch on cuda", targets=(), device="cuda", reason="no GPU runner"),
+        ),
+    )
+    unmet = replace(many(1)[0], comparison=Comparison.NOT_RUN)
+    _, *rest = run_of([unmet], targets=(target(not_run="the disk is full"),))
+
+    page = read([started(plan), *rest], tmp_path)
+
+    said = page.text.partition("Not run")[2]
+    told = ["the disk is full", "no GPU runner", "did not get to 1 of its buckets", "Severity"]
+    assert sorted(told, key=said.index) == told
+
+
+def test_warnings_are_shown_and_more_than_fit_are_counted(tmp_path: Path) -> None:
+    begin, *rest = run_of([])
+    warned = [Warned(message=f"the baseline is {days} days old") for days in range(140)]
+
+    page = read([begin, *warned, *rest], tmp_path)
+
+    assert "the baseline is 0 days old" in page.text
+    assert "137 more" in page.text
+    assert "40 more: see run.json" in page.text
+
+
+def test_the_plan_is_shown_and_what_it_fixed_is_the_pull_requests(tmp_path: Path) -> None:
+    change = PackageChange(
+        package="torch", base="2.12.0", head="2.13.0", place=Place(path="r.txt", line=3)
+    )
+    plan = Plan(
+        mode=PlanMode.PULL_REQUEST,
+        reasons=("torch was upgraded",),
+        changes=(change,),
+        uses={"torch.fold": (Place(path="src/model.py", line=12),)},
+    )
+    fixed = replace(many(1)[0], comparison=Comparison.FIXED)
+    found = replace(fixed, finding=replace(fixed.finding, api="torch.fold"))
+    _, *rest = run_of([found])
+
+    page = read([started(plan), *rest], tmp_path)
+
+    assert "torch was upgraded" in page.text
+    assert "2.12.0 → 2.13.0" in page.text
+    assert page.of("head")["states"]["fixed"] == "FIXED BY THIS PULL REQUEST"
+    assert page.of("details-0")[0]["uses"] == ["src/model.py:12"]
+
+
+def test_a_lost_report_turns_a_green_page_doubtful(tmp_path: Path) -> None:
+    page = read(run_of([], exit_code=3), tmp_path)
+
+    assert ("header", {"class": "top doubt"}) in page.elements
+
+
+@pytest.mark.parametrize(
+    ("not_run", "skipped", "tone"),
+    [("", (), "good"), ("no such device", (), "doubt"), ("", ("torch on cuda",), "doubt")],
+)
+def test_only_what_ran_everywhere_is_green(
+    not_run: str, skipped: tuple[str, ...], tone: str, tmp_path: Path
+) -> None:
+    jobs = tuple(
+        SkippedJob(name=name, targets=(), device="cuda", reason="no GPU") for name in skipped
+    )
+    plan = Plan(mode=PlanMode.BATCH, skipped=jobs)
+    _, *rest = run_of([], verdict=Verdict.CLEAN, exit_code=0, targets=(target(not_run=not_run),))
+
+    page = read([started(plan), *rest], tmp_path)
+
+    assert ("header", {"class": f"top {tone}"}) in page.elements
+
+
+def test_every_bucket_has_its_row_and_its_details_at_the_same_place(tmp_path: Path) -> None:
+    page = read(run_of(many(3 * CHUNK + 5)), tmp_path)
+
+    rows = page.of("rows")
+    details = [entry for number in range(4) for entry in page.of(f"details-{number}")]
+    assert len(rows) == len(details) == 3 * CHUNK + 5
+    assert [d["command"].split()[2] for d in details] == [
+        row["id"].partition(":")[2][:8] for row in rows
+    ]
+
+
+def test_the_page_stays_bounded_whatever_was_found(tmp_path: Path) -> None:
+    huge = "<" * 200_000
+    (worst,) = many(1)
+    grouping = tuple((str(number), huge) for number in range(100))
+    finding = replace(worst.finding, message=huge, api=huge)
+    worst = replace(worst, finding=finding, grouping=grouping)
+
+    events = run_of([worst] * 7_000)
+    text = write_report(events, tmp_path).read_text("utf-8")
+
+    assert len(text) < ROWS_LIMIT + DETAILS_LIMIT + (1 << 20)
+    page = Reader()
+    page.feed(text)
+    shown = len(page.of("rows"))
+    assert 0 < shown < 7_000
+    assert f"{7_000 - shown:,} further buckets have no room" in page.text
+
+
+def test_a_page_without_buckets_says_so(tmp_path: Path, finished: Any) -> None:
+    end: RunFinished = finished(buckets=())
+
+    page = read([started(), end], tmp_path)
+
+    assert page.of("rows") == []
+    assert "No bucket was met." in page.text
+
+
+def test_fuzzed_names_of_the_page_have_no_folder_of_this_machine(tmp_path: Path) -> None:
+    wheel = "/home/someone/ghs_secret/dist/lib-1.0.whl"
+    found = replace(many(1)[0].finding, targets=(wheel,), outcomes={}, message=f"no {wheel}")
+
+    write_report(run_of([bucket(1, found)], targets=(target(wheel),)), tmp_path)
+
+    assert "ghs_secret" not in (tmp_path / "report.html").read_text("utf-8")
