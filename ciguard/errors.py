@@ -71,6 +71,10 @@ class TrackerError(CiguardError):
     """The tracker refuses: the token, the repository or its settings must be put right first."""
 
 
+class TrackerForbiddenError(TrackerError):
+    """The token may not do that; another way may be open."""
+
+
 class TrackerUnavailableError(TrackerError):
     """The tracker did not answer in time, or asks to wait longer than a run may take."""
 

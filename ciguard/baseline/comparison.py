@@ -23,7 +23,7 @@ from ciguard.baseline.record import (
     renamed,
     with_exhibit,
 )
-from ciguard.domain import Bucket, Comparison, Confirmation, PairKind
+from ciguard.domain import Bucket, Comparison, Confirmation, PairKind, Passed, Rejected
 from ciguard.triage import newest_recipe, recipe_number
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def _compared(bucket: Bucket, record: BaselineRecord | None) -> Bucket:
         bucket,
         comparison=_of_bucket(bucket, record),
         native_stack=bucket.native_stack or stack,
+        issue=record.issue if record is not None else "",
     )
 
 
@@ -119,7 +120,8 @@ def known_to(
     """Return compared buckets; a new one that the base of a pull request shows too is known.
 
     A difference between base and head is new: that is what the pull request changes. One between
-    two targets of the base is known.
+    two targets of the base is known. What only the base shows, although its case ran on the head,
+    is fixed by the pull request.
 
     Args:
         base: names of the base's targets.
@@ -127,17 +129,32 @@ def known_to(
         shown_on: fingerprint → the targets of each finding that fell into the bucket.
     """
 
+    def every(bucket: Bucket) -> set[tuple[str, ...]]:
+        return {bucket.finding.targets, *shown_on.get(bucket.fingerprint, ())}
+
     def is_known(bucket: Bucket) -> bool:
         shows = any if bucket.finding.pair is PairKind.NONE else all
-        every = {bucket.finding.targets, *shown_on.get(bucket.fingerprint, ())}
-        return any(shows(name in base for name in targets) for targets in every)
+        return any(shows(name in base for name in targets) for targets in every(bucket))
 
-    return [
-        replace(bucket, comparison=Comparison.KNOWN)
-        if bucket.comparison is Comparison.NEW and is_known(bucket)
-        else bucket
-        for bucket in compared
-    ]
+    def is_fixed(bucket: Bucket) -> bool:
+        outcomes = bucket.finding.outcomes.items()
+        on_head = [outcome for name, outcome in outcomes if name not in base]
+        return (
+            bucket.confirmation is Confirmation.CONFIRMED
+            and bucket.finding.pair is PairKind.NONE
+            and bool(on_head)
+            and all(isinstance(outcome, Passed | Rejected) for outcome in on_head)
+            and all(name in base for targets in every(bucket) for name in targets)
+        )
+
+    def judged(bucket: Bucket) -> Comparison:
+        if bucket.comparison not in {Comparison.NEW, Comparison.KNOWN} or not base:
+            return bucket.comparison
+        if is_fixed(bucket):
+            return Comparison.FIXED
+        return Comparison.KNOWN if is_known(bucket) else bucket.comparison
+
+    return [replace(bucket, comparison=judged(bucket)) for bucket in compared]
 
 
 def is_regression(bucket: Bucket, records: Records) -> bool:

@@ -235,6 +235,7 @@ def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
         comparison=comparison,
         shown=record.flakes.shown,
         tried=record.flakes.tried,
+        issue=record.issue,
     )
 
 
@@ -245,7 +246,6 @@ def history_of(record: BaselineRecord) -> BucketHistory:
         first_seen=record.first_seen.time,
         last_seen=record.last_seen.time,
         states=tuple((decision.changed, decision.state.value) for decision in decisions),
-        issue=record.issue,
     )
 
 

@@ -235,6 +235,7 @@ def _remember(run: Conclusion, buckets: list[Bucket]) -> None:
         frontier = Frontier(folder, is_first=run.memory.is_first)
         for name, (far, budget_s) in run.explored.items():
             frontier.extend(name, far.batches, budget_s)
+        frontier.note(sighting)
         frontier.save()
 
     run.memory.store.save(after, beside=beside)

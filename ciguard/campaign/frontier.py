@@ -11,10 +11,12 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from ciguard.baseline import Sighting
 from ciguard.errors import BaselineError
 from ciguard.files import replace_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 FRONTIER = "frontier.json"
@@ -42,18 +44,24 @@ class Frontier:
         """
         self._path = folder / FRONTIER
         self._explored: dict[str, tuple[int, float]] = {}
+        self._ran: dict[str, tuple[str, str]] = {}
         if self._path.exists() and not is_first:
-            self._explored = self._read()
+            self._read()
 
-    def _read(self) -> dict[str, tuple[int, float]]:
+    def _read(self) -> None:
         try:
             stored = json.loads(self._path.read_text("utf-8"))
             schema = stored["schema"]
             if schema == FRONTIER_SCHEMA:
-                return {
+                self._explored = {
                     str(key): _explored(batches, explored_in_s)
                     for key, (batches, explored_in_s) in stored["explored"].items()
                 }
+                self._ran = {
+                    str(target): (Sighting(time=time).time, str(version))
+                    for target, (time, version) in stored.get("ran", {}).items()
+                }
+                return
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as e:
             msg = f"{self._path}: not readable ({e!r:.200}). Restore it from history or remove it."
             raise BaselineError(msg) from e
@@ -78,13 +86,27 @@ class Frontier:
         if batches >= before:
             self._explored[key] = (batches, max(budget_s, explored_in_s))
 
+    @property
+    def ran(self) -> Mapping[str, tuple[str, str]]:
+        """When a target was last run to write the baseline, and in which version, by name."""
+        return self._ran
+
+    def note(self, sighting: Sighting) -> None:
+        """Note which targets a run had, and when."""
+        for target, version in sighting.versions:
+            self._ran[target] = max(self._ran.get(target, ("", "")), (sighting.time, version))
+
     def save(self) -> None:
         """Write the file whole.
 
         Raises:
             BaselineError: if it cannot be written.
         """
-        stored = {"schema": FRONTIER_SCHEMA, "explored": dict(sorted(self._explored.items()))}
+        stored = {
+            "schema": FRONTIER_SCHEMA,
+            "explored": dict(sorted(self._explored.items())),
+            "ran": dict(sorted(self._ran.items())),
+        }
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self._path, json.dumps(stored, indent=1) + "\n")

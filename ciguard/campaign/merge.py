@@ -6,8 +6,10 @@ Nothing runs here. The events are those of a run, so that every report is writte
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ciguard.baseline import histories
 from ciguard.campaign import unite
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
@@ -15,6 +17,7 @@ from ciguard.campaign.experience import note_used
 from ciguard.campaign.parameters import parameters_of
 from ciguard.campaign.parts_file import Folder, read_folder
 from ciguard.campaign.scripts import site_elsewhere
+from ciguard.campaign.standing import standing_of
 from ciguard.domain import (
     SHARED_LISTS,
     BucketFlaky,
@@ -127,6 +130,8 @@ def merge(merged: Merged) -> Iterator[Event]:
         parameters=parameters_of(config),
         parts=whole.parts,
         gaps=whole.missing,
+        history=histories(memory.records),
+        baseline=standing_of(memory, ran, base=list(run.base), now=datetime.now(UTC)),
     )
 
 

@@ -6,6 +6,7 @@ import errno
 import tempfile
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from ciguard.campaign.planned import focus_warning, planned
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
+from ciguard.campaign.standing import standing_of
 from ciguard.campaign.suspects import comparable
 from ciguard.campaign.tracing import traced
 from ciguard.campaign.turns import Turns
@@ -375,6 +377,7 @@ class _Campaign:
             interrupted=interrupted,
         )
         finished = yield from conclude(conclusion, self._turns.intake.buckets())
+        base = list(members)[: len(self._config.base)]
         end = RunFinished(
             verdict=finished.verdict,
             exit_code=finished.exit_code,
@@ -385,6 +388,7 @@ class _Campaign:
             history=histories(self._memory.records),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
+            baseline=standing_of(self._memory, targets, base=base, now=datetime.now(UTC)),
         )
         part = part_of(conclusion, end, members, documentation=self._documentation)
         yield replace(end, parts=(part,))

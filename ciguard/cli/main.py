@@ -23,6 +23,7 @@ from ciguard.cli.learn import learn
 from ciguard.cli.merge import merge
 from ciguard.cli.minimize import minimize
 from ciguard.cli.plan import plan
+from ciguard.cli.publish import publish
 from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
 from ciguard.cli.session import Session
@@ -77,6 +78,7 @@ for _command in (
     bisect,
     accept,
     baseline,
+    publish,
     explain,
     extract,
     learn,

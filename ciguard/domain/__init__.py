@@ -107,7 +107,9 @@ from ciguard.domain.records import (
     record_from_json,
     record_to_json,
 )
+from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.domain.shards import MOST_SHARDS, Shard, parse_shard
+from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.domain.text import (
     html_code,
     markdown_block,
@@ -151,6 +153,8 @@ __all__ = [
     "ApiCall",
     "ApiRecord",
     "ArrayValue",
+    "BaselineStanding",
+    "BaselineState",
     "BatchFinished",
     "Bucket",
     "BucketFlaky",
@@ -200,6 +204,8 @@ __all__ = [
     "Policy",
     "Provisioning",
     "Rejected",
+    "Remark",
+    "RemarkLevel",
     "Resource",
     "RowKey",
     "Rule",

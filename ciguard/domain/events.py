@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
     from ciguard.domain.parts import Gap, Part
     from ciguard.domain.plan import Plan
+    from ciguard.domain.standing import BaselineStanding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +116,6 @@ class BucketHistory:
     last_seen: str
     states: tuple[tuple[str, str], ...] = ()
     """(time, state) of every change, the oldest first: `open`, `fixed`, `accepted`, `flaky`."""
-    issue: str = ""
-    """Number of its issue, or path of its file; empty while none was filed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +141,8 @@ class RunFinished:
     """What `ciguard merge` needs of this run: one part, or all that it was merged from."""
     gaps: tuple[Gap, ...] = ()
     """What was missing when it was merged."""
+    baseline: BaselineStanding | None = None
+    """How far the baseline could be trusted when the run began; None where nobody looked."""
 
 
 Event: TypeAlias = (

@@ -149,6 +149,8 @@ class Bucket:
     """How many repetitions in fresh workers showed it, where it is flaky."""
     tried: int = 0
     """How many repetitions there were, where it is flaky."""
+    issue: str = ""
+    """Number of its issue, or path of its file, as the baseline knows it; empty if none."""
 
 
 BUCKET_SCHEMA = 1
@@ -231,6 +233,7 @@ def bucket_to_json(bucket: Bucket) -> dict[str, Json]:
         "aliases": list(bucket.aliases),
         "native_stack": stack_to_json(bucket.native_stack),
         "related": list(bucket.related),
+        "issue": bucket.issue,
     }
 
 
@@ -255,6 +258,7 @@ def bucket_from_json(encoded: Json) -> Bucket:
             related=tuple(map(str, encoded.get("related", ()))),
             shown=int(encoded.get("shown", 0)),
             tried=int(encoded.get("tried", 0)),
+            issue=str(encoded.get("issue", "")),
         )
     except (IndexError, KeyError, OverflowError, TypeError) as error:
         msg = f"not an encoded bucket: {error!r}"

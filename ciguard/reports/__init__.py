@@ -15,6 +15,10 @@ from ciguard.reports.html import HtmlReporter
 from ciguard.reports.jsonl import JsonReporter
 from ciguard.reports.junit import JunitReporter
 from ciguard.reports.plain import PlainReporter
+from ciguard.reports.received import ReceivedRun, receive_run
+from ciguard.reports.remarks import workflow_commands
+from ciguard.reports.sarif import SarifReporter
+from ciguard.reports.status import Status, lost_status, status_of
 from ciguard.reports.stored import read_buckets
 from ciguard.reports.summary import SummaryReporter
 from ciguard.reports.terminal import TerminalReporter
@@ -26,20 +30,26 @@ __all__ = [
     "Destination",
     "Dispatched",
     "Failure",
+    "ReceivedRun",
     "Reporter",
     "ReporterFactory",
+    "Status",
     "bucket_lines",
     "dispatch",
     "documentation_text",
     "explain_in",
     "extraction_lines",
     "grouping_lines",
+    "lost_status",
     "ordered",
     "outcome_text",
     "read_buckets",
+    "receive_run",
     "short",
     "stack_of",
+    "status_of",
     "table_lines",
+    "workflow_commands",
     "write_atomically",
 ]
 
@@ -47,6 +57,7 @@ REPORTERS.register("summary", SummaryReporter)
 REPORTERS.register("html", HtmlReporter)
 REPORTERS.register("junit", JunitReporter)
 REPORTERS.register("json", JsonReporter)
+REPORTERS.register("sarif", SarifReporter)
 REPORTERS.register("documentation", DocumentationReporter)
 REPORTERS.register("terminal", TerminalReporter)
 REPORTERS.register("plain", PlainReporter)

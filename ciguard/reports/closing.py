@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+import textwrap
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Bucket, RunFinished, Severity, visible
+from ciguard.reports.caveats import caveats
 from ciguard.reports.wording import (
+    MET,
     apis_text,
     claim,
     counts_text,
+    fixed_text,
     grouped,
+    issue_text,
     ordered,
     short,
     state,
@@ -21,6 +26,8 @@ from ciguard.reports.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from ciguard.domain import Plan
 
 TOP_BUCKETS = 12
 TOP_PER_GROUP = 4
@@ -36,14 +43,17 @@ class Line:
     severity: Severity | None = None
 
 
-def closing_lines(event: RunFinished, *, folder: Path, width: int = 120) -> list[Line]:
+def closing_lines(
+    event: RunFinished, *, folder: Path, plan: Plan | None = None, width: int = 120
+) -> list[Line]:
     """Return what a person reads when a run has ended; about one screen, however much was found."""
     lines = [
         Line(text=""),
         Line(text=f"{event.verdict.value}: {visible(event.summary)}", is_verdict=True),
+        *_caveats(event, plan, width),
         *_targets(event),
         Line(text=""),
-        Line(text=f"Buckets: {counts_text(event.buckets)}"),
+        Line(text=f"Buckets: {counts_text(event.buckets, fixed=fixed_text(event, plan))}"),
         *_groups(event),
         Line(text=""),
         *_where_to_look(event, folder),
@@ -58,6 +68,14 @@ def closing_lines(event: RunFinished, *, folder: Path, width: int = 120) -> list
         else line
         for line in lines
     ]
+
+
+def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[Line]:
+    """Yield the caveats without those that the list of targets shows; they may take some lines."""
+    running = tuple(target for target in event.targets if not target.not_run)
+    for caveat in caveats(replace(event, targets=running), plan):
+        wrapped = textwrap.wrap(visible(caveat.text), width - 2)
+        yield from (Line(text=f"{'  ' if at else '! '}{text}") for at, text in enumerate(wrapped))
 
 
 def _targets(event: RunFinished) -> Iterator[Line]:
@@ -93,8 +111,9 @@ def _groups(event: RunFinished) -> Iterator[Line]:
 def _bucket(bucket: Bucket) -> str:
     finding = bucket.finding
     message = visible(claim(finding), limit=160)
+    issue = f" {visible(issue_text(bucket.issue), limit=40)}" if bucket.issue else ""
     return (
-        f"{short(bucket.fingerprint)} {state(bucket):<11} "
+        f"{short(bucket.fingerprint)} {state(bucket) + issue:<11} "
         f"{visible(finding.api, limit=80)}  {message}"
     )
 
@@ -104,7 +123,7 @@ def _where_to_look(event: RunFinished, folder: Path) -> Iterator[Line]:
     yield Line(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
     if any(bucket.reproducer for bucket in event.buckets):
         yield Line(text=f"Reproducers:   {folder.as_posix()}/reproducers/")
-    met = [group.buckets[0] for group in grouped(event.buckets)]
-    if met:
-        yield Line(text=f"One bucket:    ciguard show {short(met[0].fingerprint)}{out}")
-        yield Line(text=f"Run it again:  ciguard reproduce {short(met[0].fingerprint)}{out}")
+    met = next((b for b in ordered(event.buckets) if b.comparison in MET), None)
+    if met is not None:
+        yield Line(text=f"One bucket:    ciguard show {short(met.fingerprint)}{out}")
+        yield Line(text=f"Run it again:  ciguard reproduce {short(met.fingerprint)}{out}")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
+from pathlib import Path
+from typing import Protocol, TextIO, TypeAlias
 
 from ciguard.domain import Event, Policy
 from ciguard.registry import Registry
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +21,8 @@ class Destination:
     """What a person reads while the run goes on."""
     policy: Policy = field(default_factory=Policy)
     """Which new findings fail the run."""
+    sources: Path = Path()
+    """Where the user's sources are: what is found is shown at lines of theirs."""
 
 
 class Reporter(Protocol):

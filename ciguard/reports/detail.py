@@ -17,6 +17,7 @@ from ciguard.reports.wording import (
     claim,
     counts_text,
     evidence_rows,
+    issue_text,
     ordered,
     outcome_text,
     short,
@@ -82,6 +83,8 @@ def bucket_lines(
     yield f"Level:     {finding.case.level}"
     yield f"Library:   {visible(finding.library)}"
     yield f"Findings:  {bucket.count}"
+    if bucket.issue:
+        yield f"Issue:     {visible(issue_text(bucket.issue))}"
     yield ""
     yield "Outcomes"
     for name, outcome in finding.outcomes.items():

@@ -1,12 +1,14 @@
-"""A run as the log of a GitHub Actions step: foldable groups, and nothing in it is a command."""
+"""A run as the log of a GitHub Actions step: foldable groups, annotations, no foreign command."""
 
 from __future__ import annotations
 
 import secrets
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Event, RunStarted
+from ciguard.domain import Event, RunFinished, RunStarted
+from ciguard.reports.places import places_of
 from ciguard.reports.plain import PlainReporter
+from ciguard.reports.remarks import remarks, workflow_commands
 
 if TYPE_CHECKING:
     from ciguard.reports.contract import Destination
@@ -21,6 +23,7 @@ class GithubReporter(PlainReporter):
 
     def __init__(self, destination: Destination) -> None:
         super().__init__(destination)
+        self._destination = destination
         self._token = ""
 
     def receive(self, event: Event) -> None:
@@ -28,6 +31,11 @@ class GithubReporter(PlainReporter):
         if isinstance(event, RunStarted):
             self._stop_commands()
         super().receive(event)
+        if isinstance(event, RunFinished):
+            places = places_of(event, self.plan, self._destination.sources)
+            for command in workflow_commands(remarks(event, places, self._destination.policy)):
+                self._command(command)
+            self._stream.flush()
 
     def close(self) -> None:
         """See `Reporter`. Whoever writes to this log next may use commands again."""

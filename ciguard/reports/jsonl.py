@@ -25,8 +25,10 @@ from ciguard.domain import (
     class_of,
     gap_to_json,
     part_to_json,
+    plan_to_json,
 )
 from ciguard.reports.files import write_atomically
+from ciguard.reports.places import places_of
 from ciguard.reports.progress import STATUSES
 from ciguard.reports.stored import BUCKETS_FILE
 from ciguard.reports.wording import counts_by_state, ordered
@@ -34,7 +36,7 @@ from ciguard.reports.wording import counts_by_state, ordered
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Bucket
+    from ciguard.domain import BaselineStanding, Bucket
     from ciguard.reports.contract import Destination
 
 RUN_SCHEMA = 1
@@ -48,6 +50,7 @@ class JsonReporter:
 
     def __init__(self, destination: Destination) -> None:
         self._folder = destination.folder
+        self._sources = destination.sources
         self._started: RunStarted | None = None
         self._started_at = _now()
         self._warnings: list[str] = []
@@ -86,6 +89,7 @@ class JsonReporter:
         for target in event.targets:
             totals.update(target.tally.as_dict())
         known = {target.name for target in event.targets}
+        plan = self._started.plan if self._started else None
         return {
             "schema": RUN_SCHEMA,
             "ciguard": ciguard.__version__,
@@ -105,6 +109,12 @@ class JsonReporter:
             "outcomes": dict(totals),
             "stages": {stage: round(spent_s, 3) for stage, spent_s in event.stages.items()},
             "buckets": counts_by_state(event.buckets),
+            "baseline": _baseline(event.baseline),
+            "plan": plan_to_json(plan) if plan else None,
+            "places": {
+                name: {"path": place.path, "line": place.line}
+                for name, place in places_of(event, plan, self._sources).named.items()
+            },
             "warnings": self._warnings,
             "parts": [
                 {
@@ -129,6 +139,16 @@ def _plan(started: RunStarted | None) -> dict[str, Json]:
         "jobs": started.jobs,
         "resumed": started.resumed,
         "shard": {"index": started.shard.index, "of": started.shard.of},
+    }
+
+
+def _baseline(standing: BaselineStanding | None) -> dict[str, Json] | None:
+    if standing is None:
+        return None
+    return {
+        "state": standing.state.value,
+        "updated_at": standing.updated_at or None,
+        "reasons": list(standing.reasons),
     }
 
 

@@ -9,20 +9,25 @@ from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from ciguard.domain import (
     Action,
+    BaselineState,
     Bucket,
     Comparison,
     Event,
     RunFinished,
+    RunStarted,
     TargetSummary,
     Verdict,
     class_of,
     visible,
     visible_lines,
 )
+from ciguard.reports.caveats import caveats
 from ciguard.reports.files import write_atomically
 from ciguard.reports.wording import (
     UNCONFIRMED,
     evidence_rows,
+    fixed_text,
+    issue_text,
     ordered,
     outcome_text,
     short,
@@ -31,14 +36,20 @@ from ciguard.reports.wording import (
 )
 
 if TYPE_CHECKING:
-    from ciguard.domain import Policy
+    from ciguard.domain import Plan, Policy, SkippedJob
     from ciguard.reports.contract import Destination
 
 _SKIPPED = {
-    Comparison.KNOWN: "known: it is in the baseline",
-    Comparison.ACCEPTED: "accepted: it is in the baseline and may stay",
-    Comparison.FLAKY: "flaky: it did not reproduce every time",
-    Comparison.NOT_RUN: "not run: it is in the baseline, and this run did not get to it",
+    Comparison.KNOWN: "KNOWN: it is in the baseline, or the base shows it too",
+    Comparison.ACCEPTED: "ACCEPTED: it is in the baseline and may stay",
+    Comparison.FLAKY: "FLAKY: it did not reproduce every time",
+    Comparison.NOT_RUN: "NOT RUN: it is in the baseline, and this run did not get to it",
+}
+
+
+_UNJUDGED = {
+    Verdict.ESTABLISHED: "recorded: this run established the baseline",
+    Verdict.PART: "met: this run is a part of a campaign, which `ciguard merge` judges",
 }
 
 
@@ -48,11 +59,14 @@ class JunitReporter:
     def __init__(self, destination: Destination) -> None:
         self._path = destination.folder / "junit.xml"
         self._policy = destination.policy
+        self._plan: Plan | None = None
 
     def receive(self, event: Event) -> None:
         """See `Reporter`."""
+        if isinstance(event, RunStarted):
+            self._plan = event.plan
         if isinstance(event, RunFinished):
-            document = _document(event, self._policy)
+            document = _document(event, self._policy, self._plan)
             write_atomically(self._path, _xml(document))
 
     def close(self) -> None:
@@ -65,16 +79,19 @@ def _xml(document: JUnitXml) -> str:
     return written.getvalue().decode("utf-8")
 
 
-def _document(event: RunFinished, policy: Policy) -> JUnitXml:
+def _document(event: RunFinished, policy: Policy, plan: Plan | None) -> JUnitXml:
+    fixed = fixed_text(event, plan).upper()
     targets = TestSuite("ciguard.targets")
     targets.add_testcases([_target_case(target) for target in event.targets])
+    targets.add_testcases([_skipped_case(row) for row in (plan.skipped if plan else ())])
+    targets.add_testcases(_baseline_cases(event))
     levels = sorted({bucket.finding.case.level for bucket in event.buckets})
     suites = [targets]
     for level in levels:
         suite = TestSuite(f"ciguard.{level}")
         suite.add_testcases(
             [
-                _bucket_case(bucket, event.verdict, policy)
+                _bucket_case(bucket, _result(bucket, event.verdict, policy), fixed)
                 for bucket in ordered(event.buckets)
                 if bucket.finding.case.level == level
             ]
@@ -89,37 +106,64 @@ def _document(event: RunFinished, policy: Policy) -> JUnitXml:
 def _target_case(target: TargetSummary) -> TestCase:
     case = TestCase(visible(target.name), classname="ciguard.targets")
     if target.not_run:
-        case.result = [Skipped(f"not run: {visible(target.not_run)}")]
+        case.result = [Skipped(f"NOT RUN: {visible(target.not_run)}")]
     else:
         case.system_out = f"{target.tally.total} cases: {tally_text(target.tally.as_dict())}"
     return case
 
 
-def _bucket_case(bucket: Bucket, verdict: Verdict, policy: Policy) -> TestCase:
-    finding = bucket.finding
-    case = TestCase(
-        f"{visible(finding.api)} {finding.kind} [{short(bucket.fingerprint)}]",
-        classname=f"ciguard.{finding.case.level}.{finding.oracle}.{visible(finding.library)}",
-    )
-    if bucket.comparison is Comparison.NEW:
-        case.result = [_new(bucket, verdict, policy)]
-    elif bucket.comparison in _SKIPPED:
-        case.result = [Skipped(_SKIPPED[bucket.comparison])]
+def _skipped_case(row: SkippedJob) -> TestCase:
+    case = TestCase(visible(row.name), classname="ciguard.plan")
+    on = f"{', '.join(row.targets)} on {row.device}"
+    case.result = [Skipped(visible(f"NOT RUN: {on}: {row.reason}"))]
     return case
 
 
-def _new(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipped:
+def _baseline_cases(event: RunFinished) -> list[TestCase]:
+    """Return a case that is skipped where the baseline cannot be trusted."""
+    if event.baseline is None:
+        return []
+    case = TestCase("baseline", classname="ciguard.baseline")
+    if event.baseline.state is not BaselineState.FRESH:
+        case.result = [Skipped(visible(caveats(event, None)[0].text))]
+    return [case]
+
+
+def _bucket_case(bucket: Bucket, result: Failure | Skipped | None, fixed: str) -> TestCase:
     finding = bucket.finding
+    case = TestCase(
+        visible(f"{finding.api} {finding.kind} [{short(bucket.fingerprint)}]"),
+        classname=visible(f"ciguard.{finding.case.level}.{finding.oracle}.{finding.library}"),
+    )
+    if result is not None:
+        case.result = [result]
+    else:
+        case.system_out = fixed
+    return case
+
+
+def _result(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipped | None:
+    """Return what a bucket means for the check; nothing where it is fixed."""
+    finding = bucket.finding
+    if bucket.comparison is Comparison.FIXED:
+        return None
+    if bucket.comparison is not Comparison.NEW:
+        issue = f" ({visible(issue_text(bucket.issue))})" if bucket.issue else ""
+        return Skipped(f"{_SKIPPED[bucket.comparison]}{issue}")
     if state(bucket) == UNCONFIRMED:
-        return Skipped("not confirmed: the budget ended before all repetitions")
-    if verdict is Verdict.PART:
-        return Skipped("met: this run is a part of a campaign, which `ciguard merge` judges")
-    if verdict is Verdict.ESTABLISHED:
-        return Skipped("recorded: this run established the baseline")
+        return Skipped("NOT RUN to the end: the budget ended before all repetitions")
+    if verdict in _UNJUDGED:
+        return Skipped(_UNJUDGED[verdict])
     if policy.action(finding) is not Action.FAIL:
         kind = f"{finding.severity.label}, {class_of(finding).words}"
-        return Skipped(f"new, but not what fails the check: {kind}")
-    failure = Failure(visible(finding.message), f"{finding.oracle}.{finding.kind}")
+        return Skipped(f"NEW, but not what fails the check: {kind}")
+    return _failure(bucket)
+
+
+def _failure(bucket: Bucket) -> Failure:
+    finding = bucket.finding
+    kind = visible(f"{finding.oracle}.{finding.kind}")
+    failure = Failure(visible(finding.message), kind)
     head = [f"Bucket: {bucket.fingerprint}", f"Class: {class_of(finding).words}"]
     head += [f"{name}: {text}" for name, text in evidence_rows(finding.evidence)]
     outcomes = [f"{name}: {outcome_text(out)}" for name, out in finding.outcomes.items()]

@@ -30,6 +30,7 @@ from ciguard.reports.wording import claim, clock_text, short, target_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ciguard.domain import Plan
     from ciguard.reports.contract import Destination
 
 PROGRESS_EVERY_S = 10.0
@@ -48,16 +49,20 @@ class PlainReporter:
         self._progress = Progress(clock)
         self._last_progress_s = clock()
         self._heading = ""
+        self.plan: Plan | None = None
+        """What was chosen and why, once the run has said so."""
 
     def receive(self, event: Event) -> None:
         """See `Reporter`."""
         self._progress.receive(event)
         if isinstance(event, RunFinished):
             self.end_heading()
-            for line in closing_lines(event, folder=self._folder):
+            for line in closing_lines(event, folder=self._folder, plan=self.plan):
                 self.line(line.text)
             self._stream.flush()
             return
+        if isinstance(event, RunStarted):
+            self.plan = event.plan
         if isinstance(event, BatchFinished | BucketOpened | BucketFlaky):
             self._under("Run")
         text = _text(event)

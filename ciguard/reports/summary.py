@@ -12,6 +12,7 @@ from ciguard.domain import (
     DocumentationFinding,
     Event,
     RunFinished,
+    RunStarted,
     Warned,
     class_of,
     html_code,
@@ -19,15 +20,20 @@ from ciguard.domain import (
     markdown_code,
     markdown_text,
 )
+from ciguard.reports.caveats import caveats
 from ciguard.reports.documentation import DOCUMENTATION_FILE, documentation_counts
 from ciguard.reports.files import write_atomically
 from ciguard.reports.progress import STATUSES
+from ciguard.reports.stored import read_script
 from ciguard.reports.wording import (
-    MET,
+    UNCONFIRMED,
     apis_text,
     claim,
     counts_text,
     evidence_rows,
+    fixed_text,
+    issue_address,
+    issue_text,
     ordered,
     outcome_text,
     short,
@@ -35,13 +41,16 @@ from ciguard.reports.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from ciguard.domain import Plan
     from ciguard.reports.contract import Destination
 
 LIMIT_BYTES = 1024 * 1024
 """A step summary that is larger is dropped whole by the workflow's runner."""
+MOST_ROWS = 200
+"""Of one table: every class is seen before the room ends."""
 DETAILED_BUCKETS = 20
 DETAILED_DOCUMENTATION = 10
 MOST_LINKED = 5
@@ -55,6 +64,9 @@ _GRAVEST_FIRST = (
 )
 """What misleads comes before what is merely missing."""
 MAX_WARNINGS = 20
+_MOST_REASONS = 50
+_MOST_TARGETS = 20
+_MOST_CAVEAT = 2_000
 _RESERVE_BYTES = 1_000
 """Room for the sentence that says what was left out."""
 
@@ -64,27 +76,35 @@ class SummaryReporter:
 
     def __init__(self, destination: Destination) -> None:
         self._folder = destination.folder
+        self._plan: Plan | None = None
         self._warnings: list[str] = []
         self._documentation: list[DocumentationFinding] = []
 
     def receive(self, event: Event) -> None:
         """See `Reporter`."""
+        if isinstance(event, RunStarted):
+            self._plan = event.plan
         if isinstance(event, Warned) and len(self._warnings) < MAX_WARNINGS:
             self._warnings.append(event.message)
         if isinstance(event, DocumentationChecked):
             self._documentation += event.findings
         if isinstance(event, RunFinished):
-            blocks = _lines(event, self._folder, self._warnings)
-            text = _bounded((*blocks, *_documentation(self._documentation)))
-            write_atomically(self._folder / "summary.md", text)
+            blocks = (
+                *summary_blocks(event, self._plan, self._folder),
+                *_documentation(self._documentation),
+                *_warnings(self._warnings),
+                *_stages(event),
+            )
+            write_atomically(self._folder / "summary.md", bounded(blocks, LIMIT_BYTES))
 
     def close(self) -> None:
         """See `Reporter`."""
 
 
-def _bounded(blocks: Iterable[str]) -> str:
+def bounded(blocks: Iterable[str], limit_bytes: int) -> str:
+    """Return the blocks that fit, in order, and a sentence where some do not."""
     kept: list[str] = []
-    room = LIMIT_BYTES - _RESERVE_BYTES
+    room = limit_bytes - _RESERVE_BYTES
     for block in blocks:
         room -= len(block.encode("utf-8")) + 1
         if room < 0:
@@ -94,99 +114,194 @@ def _bounded(blocks: Iterable[str]) -> str:
     return "\n".join(kept) + "\n"
 
 
-def _lines(event: RunFinished, folder: Path, warnings: list[str]) -> Iterator[str]:
+def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Iterator[str]:
+    """Yield the parts of a run's summary as markdown, what matters most first.
+
+    Each part is whole by itself, so that whoever has less room may leave out the last ones.
+
+    Args:
+        event: the run's end.
+        plan: what was chosen and why, if anybody planned it.
+        folder: where the reproducers are.
+    """
     yield f"# ciguard: {event.verdict.value}\n"
     yield f"{markdown_text(event.summary)}\n"
-    yield f"Buckets: {counts_text(event.buckets)}.\n"
+    fixed = fixed_text(event, plan)
+    yield f"Buckets: {counts_text(event.buckets, fixed=fixed)}.\n"
+    for caveat in caveats(event, plan):
+        yield f"> {markdown_text(caveat.text, limit=_MOST_CAVEAT)}\n"
+    sections = {
+        "NEW": [Comparison.NEW.value],
+        fixed.upper(): [Comparison.FIXED.value],
+        "KNOWN": [Comparison.KNOWN.value, Comparison.ACCEPTED.value],
+        "FLAKY": [Comparison.FLAKY.value],
+        "UNCONFIRMED": [UNCONFIRMED],
+    }
+    details = _Details(folder)
+    for title, states in sections.items():
+        chosen = [bucket for bucket in ordered(event.buckets) if state(bucket) in states]
+        yield from _section(title, chosen, event)
+        if title in _DETAILED:
+            yield from details.of(chosen)
+    yield from _not_run(event, plan)
+    yield "\n`ciguard show BUCKET` tells all about one; `ciguard reproduce BUCKET` runs it again.\n"
     yield from _targets(event)
-    yield from _not_run(event)
-    yield from _buckets(event.buckets)
-    yield from _details(event.buckets, folder)
+    yield from _chosen(plan)
+
+
+_DETAILED = frozenset({"NEW", "KNOWN"})
+_EXPLAINED = {
+    "NEW": "What is broken now that was not broken before. A reproducer is a script that needs "
+    "nothing but the library.",
+    "FIXED": "In the baseline; their cases ran, and nothing happened.",
+    "FIXED BY THIS PULL REQUEST": "The base or the baseline shows them; their cases ran, and "
+    "nothing happened.",
+    "KNOWN": "In the baseline, or shown by the base too. They fail no check.",
+    "FLAKY": "They did not show every time. They fail no check.",
+    "UNCONFIRMED": "The budget ended before all repetitions: perhaps new, nobody knows.",
+}
+
+
+def _section(title: str, buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
+    if not buckets:
+        return
+    yield f"\n## {title} ({len(buckets)})\n\n{_EXPLAINED[title]}\n"
+    yield from _table(buckets, event)
+
+
+def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
+    """Yield a table of buckets, with the columns that any of them needs."""
+    tracker = event.parameters.get("issues")
+    extra: dict[str, Callable[[Bucket], str]] = {
+        "issue": lambda bucket: _issue(bucket, tracker),
+        "shown": lambda bucket: f"{bucket.shown} of {bucket.tried}" if bucket.tried else "",
+        "reproducer": lambda bucket: _code(bucket.reproducer),
+    }
+    columns = {name: of for name, of in extra.items() if any(map(of, buckets))}
+    heads = ["bucket", "severity", "class", "API", "what happened", "on", *columns]
+    yield f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}"
+    for bucket in buckets[:MOST_ROWS]:
+        finding = bucket.finding
+        kind = _code(f"{finding.oracle}/{finding.kind}")
+        cells = [
+            f"`{short(bucket.fingerprint)}`",
+            finding.severity.label,
+            class_of(finding).words,
+            markdown_code(finding.api, limit=120),
+            f"{kind} {markdown_code(claim(finding), limit=200)}",
+            ", ".join(
+                markdown_code(target, limit=80) for target in finding.targets[:_MOST_TARGETS]
+            ),
+            *(of(bucket) for of in columns.values()),
+        ]
+        yield f"| {' | '.join(cells)} |"
+    if len(buckets) > MOST_ROWS:
+        yield f"\n… and {len(buckets) - MOST_ROWS:,} more in `buckets.jsonl`."
+
+
+def _code(text: str) -> str:
+    return markdown_code(text) if text else ""
+
+
+def _issue(bucket: Bucket, tracker: object) -> str:
+    address = issue_address(bucket.issue, tracker)
+    if address:
+        return f"[{issue_text(bucket.issue)}]({address})"
+    return _code(issue_text(bucket.issue))
+
+
+def _not_run(event: RunFinished, plan: Plan | None) -> Iterator[str]:
+    targets = [target for target in event.targets if target.not_run]
+    rows = plan.skipped if plan else ()
+    buckets = [b for b in ordered(event.buckets) if b.comparison is Comparison.NOT_RUN]
+    if not (targets or rows or buckets):
+        return
+    yield f"\n## NOT RUN ({len(targets) + len(rows) + len(buckets)})\n"
+    yield "Nothing is said about these: they are neither clean nor fixed.\n"
+    for target in targets[:MOST_ROWS]:
+        yield f"- target {markdown_code(target.name)}: {markdown_code(target.not_run)}"
+    for row in rows[:MOST_ROWS]:
+        names = ", ".join(markdown_code(name, limit=80) for name in row.targets[:_MOST_TARGETS])
+        yield (
+            f"- {markdown_code(row.name)} ({names} on {markdown_code(row.device)}): "
+            f"{markdown_code(row.reason)}"
+        )
+    if buckets:
+        yield f"- {len(buckets)} known, which this run did not get to:\n"
+        yield from _table(buckets, event)
+
+
+def _chosen(plan: Plan | None) -> Iterator[str]:
+    if plan is None or not plan.reasons:
+        return
+    yield f"\n## What was chosen and why\n\nMode: {plan.mode.value}.\n"
+    yield from (f"- {markdown_text(reason)}" for reason in plan.reasons[:_MOST_REASONS])
+    if len(plan.reasons) > _MOST_REASONS:
+        yield f"- … and {len(plan.reasons) - _MOST_REASONS:,} more in `run.json`"
+
+
+def _warnings(warnings: list[str]) -> Iterator[str]:
     if warnings:
         yield "\n## Warnings\n"
         yield from (f"- {markdown_code(warning)}" for warning in warnings)
+
+
+def _stages(event: RunFinished) -> Iterator[str]:
     yield "\n## Seconds by stage\n"
     yield "| stage | seconds |\n| --- | ---: |"
     yield from (f"| {stage} | {spent_s:.1f} |" for stage, spent_s in event.stages.items())
 
 
+class _Details:
+    """Tells all about the first buckets of a summary, with their scripts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._room = DETAILED_BUCKETS
+
+    def of(self, buckets: list[Bucket]) -> Iterator[str]:
+        """Yield what is known of the next buckets, as long as there is room."""
+        shown = buckets[: self._room]
+        self._room -= len(shown)
+        for bucket in shown:
+            yield "\n".join(self._lines(bucket))
+
+    def _lines(self, bucket: Bucket) -> Iterator[str]:
+        finding = bucket.finding
+        # Markdown is not read inside a summary's line; elements are.
+        yield (
+            f"\n<details><summary>{short(bucket.fingerprint)}: {html_code(finding.api)} "
+            f"{html_code(claim(finding))}</summary>\n"
+        )
+        for name, text in evidence_rows(finding.evidence):
+            yield f"- {name}: {markdown_code(text)}"
+        for name, outcome in list(finding.outcomes.items())[:_MOST_TARGETS]:
+            yield f"- {markdown_code(name)}: {markdown_code(outcome_text(outcome))}"
+        if bucket.native_stack:
+            frame = bucket.native_stack[0]
+            yield f"- native: {markdown_code(f'{frame.function} ({frame.file})')}"
+        if bucket.related:
+            names = ", ".join(_code(short(name)) for name in bucket.related[:MOST_LINKED])
+            yield f"- the same native fault: {names}"
+        script = read_script(self._folder, bucket)
+        if script:
+            yield f"\n{markdown_block(script, language='python')}"
+        yield "\n</details>\n"
+
+
 def _targets(event: RunFinished) -> Iterator[str]:
-    yield "## Targets\n"
+    yield "\n## Targets\n"
     yield f"| target | version | APIs called | cases | {' | '.join(STATUSES)} |"
     yield "| --- | --- | ---: | ---: |" + " ---: |" * len(STATUSES)
     for target in event.targets:
         counts = target.tally.as_dict()
         cells = [markdown_code(target.name), markdown_text(target.version)]
         if target.not_run:
-            cells += ["not run", "", *("" for _ in STATUSES)]
+            cells += ["NOT RUN", "", *("" for _ in STATUSES)]
         else:
             cells += [apis_text(event, target), f"{target.tally.total:,}"]
             cells += [f"{counts[status]:,}" for status in STATUSES]
         yield f"| {' | '.join(cells)} |"
-
-
-def _not_run(event: RunFinished) -> Iterator[str]:
-    targets = [target for target in event.targets if target.not_run]
-    buckets = [bucket for bucket in event.buckets if bucket.comparison is Comparison.NOT_RUN]
-    if not targets and not buckets:
-        return
-    yield "\n## Not run\n"
-    yield "Nothing is said about these: they are neither clean nor fixed.\n"
-    for target in targets:
-        yield f"- target {markdown_code(target.name)}: {markdown_code(target.not_run)}"
-    if buckets:
-        yield f"- buckets of the baseline, marked `not run` below: {len(buckets)}"
-
-
-def _buckets(buckets: tuple[Bucket, ...]) -> Iterator[str]:
-    if not buckets:
-        return
-    yield "\n## Buckets\n"
-    yield "| | severity | class | bucket | API | what happened | on | reproducer |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
-    for bucket in ordered(buckets):
-        finding = bucket.finding
-        cells = (
-            state(bucket),
-            finding.severity.label,
-            class_of(finding).words,
-            f"`{short(bucket.fingerprint)}`",
-            markdown_code(finding.api, limit=120),
-            f"{finding.oracle}/{finding.kind}: {markdown_code(claim(finding), limit=200)}",
-            ", ".join(markdown_code(target, limit=80) for target in finding.targets),
-            markdown_code(bucket.reproducer) if bucket.reproducer else "",
-        )
-        yield f"| {' | '.join(cells)} |"
-    yield (
-        "\n`ciguard show BUCKET` tells all about one; `ciguard reproduce BUCKET` runs its case "
-        "again. A reproducer is a script that needs nothing but the library: "
-        "`python REPRODUCER` in an environment that has it."
-    )
-
-
-def _details(buckets: tuple[Bucket, ...], folder: Path) -> Iterator[str]:
-    met = [bucket for bucket in ordered(buckets) if bucket.comparison in MET]
-    if met:
-        yield f"\n## The first {min(len(met), DETAILED_BUCKETS)} in detail\n"
-    for bucket in met[:DETAILED_BUCKETS]:
-        finding = bucket.finding
-        yield f"<details><summary>{short(bucket.fingerprint)}: "
-        # Markdown is not read inside a summary's line; elements are.
-        yield f"{html_code(finding.api)} {html_code(claim(finding))}</summary>\n"
-        for name, text in evidence_rows(finding.evidence):
-            yield f"- {name}: {markdown_code(text)}"
-        for name, outcome in finding.outcomes.items():
-            yield f"- {markdown_code(name)}: {markdown_code(outcome_text(outcome))}"
-        if bucket.native_stack:
-            frame = bucket.native_stack[0]
-            yield f"- native: {markdown_code(f'{frame.function} ({frame.file})')}"
-        if bucket.related:
-            names = ", ".join(f"`{short(name)}`" for name in bucket.related[:MOST_LINKED])
-            yield f"- the same native fault: {names}"
-        script = _script(bucket, folder)
-        if script:
-            yield f"\n{markdown_block(script, language='python')}"
-        yield "\n</details>\n"
 
 
 def _documentation(findings: list[DocumentationFinding]) -> Iterator[str]:
@@ -200,10 +315,3 @@ def _documentation(findings: list[DocumentationFinding]) -> Iterator[str]:
     gravest = sorted(findings, key=lambda finding: _GRAVEST_FIRST.index(finding.check))
     for finding in gravest[:DETAILED_DOCUMENTATION]:
         yield f"- {markdown_code(finding.api)} {markdown_text(finding.message)}"
-
-
-def _script(bucket: Bucket, folder: Path) -> str:
-    path = folder / bucket.reproducer
-    if not bucket.reproducer or not path.is_file():
-        return ""
-    return path.read_text(encoding="utf-8", errors="replace")

@@ -16,6 +16,7 @@ from ciguard.reports.progress import STATUSES, Progress
 from ciguard.reports.wording import clock_text
 
 if TYPE_CHECKING:
+    from ciguard.domain import Plan
     from ciguard.reports.contract import Destination
 
 _REFRESHES_PER_S = 4
@@ -54,12 +55,14 @@ class TerminalReporter:
             transient=True,
         )
         self._folder = destination.folder
+        self._plan: Plan | None = None
 
     def receive(self, event: Event) -> None:
         """See `Reporter`."""
         self._progress.receive(event)
         match event:
             case RunStarted():
+                self._plan = event.plan
                 self._live.start()
             case Warned():
                 self._console.print(Text(f"warning: {visible(event.message)}", style="yellow"))
@@ -75,7 +78,8 @@ class TerminalReporter:
 
     def _conclude(self, event: RunFinished) -> None:
         style = _VERDICT_STYLES.get(event.verdict, "bold green")
-        for line in closing_lines(event, folder=self._folder, width=self._console.width):
+        width = self._console.width
+        for line in closing_lines(event, folder=self._folder, plan=self._plan, width=width):
             shown = Text(line.text, style=style if line.is_verdict else "", overflow="ellipsis")
             if line.severity is not None:
                 shown.highlight_words([line.severity.label], _SEVERITY_STYLES[line.severity])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
@@ -19,6 +20,7 @@ from ciguard.domain import (
     Hung,
     Outcome,
     Passed,
+    PlanMode,
     Rejected,
     RunFinished,
     Severity,
@@ -29,11 +31,19 @@ from ciguard.domain import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ciguard.domain import Plan
+
 UNCONFIRMED = "unconfirmed"
 """State of a bucket whose confirmation the budget cut short: it may be new, nobody knows."""
 
 STATES = (Comparison.NEW.value, UNCONFIRMED, *(item.value for item in list(Comparison)[1:]))
 """What people see of a bucket's comparison, in the order they want to see it."""
+
+_GITHUB = re.compile(
+    r"github:(?:https://(?P<host>[A-Za-z0-9.-]{1,100})/)?(?P<name>[\w-][\w.-]{0,99}/[\w.-]{1,100})",
+    re.ASCII,
+)
+_NUMBER = re.compile(r"[1-9][0-9]{0,9}")
 
 _STAGES = {
     Stage.BUILD: " (while building the arguments)",
@@ -140,13 +150,47 @@ def counts_by_state(buckets: Iterable[Bucket]) -> dict[str, int]:
     return {name: counts[name] for name in STATES}
 
 
-def counts_text(buckets: Iterable[Bucket]) -> str:
-    """Return e.g. `3 new, 12 known, 1 not run`; `new` is always said."""
+def counts_text(buckets: Iterable[Bucket], *, fixed: str = Comparison.FIXED.value) -> str:
+    """Return e.g. `3 new, 12 known, 1 not run`; `new` is always said.
+
+    Args:
+        buckets: of one run.
+        fixed: what people see of those that are fixed, see `fixed_text`.
+    """
     return ", ".join(
-        f"{count} {name}"
+        f"{count} {fixed if name == Comparison.FIXED.value else name}"
         for name, count in counts_by_state(buckets).items()
         if count or name == Comparison.NEW.value
     )
+
+
+def is_pull_request(event: RunFinished, plan: Plan | None) -> bool:
+    """Tell whether the run judges a pull request: what is fixed is fixed by it."""
+    planned = plan is not None and plan.mode is PlanMode.PULL_REQUEST
+    return planned or bool(event.parameters.get("base"))
+
+
+def fixed_text(event: RunFinished, plan: Plan | None) -> str:
+    """Return what people see of a bucket that is gone."""
+    return "fixed by this pull request" if is_pull_request(event, plan) else Comparison.FIXED.value
+
+
+def issue_text(issue: str) -> str:
+    """Return a bucket's issue as plain text: `#12`, or the path of a file; empty if none."""
+    return f"#{issue}" if issue.isdecimal() else issue
+
+
+def issue_address(issue: str, tracker: object) -> str:
+    """Return the address of an issue; empty where it has none.
+
+    Args:
+        issue: as the baseline knows it.
+        tracker: the setting `issues` of the run, which may be anybody's.
+    """
+    found = _GITHUB.fullmatch(tracker) if isinstance(tracker, str) else None
+    if found is None or not _NUMBER.fullmatch(issue):
+        return ""
+    return f"https://{found['host'] or 'github.com'}/{found['name']}/issues/{issue}"
 
 
 def tally_text(counts: Mapping[str, int]) -> str:

@@ -20,16 +20,30 @@ from ciguard.trackers.outbox import Outbox
 from ciguard.trackers.patience import Patience
 from ciguard.trackers.places import Connection, Terms, open_tracker
 from ciguard.trackers.policy import FilingRules, Plan, plan
+from ciguard.trackers.pull_request import (
+    GITHUB_ACTIONS,
+    Check,
+    Comment,
+    Head,
+    publish_check,
+    publish_comment,
+    pull_request_number,
+    repository_of,
+)
 from ciguard.trackers.template import Template
 
 __all__ = [
+    "GITHUB_ACTIONS",
     "ROLL_UP",
     "TRACKERS",
+    "Check",
+    "Comment",
     "Connection",
     "Context",
     "Desk",
     "Filing",
     "FilingRules",
+    "Head",
     "Issue",
     "LocalTracker",
     "Outbox",
@@ -44,6 +58,10 @@ __all__ = [
     "marker",
     "open_tracker",
     "plan",
+    "publish_check",
+    "publish_comment",
+    "pull_request_number",
     "report",
+    "repository_of",
     "roll_up",
 ]

@@ -15,7 +15,7 @@ from github import Auth, Github, GithubException
 from requests import RequestException
 
 from ciguard.domain import visible
-from ciguard.errors import TrackerError
+from ciguard.errors import TrackerError, TrackerForbiddenError, TrackerUnavailableError
 from ciguard.trackers.places import TOKEN_VARIABLES
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ FAILURES = (GithubException, RequestException)
 """What a request to GitHub may raise."""
 
 _MOST_ATTEMPTS = 6
+_SETTLE_S = 5.0
+"""After a POST without an answer: until a listing would show what it did."""
+_MOST_DOUBTS = 2
+"""POSTs that may have been carried out though no listing shows it."""
 _SECONDARY_WAIT_S = 60.0
 """What GitHub asks of those whom it tells no time."""
 _LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
@@ -41,8 +45,16 @@ _LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 class Client:
     """One repository. Every request goes through `repeat` or is followed by `give_way`."""
 
-    def __init__(self, to: Connection, patience: Patience) -> None:
+    def __init__(self, to: Connection, patience: Patience, *, needs: str = "issues: write") -> None:
+        """Connect on the first request.
+
+        Args:
+            to: the repository and the token.
+            patience: how long all requests together may take.
+            needs: the permission that the token must have.
+        """
         self._to = to
+        self._needs = needs
         self._patience = patience
         github = Github(
             auth=Auth.Token(to.token) if to.token else None,
@@ -71,6 +83,34 @@ class Client:
                 self.give_way(failure, attempt)
         raise AssertionError  # `count` has no end
 
+    def create(self, make: Callable[[], T], look: Callable[[], T | None], *, what: str) -> T:
+        """Make something once: after a failure nothing is sent again without a look.
+
+        Args:
+            make: sends the request.
+            look: returns what was made, if GitHub shows it.
+            what: is made, for messages.
+
+        Raises:
+            TrackerError: if GitHub refuses.
+            TrackerUnavailableError: if it does not answer in time, or does not show what it may
+                have made.
+        """
+        doubts = 0
+        for attempt in itertools.count():
+            try:
+                return make()
+            except FAILURES as failure:
+                self.give_way(failure, attempt, least_s=_SETTLE_S)
+                doubts += may_be_done(failure)
+            found = look()
+            if found is not None:
+                return found
+            if doubts == _MOST_DOUBTS:
+                msg = f"{what}: GitHub may have made it and does not show it yet"
+                raise TrackerUnavailableError(msg)
+        raise AssertionError  # `count` has no end
+
     def give_way(self, failure: Failure, attempt: int, *, least_s: float = 1.0) -> None:
         """Wait before the next attempt, where there can be one.
 
@@ -80,12 +120,15 @@ class Client:
             least_s: the shortest wait, before the first repetition.
 
         Raises:
+            TrackerForbiddenError: if the token may not do that.
             TrackerError: if trying again cannot help.
             TrackerUnavailableError: if there is no time for it.
         """
         says = self._told(failure)
         if isinstance(failure, GithubException):
             asked_s = _asked_wait_s(failure)
+            if asked_s is None and failure.status == HTTPStatus.FORBIDDEN:
+                raise TrackerForbiddenError(says) from None
             if asked_s is None and failure.status < HTTPStatus.INTERNAL_SERVER_ERROR:
                 raise TrackerError(says) from None
         else:
@@ -106,7 +149,8 @@ class Client:
         said = self._without_token(_said(failure))
         if _asked_wait_s(failure) is not None:
             return f"{name}: GitHub's rate limit is reached ({said})"
-        return f"{name}: {_REMEDIES.get(failure.status, 'GitHub answers')} ({said})"
+        remedy = _REMEDIES.get(failure.status, "GitHub answers").format(needs=self._needs)
+        return f"{name}: {remedy} ({said})"
 
     def _without_token(self, text: str) -> str:
         return text.replace(self._to.token, "***") if self._to.token else text
@@ -115,7 +159,7 @@ class Client:
 _REMEDIES: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: f"the token in {' or '.join(TOKEN_VARIABLES)} is not accepted; "
     "make a new one",
-    HTTPStatus.FORBIDDEN: "the token may not do that; give it the permission `issues: write`",
+    HTTPStatus.FORBIDDEN: "the token may not do that; give it the permission `{needs}`",
     HTTPStatus.NOT_FOUND: "no such repository, or the token may not see it; correct `issues`, or "
     "give the token access",
     HTTPStatus.GONE: "issues are disabled; enable them in the settings of the repository, or name "

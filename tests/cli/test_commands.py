@@ -123,6 +123,7 @@ def run_folder(tmp_path: Path) -> Path:
         "minimize",
         "merge",
         "cluster",
+        "publish",
         "accept",
         "baseline",
         pytest.param("baseline prune", id="baseline-prune"),

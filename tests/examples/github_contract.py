@@ -24,7 +24,9 @@ def operation_of(method: str, path: str) -> str:
     """Return the described operation, such as `GET /repos/{owner}/{repo}/issues`."""
     for name in _DESCRIPTION["operations"]:
         stated, _, template = name.partition(" ")
-        pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template))
+        # The name of a reference may have slashes.
+        escaped = re.escape(template).replace(re.escape("git/ref/{ref}"), "git/ref/.+")
+        pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", escaped)
         if stated == method and re.fullmatch(pattern, path):
             return str(name)
     return ""

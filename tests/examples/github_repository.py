@@ -51,6 +51,26 @@ class Stored:
         return next((state for at, state in reversed(self.states) if at <= moment), None)
 
 
+def shown_user(login: str) -> Json:
+    url = f"https://api.github.com/users/{login}"
+    links = (
+        *("events", "followers", "following", "gists", "organizations"),
+        *("received_events", "repos", "starred", "subscriptions"),
+    )
+    return {
+        "login": login,
+        "id": sum(map(ord, login)),
+        "node_id": f"U_{login}",
+        "type": "Bot" if login.endswith("[bot]") else "User",
+        "site_admin": False,
+        "gravatar_id": "",
+        "url": url,
+        "html_url": url,
+        "avatar_url": url,
+        **{f"{name}_url": f"{url}/{name}" for name in links},
+    }
+
+
 class RefusedError(Exception):
     """GitHub answers with an error."""
 
@@ -75,6 +95,10 @@ class GitHubRepository:
         self.lag_s = 0.0
         """How old the replica is that answers listings."""
         self.users = {"octocat"}
+        self.writer = "github-actions[bot]"
+        """Whose token it is."""
+        self.heads: dict[int, str] = {}
+        """Of pull requests, by number."""
         self.has_issues = True
         self.may_write = True
         self.drops_labels = False
@@ -142,7 +166,13 @@ class GitHubRepository:
         self._require_write()
         stored = self._issue(number)
         now = self.clock.now()
-        comment = {"id": self._next_id(), "body": body["body"], "created": now, "updated": now}
+        comment = {
+            "id": self._next_id(),
+            "body": body["body"],
+            "created": now,
+            "updated": now,
+            "login": self.writer,
+        }
         stored.comments.append(comment)
         self._store(stored, dict(stored.latest))
         return self.shown_comment(number, comment, base)
@@ -164,6 +194,18 @@ class GitHubRepository:
                 stored.comments = kept
                 return
         raise RefusedError(404, "Not Found")
+
+    def pull_request_head(self, number: int, base: str) -> Json:
+        if number not in self.heads:
+            raise RefusedError(404, "Not Found")
+        sha = self.heads[number]
+        url = f"{base}/repos/{NAME}/git"
+        return {
+            "ref": f"refs/pull/{number}/head",
+            "node_id": "R_1",
+            "url": f"{url}/refs/pull/{number}/head",
+            "object": {"type": "commit", "sha": sha, "url": f"{url}/commits/{sha}"},
+        }
 
     def get_label(self, name: str) -> Json:
         if name not in self.labels:
@@ -214,7 +256,7 @@ class GitHubRepository:
             "html_url": f"https://github.com/{NAME}/issues/{number}#{comment['id']}",
             "issue_url": f"{base}/repos/{NAME}/issues/{number}",
             "body": comment["body"],
-            "user": None,
+            "user": shown_user(comment["login"]),
             "created_at": stamp(comment["created"]),
             "updated_at": stamp(comment["updated"]),
         }

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from github_checks import CheckRunStore
 from github_contract import operation_of, request_errors, response_errors
 from github_repository import NAME, Clock, GitHubRepository, Json, RefusedError
 
@@ -65,6 +66,7 @@ class GitHubServer:
     def __init__(self, *, filers: tuple[str, ...] = ("one",), gate: Gate | None = None) -> None:
         self.clock = Clock()
         self.repository = GitHubRepository(self.clock)
+        self.checks = CheckRunStore(self.clock)
         self.requests: list[Request] = []
         self.violations: list[str] = []
         self.gate: Gate = gate or (lambda _: None)
@@ -136,6 +138,17 @@ class GitHubServer:
                 return self.repository.list_comments(int(number), query, base)
             case ["labels", name]:
                 return self.repository.get_label(unquote(name))
+            case ["git", "ref", "pull", number, "head"]:
+                return self.repository.pull_request_head(int(number), base)
+            case _:
+                return self._read_checks(parts, query, base)
+
+    def _read_checks(self, parts: list[str], query: dict[str, str], base: str) -> Any:
+        match parts:
+            case ["commits", sha, "check-runs"]:
+                return self.checks.of_commit(sha, query, base)
+            case ["check-runs", identity, "annotations"]:
+                return self.checks.annotations_of(int(identity))
             case _:
                 raise RefusedError(404, "Not Found")
 
@@ -146,6 +159,9 @@ class GitHubServer:
                 return repository.create_issue(body, base)
             case True, ["issues", number, "comments"]:
                 return repository.create_comment(int(number), body, base)
+            case _, ["check-runs", *rest]:
+                checks = self.checks
+                return checks.edit(int(rest[0]), body, base) if rest else checks.create(body, base)
             case True, ["labels"]:
                 return repository.create_label(body)
             case False, ["issues", "comments", identity]:

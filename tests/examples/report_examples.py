@@ -137,6 +137,7 @@ def hostile_events() -> list[Event]:
         related=(HOSTILE,),
         native_stack=(frame,),
         reproducer="reproducers/hostile.py",
+        issue=HOSTILE,
     )
     plan = Plan(
         mode=PlanMode.PULL_REQUEST,
@@ -151,7 +152,6 @@ def hostile_events() -> list[Event]:
     known = BucketHistory(
         first_seen="2026-01-01T00:00:00Z",
         last_seen="2026-01-02T00:00:00Z",
-        issue=HOSTILE,
     )
     *_, end = run_of(
         [worst],

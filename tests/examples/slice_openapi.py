@@ -21,6 +21,11 @@ OPERATIONS = {
     f"{ISSUES}/{{issue_number}}": ("patch",),
     f"{ISSUES}/{{issue_number}}/comments": ("get", "post"),
     f"{ISSUES}/comments/{{comment_id}}": ("delete", "patch"),
+    "/repos/{owner}/{repo}/check-runs": ("post",),
+    "/repos/{owner}/{repo}/check-runs/{check_run_id}": ("patch",),
+    "/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations": ("get",),
+    "/repos/{owner}/{repo}/commits/{ref}/check-runs": ("get",),
+    "/repos/{owner}/{repo}/git/ref/{ref}": ("get",),
     "/repos/{owner}/{repo}/labels": ("post",),
     "/repos/{owner}/{repo}/labels/{name}": ("get",),
 }

@@ -25,9 +25,16 @@ from ciguard.domain import (
     visible_lines,
 )
 from ciguard.files import read_text
-from ciguard.reports.html.links import issue_link
 from ciguard.reports.html.text import shown
-from ciguard.reports.wording import claim, outcome_text, short, stack_of, state
+from ciguard.reports.wording import (
+    claim,
+    issue_address,
+    issue_text,
+    outcome_text,
+    short,
+    stack_of,
+    state,
+)
 from ciguard.triage import without_local_paths
 
 if TYPE_CHECKING:
@@ -60,7 +67,7 @@ class Bookkeeper:
     """The run's, where reproducers are."""
     history: Mapping[str, BucketHistory]
     """What the baseline knew, by fingerprint."""
-    issues: str = ""
+    issues: object = ""
     """Where issues are filed, e.g. `github:owner/name`."""
     plan: Plan | None = None
     targets: dict[str, int] = field(default_factory=dict)
@@ -91,7 +98,6 @@ class Bookkeeper:
     def row(self, bucket: Bucket) -> Json:
         """Return what the list shows, and what it is filtered by."""
         finding = bucket.finding
-        known = self.known(bucket)
         return {
             "id": shown(bucket.fingerprint, limit=40),
             "state": state(bucket),
@@ -101,7 +107,7 @@ class Bookkeeper:
             "library": shown(finding.library, limit=60),
             "api": shown(finding.api, limit=160),
             "says": shown(claim(finding), limit=240),
-            "issue": shown(known.issue, limit=100) if known else "",
+            "issue": shown(issue_text(bucket.issue), limit=100),
             "on": [self._index(name) for name in finding.targets[:_MOST_TARGETS]],
             "grid": [[self._index(name), status(outcome)] for name, outcome in _outcomes(finding)],
         }
@@ -137,7 +143,8 @@ class Bookkeeper:
             ],
             "aliases": [shown(name, limit=40) for name in bucket.aliases[:_MOST_LINKED]],
             "related": [shown(name, limit=40) for name in bucket.related[:_MOST_LINKED]],
-            **self._past(bucket),
+            "issue_address": issue_address(bucket.issue, self.issues),
+            "past": self._past(bucket),
             "uses": [
                 shown(f"{place.path}:{place.line}", limit=200)
                 for place in (self.plan.uses.get(finding.api, ()) if self.plan else ())
@@ -177,21 +184,19 @@ class Bookkeeper:
         out = f" --out {shlex.quote(visible(name))}" if is_told else ""
         return f"ciguard reproduce {short(visible(bucket.fingerprint))}{out}"
 
-    def _past(self, bucket: Bucket) -> dict[str, Json]:
+    def _past(self, bucket: Bucket) -> list[Json]:
         known = self.known(bucket)
         if known is None:
-            return {"past": [], "issue": None}
+            return []
         happened = [
             (known.first_seen, "first seen"),
             *known.states[1:][-_MOST_LINKED:],
             (known.last_seen, "last seen before this run"),
         ]
-        past: list[Json] = [
+        return [
             [shown(when, limit=40).replace("T", " ").removesuffix("Z"), shown(what, limit=40)]
             for when, what in sorted(happened)
         ]
-        issue = issue_link(known.issue, self.issues) if known.issue else None
-        return {"past": past, "issue": issue}
 
 
 def _outcomes(finding: Finding) -> Sequence[tuple[str, Outcome]]:

@@ -53,7 +53,7 @@
   function bucket(index) {
     const row = rows[index];
     const issue =
-      row.issue && make("span", { class: "quiet" }, /^\d+$/.test(row.issue) ? `#${row.issue}` : "has an issue");
+      row.issue && make("span", { class: "quiet" }, row.issue.startsWith("#") ? row.issue : "has an issue");
     const box = make(
       "details",
       { class: "bucket" },
@@ -202,7 +202,7 @@
       ...more.facts,
       ...more.past.map(([when, what]) => [what, when]),
     ];
-    if (more.issue) entries.push(["Issue", more.issue.href ? link(more.issue) : more.issue.text]);
+    if (row.issue) entries.push(["Issue", link(more.issue_address, row.issue)]);
     if (more.related.length)
       entries.push([
         "Same native fault",
@@ -215,7 +215,7 @@
   }
 
   // Addresses are made by ciguard, and only https ones are.
-  const link = ({ href, text }) =>
+  const link = (href, text) =>
     href.startsWith("https://") ? make("a", { href, rel: "noopener noreferrer", target: "_blank" }, text) : text;
 
   function copier(text, label) {
@@ -255,7 +255,7 @@
       row.library,
       row.api,
       row.says,
-      row.issue && `#${row.issue}`,
+      row.issue,
       ...row.grid.map(([target]) => head.targets[target]),
       ...row.on.map((target) => head.targets[target]),
     ]

@@ -12,8 +12,9 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 import ciguard
-from ciguard.domain import Comparison, FindingClass, PlanMode, Severity, Verdict
+from ciguard.domain import Comparison, FindingClass, Severity, Verdict
 from ciguard.errors import ExitCode
+from ciguard.reports.caveats import Caveat, caveats
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
 from ciguard.reports.html.pictures import pictures, slug
 from ciguard.reports.html.text import shown
@@ -22,6 +23,7 @@ from ciguard.reports.wording import (
     apis_text,
     clock_text,
     counts_by_state,
+    fixed_text,
     ordered,
     tally_text,
 )
@@ -71,6 +73,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         lstrip_blocks=True,
     ).get_template("page.html.j2")
     plan = observed.started.plan if observed.started else None
+    doubts = _doubts(event, observed, plan)
     script, style = _own("page.js"), _own("page.css")
     return template.render(
         policy="; ".join(
@@ -85,12 +88,12 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         ),
         script=script,
         style=style,
-        tone=_tone(event, plan),
+        tone=_tone(event, doubts),
         event=event,
         summary=shown(event.summary),
         facts=_facts(event, observed, now),
-        states=_states(event, plan),
-        not_run=_not_run(event, observed, plan),
+        states=_states(event, fixed_text(event, plan)),
+        doubts=[shown(doubt.text) for doubt in doubts],
         warnings=[shown(warning) for warning in observed.warnings],
         more_warnings=observed.warnings_met - len(observed.warnings),
         plan=None if plan is None else _planned(plan),
@@ -102,11 +105,11 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
     )
 
 
-def _tone(event: RunFinished, plan: Plan | None) -> str:
+def _tone(event: RunFinished, doubts: list[Caveat]) -> str:
     """Return the page's colour. Green is only what ran to its end, everywhere."""
     tone = _TONES.get(event.verdict, "calm")
-    is_whole = not any(target.not_run for target in event.targets) and not (plan and plan.skipped)
-    if event.exit_code == ExitCode.INTERNAL or (tone == "good" and not is_whole):
+    is_grave = any(doubt.is_grave for doubt in doubts)
+    if event.exit_code == ExitCode.INTERNAL or (tone == "good" and is_grave):
         return "doubt"
     return tone
 
@@ -123,11 +126,11 @@ def _hash(text: str) -> str:
 def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, Any]:
     """Return what the page's script reads."""
     buckets = ordered(event.buckets)
-    issues = event.parameters.get("issues", "")
+    fixed = fixed_text(event, plan)
     bookkeeper = Bookkeeper(
         folder=folder,
         history=event.history,
-        issues=issues if isinstance(issues, str) else "",
+        issues=event.parameters.get("issues", ""),
         plan=plan,
     )
     rows, chunks = bookkeeper.rows_and_details(buckets)
@@ -135,7 +138,7 @@ def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, A
         "targets": list(bookkeeper.targets),
         "chunk": CHUNK,
         "severities": [severity.label for severity in sorted(Severity, reverse=True)],
-        "states": {name: _state_words(name, plan) for name in STATES},
+        "states": {name: _state_words(name, fixed) for name in STATES},
         "marks": {name: mark for name, (mark, _) in _MARKS.items()},
         "classes": {item.value: item.words for item in FindingClass},
         "libraries": sorted({shown(bucket.finding.library, limit=60) for bucket in buckets}),
@@ -155,16 +158,13 @@ def _kinds(buckets: Sequence[Bucket]) -> list[str]:
     return sorted(kinds)[:200]
 
 
-def _state_words(name: str, plan: Plan | None) -> str:
-    is_of_pull_request = plan is not None and plan.mode is PlanMode.PULL_REQUEST
-    if name == Comparison.FIXED.value and is_of_pull_request:
-        return "FIXED BY THIS PULL REQUEST"
-    return name.upper()
+def _state_words(name: str, fixed: str) -> str:
+    return (fixed if name == Comparison.FIXED.value else name).upper()
 
 
-def _states(event: RunFinished, plan: Plan | None) -> list[dict[str, Any]]:
+def _states(event: RunFinished, fixed: str) -> list[dict[str, Any]]:
     return [
-        {"name": name, "slug": slug(name), "words": _state_words(name, plan), "count": count}
+        {"name": name, "slug": slug(name), "words": _state_words(name, fixed), "count": count}
         for name, count in counts_by_state(event.buckets).items()
         if count or name == Comparison.NEW.value
     ]
@@ -182,22 +182,21 @@ def _facts(event: RunFinished, observed: Observed, now: datetime) -> list[tuple[
     if started is not None:
         mode = [("mode", started.plan.mode.value)] if started.plan else []
         facts += [*mode, ("levels", shown(", ".join(started.levels))), ("seed", str(started.seed))]
+    if event.baseline is not None:
+        known = f"{event.baseline.state.value} {event.baseline.updated_at[:10]}"
+        facts.append(("baseline", shown(known.strip())))
     return [*facts, ("exit code", str(event.exit_code)), ("ciguard", ciguard.__version__)]
 
 
-def _not_run(event: RunFinished, observed: Observed, plan: Plan | None) -> list[tuple[str, str]]:
-    """Return what nothing is said about, and why."""
-    lost = {target.name: target.not_run for target in event.targets if target.not_run}
-    rows = [*(observed.unavailable | lost).items()]
-    if plan is not None:
-        rows += [(job.name, job.reason) for job in plan.skipped if job.name not in lost]
-    left = sum(bucket.comparison is Comparison.NOT_RUN for bucket in event.buckets)
-    if left:
-        rows.append(("baseline", f"this run did not get to {left:,} of its buckets"))
-    told = [(shown(name, limit=100), shown(reason)) for name, reason in rows[:_MOST_LISTED]]
-    if len(rows) > len(told):
-        told.append((f"{len(rows) - len(told)} more", "see run.json"))
-    return told
+def _doubts(event: RunFinished, observed: Observed, plan: Plan | None) -> list[Caveat]:
+    """Return what the verdict must not be read without."""
+    known = {target.name for target in event.targets}
+    lost = [
+        Caveat(f"NOT RUN: {name}: {reason}")
+        for name, reason in list(observed.unavailable.items())[:_MOST_LISTED]
+        if name not in known
+    ]
+    return [*caveats(event, plan), *lost]
 
 
 def _planned(plan: Plan) -> dict[str, Any]:

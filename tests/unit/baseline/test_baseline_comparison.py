@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from baseline_examples import NAMES, record, record_sets, sighting
@@ -22,7 +23,18 @@ from ciguard.baseline import (
     with_issues,
 )
 from ciguard.baseline.record import bucket_of
-from ciguard.domain import Bucket, Comparison, Confirmation, PairKind
+from ciguard.domain import (
+    Bucket,
+    Comparison,
+    Confirmation,
+    Crashed,
+    PairKind,
+    Passed,
+    Rejected,
+)
+
+if TYPE_CHECKING:
+    from ciguard.domain import Outcome
 
 ONE, OTHER = NAMES[1], NAMES[2]
 TARGET = "torch==2.13.0"
@@ -248,6 +260,54 @@ def test_what_the_base_shows_too_is_known(
     base = (BASE, "torch==2.12.0")
 
     assert verdicts(known_to(base, [bucket], {ONE: set(others)})) == {ONE: expected}
+
+
+def on_head(outcome: Outcome, *targets: str, **changes: Any) -> Bucket:
+    """Return a bucket whose case ran on base and head."""
+    bucket = shown_by(*targets, **changes)
+    outcomes = {BASE: Crashed("SIGSEGV"), HEAD: outcome}
+    return replace(bucket, finding=replace(bucket.finding, outcomes=outcomes))
+
+
+@pytest.mark.parametrize(
+    ("bucket", "others", "expected"),
+    [
+        (on_head(Rejected("ValueError", "no"), BASE), (), Comparison.FIXED),
+        (on_head(Passed(b"1", 0.1), BASE), (), Comparison.FIXED),
+        (on_head(Passed(b"1", 0.1), BASE), ((HEAD,),), Comparison.KNOWN),
+        (on_head(Crashed("SIGABRT"), BASE), (), Comparison.KNOWN),
+        (on_head(Crashed("SIGSEGV"), HEAD), (), Comparison.NEW),
+        (on_head(Passed(b"1", 0.1), BASE, HEAD, pair=PairKind.VERSION), (), Comparison.NEW),
+        (shown_by(BASE), (), Comparison.KNOWN),
+        (
+            replace(on_head(Passed(b"1", 0.1), BASE), confirmation=Confirmation.PENDING),
+            (),
+            Comparison.KNOWN,
+        ),
+        (
+            replace(on_head(Passed(b"1", 0.1), BASE), comparison=Comparison.KNOWN),
+            (),
+            Comparison.FIXED,
+        ),
+        (
+            replace(on_head(Passed(b"1", 0.1), BASE), comparison=Comparison.ACCEPTED),
+            (),
+            Comparison.ACCEPTED,
+        ),
+    ],
+)
+def test_what_only_the_base_shows_is_fixed_where_its_case_ran_well_on_the_head(
+    bucket: Bucket, others: tuple[tuple[str, ...], ...], expected: Comparison
+) -> None:
+    assert verdicts(known_to((BASE,), [bucket], {ONE: set(others)})) == {ONE: expected}
+
+
+def test_a_known_bucket_has_its_issue_whether_it_was_met_or_not() -> None:
+    records = with_issues(baseline(record(ONE)), {ONE: "17"})
+
+    for buckets in ([met()], []):
+        (found,) = compare(buckets, records, Exercised())
+        assert found.issue == "17"
 
 
 def test_the_base_changes_nothing_that_is_not_new() -> None:

@@ -8,12 +8,10 @@ from ciguard.baseline import Decision, State, histories
 from ciguard.domain import BucketHistory
 
 
-def test_the_history_of_a_record_holds_every_change_and_the_issue() -> None:
+def test_the_history_of_a_record_holds_every_change() -> None:
     fixed = Decision(changed=sighting(2).time, state=State.FIXED)
     again = Decision(changed=sighting(3).time)
-    kept = replace(
-        record(), history=(record().decision, fixed, again), last_seen=sighting(4), issue="12"
-    )
+    kept = replace(record(), history=(record().decision, fixed, again), last_seen=sighting(4))
 
     history = BucketHistory(
         first_seen=sighting(1).time,
@@ -23,7 +21,6 @@ def test_the_history_of_a_record_holds_every_change_and_the_issue() -> None:
             (sighting(2).time, "fixed"),
             (sighting(3).time, "open"),
         ),
-        issue="12",
     )
     assert histories({kept.fingerprint: kept}) == {kept.fingerprint: history}
 

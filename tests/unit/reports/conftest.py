@@ -24,13 +24,18 @@ from ciguard.domain import (
     Hung,
     LiteralValue,
     Outcome,
+    PackageChange,
     PairKind,
     Passed,
+    Place,
+    Plan,
+    PlanMode,
     Provisioning,
     Rejected,
     RunFinished,
     RunStarted,
     Severity,
+    SkippedJob,
     StageFinished,
     Tally,
     TargetReady,
@@ -248,6 +253,51 @@ def events() -> list[Event]:
 def finished() -> Callable[..., RunFinished]:
     """Return the maker of the run's end, with changes."""
     return run_finished
+
+
+PLAN = Plan(
+    mode=PlanMode.PULL_REQUEST,
+    reasons=(
+        "tensorflow-cpu goes from 2.12.0 to 2.21.0: both are run.",
+        f"12 of its APIs are used here: {HOSTILE}",
+    ),
+    changes=(
+        PackageChange(
+            package="Tensorflow_CPU",
+            base="2.12.0",
+            head="2.21.0",
+            place=Place(path="requirements.txt", line=3),
+        ),
+    ),
+    skipped=(
+        SkippedJob(
+            name="torch-cuda",
+            targets=(CUDA,),
+            device="cuda",
+            reason="no runner with a GPU is configured",
+        ),
+    ),
+    uses={
+        "tf.raw_ops.MaxPool3D": (
+            Place(path="model/net.py", line=12),
+            Place(path="model/old net.py", line=7),
+        )
+    },
+)
+
+
+@pytest.fixture
+def plan() -> Plan:
+    """Return the plan of a pull request that raises a requirement."""
+    return PLAN
+
+
+@pytest.fixture
+def planned(events: list[Event]) -> list[Event]:
+    """Return the whole recorded run, planned."""
+    started, *rest = events
+    assert isinstance(started, RunStarted)
+    return [replace(started, plan=PLAN), *rest]
 
 
 @pytest.fixture

@@ -158,11 +158,13 @@ def test_in_github_actions_only_our_own_lines_are_commands(events: list[Event]) 
         elif "::" in line or "##[" in line:
             executed.append(line)
 
-    assert executed == ["::group::Run", "::endgroup::"]
+    assert executed[:2] == ["::group::Run", "::endgroup::"]
+    assert all(re.match(r"::(error|warning|notice) (file=|title=)", line) for line in executed[2:])
+    assert len(executed) == 2 + 10 + 1 + 2
     assert token == ""
 
 
 def test_in_github_actions_every_token_is_used_once(events: list[Event]) -> None:
     tokens = re.findall(r"::stop-commands::(\w+)", _plain(events, GithubReporter))
 
-    assert len(tokens) == len(set(tokens)) == 3
+    assert len(tokens) == len(set(tokens)) == 3 + 13

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -117,8 +118,10 @@ def test_the_summary_shows_fuzzed_text_inert(events: list[Event], tmp_path: Path
     assert "@everyone" not in text
     assert text.count("</details>") == text.count("<details>") == 13
     assert re.sub(r"[\n -\U0010ffff]", "", text) == ""
-    rows = [line for line in text.splitlines() if line.startswith("| new |")]
-    assert {row.replace("\\|", "").count("|") for row in rows} == {9}
+    section = text.partition("## NEW")[2].partition("<details>")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")]
+    assert len(rows) == 1 + 1 + 12
+    assert {row.count("|") for row in rows} == {8}
 
 
 def test_the_summary_shows_what_did_not_run(events: list[Event], tmp_path: Path) -> None:
@@ -126,9 +129,9 @@ def test_the_summary_shows_what_did_not_run(events: list[Event], tmp_path: Path)
 
     text = (tmp_path / "summary.md").read_text("utf-8")
 
-    assert "## Not run" in text
-    assert "target `torch==2.13.0@cuda`: <code>no such device" in text
-    assert "| not run | critical | crash | `abcd0007` |" in text
+    section = text.partition("## NOT RUN (2)")[2]
+    assert "target `torch==2.13.0@cuda`: <code>no such device" in section
+    assert "| `abcd0007` | critical | crash |" in section
 
 
 def test_the_summary_shows_the_script_in_a_block_that_it_cannot_end(
@@ -147,13 +150,37 @@ def test_the_summary_shows_the_script_in_a_block_that_it_cannot_end(
 def test_the_summary_stays_below_what_a_workflow_accepts(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
-    many = finished(buckets=finished().buckets * 1_000)
+    long = tuple(
+        replace(b, finding=replace(b.finding, api="😀" * 200, message="😀" * 999))
+        for b in finished().buckets
+    )
+    many = finished(buckets=long * 1_000)
 
     _write("summary", [many], tmp_path)
 
     text = (tmp_path / "summary.md").read_bytes()
     assert len(text) <= LIMIT_BYTES
     assert b"The rest is left out here" in text
+
+
+def test_the_summary_of_many_buckets_shows_every_class_of_them(
+    finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    many = finished(buckets=finished().buckets * 1_000)
+
+    _write("summary", [many], tmp_path)
+
+    text = (tmp_path / "summary.md").read_text("utf-8")
+    titles = re.findall(r"^## (.*)", text, re.MULTILINE)
+    assert titles[:6] == [
+        "NEW (12000)",
+        "FIXED (1000)",
+        "KNOWN (1000)",
+        "FLAKY (1000)",
+        "NOT RUN (1001)",
+        "Targets",
+    ]
+    assert "and 11,800 more in `buckets.jsonl`" in text
 
 
 def test_junit_has_a_case_per_target_and_per_bucket_and_fails_what_is_new(
@@ -197,7 +224,8 @@ def test_junit_shows_a_bucket_that_is_fixed_as_passed(
     _write("junit", [finished(buckets=fixed)], tmp_path)
 
     suite = _junit(tmp_path).findall("testsuite")[1]
-    assert [list(case) for case in suite.findall("testcase")] == [[]]
+    (case,) = suite.findall("testcase")
+    assert [(child.tag, child.text) for child in case] == [("system-out", "FIXED")]
 
 
 DOCUMENTATION = DocumentationChecked(

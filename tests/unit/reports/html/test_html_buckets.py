@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from finding_examples import TARGET, crash, pair
@@ -10,7 +10,6 @@ from report_examples import bucket
 
 from ciguard.domain import Bucket, BucketHistory, Passed, Rejected
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
-from ciguard.reports.html.links import issue_link
 from ciguard.reports.html.text import shown
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ HISTORY = BucketHistory(
         ("2026-02-01T00:00:00Z", "fixed"),
         ("2026-03-01T00:00:00Z", "open"),
     ),
-    issue="12",
 )
 
 
@@ -98,27 +96,15 @@ def test_the_past_of_a_bucket_is_found_under_its_older_name_too(tmp_path: Path) 
         ["2026-03-01 00:00:00", "open"],
         ["2026-03-01 12:30:00", "last seen before this run"],
     ]
-    assert keeper.row(met)["issue"] == "12"
-    assert details["issue"] == {"text": "#12", "href": "https://github.com/owner/name/issues/12"}
 
 
-@pytest.mark.parametrize(
-    ("issue", "place", "href"),
-    [
-        ("7", "github:o/n", "https://github.com/o/n/issues/7"),
-        ("7", "github:https://git.example.com/o/n", "https://git.example.com/o/n/issues/7"),
-        ("7", "github:http://git.example.com/o/n", ""),
-        ("7", "github:javascript:alert(1)//o/n", ""),
-        ("7", 'github:o/n"><script>', ""),
-        ("javascript:alert(1)", "github:o/n", ""),
-        ("7\n", "github:o/n", ""),
-        ("v1-abc-torch.fold.md", "", ""),
-    ],
-)
-def test_only_a_number_on_github_is_an_address(issue: str, place: str, href: str) -> None:
-    link: Any = issue_link(issue, place)
+def test_only_an_issue_on_github_has_an_address(tmp_path: Path) -> None:
+    keeper = bookkeeper(tmp_path)
+    met, local = (bucket(1, crash(), issue=issue) for issue in ("12", "v1-abc-torch.fold.md"))
 
-    assert link["href"] == href
+    assert (keeper.row(met)["issue"], keeper.row(local)["issue"]) == ("#12", "v1-abc-torch.fold.md")
+    assert keeper.details(met)["issue_address"] == "https://github.com/owner/name/issues/12"
+    assert keeper.details(local)["issue_address"] == ""
 
 
 def test_details_end_where_their_room_ends_and_rows_go_on(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from report_examples import (
 )
 
 from ciguard.domain import (
+    BaselineStanding,
+    BaselineState,
     Comparison,
     Event,
     PackageChange,
@@ -105,7 +107,7 @@ def test_hostile_texts_are_there_to_read(hostile_page: Reader) -> None:
     assert BOUND in hostile_page.text
     assert "</script><script>alert(" in details["message"]
     assert "</script><script>alert(" in details["script"]
-    assert details["issue"]["href"] == ""
+    assert details["issue_address"] == ""
     assert hostile_page.of("rows")[0]["api"].startswith("</script>")
 
 
@@ -146,6 +148,20 @@ def test_nothing_of_the_page_is_loaded_from_anywhere(hostile_page: Reader) -> No
     assert "@import" not in style
 
 
+def test_the_standing_of_the_baseline_is_told(tmp_path: Path) -> None:
+    stale = BaselineStanding(
+        state=BaselineState.STALE,
+        updated_at="2026-01-02T03:04:05Z",
+        reasons=("it was never run on jax==0.10.2",),
+    )
+
+    page = read(run_of([], verdict=Verdict.CLEAN, exit_code=0, baseline=stale), tmp_path)
+
+    assert "stale 2026-01-02" in page.text
+    assert "it was never run on jax==0.10.2" in page.text
+    assert ("header", {"class": "top doubt"}) in page.elements
+
+
 def test_the_verdict_comes_first_and_needs_no_script(tmp_path: Path) -> None:
     page = read(run_of(many(6)), tmp_path)
 
@@ -165,8 +181,8 @@ def test_what_was_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
 
     page = read([started(plan), *rest], tmp_path)
 
-    said = page.text.partition("Not run")[2]
-    told = ["the disk is full", "no GPU runner", "did not get to 1 of its buckets", "Severity"]
+    said = page.text.partition("Not to be read without")[2]
+    told = ["the disk is full", "no GPU runner", "1 known bucket, which this", "Severity"]
     assert sorted(told, key=said.index) == told
 
 

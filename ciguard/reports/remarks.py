@@ -1,0 +1,140 @@
+"""What a pull request shows at lines of its sources: one remark per new bucket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    Action,
+    Comparison,
+    Confirmation,
+    PairKind,
+    Remark,
+    RemarkLevel,
+    Verdict,
+    class_of,
+    shortened,
+    visible,
+)
+from ciguard.reports.caveats import caveats
+from ciguard.reports.wording import claim, ordered, short
+from ciguard.triage import without_local_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain import Bucket, Finding, Policy, RunFinished
+    from ciguard.reports.places import Places
+
+LEVELS = {
+    Action.FAIL: RemarkLevel.ERROR,
+    Action.FILE: RemarkLevel.WARNING,
+    Action.REPORT: RemarkLevel.NOTICE,
+    Action.OFF: RemarkLevel.NOTICE,
+}
+"""By what is done about a finding."""
+_COMPARED = frozenset({Verdict.NEW_FINDINGS, Verdict.CLEAN, Verdict.NOT_RUN, Verdict.INTERRUPTED})
+"""Verdicts of runs that were compared with something."""
+MOST_PER_LEVEL = 10
+"""Of one level that GitHub shows for one step."""
+_MOST_COMMAND = 4_096
+"""Characters of a command's message."""
+_MOST_TITLE = 200
+_MOST_TARGETS = 5
+_MOST_MESSAGE = 1_000
+_LOUDEST_FIRST = list(RemarkLevel)
+
+
+def publishable(text: str, *, limit: int = _MOST_MESSAGE) -> str:
+    """Return fuzzed text on one line, bounded, without paths of this machine."""
+    return visible(without_local_paths(shortened(text, 4 * limit)), limit=limit)
+
+
+def where_text(finding: Finding) -> str:
+    """Return on which targets something was found, as the end of a sentence."""
+    names = [publishable(name, limit=80) for name in finding.targets]
+    if finding.pair is not PairKind.NONE and len(names) > 1:
+        return f"on {names[1]}, unlike {names[0]}"
+    more = f" and {len(names) - _MOST_TARGETS} more" if len(names) > _MOST_TARGETS else ""
+    return f"on {', '.join(names[:_MOST_TARGETS])}{more}"
+
+
+def is_new(bucket: Bucket) -> bool:
+    """Tell whether a bucket is new for certain."""
+    return bucket.comparison is Comparison.NEW and bucket.confirmation is Confirmation.CONFIRMED
+
+
+def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
+    """Return the remarks of a run, the loudest and gravest first: new buckets, then caveats.
+
+    A run that establishes the baseline remarks none, nor does one that is to be judged later.
+    """
+    compares = event.verdict in _COMPARED
+    new = [bucket for bucket in ordered(event.buckets) if is_new(bucket) and compares]
+    said = [_of_bucket(bucket, places, policy) for bucket in new]
+    said += [
+        Remark(
+            level=RemarkLevel.WARNING if caveat.is_grave else RemarkLevel.NOTICE,
+            title="ciguard",
+            message=publishable(caveat.text),
+        )
+        for caveat in caveats(event, places.plan)
+    ]
+    return sorted(said, key=lambda remark: _LOUDEST_FIRST.index(remark.level))
+
+
+def _of_bucket(bucket: Bucket, places: Places, policy: Policy) -> Remark:
+    finding = bucket.finding
+    api = publishable(finding.api, limit=120)
+    says = publishable(claim(finding), limit=600)
+    return Remark(
+        level=LEVELS[policy.action(finding)],
+        title=shortened(f"NEW {class_of(finding).words}: {api}", _MOST_TITLE),
+        message=(
+            f"{says} {where_text(finding)} ({finding.severity.label}). "
+            f"Run it again: ciguard reproduce {short(bucket.fingerprint)}"
+        ),
+        place=places.of(bucket)[0],
+    )
+
+
+def workflow_commands(said: list[Remark]) -> Iterator[str]:
+    """Yield remarks as commands of a workflow's log, as many as GitHub shows for one step.
+
+    Where there are more of a level, its last one says how many.
+    """
+    for level in RemarkLevel:
+        ours = [remark for remark in said if remark.level is level]
+        more = len(ours) - MOST_PER_LEVEL
+        if more > 0:
+            message = f"{more + 1} more, which GitHub does not show here: see the summary."
+            ours = [
+                *ours[: MOST_PER_LEVEL - 1],
+                Remark(level=level, title="ciguard", message=message),
+            ]
+        yield from map(_command, ours)
+
+
+def _command(remark: Remark) -> str:
+    properties = {"title": remark.title}
+    if remark.place is not None:
+        properties = {
+            "file": visible(remark.place.path, limit=500),
+            "line": str(remark.place.line),
+            **properties,
+        }
+    stated = ",".join(f"{name}={_property(text)}" for name, text in properties.items())
+    room = _MOST_COMMAND - len(stated)
+    message = remark.message
+    while len(_escaped(message)) > room:
+        message = message[: len(message) // 2]
+    return f"::{remark.level.value} {stated}::{_escaped(message)}"
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _escaped(text: str) -> str:
+    # As the toolkit of Actions does it; line ends cannot occur, and are escaped all the same.
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

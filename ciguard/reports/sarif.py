@@ -1,0 +1,191 @@
+"""`report.sarif`: the run as SARIF 2.1.0, for GitHub's security tab and for other viewers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import ciguard
+from ciguard.domain import (
+    Comparison,
+    Event,
+    Place,
+    RemarkLevel,
+    RunFinished,
+    RunStarted,
+    Verdict,
+    class_of,
+)
+from ciguard.reports.caveats import caveats
+from ciguard.reports.files import write_atomically
+from ciguard.reports.places import places_of
+from ciguard.reports.remarks import LEVELS, is_new, publishable, where_text
+from ciguard.reports.sarif_rules import RULES, rule
+from ciguard.reports.wording import claim, ordered, short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.domain import Bucket, Json, Plan, Policy
+    from ciguard.reports.contract import Destination
+    from ciguard.reports.places import Places
+
+SARIF_FILE = "report.sarif"
+FINGERPRINT = "ciguard/v1"
+"""Name of a bucket's fingerprint among the partial ones."""
+MOST_RESULTS = 25_000
+"""Of one run that GitHub accepts; it refuses the whole file where there are more."""
+SHOWN_RESULTS = 5_000
+"""Of these that it shows."""
+MOST_BYTES = 10_000_000
+"""Of the compressed file."""
+MOST_LOCATIONS = 100
+"""Of one result: GitHub accepts 1,000 and shows 100."""
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_UNCHANGED = frozenset({Comparison.KNOWN, Comparison.ACCEPTED, Comparison.NOT_RUN})
+"""Still there as far as anybody knows. Left out, GitHub would close their alerts as fixed."""
+_SAID = {
+    Comparison.KNOWN: "Known",
+    Comparison.ACCEPTED: "Known, and accepted",
+    Comparison.NOT_RUN: "Known; this run did not get to it",
+}
+_LINK = re.compile(r"\](?=\()")
+_PLACEHOLDER = re.compile(r"\{(\d+)\}")
+
+
+class SarifReporter:
+    """Writes `report.sarif`."""
+
+    def __init__(self, destination: Destination) -> None:
+        self._destination = destination
+        self._plan: Plan | None = None
+
+    def receive(self, event: Event) -> None:
+        """See `Reporter`."""
+        if isinstance(event, RunStarted):
+            self._plan = event.plan
+        if isinstance(event, RunFinished):
+            places = places_of(event, self._plan, self._destination.sources)
+            text = sarif_text(event, places, self._destination.policy)
+            write_atomically(self._destination.folder / SARIF_FILE, text)
+
+    def close(self) -> None:
+        """See `Reporter`."""
+
+
+def sarif_text(event: RunFinished, places: Places, policy: Policy) -> str:
+    """Return the run as SARIF, the gravest results first, cut to what GitHub accepts."""
+    told = [b for b in ordered(event.buckets) if is_new(b) or b.comparison in _UNCHANGED]
+    kept = told[:MOST_RESULTS]
+    while True:
+        results = [_result(bucket, places, policy) for bucket in kept]
+        text = _file(event, results, _notes(event, places.plan, kept=len(kept), of=len(told)))
+        size = len(gzip.compress(text.encode(), compresslevel=6))
+        if size <= MOST_BYTES:
+            return text
+        kept = kept[: int(0.9 * len(kept) * MOST_BYTES / size)]
+
+
+def _file(event: RunFinished, results: list[Json], notes: Iterable[str]) -> str:
+    run = {
+        "tool": {
+            "driver": {
+                "name": "ciguard",
+                "semanticVersion": ciguard.__version__,
+                "rules": [rule(kind) for kind in RULES],
+            }
+        },
+        "automationDetails": {"id": "ciguard/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": event.verdict not in {Verdict.NOT_RUN, Verdict.INTERRUPTED},
+                "exitCode": int(event.exit_code),
+                "toolExecutionNotifications": [
+                    {"level": "warning", "message": {"text": _message(note)}} for note in notes
+                ],
+            }
+        ],
+        "properties": {"verdict": event.verdict.value, "summary": publishable(event.summary)},
+        "results": results,
+    }
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, separators=(",", ":"), ensure_ascii=True) + "\n"
+
+
+def _notes(event: RunFinished, plan: Plan | None, *, kept: int, of: int) -> list[str]:
+    notes = [publishable(caveat.text) for caveat in caveats(event, plan)]
+    if kept < of:
+        notes.append(f"{of - kept} of {of} results are left out: GitHub accepts no more.")
+    if kept > SHOWN_RESULTS:
+        notes.append(f"GitHub shows the first {SHOWN_RESULTS} of {kept} results.")
+    return notes
+
+
+def _result(bucket: Bucket, places: Places, policy: Policy) -> dict[str, Json]:
+    finding = bucket.finding
+    kind = class_of(finding)
+    digest = bucket.fingerprint.rpartition(":")[2]
+    level = LEVELS[policy.action(finding)]
+    result: dict[str, Json] = {
+        "ruleId": kind.value,
+        "ruleIndex": RULES.index(kind),
+        "level": "note" if level is RemarkLevel.NOTICE else level.value,
+        "message": {"text": _message(_says(bucket))},
+        "locations": [_location(place) for place in places.of(bucket)[:MOST_LOCATIONS]],
+        # GitHub reads the second one only. Without it, all buckets of one line would be one alert.
+        "partialFingerprints": {FINGERPRINT: digest, "primaryLocationLineHash": f"{digest}:1"},
+        "baselineState": "unchanged" if bucket.comparison in _UNCHANGED else "new",
+        "properties": _properties(bucket),
+    }
+    if bucket.comparison is Comparison.ACCEPTED:
+        result["suppressions"] = [{"kind": "external", "status": "accepted"}]
+    return result
+
+
+def _says(bucket: Bucket) -> str:
+    finding = bucket.finding
+    known = _SAID.get(bucket.comparison, "")
+    issue = f" (issue {publishable(bucket.issue, limit=80)})" if bucket.issue else ""
+    return " ".join(
+        part
+        for part in (
+            f"{publishable(finding.api, limit=200)}: {publishable(claim(finding), limit=600)}",
+            f"{where_text(finding)}.",
+            f"{known}{issue}." if known else "",
+            f"Run it again: ciguard reproduce {short(bucket.fingerprint)}",
+        )
+        if part
+    )
+
+
+def _properties(bucket: Bucket) -> dict[str, Json]:
+    finding = bucket.finding
+    return {
+        "bucket": bucket.fingerprint,
+        "comparison": bucket.comparison.value,
+        "severity": finding.severity.label,
+        "oracle": publishable(f"{finding.oracle}/{finding.kind}", limit=100),
+        "library": publishable(finding.library, limit=100),
+        "api": publishable(finding.api, limit=200),
+        "targets": [publishable(name, limit=100) for name in finding.targets[:10]],
+        "reproducer": publishable(bucket.reproducer, limit=200),
+        "issue": publishable(bucket.issue, limit=100),
+    }
+
+
+def _location(place: Place) -> dict[str, Json]:
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": quote(place.path, safe="/"), "uriBaseId": "%SRCROOT%"},
+            "region": {"startLine": place.line},
+        }
+    }
+
+
+def _message(text: str) -> str:
+    """Return text in which a viewer finds neither a link nor a placeholder."""
+    return _PLACEHOLDER.sub(r"{{\1}}", _LINK.sub("] ", text))

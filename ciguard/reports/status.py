@@ -1,0 +1,101 @@
+"""What a pull request shows of a run: one sentence, a conclusion, a summary, remarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Action, BaselineState, Remark, RemarkLevel, Verdict
+from ciguard.errors import ExitCode
+from ciguard.reports.caveats import was_cut_short
+from ciguard.reports.remarks import is_new, remarks
+from ciguard.reports.summary import bounded, summary_blocks
+from ciguard.reports.wording import counts_text, fixed_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.reports.received import ReceivedRun
+
+_MOST_SUMMARY_BYTES = 60_000
+"""GitHub takes 65,535 characters, in a check run as in a comment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """A run in the words and limits of a pull request. All of it is inert and bounded."""
+
+    conclusion: str
+    """Of a check run: `success`, `failure`, `neutral`, `cancelled`."""
+    title: str
+    """The verdict as one sentence."""
+    summary: str
+    """Markdown."""
+    remarks: tuple[Remark, ...] = ()
+    """The loudest and gravest first."""
+
+
+def status_of(run: ReceivedRun, folder: Path) -> Status:
+    """Return what a pull request shows of a run.
+
+    Args:
+        run: as its folder tells it.
+        folder: where its reproducers are.
+    """
+    event = run.finished
+    conclusion = _conclusion(run)
+    counts = counts_text(event.buckets, fixed=fixed_text(event, run.plan))
+    is_contradiction = conclusion == "failure" and event.exit_code == ExitCode.CLEAN
+    parts = [
+        "NOT RUN: the results contradict themselves" if is_contradiction else event.verdict.value,
+        counts,
+        *(["some targets NOT RUN"] if was_cut_short(event, run.plan) else []),
+        *_of_baseline(run),
+    ]
+    return Status(
+        conclusion=conclusion,
+        title=f"{parts[0]}: {'; '.join(parts[1:])}",
+        summary=bounded(summary_blocks(event, run.plan, folder), _MOST_SUMMARY_BYTES),
+        remarks=tuple(remarks(event, run.places, run.policy)),
+    )
+
+
+def lost_status(reason: str) -> Status:
+    """Return what a pull request shows where a run left no readable results.
+
+    Args:
+        reason: as markdown.
+    """
+    title = "NOT RUN: there are no readable results, so nothing can be concluded"
+    return Status(
+        conclusion="failure",
+        title=title,
+        summary=f"# ciguard: NOT RUN\n\n{reason}\n",
+        remarks=(Remark(level=RemarkLevel.ERROR, title="ciguard", message=title),),
+    )
+
+
+def _conclusion(run: ReceivedRun) -> str:
+    """Return what the run means for the pull request.
+
+    Grey, not green, where a whole target is missing or nothing was compared.
+    """
+    event = run.finished
+    if event.verdict is Verdict.INTERRUPTED:
+        return "cancelled"
+    failing = any(is_new(b) and run.policy.action(b.finding) is Action.FAIL for b in event.buckets)
+    is_clean = event.verdict in {Verdict.CLEAN, Verdict.ESTABLISHED}
+    if event.exit_code != ExitCode.CLEAN or not is_clean:
+        return "failure"
+    if failing and event.verdict is Verdict.CLEAN:
+        return "failure"
+    if event.verdict is Verdict.ESTABLISHED or was_cut_short(event, run.plan):
+        return "neutral"
+    return "success"
+
+
+def _of_baseline(run: ReceivedRun) -> list[str]:
+    standing = run.finished.baseline
+    if standing is None or standing.state is BaselineState.FRESH:
+        return []
+    return [f"baseline {standing.state.value.upper()}"]

@@ -1,0 +1,165 @@
+"""`ciguard publish`: real results of a real run, against a server on the loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from github_repository import NAME
+from github_server import TOKEN, GitHubServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RUN = ("run", "--target", "current[planted]", "--budget", "6s", "--max-cases")
+ESTABLISH = (*RUN, "64", "--api", "planted.double")
+FIND = (*RUN, "320", "--api", "planted.checked", "--compare-only")
+HEAD = "a" * 40
+PUBLISH = ("publish", "--check", "--head-sha", HEAD)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which a run has found something new."""
+    made = tmp_path_factory.mktemp("repository")
+    (made / "requirements.txt").write_text("# what we build on\nplanted==1.0\n", "utf-8")
+    codes = [ciguard(made, *words).returncode for words in (ESTABLISH, FIND)]
+    assert codes == [0, 1]
+    return made
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with GitHubServer() as made:
+        made.repository.create_issue({"title": "a pull request"}, "")
+        made.repository.heads[1] = HEAD
+        yield made
+    assert made.violations == []
+
+
+def ciguard(folder: Path, *words: str, **given: str) -> subprocess.CompletedProcess[str]:
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("CIGUARD_", "GITHUB_", "GH_"))}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
+    return subprocess.run(
+        [sys.executable, "-m", "ciguard", *words],
+        cwd=folder,
+        env={**kept, "PATH": path, "CI": "true", **given},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def publish(
+    folder: Path, server: GitHubServer, *words: str, **given: str
+) -> subprocess.CompletedProcess[str]:
+    there = {
+        "GITHUB_API_URL": server.address(),
+        "GITHUB_TOKEN": TOKEN,
+        "GITHUB_REPOSITORY": NAME,
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_RUN_ID": "77",
+    }
+    return ciguard(folder, *PUBLISH, *words, **(there | given))
+
+
+def test_what_a_run_has_found_is_a_check_run_and_a_comment(
+    folder: Path, server: GitHubServer
+) -> None:
+    answer = publish(folder, server, "--comment", "--pull-request", "1")
+
+    assert answer.returncode == 0, answer.stderr
+    run = server.checks.runs[0]
+    assert (run["status"], run["conclusion"]) == ("completed", "failure")
+    assert run["output"]["title"].startswith("NEW FINDINGS: ")
+    assert run["details_url"] == f"https://github.com/{NAME}/actions/runs/77"
+    assert "```python" in run["output"]["summary"]
+    for annotation in server.checks.annotations[run["id"]]:
+        assert (annotation["path"], annotation["start_line"]) == ("requirements.txt", 2)
+    (comment,) = server.repository.issues[1].comments
+    assert f"Of commit {HEAD[:12]}" in comment["body"]
+    assert TOKEN not in answer.stdout + answer.stderr
+
+
+def test_without_the_permission_the_annotations_go_to_the_log(
+    folder: Path, server: GitHubServer
+) -> None:
+    server.checks.may_write = False
+
+    refused = publish(folder, server)
+    alone = publish(folder, server, GITHUB_TOKEN="")
+
+    for answer in (refused, alone):
+        assert answer.returncode == 0
+        assert "No check run, for want of permission" in answer.stdout
+        assert "::error file=requirements.txt,line=2,title=NEW " in answer.stdout
+        assert "checks: write" in answer.stderr
+
+
+def test_results_that_are_missing_are_a_failed_check(tmp_path: Path, server: GitHubServer) -> None:
+    answer = publish(tmp_path, server)
+
+    assert answer.returncode == 3
+    assert server.checks.runs[0]["conclusion"] == "failure"
+    assert server.checks.runs[0]["output"]["title"].startswith("NOT RUN")
+    assert "not the results of a run" in answer.stderr
+
+
+def test_no_results_say_where_they_go(folder: Path, tmp_path: Path, server: GitHubServer) -> None:
+    run = json.loads((folder / ".ciguard/run/run.json").read_text("utf-8"))
+    run["repository"], run["parameters"]["issues"] = "evil/name", "github:evil/name"
+    run["head_sha"], run["pull_request"] = "b" * 40, 2
+    (tmp_path / "run.json").write_text(json.dumps(run), "utf-8")
+    buckets = (folder / ".ciguard/run/buckets.jsonl").read_bytes()
+    (tmp_path / "buckets.jsonl").write_bytes(buckets)
+
+    answer = publish(folder, server, str(tmp_path))
+
+    assert answer.returncode == 0, answer.stderr
+    assert {one["head_sha"] for one in server.checks.runs} == {HEAD}
+    assert all(request.path.startswith(f"/repos/{NAME}/") for request in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("publish", "--head-sha", HEAD, "--repository", NAME), "say --check, --comment, or both"),
+        (
+            ("publish", "--comment", "--head-sha", HEAD, "--repository", NAME),
+            "--comment: on which pull request?",
+        ),
+        ((*PUBLISH, "--repository", "not-a-repository"), "no repository. Write owner/name"),
+        (PUBLISH, "Missing option '--repository'"),
+        (("publish", "--check", "--repository", NAME), "Missing option '--head-sha'"),
+    ],
+)
+def test_what_is_missing_is_told(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    answer = ciguard(tmp_path, *words)
+
+    assert answer.returncode == 2
+    assert says in answer.stderr
+
+
+def test_the_folder_of_a_run_has_a_sarif_file_with_the_finding_at_the_requirement(
+    folder: Path,
+) -> None:
+    log = json.loads((folder / ".ciguard/run/report.sarif").read_text("utf-8"))
+
+    new = [one for one in log["runs"][0]["results"] if one["baselineState"] == "new"]
+    assert new
+    location = new[0]["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "requirements.txt"
+    assert location["region"]["startLine"] == 2
+
+
+def test_run_json_says_that_the_baseline_is_fresh(folder: Path) -> None:
+    run = json.loads((folder / ".ciguard/run/run.json").read_text("utf-8"))
+
+    assert run["baseline"]["state"] == "fresh"
+    assert run["baseline"]["updated_at"]

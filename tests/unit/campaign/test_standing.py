@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from baseline_examples import record
+
+from ciguard.baseline import FolderStore, Sighting
+from ciguard.campaign.conclude import Memory
+from ciguard.campaign.frontier import Frontier
+from ciguard.campaign.standing import standing_of
+from ciguard.domain import BaselineStanding, BaselineState, TargetSummary
+from ciguard.errors import BaselineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ciguard.baseline import Records
+
+NOW = datetime(2026, 2, 1, tzinfo=UTC)
+TORCH = "torch==2.13.0"
+
+
+def memory(
+    folder: Path, *runs: Sighting, records: Records | None = None, is_first: bool = False
+) -> Memory:
+    frontier = Frontier(folder)
+    for run in runs:
+        frontier.note(run)
+    frontier.save()
+    return Memory(
+        store=FolderStore(folder),
+        records=records or {},
+        is_first=is_first,
+        frontier=Frontier(folder, is_first=is_first),
+    )
+
+
+def ran(time: str, **versions: str) -> Sighting:
+    return Sighting(time=time, versions=tuple(versions.items()))
+
+
+def target(name: str, version: str, *, not_run: str = "") -> TargetSummary:
+    return TargetSummary(
+        name=name,
+        library="torch",
+        version=version,
+        python="3.11.7",
+        device="cpu",
+        packages={},
+        confined_by=(),
+        apis=1,
+        not_run=not_run,
+    )
+
+
+def standing(
+    held: Memory, versions: Mapping[str, str], *, base: tuple[str, ...] = (), now: datetime = NOW
+) -> BaselineStanding:
+    targets = [target(name, version) for name, version in versions.items()]
+    return standing_of(held, targets, base=base, now=now)
+
+
+def test_a_baseline_that_does_not_exist_is_missing(tmp_path: Path) -> None:
+    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"), is_first=True)
+
+    assert standing(held, {"torch": "2.13.0"}) == BaselineStanding(state=BaselineState.MISSING)
+
+
+def test_one_of_the_last_two_weeks_with_the_same_versions_is_fresh(tmp_path: Path) -> None:
+    held = memory(tmp_path, ran("2026-01-18T00:00:00Z", torch="2.13.0", jax="0.10.2"))
+
+    assert standing(held, {"torch": "2.13.0"}) == BaselineStanding(
+        state=BaselineState.FRESH, updated_at="2026-01-18T00:00:00Z"
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "version", "reason"),
+    [
+        ("2026-01-17T23:00:00Z", "2.13.0", "it was last run on current 14 days ago"),
+        (
+            "2026-01-31T00:00:00Z",
+            "2.12.0",
+            "it ran on current in version 2.12.0, this run has 2.13.0",
+        ),
+    ],
+)
+def test_an_older_one_or_one_of_another_version_is_stale(
+    time: str, version: str, reason: str, tmp_path: Path
+) -> None:
+    held = memory(tmp_path, ran(time, current=version))
+
+    found = standing(held, {"current": "2.13.0"})
+
+    assert (found.state, found.reasons) == (BaselineState.STALE, (reason,))
+
+
+def test_a_target_that_never_ran_makes_it_stale(tmp_path: Path) -> None:
+    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"))
+
+    found = standing(held, {"torch": "2.13.0", "jax": "0.10.2"})
+
+    assert (found.state, found.reasons) == (BaselineState.STALE, ("it was never run on jax",))
+
+
+def test_the_latest_of_several_runs_counts(tmp_path: Path) -> None:
+    late, early = ran("2026-01-31T00:00:00Z", t="2"), ran("2025-01-31T00:00:00Z", t="1")
+
+    assert standing(memory(tmp_path, late, early), {"t": "2"}).state is BaselineState.FRESH
+
+
+def test_what_an_older_ciguard_has_written_is_told_from_its_records(tmp_path: Path) -> None:
+    one = record("v1:0123456789abcdef")
+    seen = one.last_seen
+
+    found = standing(
+        memory(tmp_path, records={one.fingerprint: one}),
+        {TORCH: "2.13.0"},
+        now=datetime(2026, 1, 10, tzinfo=UTC),
+    )
+
+    assert found == BaselineStanding(state=BaselineState.FRESH, updated_at=seen.time)
+
+
+def test_only_the_base_must_be_what_the_baseline_knows(tmp_path: Path) -> None:
+    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", old="2.12.0"))
+    versions = {"old": "2.12.0", "head": "2.13.0"}
+
+    assert standing(held, versions, base=("old",)).state is BaselineState.FRESH
+    assert standing(held, versions).state is BaselineState.STALE
+
+
+def test_a_target_that_could_not_run_says_nothing_of_the_baseline(tmp_path: Path) -> None:
+    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"))
+    lost = target("torch@cuda", "", not_run="no such device")
+
+    found = standing_of(held, [target("torch", "2.13.0"), lost], base=(), now=NOW)
+
+    assert found.state is BaselineState.FRESH
+
+
+def test_an_empty_baseline_that_says_nothing_of_its_runs_is_stale(tmp_path: Path) -> None:
+    found = standing(memory(tmp_path), {TORCH: "2.13.0"})
+
+    assert (found.state, found.updated_at) == (BaselineState.STALE, "")
+
+
+def test_a_time_that_no_ciguard_wrote_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "frontier.json").write_text(
+        '{"schema": 1, "explored": {}, "ran": {"t": ["yesterday", "1"]}}', "utf-8"
+    )
+
+    with pytest.raises(BaselineError, match="not readable"):
+        Frontier(tmp_path)

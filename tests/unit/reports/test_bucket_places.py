@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from finding_examples import call, crash
+
+from ciguard.domain import Bucket, PackageChange, Place, Plan, PlanMode
+from ciguard.reports.places import NOWHERE, Places, places_naming
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HERE = Place(path="model/net.py", line=12)
+REQUIRED = Place(path="requirements.txt", line=3)
+
+
+def bucket(api: str = "torch.fold") -> Bucket:
+    return Bucket(fingerprint="v1:0", grouping=(), finding=crash(case=call(api=api)))
+
+
+def changed(package: str) -> Plan:
+    change = PackageChange(package=package, base="1", head="2", place=REQUIRED)
+    return Plan(mode=PlanMode.PULL_REQUEST, changes=(change,))
+
+
+def test_a_use_comes_before_the_requirement_and_that_before_the_name() -> None:
+    named = {"torch": Place(path="ciguard.toml", line=2)}
+    used = replace(changed("torch"), uses={"torch.fold": (HERE, HERE)})
+
+    assert Places(plan=used, named=named).of(bucket()) == (HERE, REQUIRED)
+    assert Places(plan=used, named=named).of(bucket("torch.add")) == (REQUIRED,)
+    assert Places(named=named).of(bucket()) == (named["torch"],)
+    assert Places().of(bucket()) == (NOWHERE,)
+
+
+@pytest.mark.parametrize(
+    ("package", "targets", "is_meant"),
+    [
+        ("torch", ("torch==2.13.0",), True),
+        ("numpy", ("torch==2.13.0",), False),
+        ("Torch_Nightly", ("torch-nightly==2.14.0@cuda compile",), True),
+        ("torch", ("current",), True),
+        ("", ("./dist/torch.whl",), False),
+    ],
+)
+def test_a_changed_requirement_is_the_place_of_what_runs_on_that_package(
+    package: str,
+    targets: tuple[str, ...],
+    is_meant: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    one = bucket()
+    found = replace(one, finding=replace(one.finding, targets=targets))
+
+    assert (Places(plan=changed(package)).of(found) == (REQUIRED,)) is is_meant
+
+
+@pytest.mark.parametrize("path", ["", "a\nb", "a\u202eb", "x" * 501, "\ud800"])
+def test_a_path_that_no_repository_has_is_no_place(path: str) -> None:
+    plan = Plan(mode=PlanMode.BATCH, uses={"torch.fold": (Place(path=path, line=1),)})
+
+    assert Places(plan=plan).of(bucket()) == (NOWHERE,)
+
+
+def test_the_line_that_names_the_library_is_found(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("# torch\nnumpy\npytorch-x\nTorch>=2\n", "utf-8")
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\ndependencies = [\n  "tensorflow_cpu==2.12.0",\n]\n', "utf-8"
+    )
+
+    named = places_naming(
+        {"torch": ["current"], "tensorflow": ["tensorflow-cpu==2.12.0"], "jax": ["jax==0.10.2"]},
+        tmp_path,
+    )
+
+    assert named == {
+        "torch": Place(path="requirements.txt", line=4),
+        "tensorflow": Place(path="pyproject.toml", line=3),
+        "": Place(path="pyproject.toml", line=1),
+    }
+
+
+def test_the_configuration_comes_first_and_paths_begin_at_the_root_of_the_repository(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".git").mkdir()
+    package = tmp_path / "packages" / "one"
+    package.mkdir(parents=True)
+    (tmp_path / "requirements.txt").write_text("torch\njax\n", "utf-8")
+    (package / "ciguard.toml").write_text('targets = ["torch==2.13.0"]\n', "utf-8")
+
+    named = places_naming({"torch": [], "jax": []}, package)
+
+    assert named["torch"] == Place(path="packages/one/ciguard.toml", line=1)
+    assert named["jax"] == Place(path="requirements.txt", line=2)
+
+
+def test_a_repository_with_nothing_but_a_readme_has_a_place(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("\n# Title\n", "utf-8")
+    (tmp_path / "setup.py").mkdir()
+
+    assert places_naming({}, tmp_path) == {"": Place(path="README.md", line=1)}
+    assert places_naming({}, tmp_path / "setup.py") == {"": NOWHERE}

@@ -1,0 +1,242 @@
+"""What a verdict must not be read without, in everything that a person or a program sees."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+from markdown_it import MarkdownIt
+
+from ciguard.domain import (
+    BaselineStanding,
+    BaselineState,
+    Bucket,
+    Comparison,
+    Confirmation,
+    Event,
+    RunFinished,
+    Verdict,
+)
+from ciguard.reports import REPORTERS, Destination
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ciguard.domain import Plan
+
+STALE = BaselineStanding(
+    state=BaselineState.STALE,
+    updated_at="2026-01-02T03:04:05Z",
+    reasons=("it was last run on torch==2.13.0 20 days ago", "it was never run on @everyone"),
+)
+MISSING = BaselineStanding(state=BaselineState.MISSING)
+FRESH = BaselineStanding(state=BaselineState.FRESH, updated_at="2026-01-02T03:04:05Z")
+
+
+def shown(name: str, events: list[Event], folder: Path) -> str:
+    """Return what a reporter shows, as plain words."""
+    stream = io.StringIO()
+    reporter = REPORTERS.get(name)(Destination(folder=folder, stream=stream, sources=folder))
+    for event in events:
+        reporter.receive(event)
+    reporter.close()
+    files = {"summary": "summary.md", "junit": "junit.xml", "sarif": "report.sarif"}
+    text = (folder / files[name]).read_text("utf-8") if name in files else stream.getvalue()
+    return " ".join(text.replace("&#58;", ":").replace("\n  ", " ").split())
+
+
+EVERYWHERE = pytest.mark.parametrize(
+    "name", ["summary", "junit", "sarif", "plain", "github", "terminal"]
+)
+
+
+@EVERYWHERE
+def test_a_stale_baseline_is_said_aloud_everywhere(
+    name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    text = shown(name, [*planned[:-1], finished(baseline=STALE)], tmp_path)
+
+    assert "The baseline is STALE, last updated 2026-01-02" in text
+
+
+@EVERYWHERE
+def test_a_missing_baseline_is_said_aloud_everywhere(
+    name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    ended = finished(baseline=MISSING, parameters={"base": ["torch==2.12.0"]})
+
+    text = shown(name, [*planned[:-1], ended], tmp_path)
+
+    assert "The baseline is MISSING: only what the base shows" in text
+
+
+@EVERYWHERE
+def test_a_row_of_the_plan_that_was_skipped_is_not_run_everywhere(
+    name: str, planned: list[Event], tmp_path: Path
+) -> None:
+    text = shown(name, planned, tmp_path)
+
+    assert "no runner with a GPU is configured" in text
+
+
+@pytest.mark.parametrize("name", ["summary", "junit", "plain", "github"])
+def test_what_is_gone_is_fixed_by_the_pull_request_where_there_is_one(
+    name: str, events: list[Event], planned: list[Event], tmp_path: Path
+) -> None:
+    assert "fixed by this pull request" in shown(name, planned, tmp_path).lower()
+    assert "fixed by this pull request" not in shown(name, events, tmp_path).lower()
+
+
+@pytest.mark.parametrize("name", ["summary", "junit", "plain", "sarif"])
+def test_what_is_known_is_shown_with_its_issue(
+    name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    known = replace(_of(finished(), Comparison.KNOWN), issue="4711")
+
+    text = shown(name, [*planned[:-1], finished(buckets=(known,))], tmp_path)
+
+    assert "4711" in text
+
+
+def test_the_summary_links_the_issue_of_a_repository_and_no_other_address(
+    finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    known = replace(_of(finished(), Comparison.KNOWN), issue="4711")
+
+    def summary(issue: str, tracker: object) -> str:
+        buckets = (replace(known, issue=issue),)
+        ended = finished(buckets=buckets, parameters={"issues": tracker})
+        shown("summary", [ended], tmp_path)
+        text = (tmp_path / "summary.md").read_text("utf-8")
+        return str(MarkdownIt("gfm-like").render(text))
+
+    assert '<a href="https://github.com/o/n.x/issues/4711">#4711<' in summary(
+        "4711", "github:o/n.x"
+    )
+    assert "https://ghe.example/o/n/issues/1" in summary("1", "github:https://ghe.example/o/n")
+    for issue, tracker in (
+        ("4711", "github:javascript:alert(1)"),
+        ("4711", "github:o/n)[x](http://evil"),
+        ("4711", ["github:o/n"]),
+        ("1)[x](http://evil", "github:o/n"),
+        ("٣", "github:o/n"),
+    ):
+        assert "<a " not in summary(issue, tracker)
+
+
+def test_the_sections_of_the_summary_come_in_the_order_of_what_matters(
+    planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    pending = replace(
+        _of(finished(), Comparison.NEW),
+        fingerprint="v1:00000000000000ff",
+        confirmation=Confirmation.PENDING,
+    )
+    ended = finished(buckets=(*finished().buckets, pending), baseline=STALE)
+
+    text = shown("summary", [*planned[:-1], ended], tmp_path)
+
+    order = [
+        "# ciguard: NEW FINDINGS",
+        "11 new buckets",
+        "The baseline is STALE",
+        "## NEW (12)",
+        "## FIXED BY THIS PULL REQUEST (1)",
+        "## KNOWN (1)",
+        "## FLAKY (1)",
+        "## UNCONFIRMED (1)",
+        "## NOT RUN (3)",
+        "## Targets",
+        "## What was chosen and why",
+        "tensorflow-cpu goes from 2.12.0 to 2.21.0",
+        "## Seconds by stage",
+    ]
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+
+
+@pytest.mark.parametrize("name", ["summary", "github", "sarif"])
+def test_names_in_caveats_are_inert(
+    name: str, events: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    lost = replace(finished().targets[3], name="x](http://evil)\n::error::@everyone<img src=x>")
+    ended = finished(baseline=STALE, targets=(lost,))
+
+    text = shown(name, [*events[:-1], ended], tmp_path)
+
+    assert "\n::error::@" not in text
+    if name == "summary":
+        assert "](http" not in text
+        assert "@everyone" not in text
+        assert "<img" not in text
+
+
+@pytest.mark.parametrize(
+    ("standing", "expected"),
+    [
+        (None, None),
+        (MISSING, {"state": "missing", "updated_at": None, "reasons": []}),
+        (FRESH, {"state": "fresh", "updated_at": "2026-01-02T03:04:05Z", "reasons": []}),
+        (
+            STALE,
+            {
+                "state": "stale",
+                "updated_at": "2026-01-02T03:04:05Z",
+                "reasons": list(STALE.reasons),
+            },
+        ),
+    ],
+)
+def test_programs_read_how_far_the_baseline_can_be_trusted(
+    standing: BaselineStanding | None,
+    expected: object,
+    finished: Callable[..., RunFinished],
+    tmp_path: Path,
+) -> None:
+    shown("json", [finished(baseline=standing)], tmp_path)
+
+    run = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    assert run["baseline"] == expected
+
+
+def test_programs_read_the_plan_and_where_libraries_are_named(
+    planned: list[Event], plan: Plan, tmp_path: Path
+) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==2.13.0\n", "utf-8")
+
+    shown("json", planned, tmp_path)
+
+    run = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    assert run["plan"]["skipped"][0]["reason"] == plan.skipped[0].reason
+    assert run["places"]["torch"] == {"path": "requirements.txt", "line": 1}
+
+
+def test_a_run_that_establishes_the_baseline_says_that_nothing_was_compared(
+    finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    ended = finished(baseline=MISSING, verdict=Verdict.ESTABLISHED, exit_code=0)
+
+    text = shown("summary", [ended], tmp_path)
+
+    assert "The baseline was MISSING: this run establishes it, so nothing was compared" in text
+
+
+def test_a_dashboard_shows_a_stale_baseline_as_skipped_and_a_fresh_one_as_passed(
+    finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    def result(standing: BaselineStanding) -> list[str]:
+        shown("junit", [finished(baseline=standing)], tmp_path)
+        root = ET.parse(tmp_path / "junit.xml").getroot()  # noqa: S314 - written by this test
+        (case,) = root.findall(".//testcase[@name='baseline']")
+        return [child.tag for child in case]
+
+    assert result(STALE) == result(MISSING) == ["skipped"]
+    assert result(FRESH) == []
+
+
+def _of(event: RunFinished, comparison: Comparison) -> Bucket:
+    return next(bucket for bucket in event.buckets if bucket.comparison is comparison)

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    Place,
+    Plan,
+    Policy,
+    Remark,
+    RemarkLevel,
+    RunFinished,
+    Verdict,
+)
+from ciguard.reports.places import Places
+from ciguard.reports.remarks import remarks, workflow_commands
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMMAND = re.compile(r"::(\w+) ([^:]*)::(.*)")
+
+
+def read(command: str) -> tuple[str, dict[str, str], str]:
+    """Read a command as the runner does."""
+    found = COMMAND.fullmatch(command)
+    assert found is not None, command
+    stated = dict(part.split("=", 1) for part in found[2].split(","))
+    return found[1], {key: unquote(text) for key, text in stated.items()}, unquote(found[3])
+
+
+def test_every_new_bucket_is_remarked_at_its_place_the_loudest_first(
+    finished: Callable[..., RunFinished], plan: Plan
+) -> None:
+    said = remarks(finished(targets=()), Places(plan=plan), Policy())
+
+    assert [one.level for one in said].count(RemarkLevel.ERROR) == 11
+    assert said[0].title == "NEW crash: tf.raw_ops.MaxPool3D"
+    assert said[0].place == Place(path="model/net.py", line=12)
+    assert "ciguard reproduce abcd0001" in said[0].message
+    assert [one.title for one in said if one.level is RemarkLevel.NOTICE] == [
+        "NEW change of behaviour: torch.add",
+        "ciguard",
+    ]
+
+
+def test_a_run_that_establishes_the_baseline_remarks_no_bucket(
+    finished: Callable[..., RunFinished],
+) -> None:
+    said = remarks(finished(verdict=Verdict.ESTABLISHED), Places(), Policy())
+
+    assert {one.title for one in said} == {"ciguard"}
+
+
+def test_what_github_would_not_show_is_counted_in_the_last_one() -> None:
+    many = [
+        Remark(level=level, title=f"t{number}", message="m")
+        for level in RemarkLevel
+        for number in range(14)
+    ]
+
+    commands = [read(command) for command in workflow_commands(many)]
+
+    assert [kind for kind, _, _ in commands] == ["error"] * 10 + ["warning"] * 10 + ["notice"] * 10
+    assert commands[8][1]["title"] == "t8"
+    assert commands[9][2] == "5 more, which GitHub does not show here: see the summary."
+
+
+def test_ten_of_a_level_are_all_shown() -> None:
+    ten = [Remark(level=RemarkLevel.ERROR, title=f"t{n}", message="m") for n in range(10)]
+
+    assert [read(one)[1]["title"] for one in workflow_commands(ten)] == [f"t{n}" for n in range(10)]
+
+
+@given(
+    title=st.text(max_size=60),
+    message=st.text(max_size=60).map(lambda text: text * 100),
+    path=st.text(max_size=60),
+)
+def test_a_command_is_one_line_of_bounded_length_and_says_nothing_else(
+    title: str, message: str, path: str
+) -> None:
+    remark = Remark(
+        level=RemarkLevel.ERROR,
+        title=title,
+        message=message,
+        place=Place(path=path, line=3),
+    )
+
+    (command,) = workflow_commands([remark])
+
+    assert len(command.splitlines()) <= 1 or not set("\r\n") & set(command)
+    assert len(command) <= 4_096 + 20
+    kind, stated, _ = read(command)
+    assert kind == "error"
+    assert set(stated) == {"file", "line", "title"}
+    assert stated["line"] == "3"
+
+
+def test_paths_of_this_machine_are_not_published(finished: Callable[..., RunFinished]) -> None:
+    lost = replace(finished().targets[3], not_run="no driver in /home/somebody/secret/driver.so")
+
+    said = remarks(finished(targets=(lost,)), Places(), Policy())
+
+    assert any("driver.so" in one.message for one in said)
+    assert not any("somebody" in one.message for one in said)

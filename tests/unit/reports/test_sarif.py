@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from finding_examples import crash
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft4Validator
+
+from ciguard.domain import (
+    BaselineStanding,
+    BaselineState,
+    Bucket,
+    Comparison,
+    Confirmation,
+    FindingClass,
+    Place,
+    Plan,
+    PlanMode,
+    Policy,
+    RunFinished,
+    Verdict,
+)
+from ciguard.reports import sarif
+from ciguard.reports.places import Places
+from ciguard.reports.sarif import sarif_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+SCHEMA = Path(__file__).parents[2] / "examples" / "schemas" / "sarif-2.1.0.json"
+VALIDATOR = Draft4Validator(json.loads(SCHEMA.read_text("utf-8")))
+NOWHERE = Places()
+
+
+def run_of(event: RunFinished, places: Places = NOWHERE) -> Any:
+    """Return the one run of the file, which is valid."""
+    log = json.loads(sarif_text(event, places, Policy()))
+    assert [error.message[:200] for error in VALIDATOR.iter_errors(log)] == []
+    assert len(log["runs"]) == 1
+    return log["runs"][0]
+
+
+def results(event: RunFinished, places: Places = NOWHERE) -> dict[str, Any]:
+    """Return results by the first digits of their bucket."""
+    told = run_of(event, places)["results"]
+    return {one["partialFingerprints"]["ciguard/v1"][:8]: one for one in told}
+
+
+def ended(*buckets: Bucket) -> RunFinished:
+    return RunFinished(
+        verdict=Verdict.NEW_FINDINGS,
+        exit_code=1,
+        summary="",
+        targets=(),
+        buckets=buckets,
+        stages={},
+    )
+
+
+def bucket(number: int = 1, **changes: Any) -> Bucket:
+    found = crash()
+    changed = {key: changes.pop(key) for key in ("message", "api", "library") if key in changes}
+    return replace(
+        Bucket(
+            fingerprint=f"v1:{number:08x}00000000",
+            grouping=(),
+            finding=replace(found, **changed),
+            confirmation=Confirmation.CONFIRMED,
+        ),
+        **changes,
+    )
+
+
+def test_what_is_new_and_what_is_still_there_is_a_result_and_nothing_else(
+    finished: Callable[..., RunFinished],
+) -> None:
+    told = results(finished())
+
+    states = {name: one["baselineState"] for name, one in told.items()}
+    assert states["abcd0001"] == states["abcd0002"] == states["abcd0004"] == "new"
+    assert states["abcd0003"] == states["abcd0007"] == "unchanged"
+    assert not {"abcd0005", "abcd0006"} & set(states)  # fixed, flaky
+    assert len(told) == 14
+
+
+def test_a_bucket_that_could_not_be_confirmed_is_no_result() -> None:
+    assert results(ended(bucket(confirmation=Confirmation.PENDING))) == {}
+
+
+def test_what_was_accepted_is_suppressed() -> None:
+    (told,) = results(ended(bucket(comparison=Comparison.ACCEPTED))).values()
+
+    assert told["suppressions"] == [{"kind": "external", "status": "accepted"}]
+
+
+def test_the_level_is_what_the_policy_does_about_it(
+    finished: Callable[..., RunFinished],
+) -> None:
+    told = results(finished())
+
+    assert told["abcd0001"]["level"] == "error"
+    assert told["abcd0004"]["level"] == "note"
+
+
+def test_a_security_relevant_crash_is_graded_and_nothing_else_is() -> None:
+    rules = run_of(ended())["tool"]["driver"]["rules"]
+
+    graded = {one["id"]: one["properties"].get("security-severity") for one in rules}
+    assert graded.pop("security-crash") == "8.0"
+    assert set(graded.values()) == {None}
+    assert [one["id"] for one in rules] == [kind.value for kind in FindingClass]
+    assert all(one["help"]["text"] and one["fullDescription"]["text"] for one in rules)
+    assert max(len(one["properties"]["tags"]) for one in rules) <= 20
+
+
+def test_a_result_is_at_every_use_of_the_api_and_at_the_requirement_that_changed(
+    finished: Callable[..., RunFinished], plan: Plan
+) -> None:
+    told = results(finished(), Places(plan=plan))["abcd0001"]
+
+    places = [one["physicalLocation"] for one in told["locations"]]
+    assert [(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places] == [
+        ("model/net.py", 12),
+        ("model/old%20net.py", 7),
+        ("requirements.txt", 3),
+    ]
+
+
+def test_a_result_that_nothing_leads_to_has_a_place_all_the_same() -> None:
+    (told,) = results(ended(bucket())).values()
+
+    assert told["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "ciguard.toml", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 1},
+    }
+
+
+def test_buckets_of_one_line_are_told_apart_by_github() -> None:
+    told = results(ended(bucket(1), bucket(2)))
+
+    hashes = {one["partialFingerprints"]["primaryLocationLineHash"] for one in told.values()}
+    assert hashes == {"0000000100000000:1", "0000000200000000:1"}
+
+
+def test_the_same_run_gives_the_same_file(finished: Callable[..., RunFinished]) -> None:
+    texts = {sarif_text(finished(), NOWHERE, Policy()) for _ in range(3)}
+
+    assert len(texts) == 1
+
+
+def test_what_the_verdict_must_not_be_read_without_is_in_the_file(
+    finished: Callable[..., RunFinished], plan: Plan
+) -> None:
+    stale = BaselineStanding(state=BaselineState.STALE, reasons=("it was never run on x",))
+
+    (invocation,) = run_of(finished(baseline=stale), Places(plan=plan))["invocations"]
+
+    said = [note["message"]["text"] for note in invocation["toolExecutionNotifications"]]
+    assert said[0].startswith("The baseline is STALE: it was never run on x")
+    assert any("no runner with a GPU is configured" in text for text in said)
+    assert (invocation["executionSuccessful"], invocation["exitCode"]) == (True, 1)
+
+
+def test_a_run_that_did_not_run_is_no_success_of_the_tool() -> None:
+    (invocation,) = run_of(replace(ended(), verdict=Verdict.NOT_RUN, exit_code=3))["invocations"]
+
+    assert not invocation["executionSuccessful"]
+
+
+def test_more_results_than_github_accepts_are_cut_gravest_first_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, finished: Callable[..., RunFinished]
+) -> None:
+    monkeypatch.setattr(sarif, "MOST_RESULTS", 5)
+
+    run = run_of(finished())
+
+    (note,) = [
+        one["message"]["text"]
+        for one in run["invocations"][0]["toolExecutionNotifications"]
+        if "left out" in one["message"]["text"]
+    ]
+    assert note == "9 of 14 results are left out: GitHub accepts no more."
+    assert {one["properties"]["severity"] for one in run["results"]} == {"critical"}
+
+
+def test_a_file_that_compresses_badly_is_cut_to_what_github_accepts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sarif, "MOST_BYTES", 100_000)
+    rng = random.Random(0)  # noqa: S311 - text, no secret
+    buckets = [
+        bucket(number, message="".join(chr(rng.randrange(0x4E00, 0x9FFF)) for _ in range(600)))
+        for number in range(1, 301)
+    ]
+
+    text = sarif_text(ended(*buckets), NOWHERE, Policy())
+
+    log = json.loads(text)["runs"][0]
+    kept = len(log["results"])
+    notes = [n["message"]["text"] for n in log["invocations"][0]["toolExecutionNotifications"]]
+    assert len(gzip.compress(text.encode(), compresslevel=6)) <= 100_000
+    assert 50 < kept < 300
+    assert notes == [f"{300 - kept} of 300 results are left out: GitHub accepts no more."]
+
+
+TEXTS = st.text(max_size=80) | st.sampled_from(
+    ["](javascript:alert(1))", "[a](0)", "{0}", "\ud800", "\x00", "%SRCROOT%", "/home/me/x.py: no"]
+)
+
+
+@given(message=TEXTS, api=TEXTS, library=TEXTS, path=TEXTS, line=st.integers(1, 2**31 - 1))
+def test_no_text_of_a_library_or_plan_makes_the_file_invalid(
+    message: str, api: str, library: str, path: str, line: int
+) -> None:
+    used = Plan(mode=PlanMode.BATCH, uses={api: (Place(path=path, line=line),)})
+
+    (told,) = results(
+        ended(bucket(message=message, api=api, library=library)), Places(plan=used)
+    ).values()
+
+    assert "](" not in told["message"]["text"]
+    assert told["message"]["text"].isprintable()
+    assert told["locations"]

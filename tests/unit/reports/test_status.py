@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from markdown_it import MarkdownIt
+
+from ciguard.domain import (
+    BaselineStanding,
+    BaselineState,
+    Comparison,
+    Policy,
+    RunFinished,
+    Verdict,
+)
+from ciguard.reports.places import Places
+from ciguard.reports.received import ReceivedRun
+from ciguard.reports.status import lost_status, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ciguard.domain import Plan
+    from ciguard.reports import Status
+
+
+@pytest.fixture
+def ending(finished: Callable[..., RunFinished], tmp_path: Path) -> Callable[..., Status]:
+    """Return what makes the status of a run without buckets and lost targets, with changes."""
+
+    def made(plan: Plan | None = None, **changes: object) -> Status:
+        plain = {
+            "verdict": Verdict.CLEAN,
+            "exit_code": 0,
+            "buckets": (),
+            "targets": finished().targets[:1],
+        }
+        run = ReceivedRun(
+            finished=finished(**(plain | changes)), places=Places(plan=plan), policy=Policy()
+        )
+        return status_of(run, tmp_path)
+
+    return made
+
+
+def test_nothing_new_on_every_target_is_green(ending: Callable[..., Status]) -> None:
+    status = ending()
+
+    assert (status.conclusion, status.title) == ("success", "NOTHING NEW: 0 new")
+    assert status.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "exit_code", "expected"),
+    [
+        (Verdict.NEW_FINDINGS, 1, "failure"),
+        (Verdict.NOT_RUN, 3, "failure"),
+        (Verdict.INTERRUPTED, 130, "cancelled"),
+        (Verdict.ESTABLISHED, 0, "neutral"),
+        (Verdict.CLEAN, 3, "failure"),
+        (Verdict.NEW_FINDINGS, 0, "failure"),
+        (Verdict.NOT_RUN, 0, "failure"),
+    ],
+)
+def test_nothing_else_is_green(
+    verdict: Verdict, exit_code: int, expected: str, ending: Callable[..., Status]
+) -> None:
+    assert ending(verdict=verdict, exit_code=exit_code).conclusion == expected
+
+
+def test_a_clean_verdict_beside_findings_that_fail_is_no_clean_one(
+    ending: Callable[..., Status], finished: Callable[..., RunFinished]
+) -> None:
+    status = ending(buckets=finished().buckets)
+
+    assert status.conclusion == "failure"
+    assert status.title.startswith("NOT RUN: the results contradict themselves: 12 new")
+
+
+def test_a_target_or_row_that_was_not_run_is_grey(
+    ending: Callable[..., Status], finished: Callable[..., RunFinished], plan: Plan
+) -> None:
+    for status in (ending(targets=finished().targets), ending(plan)):
+        assert status.conclusion == "neutral"
+        assert status.title == "NOTHING NEW: 0 new; some targets NOT RUN"
+
+
+def test_a_baseline_that_cannot_be_trusted_is_in_the_sentence(
+    ending: Callable[..., Status],
+) -> None:
+    stale = BaselineStanding(state=BaselineState.STALE, reasons=("it was never run on x",))
+
+    assert ending(baseline=stale).title == "NOTHING NEW: 0 new; baseline STALE"
+
+
+def test_what_the_pull_request_fixed_is_in_the_sentence(
+    ending: Callable[..., Status], finished: Callable[..., RunFinished]
+) -> None:
+    fixed = tuple(b for b in finished().buckets if b.comparison is Comparison.FIXED)
+
+    status = ending(buckets=fixed, parameters={"base": ["torch==2.12.0"]})
+
+    assert status.title == "NOTHING NEW: 0 new, 1 fixed by this pull request"
+
+
+def test_results_that_are_lost_are_never_green() -> None:
+    status = lost_status("They are missing.")
+
+    assert status.conclusion == "failure"
+    assert status.title.startswith("NOT RUN")
+    assert status.remarks
+
+
+def test_the_summary_is_within_what_github_takes_and_inert(
+    ending: Callable[..., Status], finished: Callable[..., RunFinished], hostile: str
+) -> None:
+    buckets = tuple(
+        replace(b, finding=replace(b.finding, api=hostile, message=hostile * 100))
+        for b in finished().buckets * 50
+    )
+
+    status = ending(buckets=buckets, targets=finished().targets, summary=hostile)
+
+    assert len(status.summary) <= 65_535
+    html = MarkdownIt("gfm-like").render(status.summary)
+    assert "<script" not in html
+    assert "<a " not in html
+    assert "@everyone" not in status.summary
+    assert len(status.title) < 300
