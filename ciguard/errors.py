@@ -79,6 +79,10 @@ class TrackerUnavailableError(TrackerError):
     """The tracker did not answer in time, or asks to wait longer than a run may take."""
 
 
+class ClusterError(CiguardError):
+    """The cluster cannot be reached or used, or loses a shard."""
+
+
 class PlanError(CiguardError):
     """What is to be tested cannot be planned: history, a file or a limit stands against it."""
 

@@ -5,9 +5,14 @@ Nothing here prints; whoever iterates decides what to show.
 """
 
 from ciguard.campaign.bisect import Bisection, bisect
+from ciguard.campaign.cluster import Done as ShardDone
+from ciguard.campaign.cluster import folder_of as shard_folder
+from ciguard.campaign.cluster import jobs_of, launch
+from ciguard.campaign.conclude import Intends
 from ciguard.campaign.extract import extract
 from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lookup import knowledge_for, learned_of
+from ciguard.campaign.merge import Merged, gather, merge
 from ciguard.campaign.minimise import minimise
 from ciguard.campaign.promotion import promotion
 from ciguard.campaign.reproduce import debug, reproduce
@@ -17,14 +22,22 @@ from ciguard.campaign.shipped import shipped_files
 __all__ = [
     "JOURNAL",
     "Bisection",
+    "Intends",
+    "Merged",
+    "ShardDone",
     "bisect",
     "debug",
     "extract",
+    "gather",
+    "jobs_of",
     "knowledge_for",
+    "launch",
     "learned_of",
+    "merge",
     "minimise",
     "promotion",
     "reproduce",
     "run",
+    "shard_folder",
     "shipped_files",
 ]

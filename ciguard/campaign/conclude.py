@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,23 +22,37 @@ from ciguard.baseline import (
 )
 from ciguard.campaign.experience import keep_explored
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.scripts import try_scripts, write_scripts
+from ciguard.campaign.scripts import write_scripts
 from ciguard.config import location_text
-from ciguard.domain import Action, Bucket, Comparison, Confirmation, StageFinished, Verdict
+from ciguard.domain import (
+    Action,
+    Bucket,
+    Comparison,
+    Confirmation,
+    Event,
+    StageFinished,
+    Verdict,
+)
 from ciguard.errors import BaselineError, ExitCode
 from ciguard.triage import relate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator
+    from collections.abc import Collection
     from pathlib import Path
 
     from ciguard.baseline import BaselineRecord, BaselineStore, Records
     from ciguard.campaign.budget import Budget
     from ciguard.campaign.experience import Snapshot
-    from ciguard.campaign.group import Member
+    from ciguard.campaign.scripts import Site
     from ciguard.config import Config
-    from ciguard.domain import Event
-    from ciguard.execution import Dispatcher
+    from ciguard.domain import Explored, TargetSummary
+
+Trial: TypeAlias = Callable[[list[Bucket]], Generator[Event, None, list[Bucket]]]
+"""Runs the scripts of buckets, and marks those that fail as their finding did."""
+
+
+_MOST_LISTED = 6
+"""Targets that did not run whose names one sentence holds."""
 
 
 Intends: TypeAlias = Callable[
@@ -117,22 +131,25 @@ class Conclusion:
 
     config: Config
     memory: Memory
-    dispatcher: Dispatcher
     budget: Budget
-    members: Mapping[str, Member]
+    targets: tuple[TargetSummary, ...]
+    """What ran, or should have."""
+    base: Collection[str] = ()
+    """Names of the base's targets."""
+    sites: Mapping[str, Site]
+    trial: Trial | None = None
+    """None where no worker is at hand."""
     replayed: Mapping[str, frozenset[str]]
     """Fingerprint → targets on which its stored case ran, where nothing was found then."""
     shown: Collection[str] = ()
     """Fingerprints of buckets that the replay of their case has shown again."""
     shown_on: Mapping[str, Collection[tuple[str, ...]]] = field(default_factory=dict)
     """Fingerprint → the targets of each finding in the bucket."""
-    explored: Mapping[str, int]
-    """Stream → batches done."""
-    explored_in_s: float
-    """The budget that is enough to get that far: all of it, unless the cases ran out."""
-    used: Mapping[str, Snapshot]
-    """What was known from outcomes when the run began, by library."""
-    interrupted: bool
+    explored: Mapping[str, tuple[Explored, float]]
+    """Stream → how far it got, and the budget that is enough to get there."""
+    used: Collection[tuple[str, Snapshot]]
+    """Libraries, and what was known of each from outcomes when the run began."""
+    interrupted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +170,7 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         BaselineError: if the baseline cannot be written; what it held is intact.
     """
     against_base = known_to(
-        list(run.members)[: len(run.config.base)],
+        run.base,
         compare(met, run.memory.records, Exercised(replayed=run.replayed)),
         run.shown_on,
     )
@@ -162,16 +179,10 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         for bucket in against_base
         if run.config.policy.action(bucket.finding) is not Action.OFF
     )
-    written = list(write_scripts(compared, run.members, run.config.out))
-    if not run.interrupted:
+    written = list(write_scripts(compared, run.sites, run.config.out))
+    if run.trial is not None and not run.interrupted:
         try:
-            written = yield from try_scripts(
-                written,
-                run.members,
-                run.dispatcher,
-                until=run.budget.scripts_until,
-                case_limit_s=run.config.case_limit_s,
-            )
+            written = yield from run.trial(written)
             yield StageFinished(stage="reproduce", spent_s=run.budget.finish_stage("reproduce"))
         except KeyboardInterrupt:
             run = replace(run, interrupted=True)
@@ -194,14 +205,21 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
     policy = run.config.policy
     failing = [b for b in counted if policy.action(b.finding) is Action.FAIL]
     known = sum(b.comparison in {Comparison.KNOWN, Comparison.ACCEPTED} for b in buckets)
-    executed = sum(member.tally.total for member in run.members.values())
-    lost = [member.name for member in run.members.values() if member.not_run]
+    executed = sum(target.tally.total for target in run.targets)
+    lost = [target.name for target in run.targets if target.not_run]
     if run.interrupted:
         verdict, code = Verdict.INTERRUPTED, ExitCode.INTERRUPTED
         text = f"Interrupted after {executed:,} cases: {len(counted)} new buckets so far."
-    elif not executed or lost:
+    elif lost or not (executed or run.config.is_part):
         verdict, code = Verdict.NOT_RUN, ExitCode.INTERNAL
-        text = f"Not run to the end on {', '.join(lost) or 'any target'}: nothing can be concluded."
+        text = f"Not run to the end on {_listed(lost)}: nothing can be concluded."
+        text += f" {len(counted)} new buckets elsewhere." if counted else ""
+    elif run.config.is_part:
+        verdict, code = Verdict.PART, ExitCode.CLEAN
+        text = (
+            f"Shard {run.config.shard} is done: {executed:,} cases, {len(counted)} buckets that "
+            f"the baseline lacks, {known} known. `ciguard merge` judges all shards together."
+        )
     elif run.memory.is_first and not run.config.is_read_only:
         verdict, code = Verdict.ESTABLISHED, ExitCode.CLEAN
         text = f"Baseline established with {len(counted)} buckets; from now on only new ones count."
@@ -220,7 +238,7 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
 def _remember(run: Conclusion, decided: Decided) -> None:
     """Update baseline and frontier. What is still pending is not known yet."""
     settled = [b for b in decided.buckets if b.confirmation is not Confirmation.PENDING]
-    versions = {name: member.environment.version for name, member in run.members.items()}
+    versions = {target.name: target.version for target in run.targets}
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     sighting = Sighting(time=now, versions=tuple(sorted(versions.items())))
     known = run.memory.records
@@ -238,12 +256,17 @@ def _remember(run: Conclusion, decided: Decided) -> None:
         return merged
 
     def beside(folder: Path) -> None:
-        for library, snapshot in run.used.items():
+        for library, snapshot in run.used:
             keep_explored(folder, library, snapshot)
         frontier = Frontier(folder, is_first=run.memory.is_first)
-        for name, batches in run.explored.items():
-            frontier.extend(name, batches, run.explored_in_s)
+        for name, (far, budget_s) in run.explored.items():
+            frontier.extend(name, far.batches, budget_s)
         frontier.note(sighting)
         frontier.save()
 
     run.memory.store.change(changed, beside=beside)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return (", ".join(names[:_MOST_LISTED]) or "any target") + more

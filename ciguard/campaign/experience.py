@@ -45,10 +45,20 @@ class Snapshot:
 class ExperienceStore:
     """The snapshots of one library in one environment; none where the library may change."""
 
-    def __init__(self, environment: Environment, *, baseline: Path | None = None) -> None:
-        """Find the snapshots in an environment and, if given, in the folder of a baseline."""
+    def __init__(
+        self, environment: Environment, *, baseline: Path | None = None, is_shared: bool = True
+    ) -> None:
+        """Find the snapshots in an environment and, if given, in the folder of a baseline.
+
+        Args:
+            environment: which may be used by many campaigns, at the same time too.
+            baseline: folder of a baseline.
+            is_shared: whether what campaigns leave in the environment counts. It does not for the
+                parts of one, which begin alike on any machine and at any time.
+        """
         self._library = environment.library.name
-        self._folder = None if environment.target.is_current else environment.root
+        is_fixed = is_shared and not environment.target.is_current
+        self._folder = environment.root if is_fixed else None
         self._baseline = baseline
 
     def choose(self, is_explored: Callable[[str], bool]) -> Snapshot:
@@ -143,7 +153,17 @@ def read_snapshot(path: Path) -> Snapshot:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: cannot be read: {error}. Remove it; it is learned anew."
         raise ConstraintsFileError(msg) from error
-    return Snapshot(_digest(text), read_experience(text.splitlines(), name=str(path)))
+    return snapshot_of(text, name=str(path))
+
+
+def snapshot_of(text: str, *, name: str) -> Snapshot:
+    """Return the snapshot that a text holds.
+
+    Raises:
+        ConstraintsFileError: if it is damaged; names it.
+        UnicodeEncodeError: if no ciguard wrote it.
+    """
+    return Snapshot(_digest(text), read_experience(text.splitlines(), name=name))
 
 
 def note_used(folder: Path, library: str, used: Snapshot) -> None:

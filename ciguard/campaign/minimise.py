@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import groups_of, members_of, subject_of, worker_spec
-from ciguard.campaign.scripts import text_of
+from ciguard.campaign.scripts import sites_of, text_of
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher, Job
 from ciguard.oracles import encode_on, judge
@@ -75,7 +75,7 @@ def minimise(
             return None
         simplest = _simplest(finding, dispatcher, groups, config)
     found = replace(bucket, finding=simplest)
-    return Minimised(found, text_of(found, members_of(groups)))
+    return Minimised(found, text_of(found, sites_of(members_of(groups))))
 
 
 def _shown(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
 from ciguard.config import SETTINGS, Config, GitBranch, location_text, parse_location
-from ciguard.domain import Severity
+from ciguard.domain import Severity, Shard, parse_shard
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def parameters_of(config: Config) -> dict[str, Any]:
         match value:
             case Path() | GitBranch():
                 plain[item.name] = location_text(value)
+            case Shard():
+                plain[item.name] = str(value)
             case Severity():
                 plain[item.name] = value.label
             case tuple():
@@ -71,6 +73,8 @@ def _restored(stored: Any, current: object) -> Any:
     match current:
         case Path() | GitBranch():
             return parse_location(_of_type(stored, str))
+        case Shard():
+            return parse_shard(_of_type(stored, str))
         case Severity():
             return Severity[stored.upper()]
         case tuple():

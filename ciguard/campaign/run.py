@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import tempfile
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ciguard.baseline import find_record, histories
@@ -14,15 +16,19 @@ from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.parameters import parameters_of, resumed
+from ciguard.campaign.partition import forget_part, part_of
 from ciguard.campaign.planned import focus_warning, planned
 from ciguard.campaign.provisioning import provision_targets
+from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
 from ciguard.campaign.standing import standing_of
 from ciguard.campaign.suspects import comparable
 from ciguard.campaign.tracing import traced
 from ciguard.campaign.turns import Turns
 from ciguard.domain import (
+    DocumentationFinding,
     Event,
+    Explored,
     PairKind,
     RunFinished,
     RunStarted,
@@ -36,7 +42,7 @@ from ciguard.oracles import PERFORMANCE, is_measured
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ciguard.baseline import BaselineStore
+    from ciguard.baseline import BaselineRecord, BaselineStore
     from ciguard.campaign.conclude import Intends, Memory
     from ciguard.campaign.group import Group
     from ciguard.config import Config
@@ -72,6 +78,8 @@ def run(
     if config.resume:
         past = read_journal(config.out)
         config = resumed(config, past.parameters)
+    else:
+        forget_part(config.out)
     plan, config = planned(config)
     memory = load_memory(config, store=store, intends=intends)
     yield RunStarted(
@@ -82,6 +90,7 @@ def run(
         jobs=max(1, config.jobs),
         out=str(config.out),
         resumed=config.resume,
+        shard=config.shard,
         plan=plan,
     )
     began = time.monotonic()
@@ -132,6 +141,7 @@ class _Campaign:
         self._explored_in_s = config.budget_s
         self._used: dict[str, Snapshot] = {}
         """What was known from outcomes when the run began, by library."""
+        self._documentation: list[DocumentationFinding] = []
 
     def events(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
         """Go through all stages; the last event is `RunFinished`."""
@@ -164,11 +174,14 @@ class _Campaign:
         for stream in streams_of(groups, self._config, lanes=lanes, choose=self._choose):
             self._turns.streams[stream.name] = stream
             if not stream.last:
-                stream.last = self._memory.frontier.last(stream.name, self._config.budget_s)
+                total_s = self._config.budget_s * self._config.shard.of
+                stream.last = self._memory.frontier.last(stream.name, total_s)
         yield from focus_warning(groups, self._config)
         self._recall()
-        if self._config.policy.reads_documentation:
-            yield from documentation_of(groups)
+        if self._config.policy.reads_documentation and self._config.shard.index == 1:
+            for event in documentation_of(groups):
+                self._documentation += event.findings
+                yield event
         yield self._finish_stage("describe")
 
     def _choose(self, group: Group, name: Callable[[str], str]) -> Snapshot:
@@ -180,20 +193,25 @@ class _Campaign:
             used = recall_used(self._config.out, group.library, digest)
         else:
             environment = next(iter(group.running)).environment
-            store = ExperienceStore(environment, baseline=self._memory.store.folder)
+            store = ExperienceStore(
+                environment,
+                baseline=self._memory.store.folder,
+                is_shared=not self._config.is_part,
+            )
             used = store.choose(lambda digest: self._memory.frontier.knows(name(digest)))
             note_used(self._config.out, group.library, used)
         self._used[group.library] = used
         return used
 
     def _keep_experience(self) -> None:
-        """Keep what was learned for the next campaign."""
+        """Keep what was learned for the next campaign; a shard knows too little to replace that."""
         for library, group in self._turns.groups.items():
             learned = dict(self._used.get(library, Snapshot()).learned)
             for stream in self._turns.streams.values():
                 if stream.group is group:
                     learned |= stream.lessons.everything()
-            ExperienceStore(next(iter(group.members.values())).environment).save(learned)
+            environment = next(iter(group.members.values())).environment
+            ExperienceStore(environment, is_shared=not self._config.is_part).save(learned)
 
     def _parameters(self) -> dict[str, Any]:
         used = {library: snapshot.digest for library, snapshot in self._used.items()}
@@ -224,7 +242,7 @@ class _Campaign:
         """Run the corpus first: what is known must be seen again, or be fixed."""
         # What takes more time or memory passes: that is met by measuring, in a stage of its own.
         # What differs between libraries is met by the calls of a stage of its own too.
-        corpus = [*self._memory.corpus(), *self._memory.corpus(is_flaky=True)]
+        corpus = [*self._corpus(), *self._corpus(is_flaky=True)]
         self._turns.replays.start(
             record
             for record in corpus
@@ -233,6 +251,11 @@ class _Campaign:
         while not self._turns.replays.is_done and time.monotonic() < self._budget.explore_until:
             yield from self._turns.take()
         yield self._finish_stage("replay")
+
+    def _corpus(self, *, is_flaky: bool = False) -> list[BaselineRecord]:
+        """Return what this shard has to replay."""
+        every = self._memory.corpus(is_flaky=is_flaky)
+        return [record for record in every if self._config.shard.has(record.fingerprint)]
 
     def _explore(self) -> Iterator[Event]:
         while time.monotonic() < self._budget.explore_until:
@@ -256,7 +279,7 @@ class _Campaign:
             return
         equivalents, until = self._turns.equivalents, self._budget.libraries_until
         self._dispatcher.clear_queue()
-        equivalents.start(self._memory.corpus())
+        equivalents.start(self._corpus())
         while not equivalents.is_idle and time.monotonic() < until:
             equivalents.pump()
             yield from self._turns.take()
@@ -271,7 +294,7 @@ class _Campaign:
         self._dispatcher.clear_queue()
         # A hang that is being confirmed may take long: then it has to be measured beside it.
         patience_until = until - (until - time.monotonic()) * (1 - _MOST_WAITING)
-        measurer.propose(self._memory.corpus(), self._turns.suspects.ranked())
+        measurer.propose(self._corpus(), self._turns.suspects.ranked())
         while not measurer.is_idle and time.monotonic() < until:
             if self._dispatcher.is_idle or time.monotonic() > patience_until:
                 measurer.pump()
@@ -329,26 +352,40 @@ class _Campaign:
         self._turns.note(force=True)
         self._keep_experience()
         members = self._turns.members
+        targets = tuple(summary(member) for member in members.values())
+        digests = {library: snapshot.digest for library, snapshot in self._used.items()}
+        explored = {
+            stream.name: Explored(
+                batches=stream.done, learned=digests.get(stream.group.library, "")
+            )
+            for stream in self._turns.streams.values()
+        }
         conclusion = Conclusion(
             config=self._config,
             memory=self._memory,
-            dispatcher=self._dispatcher,
             budget=self._budget,
-            members=members,
+            targets=targets,
+            base=list(members)[: len(self._config.base)],
+            sites=sites_of(members),
+            trial=partial(
+                try_scripts,
+                members=members,
+                dispatcher=self._dispatcher,
+                until=self._budget.scripts_until,
+                case_limit_s=self._config.case_limit_s,
+            ),
             replayed=self._turns.replays.passed
             | self._turns.measurer.measured
             | self._turns.equivalents.replayed,
             shown=self._turns.replays.shown,
             shown_on=self._turns.intake.shown_on,
-            explored={stream.name: stream.done for stream in self._turns.streams.values()},
-            explored_in_s=self._explored_in_s,
-            used=self._used,
+            explored={name: (far, self._explored_in_s) for name, far in explored.items()},
+            used=list(self._used.items()),
             interrupted=interrupted,
         )
         finished = yield from conclude(conclusion, self._turns.intake.buckets())
-        targets = tuple(summary(member) for member in members.values())
         base = list(members)[: len(self._config.base)]
-        yield RunFinished(
+        end = RunFinished(
             verdict=finished.verdict,
             exit_code=finished.exit_code,
             summary=finished.summary,
@@ -360,3 +397,5 @@ class _Campaign:
             parameters=self._parameters(),
             baseline=standing_of(self._memory, targets, base=base, now=datetime.now(UTC)),
         )
+        part = part_of(conclusion, end, members, documentation=self._documentation)
+        yield replace(end, parts=(part,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import case_limit_s as limit_of
@@ -20,9 +20,9 @@ from ciguard.domain import (
     Warned,
     status,
 )
-from ciguard.errors import OutputError, WorkerStartError
+from ciguard.errors import CiguardError, OutputError, WorkerStartError
 from ciguard.oracles import is_measured
-from ciguard.targets import EAGER, Active
+from ciguard.targets import EAGER, LIBRARIES, Active, parse_target
 from ciguard.triage import EnvironmentHint, measures_alike, script
 
 if TYPE_CHECKING:
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.campaign.group import Member
-    from ciguard.domain import Bucket, Event, Finding
+    from ciguard.domain import Bucket, Event, Finding, TargetSummary
     from ciguard.execution import Dispatcher, ScriptResult
+    from ciguard.targets import Library, Target
 
 FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -41,15 +42,50 @@ _PATIENCE = 3.0
 """A script loads nothing anew, but prints and compares: it gets more time than the case had."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Where a script is to be run: what it says of a target."""
+
+    library: str
+    mode: str
+    hint: EnvironmentHint
+
+
+def sites_of(members: Mapping[str, Member]) -> dict[str, Site]:
+    """Return the sites of targets that run here, by name."""
+    return {
+        name: Site(
+            library=member.environment.library.name,
+            mode=member.identity.mode,
+            hint=_hint(
+                member.environment.target, member.environment.library, member.environment.version
+            ),
+        )
+        for name, member in members.items()
+    }
+
+
+def site_elsewhere(target: TargetSummary) -> Site:
+    """Return the site of a target that ran on another machine."""
+    libraries = LIBRARIES.items()
+    try:
+        read = parse_target(target.name.partition(" #")[0])
+    except CiguardError:
+        read = None
+    if read is None or target.library not in libraries:
+        hint = EnvironmentHint(install=(target.name,))
+        return Site(library=target.library, mode=EAGER, hint=hint)
+    hint = _hint(read, libraries[target.library], target.version)
+    return Site(library=target.library, mode=read.mode, hint=hint)
+
+
 def file_name(bucket: Bucket) -> str:
     """Return a file name of safe characters only: API and fingerprint."""
     api = _UNSAFE.sub("-", bucket.finding.api)[:80].strip(".-")
     return f"{api}-{_UNSAFE.sub('-', bucket.fingerprint)}.py"
 
 
-def write_scripts(
-    buckets: list[Bucket], members: Mapping[str, Member], out: Path
-) -> Iterator[Bucket]:
+def write_scripts(buckets: list[Bucket], sites: Mapping[str, Site], out: Path) -> Iterator[Bucket]:
     """Write the script of every confirmed bucket; yield the buckets with its path.
 
     Raises:
@@ -63,47 +99,45 @@ def write_scripts(
                 yield bucket
                 continue
             name = file_name(bucket)
-            (folder / name).write_text(text_of(bucket, members), "utf-8")
+            (folder / name).write_text(text_of(bucket, sites), "utf-8")
             yield replace(bucket, reproducer=f"{FOLDER}/{name}")
     except OSError as error:
         msg = f"{folder}: cannot be written: {error.strerror}. Free some space or choose --out."
         raise OutputError(msg) from error
 
 
-def text_of(bucket: Bucket, members: Mapping[str, Member]) -> str:
-    """Return the script of a bucket."""
+def text_of(bucket: Bucket, sites: Mapping[str, Site]) -> str:
+    """Return the script of a bucket.
+
+    Raises:
+        ValueError: if a name in its case is not a Python name.
+    """
     finding = bucket.finding
-    libraries = {
-        name: members[name].environment.library.name for name in finding.targets if name in members
-    }
-    shows_on = shown_on(finding, members)
-    hint = hint_of(members.get(shows_on), shows_on)
-    others = [library for library in libraries.values() if library != finding.library]
+    libraries = [sites[name].library for name in finding.targets if name in sites]
+    shows_on = shown_on(finding, sites)
+    hint = sites[shows_on].hint if shows_on in sites else EnvironmentHint(install=(shows_on,))
+    others = [library for library in libraries if library != finding.library]
     if finding.pair is PairKind.LIBRARY and others and finding.outcomes:
         hint = replace(hint, other_library=others[0])
     return script(finding, environment_hint=hint)
 
 
-def shown_on(finding: Finding, members: Mapping[str, Member]) -> str:
+def shown_on(finding: Finding, sites: Mapping[str, Site]) -> str:
     """Return the target to show a defect on: without a mode where it shows without one."""
-    known = [name for name in finding.targets if name in members]
+    known = [name for name in finding.targets if name in sites]
     if finding.pair is PairKind.NONE:
-        fitting = [name for name in known if members[name].identity.mode == EAGER]
+        fitting = [name for name in known if sites[name].mode == EAGER]
     else:
         # The baseline keeps the targets of a difference between libraries in no order.
-        fitting = [n for n in known if members[n].environment.library.name == finding.library]
+        fitting = [name for name in known if sites[name].library == finding.library]
     return (fitting or finding.targets)[-1]
 
 
-def hint_of(member: Member | None, name: str) -> EnvironmentHint:
+def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
     """Return how a person gets the environment of a target."""
-    if member is None:
-        return EnvironmentHint(install=(name,))
-    target = member.environment.target
     packages = tuple(str(p) for p in target.packages if not isinstance(p, Active))
-    library = member.environment.library
     return EnvironmentHint(
-        install=packages or (f"{library.distributions[0]}=={member.environment.version}",),
+        install=packages or (f"{library.distributions[0]}=={version}",),
         variables=tuple({**library.environment, **dict(target.variables)}.items()),
         device=target.device,
         mode=target.mode,
@@ -132,6 +166,7 @@ def try_scripts(
         The buckets, each marked whether its script failed as the finding did.
     """
     tried = {}
+    sites = sites_of(members)
     order = sorted(
         (b for b in buckets if b.reproducer and b.comparison is Comparison.NEW),
         key=lambda b: (-b.finding.severity, b.fingerprint),
@@ -140,13 +175,13 @@ def try_scripts(
         remaining_s = until - time.monotonic()
         if remaining_s <= 0:
             break
-        name = shown_on(bucket.finding, members)
+        name = shown_on(bucket.finding, sites)
         member = members.get(name)
         if member is None or member.not_run:
             continue
         limit_s = _PATIENCE * limit_of(member.environment, case_limit_s)
         try:
-            text = text_of(bucket, members)
+            text = text_of(bucket, sites)
             result = dispatcher.run_script(name, text, limit_s=min(limit_s, remaining_s))
         except WorkerStartError as error:
             yield Warned(message=str(error))

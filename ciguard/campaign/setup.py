@@ -86,7 +86,7 @@ def _describe(member: Member, dispatcher: Dispatcher) -> Iterable[Event]:
         yield Warned(message=message)
 
 
-def documentation_of(groups: Mapping[str, Group]) -> Iterable[Event]:
+def documentation_of(groups: Mapping[str, Group]) -> Iterable[DocumentationChecked]:
     """Read the documentation of every library once."""
     for group in groups.values():
         findings = documentation_findings(group.records(), group.library)
@@ -150,6 +150,8 @@ def streams_of(
                 made.recall(used.learned)
             stream = Stream(named(used.digest), made, group, lanes=lanes, apis=round_length)
             stream.mode = mode
+            if not config.shard.is_all:
+                stream.own = config.shard.of_these(record.api for record in chosen)
             if config.relations and mode == EAGER:
                 stream.relating = Relating(group, config.relations)
             streams.append(stream)

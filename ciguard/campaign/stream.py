@@ -4,6 +4,9 @@ Batches are identified by their index. A window of them is under way at a time; 
 on in the order of the index, and what is skipped depends only on results that lie a whole window
 back. So the same seed gives the same cases however fast the workers are. What a level learns from
 outcomes is put to use in the same way, see `lessons`.
+
+A shard's stream passes over the batches of APIs that are not its own. What is skipped or learned
+follows from batches of the same API only, so all shards together make the cases of one long run.
 """
 
 from __future__ import annotations
@@ -16,11 +19,12 @@ from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.lessons import Lessons
 from ciguard.domain import Crashed, Exhausted, Hung, Outcome
 from ciguard.execution import Job
+from ciguard.levels import IndexedLevel
 from ciguard.oracles import encode
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.lessons import Lesson
@@ -79,14 +83,15 @@ class Stream:
         """Gives calls the metamorphic relations that they are tried with."""
         self.mode = EAGER
         """Mode of the targets that run the cases, beside the eager ones."""
+        self.own: Collection[str] | None = None
+        """APIs whose batches are proposed; None for all."""
         self._window = _WINDOW_PER_LANE * lanes
         self.lessons = Lessons(level, window=self._window)
         self._next = 0
         """Index of the next batch to propose."""
-        self.done = 0
-        """Batches with a lower index have been handed on."""
         self.cases = 0
         self._under_way: dict[int, _UnderWay] = {}
+        """In the order of the index."""
         self._apis = apis
         self._skipped = 0
         """Batches in a row that were not run: when it is a whole round, no later one will be."""
@@ -96,9 +101,14 @@ class Stream:
         self.last = 0
         """Batches with this or a higher index are not proposed; 0 for no end."""
 
+    @property
+    def done(self) -> int:
+        """Batches with a lower index have been handed on, or are another shard's."""
+        return next(iter(self._under_way), self._next)
+
     def continue_from(self, past: Mapping[str, Any]) -> None:
         """Take up where an earlier part of the campaign ended."""
-        self._next = self.done = past["done"]
+        self._next = past["done"]
         self.cases = past["cases"]
         self._deaths = {api: list(seen) for api, seen in past["deaths"].items()}
         self.mark_judged()
@@ -134,13 +144,32 @@ class Stream:
     @property
     def _is_at_end(self) -> bool:
         is_past_last = bool(self.last) and self._next >= self.last
+        if self.own is not None:
+            # One run would go on with the APIs of others, and come back to these.
+            return is_past_last or not self.own
         return is_past_last or 0 < 2 * self._apis <= self._skipped
 
     def fill(self, dispatcher: Dispatcher) -> None:
         """Propose batches until the window is full."""
-        while self._next - self.done < self._window and not self._is_at_end:
+        while len(self._under_way) < self._window and not self._is_at_end:
+            if self.own is not None:
+                api = self._api_of(self._next)
+                if self._is_undecided(api):
+                    return
+                if api not in self.own:
+                    self._next += 1
+                    continue
             self._propose(self._next, dispatcher)
             self._next += 1
+
+    def _api_of(self, index: int) -> str:
+        level = self._level
+        return level.api_of(index) if isinstance(level, IndexedLevel) else level.cases(index).api
+
+    def _is_undecided(self, api: str) -> bool:
+        """Tell whether what decides the next batch is under way: a shard's lie far apart."""
+        seen_until = self._next - self._window
+        return any(at <= seen_until and e.batch.api == api for at, e in self._under_way.items())
 
     def _propose(self, index: int, dispatcher: Dispatcher) -> None:
         self.lessons.put_to_use(index)
@@ -183,14 +212,13 @@ class Stream:
     def completed(self) -> Iterator[Executed]:
         """Hand on the batches that are complete; those whose target failed go without it."""
         running = {member.name for member in self.group.running}
-        while self.done in self._under_way:
-            entry = self._under_way[self.done]
+        while self._under_way:
+            index, entry = next(iter(self._under_way.items()))
             if any(name in running and name not in entry.results for name in entry.targets):
                 return
-            del self._under_way[self.done]
-            self.done += 1
+            del self._under_way[index]
             if entry.results:
-                yield self._executed(entry, self.done - 1)
+                yield self._executed(entry, index)
 
     def _executed(self, entry: _UnderWay, index: int) -> Executed:
         outcomes = {

@@ -16,11 +16,13 @@ from ciguard.cli.accept import accept
 from ciguard.cli.action import action
 from ciguard.cli.baseline import baseline
 from ciguard.cli.bisect import bisect
+from ciguard.cli.cluster import cluster
 from ciguard.cli.config import config
 from ciguard.cli.explain import explain
 from ciguard.cli.extract import extract
 from ciguard.cli.init import init
 from ciguard.cli.learn import learn
+from ciguard.cli.merge import merge
 from ciguard.cli.minimize import minimize
 from ciguard.cli.plan import plan
 from ciguard.cli.publish import publish
@@ -69,6 +71,8 @@ def ciguard() -> None:
 
 for _command in (
     run,
+    merge,
+    cluster,
     plan,
     show,
     reproduce,

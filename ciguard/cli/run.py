@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 import click
 
@@ -13,9 +14,12 @@ from ciguard.cli.options import takes_settings
 from ciguard.config import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from ciguard.baseline import BaselineStore
+    from ciguard.campaign import Intends
     from ciguard.config import Effective
+    from ciguard.domain import Event
     from ciguard.reports import Failure
 
 
@@ -32,8 +36,23 @@ def run(settings: Effective) -> int:
 
 def campaign(settings: Effective, *, files_issues: bool) -> int:
     """Run a campaign with all its reports, and return its exit code."""
-    from ciguard.campaign import run as run_campaign  # noqa: PLC0415 - `--help` needs none of these
-    from ciguard.cli.issues import filing_of  # noqa: PLC0415
+    from ciguard.campaign import run as run_campaign  # noqa: PLC0415 - `--help` does not need it
+
+    return report(settings, partial(run_campaign, settings.config), files_issues=files_issues)
+
+
+class Judge(Protocol):
+    """What comes to a verdict, event by event: a campaign, or a merge of its parts."""
+
+    def __call__(
+        self, *, store: BaselineStore | None = None, intends: Intends | None = None
+    ) -> Iterator[Event]:
+        """Begin; see `ciguard.campaign.run`."""
+
+
+def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
+    """Send a judge's events to all reporters and to whoever files, and return the exit code."""
+    from ciguard.cli.issues import filing_of  # noqa: PLC0415 - `--help` needs none of these
     from ciguard.reports import CONSOLES, REPORTERS, Destination, Reporter, dispatch  # noqa: PLC0415
 
     config = settings.config
@@ -42,10 +61,11 @@ def campaign(settings: Effective, *, files_issues: bool) -> int:
     documents = [name for name in REPORTERS.items() if name not in CONSOLES]
     reporters: dict[str, Reporter] = {name: REPORTERS.get(name)(destination) for name in documents}
     issues = filing_of(settings) if files_issues else None
-    events = run_campaign(config)
-    if issues is not None:
+    if issues is None:
+        events = judge()
+    else:
         reporters["issues"] = issues.filing
-        events = run_campaign(config, store=issues.store, intends=issues.filing.intend)
+        events = judge(store=issues.store, intends=issues.filing.intend)
     console = console_name(os.environ, sys.stdout)
     reporters[console] = REPORTERS.get(console)(destination)
     with Interrupts() as interrupts:

@@ -4,7 +4,7 @@
 the sources together. Only `domain` and `errors` may be imported: settings know no room.
 """
 
-from ciguard.config.load import Effective, Flags, Source, SourceKind, load_config
+from ciguard.config.load import PREFIX, Effective, Flags, Source, SourceKind, load_config
 from ciguard.config.locations import (
     GitBranch,
     Location,
@@ -17,6 +17,7 @@ from ciguard.config.settings import DEFAULT_TARGETS, SETTINGS, Config, Setting
 
 __all__ = [
     "DEFAULT_TARGETS",
+    "PREFIX",
     "SETTINGS",
     "Config",
     "Effective",

@@ -17,12 +17,13 @@ from ciguard.config.kinds import (
     place,
     policy,
     severity,
+    shard,
     size,
     switch,
     texts,
     whole,
 )
-from ciguard.domain import Policy, Rule, Severity
+from ciguard.domain import Policy, Rule, Severity, Shard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -271,6 +272,24 @@ class Config:
         ),
     )
 
+    shard: Shard = field(
+        default=Shard(),
+        metadata=_described(
+            shard(),
+            "Do this part of the campaign and judge nothing: `ciguard merge` joins the parts.",
+            in_files=False,
+        ),
+    )
+    part: bool = field(
+        default=False,
+        metadata=_described(
+            switch(),
+            "Judge nothing, although it is the only shard on these targets: `ciguard merge` joins "
+            "it with runs on other targets.",
+            in_files=False,
+        ),
+    )
+
     @property
     def policy(self) -> Policy:
         """What is done about a finding."""
@@ -279,7 +298,12 @@ class Config:
     @property
     def is_read_only(self) -> bool:
         """Whether the run writes neither baseline nor issues."""
-        return self.compare_only or bool(self.base)
+        return self.compare_only or bool(self.base) or self.is_part
+
+    @property
+    def is_part(self) -> bool:
+        """Whether another command judges this run together with others."""
+        return self.part or not self.shard.is_all
 
 
 def _setting(described: Field[Any]) -> Setting:

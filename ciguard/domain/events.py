@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from ciguard.domain.shards import Shard
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
+    from ciguard.domain.parts import Gap, Part
     from ciguard.domain.plan import Plan
     from ciguard.domain.standing import BaselineStanding
 
@@ -27,6 +30,8 @@ class RunStarted:
     resumed: bool = False
     plan: Plan | None = None
     """What was chosen and why, where somebody planned it."""
+    shard: Shard = field(default_factory=Shard)
+    """The part of the campaign that this run does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +137,10 @@ class RunFinished:
     """What was known when the run began, by fingerprint; what was fixed before is in it too."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """Everything needed to run the same campaign again: written to `run.json`."""
+    parts: tuple[Part, ...] = ()
+    """What `ciguard merge` needs of this run: one part, or all that it was merged from."""
+    gaps: tuple[Gap, ...] = ()
+    """What was missing when it was merged."""
     baseline: BaselineStanding | None = None
     """How far the baseline could be trusted when the run began; None where nobody looked."""
 

@@ -184,19 +184,19 @@ def finding_from_json(encoded: Json) -> Finding:
     """
     try:
         return Finding(
-            oracle=encoded["oracle"],
-            kind=encoded["kind"],
+            oracle=str(encoded["oracle"]),
+            kind=str(encoded["kind"]),
             severity=Severity[encoded["severity"].upper()],
-            library=encoded["library"],
-            api=encoded["api"],
+            library=str(encoded["library"]),
+            api=str(encoded["api"]),
             case=case_from_json(encoded["case"]),
             outcomes={
                 name: outcome_from_json(outcome) for name, outcome in encoded["outcomes"].items()
             },
-            targets=tuple(encoded["targets"]),
+            targets=tuple(map(str, encoded["targets"])),
             pair=PairKind(encoded["pair"]),
             detail=str(encoded["detail"]),
-            message=encoded["message"],
+            message=str(encoded["message"]),
             evidence=evidence_from_json(encoded.get("evidence", {})),
         )
     except (AttributeError, KeyError, TypeError) as error:
@@ -260,7 +260,7 @@ def bucket_from_json(encoded: Json) -> Bucket:
             tried=int(encoded.get("tried", 0)),
             issue=str(encoded.get("issue", "")),
         )
-    except (IndexError, KeyError, TypeError) as error:
+    except (IndexError, KeyError, OverflowError, TypeError) as error:
         msg = f"not an encoded bucket: {error!r}"
         raise ValueError(msg) from error
 
@@ -297,6 +297,8 @@ class Verdict(StrEnum):
     NOT_RUN = "NOT RUN"
     """No case was executed: nothing can be said, so nothing is."""
     INTERRUPTED = "INTERRUPTED"
+    PART = "PART DONE"
+    """One part of a campaign ran to its end; `ciguard merge` judges the whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,9 +150,11 @@ def stack_from_json(encoded: Json) -> tuple[Frame, ...]:
 
 _DECODERS: dict[str, Callable[[Json], Outcome]] = {
     "passed": lambda e: Passed(str(e["outputs"]).encode(), float(e["cost_s"])),
-    "rejected": lambda e: Rejected(e["exception"], e["message"], Stage(e["stage"])),
-    "errored": lambda e: Errored(e["exception"], e["message"], stack_from_json(e["stack"])),
-    "crashed": lambda e: Crashed(e["cause"], stack_from_json(e["stack"]), e["log"]),
+    "rejected": lambda e: Rejected(str(e["exception"]), str(e["message"]), Stage(e["stage"])),
+    "errored": lambda e: Errored(
+        str(e["exception"]), str(e["message"]), stack_from_json(e["stack"])
+    ),
+    "crashed": lambda e: Crashed(str(e["cause"]), stack_from_json(e["stack"]), str(e["log"])),
     "hung": lambda e: Hung(float(e["limit_s"]), stack_from_json(e["stack"])),
-    "exhausted": lambda e: Exhausted(Resource(e["resource"]), e["message"], bool(e["died"])),
+    "exhausted": lambda e: Exhausted(Resource(e["resource"]), str(e["message"]), bool(e["died"])),
 }

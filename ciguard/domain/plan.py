@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
+
+from ciguard.domain.untrusted import Untrusted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from ciguard.domain.values import Json
 
 PLAN_SCHEMA = 1
-
-_T = TypeVar("_T")
 
 
 class PlanMode(StrEnum):
@@ -112,7 +112,7 @@ def plan_from_json(data: object) -> Plan:
     Raises:
         ValueError: it is none; the message names the key.
     """
-    read = _Reader(data, "the plan")
+    read = Untrusted(data, "the plan")
     if (schema := read.of("schema", int)) != PLAN_SCHEMA:
         message = f"the plan: 'schema' is {schema}; this ciguard reads {PLAN_SCHEMA}"
         raise ValueError(message)
@@ -128,7 +128,7 @@ def plan_from_json(data: object) -> Plan:
         skipped=read.rows("skipped", _skipped_from),
         focus=read.texts("focus"),
         uses={
-            str(api): tuple(_place_from(_Reader(place, f"'uses' of {api!r:.60}")) for place in at)
+            str(api): tuple(_place_from(Untrusted(place, f"'uses' of {api!r:.60}")) for place in at)
             for api, at in read.of("uses", dict).items()
             if isinstance(at, list)
         },
@@ -146,37 +146,7 @@ def _row_to_json(job: PlannedJob | SkippedJob) -> dict[str, Json]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Takes the keys of an object that somebody else may have written."""
-
-    data: Any
-    name: str
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.data, dict):
-            message = f"{self.name} is no object"
-            raise ValueError(message)  # noqa: TRY004  (what is wrong is the file)
-
-    def of(self, key: str, kind: type[_T]) -> _T:
-        value = self.data.get(key)
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            message = f"{self.name}: {key!r} is not of type {kind.__name__}"
-            raise ValueError(message)
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        values = self.of(key, list)
-        if not all(isinstance(value, str) for value in values):
-            message = f"{self.name}: {key!r} is no list of texts"
-            raise ValueError(message)
-        return tuple(values)
-
-    def rows(self, key: str, read: Callable[[_Reader], _T]) -> tuple[_T, ...]:
-        return tuple(read(_Reader(row, f"a row of {key!r}")) for row in self.of(key, list))
-
-
-def _place_from(read: _Reader) -> Place:
+def _place_from(read: Untrusted) -> Place:
     path = read.of("path", str)
     if path.startswith(("/", "\\")) or ".." in path.replace("\\", "/").split("/"):
         message = f"{read.name}: the path {path!r:.60} leads out of the repository"
@@ -184,16 +154,16 @@ def _place_from(read: _Reader) -> Place:
     return Place(path=path, line=max(1, read.of("line", int)))
 
 
-def _change_from(read: _Reader) -> PackageChange:
+def _change_from(read: Untrusted) -> PackageChange:
     return PackageChange(
         package=read.of("package", str),
         base=None if read.data.get("base") is None else read.of("base", str),
         head=None if read.data.get("head") is None else read.of("head", str),
-        place=_place_from(_Reader(read.data.get("place"), f"'place' in {read.name}")),
+        place=_place_from(Untrusted(read.data.get("place"), f"'place' in {read.name}")),
     )
 
 
-def _job_from(read: _Reader) -> PlannedJob:
+def _job_from(read: Untrusted) -> PlannedJob:
     return PlannedJob(
         name=read.of("name", str),
         targets=read.texts("targets"),
@@ -204,7 +174,7 @@ def _job_from(read: _Reader) -> PlannedJob:
     )
 
 
-def _skipped_from(read: _Reader) -> SkippedJob:
+def _skipped_from(read: Untrusted) -> SkippedJob:
     return SkippedJob(
         name=read.of("name", str),
         targets=read.texts("targets"),

@@ -1,4 +1,4 @@
-"""`run.json`, `findings.jsonl`, `buckets.jsonl`: what programs read.
+"""`run.json`, `findings.jsonl`, `buckets.jsonl`, `parts.jsonl`: what programs read.
 
 See docs/machine-interface.md; a change of what a field means is a new schema number.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import ciguard
 from ciguard.domain import (
+    PARTS_FILE,
     Comparison,
     Event,
     Json,
@@ -22,6 +23,8 @@ from ciguard.domain import (
     Warned,
     bucket_to_json,
     class_of,
+    gap_to_json,
+    part_to_json,
     plan_to_json,
 )
 from ciguard.reports.files import write_atomically
@@ -75,6 +78,9 @@ class JsonReporter:
         seen = [bucket for bucket in buckets if bucket.comparison not in _UNSEEN]
         write_atomically(self._folder / "findings.jsonl", _lines(seen))
         write_atomically(self._folder / BUCKETS_FILE, _lines(buckets))
+        parts = [*map(part_to_json, event.parts), *map(gap_to_json, event.gaps)]
+        lines = [json.dumps(line) + "\n" for line in parts]
+        write_atomically(self._folder / PARTS_FILE, "".join(lines))
         run = json.dumps(self._run(event), indent=2, ensure_ascii=True, default=str)
         write_atomically(self._folder / "run.json", run + "\n")
 
@@ -110,6 +116,15 @@ class JsonReporter:
                 for name, place in places_of(event, plan, self._sources).named.items()
             },
             "warnings": self._warnings,
+            "parts": [
+                {
+                    "targets": list(part.targets),
+                    "base": list(part.base),
+                    "shard": str(part.shard),
+                    "verdict": part.verdict.value,
+                }
+                for part in event.parts
+            ],
             "parameters": dict(event.parameters),
         }
 
@@ -123,6 +138,7 @@ def _plan(started: RunStarted | None) -> dict[str, Json]:
         "budget_s": started.budget_s,
         "jobs": started.jobs,
         "resumed": started.resumed,
+        "shard": {"index": started.shard.index, "of": started.shard.of},
     }
 
 

@@ -47,6 +47,12 @@ _SKIPPED = {
 }
 
 
+_UNJUDGED = {
+    Verdict.ESTABLISHED: "recorded: this run established the baseline",
+    Verdict.PART: "met: this run is a part of a campaign, which `ciguard merge` judges",
+}
+
+
 class JunitReporter:
     """Writes `junit.xml`. `visible` leaves printable text only, so XML can hold all of it."""
 
@@ -146,8 +152,8 @@ def _result(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipp
         return Skipped(f"{_SKIPPED[bucket.comparison]}{issue}")
     if state(bucket) == UNCONFIRMED:
         return Skipped("NOT RUN to the end: the budget ended before all repetitions")
-    if verdict is Verdict.ESTABLISHED:
-        return Skipped("recorded: this run established the baseline")
+    if verdict in _UNJUDGED:
+        return Skipped(_UNJUDGED[verdict])
     if policy.action(finding) is not Action.FAIL:
         kind = f"{finding.severity.label}, {class_of(finding).words}"
         return Skipped(f"NEW, but not what fails the check: {kind}")

@@ -4,6 +4,7 @@
 runs inside the target and is imported from there only.
 """
 
+from ciguard.targets.children import child
 from ciguard.targets.description import description_version
 from ciguard.targets.environment import Environment
 from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library, Mode
@@ -43,6 +44,7 @@ __all__ = [
     "Wheel",
     "at_version",
     "cache_folder",
+    "child",
     "description_version",
     "libraries_of",
     "list_environments",

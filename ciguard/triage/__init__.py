@@ -3,7 +3,7 @@
 `fingerprint` says which findings are one bug, `Buckets` folds them, `script` writes the reproducer.
 """
 
-from ciguard.triage.buckets import Buckets, Simplicity, simplicity
+from ciguard.triage.buckets import Buckets, Simplicity, simplicity, united
 from ciguard.triage.confirm import Confirmer, Settled
 from ciguard.triage.fingerprint import (
     RECIPES,
@@ -48,5 +48,6 @@ __all__ = [
     "simplicity",
     "symptom_of",
     "telling_line",
+    "united",
     "without_local_paths",
 ]

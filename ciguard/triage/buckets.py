@@ -100,7 +100,7 @@ class Buckets:
     def merge(self, bucket: Bucket) -> Bucket:
         """Fold a bucket of another shard in, and return the whole."""
         before = self._by_key.get(bucket.fingerprint)
-        whole = bucket if before is None else _united(before, bucket)
+        whole = bucket if before is None else united(before, bucket)
         self._by_key[bucket.fingerprint] = whole
         return whole
 
@@ -138,17 +138,21 @@ class Buckets:
 
 _CONFIRMATION_RANK = {
     Confirmation.CONFIRMED: 0,
-    Confirmation.PENDING: 1,
-    Confirmation.FLAKY: 2,
+    Confirmation.FLAKY: 1,
+    Confirmation.PENDING: 2,
 }
+"""What showed every time somewhere is no flake; what failed to somewhere cannot be confirmed."""
 
 
-def _united(one: Bucket, other: Bucket) -> Bucket:
+def united(one: Bucket, other: Bucket) -> Bucket:
     """Return the bucket that holds both: the better confirmed, then the simpler one represents."""
     first, second = sorted((one, other), key=_representative_order)
+    is_flaky = first.confirmation is Confirmation.FLAKY
     return replace(
         first,
         count=one.count + other.count,
+        shown=one.shown + other.shown if is_flaky else first.shown,
+        tried=one.tried + other.tried if is_flaky else first.tried,
         aliases=tuple(sorted({*one.aliases, *other.aliases})),
         native_stack=first.native_stack or second.native_stack,
         comparison=first.comparison

@@ -121,6 +121,8 @@ def run_folder(tmp_path: Path) -> Path:
         "show",
         "reproduce",
         "minimize",
+        "merge",
+        "cluster",
         "publish",
         "accept",
         "baseline",

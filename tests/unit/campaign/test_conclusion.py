@@ -9,13 +9,12 @@ from ciguard.baseline import FolderStore
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, Memory, decide, load_memory
 from ciguard.campaign.frontier import Frontier
+from ciguard.campaign.setup import summary
 from ciguard.config import Config
-from ciguard.domain import Action, Comparison, Confirmation, Rule, Severity, Verdict
+from ciguard.domain import Action, Comparison, Confirmation, Rule, Severity, Shard, Verdict
 from ciguard.errors import ExitCode
-from ciguard.execution import Dispatcher
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from ciguard.domain import Bucket
@@ -26,13 +25,7 @@ QUIET = (Rule("*.*", Action.REPORT), Rule("wrong-result", Action.FAIL))
 
 
 @pytest.fixture
-def dispatcher() -> Iterator[Dispatcher]:
-    with Dispatcher() as unused:
-        yield unused
-
-
-@pytest.fixture
-def conclusion(tmp_path: Path, dispatcher: Dispatcher) -> Any:
+def conclusion(tmp_path: Path) -> Any:
     """Make the conclusion of a run over an established baseline."""
 
     def make(
@@ -52,13 +45,12 @@ def conclusion(tmp_path: Path, dispatcher: Dispatcher) -> Any:
         return Conclusion(
             config=Config(**settings),
             memory=memory,
-            dispatcher=dispatcher,
             budget=Budget(10.0),
-            members={ONE: one},
+            targets=(summary(one),),
+            sites={},
             replayed={},
             explored={},
-            explored_in_s=10.0,
-            used={},
+            used=(),
             interrupted=interrupted,
         )
 
@@ -90,6 +82,11 @@ def of(met: Bucket, comparison: Comparison, **changes: Any) -> Bucket:
         ({"not_run": "it died"}, [], Verdict.NOT_RUN, ExitCode.INTERNAL),
         ({"not_run": "it died"}, [CRASH], Verdict.NOT_RUN, ExitCode.INTERNAL),
         ({"not_run": "it died", "is_first": True}, [CRASH], Verdict.NOT_RUN, ExitCode.INTERNAL),
+        ({"shard": Shard(2, 4)}, [CRASH], Verdict.PART, ExitCode.CLEAN),
+        ({"part": True, "is_first": True}, [CRASH], Verdict.PART, ExitCode.CLEAN),
+        ({"shard": Shard(4, 4), "cases": 0}, [], Verdict.PART, ExitCode.CLEAN),
+        ({"shard": Shard(2, 4), "not_run": "it died"}, [], Verdict.NOT_RUN, ExitCode.INTERNAL),
+        ({"shard": Shard(2, 4), "interrupted": True}, [], Verdict.INTERRUPTED, 130),
         ({"interrupted": True}, [CRASH], Verdict.INTERRUPTED, ExitCode.INTERRUPTED),
         ({"interrupted": True, "cases": 0}, [], Verdict.INTERRUPTED, ExitCode.INTERRUPTED),
     ],

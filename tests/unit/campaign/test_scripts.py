@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, member
 
-from ciguard.campaign.scripts import fails_alike, file_name, hint_of, shown_on, write_scripts
+from ciguard.campaign.scripts import (
+    fails_alike,
+    file_name,
+    shown_on,
+    site_elsewhere,
+    sites_of,
+    write_scripts,
+)
+from ciguard.campaign.setup import summary
 from ciguard.domain import (
     Bucket,
     Confirmation,
@@ -88,7 +96,7 @@ def test_a_file_is_named_by_safe_characters_only(api: str) -> None:
 
 
 def written(buckets: list[Bucket], out: Path) -> list[Bucket]:
-    return list(write_scripts(buckets, {ONE: member(ONE), TWO: member(TWO)}, out))
+    return list(write_scripts(buckets, sites_of({ONE: member(ONE), TWO: member(TWO)}), out))
 
 
 def test_confirmed_buckets_get_a_script_that_compiles_and_others_none(tmp_path: Path) -> None:
@@ -112,9 +120,19 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
 
 
 def test_a_target_is_explained_by_what_to_install() -> None:
-    assert hint_of(member(ONE), ONE).install == ("ciguard-planted==1.0",)
-    assert hint_of(member(TWO), TWO).variables == (("PLANTED_VERSION", "2.0"),)
-    assert hint_of(None, "torch==2.13.0").install == ("torch==2.13.0",)
+    sites = sites_of({ONE: member(ONE), TWO: member(TWO)})
+
+    assert sites[ONE].hint.install == ("ciguard-planted==1.0",)
+    assert sites[TWO].hint.variables == (("PLANTED_VERSION", "2.0"),)
+
+
+def test_a_target_of_another_machine_is_explained_by_its_name_and_its_version() -> None:
+    here = sites_of({TWO: member(TWO)})[TWO]
+    elsewhere = site_elsewhere(summary(member(TWO)))
+    unreadable = replace(summary(member(TWO)), name="no such @@ target")
+
+    assert elsewhere == here
+    assert site_elsewhere(unreadable).hint.install == ("no such @@ target",)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +155,9 @@ def test_a_script_that_is_refused_does_not_show_that_an_argument_is_accepted(
 def test_what_shows_without_a_mode_is_shown_without_it() -> None:
     eager, traced = member(ONE), member(TWO)
     traced.identity = replace(traced.identity, mode="trace")
-    members = {ONE: eager, TWO: traced}
+    sites = sites_of({ONE: eager, TWO: traced})
     died = replace(crash(), targets=(ONE, TWO))
 
-    assert shown_on(died, members) == ONE
-    assert shown_on(replace(died, targets=(TWO,)), members) == TWO
-    assert shown_on(difference(), members) == TWO
+    assert shown_on(died, sites) == ONE
+    assert shown_on(replace(died, targets=(TWO,)), sites) == TWO
+    assert shown_on(difference(), sites) == TWO

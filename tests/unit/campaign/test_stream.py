@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from campaign_examples import ONE, TWO, call, group, member
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ciguard.campaign.stream import Executed, Stream
@@ -21,6 +21,7 @@ from ciguard.domain import (
     Outcome,
     Passed,
     Resource,
+    Shard,
 )
 from ciguard.execution import Job, Result
 from ciguard.levels import Batch
@@ -289,3 +290,48 @@ def test_what_runs_eagerly_is_not_held_up_by_modes() -> None:
     _, proposed = play(eager(tested), chance())
 
     assert {target for target, _ in proposed} == {ONE}
+
+
+def shard_of(shard: Shard, *, end_after: int) -> Stream:
+    made = stream(ONE, TWO, end_after=end_after)
+    made.own = shard.of_these(APIS)
+    return made
+
+
+@settings(max_examples=20)
+@given(st.integers(), st.integers(1, 6))
+def test_all_shards_together_make_the_batches_of_one_run(seed: int, count: int) -> None:
+    whole, _ = play(stream(ONE, TWO, end_after=1600), chance())
+    shards = [shard_of(Shard(i + 1, count), end_after=1600) for i in range(count)]
+
+    parts = [play(shard, chance(seed))[0] for shard in shards]
+
+    order = {batch.cases[0]: place for place, batch in enumerate(whole)}
+    together = sorted(chain(*parts), key=lambda batch: order[batch.cases[0]])
+    assert together == whole
+    assert [len(part) > 0 for part in parts] == [i < len(APIS) for i in range(count)]
+
+
+def test_a_shard_has_as_many_batches_under_way_as_a_whole_run() -> None:
+    played, desk = shard_of(Shard(1, 2), end_after=400), Desk()
+
+    played.fill(cast("Dispatcher", desk))
+
+    assert len({index for _, index in desk.proposed}) == 4
+    assert {FUNCTIONS[index % 4] for _, index in desk.proposed} == {
+        api.removeprefix("planted.") for api in Shard(1, 2).of_these(APIS)
+    }
+
+
+@given(st.integers(), st.integers(0, 30))
+def test_a_resumed_shard_goes_on_as_if_nothing_had_happened(seed: int, cut: int) -> None:
+    states: list[dict[str, Any]] = []
+    shard = Shard(2, 3)
+    whole, _ = play(shard_of(shard, end_after=400), chance(), state_every=states)
+    place = cut % len(states)
+
+    rest = shard_of(shard, end_after=400)
+    rest.continue_from(states[place])
+    handed_on, _ = play(rest, chance(seed))
+
+    assert summary(whole[: place + 1] + handed_on) == summary(whole)

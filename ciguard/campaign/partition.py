@@ -1,0 +1,72 @@
+"""What a run leaves for `ciguard merge`: its part of the campaign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ciguard import __version__
+from ciguard.campaign.parameters import parameters_of
+from ciguard.domain import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Comparison, Part, bare
+from ciguard.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from ciguard.campaign.conclude import Conclusion
+    from ciguard.campaign.group import Member
+    from ciguard.config import Config
+    from ciguard.domain import DocumentationFinding, RunFinished
+
+_UNMET = frozenset({Comparison.FIXED, Comparison.NOT_RUN})
+
+
+def forget_part(folder: Path) -> None:
+    """Remove what an earlier run left: should this one break off, it would pass for its part.
+
+    Raises:
+        OutputError: if it cannot be removed.
+    """
+    path = folder / PARTS_FILE
+    try:
+        if path.exists():
+            path.unlink()
+    except OSError as error:
+        msg = f"{path}: cannot be removed: {error.strerror}. Choose another folder with --out."
+        raise OutputError(msg) from error
+
+
+def campaign_of(config: Config) -> dict[str, Any]:
+    """Return what all parts of one campaign have in common."""
+    parameters = parameters_of(config)
+    return {name: parameters[name] for name in (*SHARED_NUMBERS, *SHARED_LISTS)}
+
+
+def part_of(
+    run: Conclusion,
+    end: RunFinished,
+    members: Mapping[str, Member],
+    *,
+    documentation: Iterable[DocumentationFinding],
+) -> Part:
+    """Return the part of a run that has ended."""
+    config = run.config
+    return Part(
+        ciguard=__version__,
+        campaign=campaign_of(config),
+        targets=config.targets,
+        base=config.base,
+        shard=config.shard,
+        verdict=end.verdict,
+        budget_s=config.budget_s,
+        explored_in_s=min((budget_s for _, budget_s in run.explored.values()), default=0.0),
+        jobs=max(1, config.jobs),
+        ran=end.targets,
+        exercised={name: frozenset(member.exercised) for name, member in members.items()},
+        replayed=dict(run.replayed),
+        shown_on={name: frozenset(every) for name, every in run.shown_on.items()},
+        explored={name: far for name, (far, _) in run.explored.items()},
+        stages=dict(end.stages),
+        buckets=tuple(bare(b) for b in end.buckets if b.comparison not in _UNMET),
+        documentation=tuple(documentation),
+    )

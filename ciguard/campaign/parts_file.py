@@ -1,0 +1,100 @@
+"""Parts as files: what other machines have left, read as if an enemy had written it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.campaign.experience import Snapshot, snapshot_of, used_file
+from ciguard.campaign.scripts import site_elsewhere, text_of
+from ciguard.domain import PARTS_FILE, Confirmation, Gap, Part, line_from_json, visible
+from ciguard.errors import ConstraintsFileError
+from ciguard.files import read_text
+from ciguard.triage import fingerprint, simplicity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_MOST_BYTES = 1 << 28
+_MOST_SNAPSHOT = 1 << 26
+_MOST_PARTS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """What the folder of one run, or of one merge, holds."""
+
+    name: str
+    parts: tuple[Part, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    """What was missing, where it is a merge."""
+    broken: tuple[str, ...] = ()
+    """Why some or all of it cannot be read."""
+    snapshots: Mapping[tuple[str, str], Snapshot] = field(default_factory=dict)
+    """By library and digest: what runs began with."""
+
+
+def read_folder(path: Path) -> Folder:
+    """Return what a result folder holds; whatever is wrong with it is said, not raised."""
+    name = visible(path.as_posix())
+    if not path.is_dir():
+        return Folder(name, broken=("there is no such folder",))
+    try:
+        text = read_text(path / PARTS_FILE, most=_MOST_BYTES)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        return Folder(name, broken=(f"{PARTS_FILE} cannot be read: {reason}",))
+    lines = text.split("\n")
+    broken = []
+    if lines.pop():
+        broken.append(f"{PARTS_FILE} is cut off")
+    if not lines or len(lines) > _MOST_PARTS:
+        broken.append(f"{PARTS_FILE} holds {len(lines)} parts")
+    parts: list[Part] = []
+    gaps: list[Gap] = []
+    for number, line in enumerate(lines[:_MOST_PARTS], start=1):
+        try:
+            found = _read(line)
+            parts += [found] if isinstance(found, Part) else []
+            gaps += [found] if isinstance(found, Gap) else []
+        except ValueError as error:
+            broken.append(visible(f"{PARTS_FILE}, line {number}: {error}"))
+    snapshots = _snapshots(path, parts)
+    return Folder(name, tuple(parts), tuple(gaps), tuple(broken), snapshots)
+
+
+def _read(line: str) -> Part | Gap:
+    """Return what a line holds.
+
+    Raises:
+        ValueError: if it is nothing, or a part that nothing can be done with.
+    """
+    try:
+        part = line_from_json(json.loads(line))
+        if isinstance(part, Gap):
+            return part
+        sites = {target.name: site_elsewhere(target) for target in part.ran}
+        for bucket in part.buckets:
+            # What later steps do with it: an object of odd types shows itself here.
+            simplicity(bucket.finding.case)
+            fingerprint(bucket.finding)
+            if bucket.confirmation is Confirmation.CONFIRMED:
+                text_of(bucket, sites)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
+        message = f"not a part of a campaign ({error!r:.200})"
+        raise ValueError(message) from error
+    return part
+
+
+def _snapshots(path: Path, parts: list[Part]) -> dict[tuple[str, str], Snapshot]:
+    """Return what the runs began with, as far as the folder holds just that."""
+    found = {}
+    for library in {target.library for part in parts for target in part.ran}:
+        with suppress(OSError, ValueError, ConstraintsFileError):  # a run may begin with nothing
+            file = used_file(path, library)
+            snapshot = snapshot_of(read_text(file, most=_MOST_SNAPSHOT), name=file.name)
+            found[library, snapshot.digest] = snapshot
+    return found

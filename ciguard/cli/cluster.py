@@ -1,0 +1,77 @@
+"""`ciguard cluster`: the shards of one campaign on a cluster, then their merge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from ciguard.cli.options import takes_settings
+from ciguard.cli.run import report
+from ciguard.config import SETTINGS
+from ciguard.domain import MOST_SHARDS, Shard, visible
+from ciguard.errors import ExitCode
+
+if TYPE_CHECKING:
+    from ciguard.campaign import ShardDone
+    from ciguard.config import Effective
+
+
+@click.command(short_help="Run the shards of one campaign on a cluster.")
+@click.option(
+    "--shards",
+    type=click.IntRange(1, MOST_SHARDS),
+    required=True,
+    metavar="N",
+    help="Shards of the campaign; each has the whole budget.",
+)
+@click.option(
+    "--address",
+    default="",
+    metavar="ADDRESS",
+    help="Dask scheduler, e.g. tcp://host:8786. [default: a cluster on this machine]",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(0, MOST_SHARDS),
+    default=0,
+    metavar="N",
+    help="Workers of a cluster on this machine. [default: one per processor]",
+)
+@takes_settings(*(key for key in SETTINGS if key not in {"shard", "part"}))
+def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> int:
+    """Run the shards of one campaign on a Dask cluster, and judge them as `ciguard merge` does.
+
+    A shard whose node dies is started again on another: from where it was if the output folder is
+    shared, anew otherwise. After Ctrl-C the finished shards are in OUT/shards; --resume runs the
+    others. Needs `pip install 'ciguard[cluster]'` here and on the nodes.
+    """
+    from ciguard.campaign import (  # noqa: PLC0415 - `--help` needs none of these
+        gather,
+        jobs_of,
+        launch,
+        merge,
+        shard_folder,
+    )
+
+    config = settings.config
+    folders = [shard_folder(config.out, Shard(index, shards)) for index in range(1, shards + 1)]
+    jobs = jobs_of(settings, shards)
+    click.echo(f"{len(jobs)} of {shards} shards to run")
+    try:
+        for news in launch(jobs, address=address, workers=workers):
+            click.echo(news if isinstance(news, str) else _said(news))
+    except KeyboardInterrupt:
+        click.echo(f"interrupted; `ciguard merge {config.out.as_posix()}/shards/*` judges the rest")
+        return ExitCode.INTERRUPTED
+    merged = gather(folders, config)
+    settings = replace(settings, config=merged.config)
+    return report(settings, partial(merge, merged), files_issues=not merged.config.is_read_only)
+
+
+def _said(done: ShardDone) -> str:
+    how = " (went on from its journal)" if done.resumed else ""
+    text = f"shard {done.shard}: exit code {done.exit_code} on {visible(done.node)}{how}"
+    return f"{text}\n{visible(done.says, limit=2_000)}" if done.says else text

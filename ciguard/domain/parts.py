@@ -1,0 +1,334 @@
+"""Parts: what a run leaves for `ciguard merge`, one line of `parts.jsonl` each.
+
+A run leaves one part, a merged run all that it was merged from: so merging what was merged is
+merging the same parts once more.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ciguard.domain.documentation import (
+    DocumentationCheck,
+    DocumentationFinding,
+    documentation_to_json,
+)
+from ciguard.domain.findings import (
+    Bucket,
+    Comparison,
+    Confirmation,
+    Tally,
+    TargetSummary,
+    Verdict,
+    bucket_from_json,
+    bucket_to_json,
+)
+from ciguard.domain.shards import Shard, parse_shard
+from ciguard.domain.untrusted import Untrusted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.domain.values import Json
+
+PART_SCHEMA = 1
+SHARED_NUMBERS = ("seed", "max_cases")
+SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations", "focus")
+"""Settings that decide the cases of a campaign, whatever it runs on."""
+PARTS_FILE = "parts.jsonl"
+"""In the folder of every run."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.+-]{0,79}")
+"""Of a library, an oracle, a kind: reports show these as they are."""
+_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_FINGERPRINT = re.compile(r"v[0-9]{1,4}:[0-9a-f]{16}")
+_KEY = re.compile(r"[0-9a-f]{1,64}")
+_LONGEST_TEXT = 2_000
+_MOST_REPETITIONS = 1 << 20
+
+RowKey: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], int]
+PartKey: TypeAlias = tuple[RowKey, int]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gap:
+    """Something that should have run and did not."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explored:
+    """How far one stream of cases got."""
+
+    batches: int
+    learned: str
+    """Digest of what the level knew when it began; empty for nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What one shard of a campaign has done."""
+
+    ciguard: str
+    """Version."""
+    campaign: Mapping[str, Json]
+    """Settings that all parts of one campaign share."""
+    targets: tuple[str, ...]
+    """As they were asked for."""
+    base: tuple[str, ...] = ()
+    """Targets of the base, as they were asked for."""
+    shard: Shard = field(default_factory=Shard)
+    verdict: Verdict
+    budget_s: float
+    explored_in_s: float
+    """The budget that is enough to get as far."""
+    jobs: int = 1
+    ran: tuple[TargetSummary, ...]
+    """Those of the base first."""
+    exercised: Mapping[str, frozenset[str]]
+    """By target, the APIs that were called at least once."""
+    replayed: Mapping[str, frozenset[str]]
+    """Fingerprint → targets on which its stored case ran, where nothing was found then."""
+    shown_on: Mapping[str, frozenset[tuple[str, ...]]]
+    """Fingerprint → the targets of each finding in the bucket."""
+    explored: Mapping[str, Explored]
+    """By stream."""
+    stages: Mapping[str, float]
+    buckets: tuple[Bucket, ...]
+    """What was met, compared with nothing."""
+    documentation: tuple[DocumentationFinding, ...] = ()
+
+    @property
+    def row(self) -> RowKey:
+        """What its sibling shards share."""
+        return self.targets, self.base, self.shard.of
+
+    @property
+    def key(self) -> PartKey:
+        """What no two parts of one campaign share."""
+        return self.row, self.shard.index
+
+    @property
+    def name(self) -> str:
+        """The part for a person."""
+        return part_name(self.targets, self.shard)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it ran to its end on every target."""
+        is_over = self.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}
+        return is_over and not any(target.not_run for target in self.ran)
+
+    @property
+    def base_names(self) -> tuple[str, ...]:
+        """Names of the base's targets, as they ran."""
+        return tuple(target.name for target in self.ran[: len(self.base)])
+
+
+def part_name(targets: tuple[str, ...], shard: Shard) -> str:
+    """Return what a person calls a part of a campaign."""
+    return f"shard {shard} of {', '.join(targets)}"
+
+
+def bare(bucket: Bucket) -> Bucket:
+    """Return a bucket without what comparing, relating and writing scripts has added."""
+    return replace(bucket, comparison=Comparison.NEW, reproducer="", related=())
+
+
+def part_to_json(part: Part) -> dict[str, Json]:
+    """Return a part's file form. The same part, the same text: everything unordered is sorted."""
+    return {
+        "schema": PART_SCHEMA,
+        "ciguard": part.ciguard,
+        "campaign": dict(part.campaign),
+        "targets": list(part.targets),
+        "base": list(part.base),
+        "shard": str(part.shard),
+        "verdict": part.verdict.value,
+        "budget_s": part.budget_s,
+        "explored_in_s": part.explored_in_s,
+        "jobs": part.jobs,
+        "ran": [_target_to_json(target) for target in part.ran],
+        "exercised": {name: sorted(apis) for name, apis in sorted(part.exercised.items())},
+        "replayed": {name: sorted(on) for name, on in sorted(part.replayed.items())},
+        "shown_on": {
+            name: sorted(map(list, every)) for name, every in sorted(part.shown_on.items())
+        },
+        "explored": {
+            name: [far.batches, far.learned] for name, far in sorted(part.explored.items())
+        },
+        "stages": dict(part.stages),
+        "buckets": [bucket_to_json(bucket) for bucket in part.buckets],
+        "documentation": [documentation_to_json(finding) for finding in part.documentation],
+    }
+
+
+def gap_to_json(gap: Gap) -> dict[str, Json]:
+    """Return a gap's file form: merging once more must not forget it."""
+    return {"schema": PART_SCHEMA, "missing": gap.name, "reason": gap.reason}
+
+
+def line_from_json(data: object) -> Part | Gap:
+    """Return what a line of the file holds, which may be damaged or hostile.
+
+    Raises:
+        ValueError: it is neither; the message names the key.
+    """
+    read = Untrusted(data, "the part")
+    if (schema := read.of("schema", int)) != PART_SCHEMA:
+        message = f"the part: 'schema' is {schema}; this ciguard reads {PART_SCHEMA}"
+        raise ValueError(message)
+    if "missing" in read.data:
+        return Gap(_text(read, "missing"), _text(read, "reason"))
+    return _part_from(read)
+
+
+def _part_from(read: Untrusted) -> Part:
+    try:
+        return Part(
+            ciguard=_text(read, "ciguard"),
+            campaign=_campaign(read.inner("campaign")),
+            targets=_names(read.texts("targets"), "targets"),
+            base=_names(read.texts("base"), "base"),
+            shard=parse_shard(read.of("shard", str)),
+            verdict=Verdict(read.of("verdict", str)),
+            budget_s=read.seconds("budget_s"),
+            explored_in_s=read.seconds("explored_in_s"),
+            jobs=read.count("jobs"),
+            ran=read.rows("ran", _target_from),
+            exercised=_name_sets(read, "exercised"),
+            replayed=_name_sets(read, "replayed"),
+            shown_on=_shown_on(read),
+            explored=_explored(read),
+            stages=_stages(read.inner("stages")),
+            buckets=read.rows("buckets", _bucket_from),
+            documentation=read.rows("documentation", _documentation_from),
+        )
+    except (LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        message = f"the part: not readable ({error!r:.200})"
+        raise ValueError(message) from error
+
+
+def _campaign(read: Untrusted) -> dict[str, Json]:
+    numbers = {key: read.count(key) for key in SHARED_NUMBERS}
+    return numbers | {key: list(read.texts(key)) for key in SHARED_LISTS}
+
+
+def _text(read: Untrusted, key: str) -> str:
+    return _bounded(read.of(key, str), f"{read.name}: {key!r}")
+
+
+def _bounded(text: str, name: str) -> str:
+    if len(text) > _LONGEST_TEXT:
+        message = f"{name} is longer than {_LONGEST_TEXT} characters"
+        raise ValueError(message)
+    return text
+
+
+def _names(texts: tuple[str, ...], key: str) -> tuple[str, ...]:
+    return tuple(_bounded(text, repr(key)) for text in texts)
+
+
+def _checked(pattern: re.Pattern[str], text: str, key: str) -> str:
+    if not pattern.fullmatch(text):
+        message = f"{key} is {text!r:.60}"
+        raise ValueError(message)
+    return text
+
+
+def _name_sets(read: Untrusted, key: str) -> dict[str, frozenset[str]]:
+    every = read.inner(key)
+    return {_bounded(name, key): frozenset(every.texts(name)) for name in every.data}
+
+
+def _shown_on(read: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
+    every = read.inner("shown_on")
+    found: dict[str, frozenset[tuple[str, ...]]] = {}
+    for name in every.data:
+        lists = [Untrusted({"targets": one}, "'shown_on'") for one in every.of(name, list)]
+        found[name] = frozenset(one.texts("targets") for one in lists)
+    return found
+
+
+def _explored(read: Untrusted) -> dict[str, Explored]:
+    every = read.inner("explored")
+    found = {}
+    for name in every.data:
+        batches, learned = every.of(name, list)
+        far = Untrusted({"batches": batches, "learned": learned}, "'explored'")
+        digest = far.of("learned", str)
+        found[_checked(_KEY, name, "a stream")] = Explored(
+            batches=far.count("batches"), learned=digest and _checked(_KEY, digest, "a digest")
+        )
+    return found
+
+
+def _stages(read: Untrusted) -> dict[str, float]:
+    return {_checked(_NAME, name, "a stage"): read.seconds(name) for name in read.data}
+
+
+def _target_to_json(target: TargetSummary) -> dict[str, Json]:
+    return {
+        "name": target.name,
+        "library": target.library,
+        "version": target.version,
+        "python": target.python,
+        "device": target.device,
+        "packages": dict(target.packages),
+        "confined_by": list(target.confined_by),
+        "apis": target.apis,
+        "outcomes": target.tally.as_dict(),
+        "not_run": target.not_run,
+    }
+
+
+def _target_from(read: Untrusted) -> TargetSummary:
+    packages, outcomes = read.inner("packages"), read.inner("outcomes")
+    return TargetSummary(
+        name=_text(read, "name"),
+        library=_checked(_NAME, read.of("library", str), "'library'"),
+        version=_text(read, "version"),
+        python=_text(read, "python"),
+        device=_text(read, "device"),
+        packages={_bounded(name, "a package"): _text(packages, name) for name in packages.data},
+        confined_by=_names(read.texts("confined_by"), "confined_by"),
+        apis=read.count("apis"),
+        tally=Tally(**{status: outcomes.count(status) for status in Tally().as_dict()}),
+        not_run=_text(read, "not_run"),
+    )
+
+
+def _bucket_from(read: Untrusted) -> Bucket:
+    for key in ("count", "shown", "tried"):
+        read.count(key)
+    bucket = bare(bucket_from_json(read.data))
+    finding = bucket.finding
+    for name in (bucket.fingerprint, *bucket.aliases):
+        _checked(_FINGERPRINT, name, "a fingerprint")
+    for text in (finding.library, finding.oracle, finding.kind):
+        _checked(_NAME, text, "a name in a bucket")
+    _names(_names(finding.targets, "targets") + tuple(finding.outcomes), "outcomes")
+    _checked(_DOTTED, finding.api, "an API")
+    if bucket.confirmation is Confirmation.CONFIRMED and not set(finding.targets) <= set(
+        finding.outcomes
+    ):
+        message = "a bucket was met on a target of which it has no outcome"
+        raise ValueError(message)
+    if not finding.targets or finding.case.api != finding.api or bucket.count < 1:
+        message = f"the bucket {bucket.fingerprint} contradicts itself"
+        raise ValueError(message)
+    if not bucket.shown <= bucket.tried <= _MOST_REPETITIONS:
+        message = f"the bucket {bucket.fingerprint} was shown more often than it was tried"
+        raise ValueError(message)
+    return bucket
+
+
+def _documentation_from(read: Untrusted) -> DocumentationFinding:
+    texts: dict[str, Any] = {
+        key: read.of(key, str) for key in ("library", "api", "parameter", "message", "evidence")
+    }
+    _checked(_NAME, texts["library"], "'library'")
+    return DocumentationFinding(check=DocumentationCheck(read.of("check", str)), **texts)
