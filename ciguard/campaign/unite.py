@@ -67,8 +67,6 @@ def whole_of(folders: Sequence[Folder], plan: Plan | None = None) -> Whole:
             warnings.append(f"{part.name}: left out a result {_STRANGE}")
         else:
             missing[part.name] = f"its result is {_STRANGE}"
-    for job in plan.skipped if plan else ():
-        missing[f"{job.name} on {', '.join(job.targets)}"] = job.reason
     broken = {f"{folder.name}: {reason}" for folder in folders for reason in folder.broken}
     is_accounted_for = plan is not None and parts.keys() >= expected.keys()
     for text in sorted(broken):
