@@ -220,7 +220,9 @@ def test_equal_targets_have_nothing_to_find(campaign: Callable[..., list[Event]]
     events = campaign(LIGHT, LIGHT)
 
     assert shown(events) == set()
-    assert "measure" in {e.stage for e in events if isinstance(e, StageFinished)}
+    # Workers were started and called: a stage that is left out takes microseconds.
+    spent = {e.stage: e.spent_s for e in events if isinstance(e, StageFinished)}
+    assert spent["measure"] > 0.05
 
 
 def test_one_target_is_measured_against_nothing_and_what_is_known_is_not_called_fixed(
@@ -231,4 +233,3 @@ def test_one_target_is_measured_against_nothing_and_what_is_known_is_not_called_
     alone = campaign(BURDENED, api=("planted.heavy.hoard",))
 
     assert {bucket.comparison for bucket in buckets(alone)} == {Comparison.NOT_RUN}
-    assert "measure" not in {e.stage for e in alone if isinstance(e, StageFinished)}
