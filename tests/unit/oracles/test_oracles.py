@@ -532,3 +532,12 @@ def test_a_shape_that_an_unchecked_index_decides_is_left_open(
     assert bool(found) is is_told
     plain = case(LiteralValue(1), intent=Intent.BOUNDARY)
     assert judge(plain, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
+
+
+def test_a_kernel_without_checks_is_compared_in_shape_within_the_documented_range_only() -> None:
+    kernel = replace(subject(), api="tensorflow.raw_ops.SparseAdd")
+    beyond, within = (case(intent=i) for i in (Intent.BOUNDARY, Intent.CONFORMING))
+    met = {OLD: passed(1.0), NEW: passed(1.0, 2.0)}
+
+    assert judge(beyond, met, kernel) == []
+    assert [f.kind for f in judge(within, met, kernel)] == ["shape"]
