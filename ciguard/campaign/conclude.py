@@ -140,7 +140,7 @@ class Conclusion:
     trial: Trial | None = None
     """None where no worker is at hand."""
     replayed: Mapping[str, frozenset[str]]
-    """Fingerprint → targets on which its stored case ran, where nothing was found then."""
+    """Fingerprint → targets on which its stored case ended well, and nothing was found then."""
     shown: Collection[str] = ()
     """Fingerprints of buckets that the replay of their case has shown again."""
     shown_on: Mapping[str, Collection[tuple[str, ...]]] = field(default_factory=dict)

@@ -91,7 +91,7 @@ class Part:
     exercised: Mapping[str, frozenset[str]]
     """By target, the APIs that were called at least once."""
     replayed: Mapping[str, frozenset[str]]
-    """Fingerprint → targets on which its stored case ran, where nothing was found then."""
+    """Fingerprint → targets on which its stored case ended well, and nothing was found then."""
     shown_on: Mapping[str, frozenset[tuple[str, ...]]]
     """Fingerprint → the targets of each finding in the bucket."""
     explored: Mapping[str, Explored]
