@@ -152,6 +152,11 @@ class Bucket:
     issue: str = ""
     """Number of its issue, or path of its file, as the baseline knows it; empty if none."""
 
+    @property
+    def is_met(self) -> bool:
+        """Whether this run has findings of it. What only the base shows is fixed, and met."""
+        return self.count > 0
+
 
 BUCKET_SCHEMA = 1
 

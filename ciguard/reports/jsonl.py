@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import ciguard
 from ciguard.domain import (
     PARTS_FILE,
-    Comparison,
     Event,
     Json,
     RunFinished,
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from ciguard.reports.contract import Destination
 
 RUN_SCHEMA = 1
-_UNSEEN = frozenset({Comparison.FIXED, Comparison.NOT_RUN})
-"""Buckets of the baseline that this run has no finding of."""
 MAX_WARNINGS = 1_000
 
 
@@ -75,8 +72,8 @@ class JsonReporter:
 
     def _write(self, event: RunFinished) -> None:
         buckets = ordered(event.buckets)
-        seen = [bucket for bucket in buckets if bucket.comparison not in _UNSEEN]
-        write_atomically(self._folder / "findings.jsonl", _lines(seen))
+        met = [bucket for bucket in buckets if bucket.is_met]
+        write_atomically(self._folder / "findings.jsonl", _lines(met))
         write_atomically(self._folder / BUCKETS_FILE, _lines(buckets))
         parts = [*map(part_to_json, event.parts), *map(gap_to_json, event.gaps)]
         lines = [json.dumps(line) + "\n" for line in parts]

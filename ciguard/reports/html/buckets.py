@@ -14,7 +14,6 @@ from jinja2.utils import htmlsafe_json_dumps
 
 from ciguard.domain import (
     BucketHistory,
-    Comparison,
     Crashed,
     Json,
     PairKind,
@@ -214,7 +213,7 @@ def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
     yield "Level", shown(finding.case.level, limit=40)
     if finding.pair is not PairKind.NONE:
         yield "Between", f"targets that differ in {finding.pair.value}"
-    if bucket.comparison not in {Comparison.FIXED, Comparison.NOT_RUN}:
+    if bucket.is_met:
         yield "Findings", f"{bucket.count:,} of this run"
     yield "Confirmation", bucket.confirmation.value
     if bucket.tried:

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from part_examples import part, written
+from campaign_examples import ONE, TWO
+from part_examples import CRASH, VALUES, part, target, written
 
-from ciguard.campaign.partition import forget_part
-from ciguard.domain import PARTS_FILE
+from ciguard.baseline import FolderStore
+from ciguard.campaign.budget import Budget
+from ciguard.campaign.conclude import Conclusion, Memory
+from ciguard.campaign.frontier import Frontier
+from ciguard.campaign.partition import forget_part, part_of
+from ciguard.config import Config
+from ciguard.domain import PARTS_FILE, Comparison, Crashed, Passed, RunFinished, Verdict
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
@@ -28,3 +35,41 @@ def test_a_part_that_cannot_be_removed_is_a_clear_error(tmp_path: Path) -> None:
 
     with pytest.raises(OutputError, match=r"parts\.jsonl: cannot be removed"):
         forget_part(tmp_path)
+
+
+def test_a_part_holds_what_was_met_also_where_only_the_base_shows_it(tmp_path: Path) -> None:
+    config = Config(base=(ONE,), targets=(TWO,))
+    memory = Memory(
+        store=FolderStore(tmp_path),
+        records={},
+        is_first=True,
+        frontier=Frontier(tmp_path, is_first=True),
+    )
+    run = Conclusion(
+        config=config,
+        memory=memory,
+        budget=Budget(1.0),
+        targets=(target(ONE), target(TWO)),
+        base=(ONE,),
+        sites={},
+        replayed={},
+        explored={},
+        used=(),
+    )
+    on_both = replace(CRASH.finding, outcomes={ONE: Crashed("SIGSEGV"), TWO: Passed(b"1", 0.1)})
+    gone = replace(CRASH, finding=on_both, comparison=Comparison.FIXED)
+    unmet = replace(VALUES, comparison=Comparison.FIXED, count=0)
+    end = RunFinished(
+        verdict=Verdict.PART,
+        exit_code=0,
+        summary="",
+        targets=run.targets,
+        buckets=(gone, unmet),
+        stages={},
+        apis_exercised={},
+        parameters={},
+    )
+
+    left = part_of(run, end, {}, documentation=())
+
+    assert left.buckets == (replace(gone, comparison=Comparison.NEW),)
