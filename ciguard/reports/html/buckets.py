@@ -23,7 +23,6 @@ from ciguard.domain import (
     visible,
     visible_lines,
 )
-from ciguard.files import read_text
 from ciguard.reports.html.text import shown
 from ciguard.reports.wording import (
     claim,
@@ -34,7 +33,7 @@ from ciguard.reports.wording import (
     stack_of,
     state,
 )
-from ciguard.triage import without_local_paths
+from ciguard.triage import read_script, without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -161,15 +160,10 @@ class Bookkeeper:
     def _script(self, bucket: Bucket) -> dict[str, Json]:
         if not bucket.reproducer:
             return {"script": "", "script_note": ""}
-        path = self.folder / bucket.reproducer
         name = shown(bucket.reproducer, limit=200)
-        try:
-            if not path.resolve().is_relative_to(self.folder.resolve()):
-                return {"script": "", "script_note": f"{name} is not in the run's folder."}
-            script = read_text(path, most=1 << 20)
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            return {"script": "", "script_note": f"{name} cannot be read: {why}."}
+        script = read_script(self.folder, bucket)
+        if not script:
+            return {"script": "", "script_note": f"{name} cannot be read."}
         if len(script) > _MOST_SCRIPT:
             note = f"{len(script):,} characters, too many for this page: see {name}."
             return {"script": "", "script_note": note}
