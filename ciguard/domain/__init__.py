@@ -52,6 +52,8 @@ from ciguard.domain.findings import (
     evidence_to_json,
     finding_from_json,
     finding_to_json,
+    target_from_json,
+    target_to_json,
 )
 from ciguard.domain.outcomes import (
     Crashed,
@@ -95,6 +97,8 @@ from ciguard.domain.plan import (
     PlanMode,
     PlannedJob,
     SkippedJob,
+    place_from_json,
+    place_to_json,
     plan_from_json,
     plan_to_json,
 )
@@ -120,6 +124,7 @@ from ciguard.domain.text import (
     visible,
     visible_lines,
 )
+from ciguard.domain.untrusted import LONGEST_TEXT, Untrusted
 from ciguard.domain.values import (
     ArrayValue,
     CallValue,
@@ -143,6 +148,7 @@ from ciguard.domain.values import (
 )
 
 __all__ = [
+    "LONGEST_TEXT",
     "MOST_SHARDS",
     "PARTS_FILE",
     "PART_SCHEMA",
@@ -227,6 +233,7 @@ __all__ = [
     "TensorValue",
     "TupleValue",
     "Uniform",
+    "Untrusted",
     "Value",
     "Verdict",
     "Warned",
@@ -257,6 +264,8 @@ __all__ = [
     "parse_shard",
     "part_name",
     "part_to_json",
+    "place_from_json",
+    "place_to_json",
     "plan_from_json",
     "plan_to_json",
     "record_from_json",
@@ -265,6 +274,8 @@ __all__ = [
     "stack_from_json",
     "stack_to_json",
     "status",
+    "target_from_json",
+    "target_to_json",
     "value_from_json",
     "value_to_json",
     "visible",

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUCKETS_FILE = "buckets.jsonl"
+RUN_FILE = "run.json"
+RUN_SCHEMA = 1
 
 
 def read_buckets(folder: Path) -> list[Bucket]:
