@@ -116,6 +116,7 @@ from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.domain.shards import MOST_SHARDS, Shard, parse_shard
 from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.domain.text import (
+    command_text,
     html_code,
     markdown_block,
     markdown_code,
@@ -244,6 +245,7 @@ __all__ = [
     "case_id",
     "case_to_json",
     "class_of",
+    "command_text",
     "corruption_line",
     "documentation_to_json",
     "dtypes",
