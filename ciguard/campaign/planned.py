@@ -60,6 +60,17 @@ def read_plan(path: Path) -> Plan:
     return plan
 
 
+def row_warning(plan: Plan | None, config: Config) -> Iterator[Warned]:
+    """Say that the plan means other targets: it brings what to try first, not what to run on."""
+    rows = {(job.targets, job.base) for job in plan.jobs} if plan else set()
+    if rows and (config.targets, config.base) not in rows:
+        names = visible(", ".join((*config.base, *config.targets)))
+        yield Warned(
+            message=f"--plan: no row of the plan has these targets ({names}): name those of a row "
+            "with --target and --base, as `ciguard plan` prints them"
+        )
+
+
 def focus_warning(groups: Mapping[str, Group], config: Config) -> Iterator[Warned]:
     """Say which globs of the focus name no API that takes part."""
     known = [

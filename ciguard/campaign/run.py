@@ -17,7 +17,7 @@ from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, re
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.partition import forget_part, part_of
-from ciguard.campaign.planned import focus_warning, planned
+from ciguard.campaign.planned import focus_warning, planned, row_warning
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
@@ -93,6 +93,7 @@ def run(
         shard=config.shard,
         plan=plan,
     )
+    yield from row_warning(plan, config)
     began = time.monotonic()
     # What is deviating is the head: the first target is the reference of the others.
     environments = yield from provision_targets((*config.base, *config.targets))

@@ -78,7 +78,7 @@ class Checkout:
         except GitError as error:
             msg = (
                 f"--against {visible(ref)}: this checkout does not hold the history between it "
-                f"and HEAD. {self._remedy(ref)}"
+                f"and HEAD. {self._remedy()}"
             )
             raise PlanError(msg) from error
 
@@ -135,17 +135,17 @@ class Checkout:
                 "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
             )
         except (GitError, ValueError) as error:  # a NUL cannot be an argument
-            msg = f"--against {visible(ref)}: no such commit here. {self._remedy(ref)}"
+            msg = f"--against {visible(ref)}: no such commit here. {self._remedy()}"
             raise PlanError(msg) from error
         return found.decode().strip()
 
-    def _remedy(self, ref: str) -> str:
-        is_shallow = self._run("rev-parse", "--is-shallow-repository") == b"true\n"
-        state = "The checkout is shallow: " if is_shallow else ""
-        return (
-            f"{state}give actions/checkout the input fetch-depth: 0, or run "
-            f"`git fetch --unshallow origin` and `git fetch origin {visible(ref)}` first."
-        )
+    def _remedy(self) -> str:
+        if self._run("rev-parse", "--is-shallow-repository") == b"true\n":
+            return (
+                "The checkout is shallow: give actions/checkout the input fetch-depth: 0, or run "
+                "`git fetch --unshallow origin` first."
+            )
+        return "Run `git fetch origin` first, or name a commit that is here."
 
     def _paths(self, *words: str) -> list[str]:
         return [os.fsdecode(item) for item in self._run(*words).split(b"\0") if item]

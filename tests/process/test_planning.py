@@ -155,7 +155,7 @@ def test_a_pull_request_without_a_base_is_refused(repository: Path) -> None:
     "ref", ["no-such", "--output=/tmp/x", "-h", "HEAD:README.md", "a\nb", "a\0b"]
 )
 def test_a_base_that_is_no_commit_is_refused_with_the_remedy(repository: Path, ref: str) -> None:
-    with pytest.raises(PlanError, match="fetch-depth: 0") as caught:
+    with pytest.raises(PlanError, match=r"no such commit here\. Run `git fetch origin`") as caught:
         make_plan(_request(repository, ref), _no_index)
 
     assert "\n" not in str(caught.value)
