@@ -175,7 +175,10 @@ def _facts(event: RunFinished, observed: Observed, now: datetime) -> list[tuple[
     cases = sum(target.tally.total for target in event.targets)
     facts = [
         ("finished", now.strftime("%Y-%m-%d %H:%M UTC")),
-        ("took", clock_text((now - observed.started_at).total_seconds())),
+        # A merge takes no time; what its parts took is told by stage.
+        ("merged from", f"{len(event.parts):,} parts")
+        if len(event.parts) > 1
+        else ("took", clock_text((now - observed.started_at).total_seconds())),
         ("cases", f"{cases:,}"),
         ("targets", f"{len(event.targets):,}"),
     ]

@@ -47,7 +47,7 @@ def slug(name: str) -> str:
 def pictures(event: RunFinished, observed: Observed, *, now: datetime) -> Iterator[Picture]:
     """Return the charts of a run."""
     yield _kinds(event)
-    yield _cases(observed)
+    yield from _cases(observed)
     yield _outcomes(event)
     yield _coverage(event)
     yield _trend(event, now)
@@ -76,19 +76,19 @@ def _kinds(event: RunFinished) -> Picture:
     )
 
 
-def _cases(observed: Observed) -> Picture:
+def _cases(observed: Observed) -> Iterator[Picture]:
+    """Yield how the cases came in; a merge has not seen that."""
     totals = list(observed.cases.totals().items())[:_MOST_TARGETS]
     series = [
         Series(name=publishable(name, limit=_NAME), colour=f"k{number % COLOURS}", points=points)
         for number, (name, points) in enumerate(totals)
     ]
+    if not series:
+        return
     said = "; ".join(f"{one.name}: {one.points[-1][1]:,.0f}" for one in series)
-    return Picture(
+    yield Picture(
         heading="Cases over time",
-        drawing=lines(series, label=f"Cases so far by target. {said}", x_text=clock_text)
-        if series
-        else None,
-        note="" if series else "No times of cases were noted.",
+        drawing=lines(series, label=f"Cases so far by target. {said}", x_text=clock_text),
         legend=tuple((one.colour, one.name) for one in series),
     )
 
