@@ -57,13 +57,13 @@ class Checkout:
         try:
             top = self._run("rev-parse", "--show-toplevel")
         except GitError as error:
-            msg = f"{folder}: not the checkout of a git repository. Plan inside of one. {error}"
+            msg = f"{folder}: not the checkout of a git repository ({error}). Plan inside of one."
             raise PlanError(msg) from error
         self.root = Path(os.fsdecode(top.removesuffix(b"\n")))
 
     def files(self) -> list[str]:
         """Return the paths of the tracked files."""
-        listed = self._paths("ls-files", "--full-name", "--cached", "-z", "--", ".")
+        listed = self._paths("ls-files", "--full-name", "--cached", "-z", *_BELOW)
         return sorted(set(listed))
 
     def base_of(self, ref: str) -> str:
@@ -84,7 +84,7 @@ class Checkout:
 
     def changes(self, base: str) -> list[ChangedFile]:
         """Return what differs between a commit and the checkout, by path."""
-        listed = self._paths("diff", *_PLAIN, "--name-status", "-z", base, "--", ".")
+        listed = self._paths("diff", *_PLAIN, "--name-status", "-z", base, *_BELOW)
         found = sorted(zip(listed[1::2], listed[::2], strict=True))
         return [
             ChangedFile(
@@ -159,6 +159,8 @@ class Checkout:
             raise PlanError(str(error)) from error
 
 
+_BELOW = ("--", ".", ":(exclude,glob)**/.ciguard/**")
+"""The folder, without what ciguard has written there: results, reproducers, baseline."""
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules")
 
 
