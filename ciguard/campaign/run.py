@@ -15,8 +15,8 @@ from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
+from ciguard.campaign.own_part import forget_part, part_of
 from ciguard.campaign.parameters import parameters_of, resumed
-from ciguard.campaign.partition import forget_part, part_of
 from ciguard.campaign.planned import focus_warning, planned, row_warning
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
@@ -385,7 +385,6 @@ class _Campaign:
             interrupted=interrupted,
         )
         finished = yield from conclude(conclusion, self._turns.intake.buckets())
-        base = list(members)[: len(self._config.base)]
         end = RunFinished(
             verdict=finished.verdict,
             exit_code=finished.exit_code,
@@ -396,7 +395,9 @@ class _Campaign:
             history=histories(self._memory.records),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
-            baseline=standing_of(self._memory, targets, base=base, now=datetime.now(UTC)),
+            baseline=standing_of(
+                self._memory, targets, base=conclusion.base, now=datetime.now(UTC)
+            ),
         )
         part = part_of(conclusion, end, members, documentation=self._documentation)
         yield replace(end, parts=(part,))
