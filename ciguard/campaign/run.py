@@ -255,8 +255,8 @@ class _Campaign:
 
     def _corpus(self, *, is_flaky: bool = False) -> list[BaselineRecord]:
         """Return what this shard has to replay."""
-        every = self._memory.corpus(is_flaky=is_flaky)
-        return [record for record in every if self._config.shard.has(record.fingerprint)]
+        shard = self._config.shard
+        return [r for r in self._memory.corpus(is_flaky=is_flaky) if shard.has(r.fingerprint)]
 
     def _explore(self) -> Iterator[Event]:
         while time.monotonic() < self._budget.explore_until:
@@ -385,6 +385,7 @@ class _Campaign:
             interrupted=interrupted,
         )
         finished = yield from conclude(conclusion, self._turns.intake.buckets())
+        standing = standing_of(self._memory, targets, base=conclusion.base, now=datetime.now(UTC))
         end = RunFinished(
             verdict=finished.verdict,
             exit_code=finished.exit_code,
@@ -395,9 +396,7 @@ class _Campaign:
             history=histories(self._memory.records),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
-            baseline=standing_of(
-                self._memory, targets, base=conclusion.base, now=datetime.now(UTC)
-            ),
+            baseline=standing,
         )
         part = part_of(conclusion, end, members, documentation=self._documentation)
         yield replace(end, parts=(part,))

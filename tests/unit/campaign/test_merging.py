@@ -46,8 +46,6 @@ from ciguard.domain import (
     TargetUnavailable,
     Verdict,
     Warned,
-    gap_to_json,
-    line_from_json,
 )
 
 if TYPE_CHECKING:
@@ -388,14 +386,6 @@ def test_what_the_base_of_a_row_shows_is_known_and_nothing_is_written(
     }
     assert end(events).exit_code == 1
     assert not (tmp_path / "baseline").exists()
-
-
-def test_why_a_shard_was_not_run_can_be_read_when_merged_once_more() -> None:
-    long = part(FIRST, ran=tuple(target(name, not_run="x" * 1_900) for name in (ONE, TWO)))
-
-    gap = whole_of(folders(long)).missing[0]
-
-    assert line_from_json(gap_to_json(gap)) == gap
 
 
 def test_shards_that_ran_other_versions_are_told_of(config: Config, tmp_path: Path) -> None:
