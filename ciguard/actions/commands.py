@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ciguard.domain import visible
+from ciguard.domain import command_text, visible
 
 _LIMIT = 4_000
 """The runner cuts a message at 4096 characters."""
@@ -14,5 +14,4 @@ def annotation(level: Literal["error", "warning", "notice"], message: str) -> st
     """Return the line that annotates the run with `message`, on whose text nothing depends."""
     lines = [visible(line, limit=_LIMIT) for line in message.splitlines()]
     text = "\n".join(lines)[:_LIMIT]
-    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return f"::{level} title=ciguard::{escaped}"
+    return f"::{level} title=ciguard::{command_text(text)}"

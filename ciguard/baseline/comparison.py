@@ -23,7 +23,7 @@ from ciguard.baseline.record import (
     renamed,
     with_exhibit,
 )
-from ciguard.domain import Bucket, Comparison, Confirmation, PairKind, Passed, Rejected
+from ciguard.domain import Bucket, Comparison, Confirmation, PairKind, ended_well
 from ciguard.triage import newest_recipe, recipe_number
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Exercised:
     """What this run did, so that silence about a known bucket can be told from its absence."""
 
     replayed: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Fingerprint → targets on which the stored case ran, where nothing was found then."""
+    """Fingerprint → targets on which the stored case ended well, and nothing was found then."""
 
     def covers(self, record: BaselineRecord) -> bool:
         """Tell whether the run would have had to meet the bucket, were it still there.
@@ -143,7 +143,7 @@ def known_to(
             bucket.confirmation is Confirmation.CONFIRMED
             and bucket.finding.pair is PairKind.NONE
             and bool(on_head)
-            and all(isinstance(outcome, Passed | Rejected) for outcome in on_head)
+            and all(map(ended_well, on_head))
             and all(name in base for targets in every(bucket) for name in targets)
         )
 

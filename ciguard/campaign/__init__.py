@@ -14,6 +14,7 @@ from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lookup import knowledge_for, learned_of
 from ciguard.campaign.merge import Merged, gather, merge
 from ciguard.campaign.minimise import minimise
+from ciguard.campaign.planned import read_plan
 from ciguard.campaign.promotion import promotion
 from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
@@ -36,6 +37,7 @@ __all__ = [
     "merge",
     "minimise",
     "promotion",
+    "read_plan",
     "reproduce",
     "run",
     "shard_folder",

@@ -304,7 +304,7 @@ def _client(held: ExitStack, address: str, workers: int) -> Any:
     try:
         distributed: Any = import_module("distributed")
     except ImportError as error:
-        msg = "Dask is not installed. Write: pip install 'ciguard[cluster]'."
+        msg = "Dask is not installed. In ciguard's checkout: pip install '.[cluster]'."
         raise ClusterError(msg) from error
     try:
         if address:

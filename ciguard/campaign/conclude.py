@@ -140,7 +140,7 @@ class Conclusion:
     trial: Trial | None = None
     """None where no worker is at hand."""
     replayed: Mapping[str, frozenset[str]]
-    """Fingerprint → targets on which its stored case ran, where nothing was found then."""
+    """Fingerprint → targets on which its stored case ended well, and nothing was found then."""
     shown: Collection[str] = ()
     """Fingerprints of buckets that the replay of their case has shown again."""
     shown_on: Mapping[str, Collection[tuple[str, ...]]] = field(default_factory=dict)
@@ -242,8 +242,13 @@ def _remember(run: Conclusion, decided: Decided) -> None:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     sighting = Sighting(time=now, versions=tuple(sorted(versions.items())))
     known = run.memory.records
+    exercised = Exercised(replayed=run.replayed)
+    passed = [name for name in run.replayed if name in known and exercised.covers(known[name])]
+    repeated = dict.fromkeys(passed, False) | dict.fromkeys(run.shown, True)
     after = (
-        establish(settled, sighting) if run.memory.is_first else update(known, settled, sighting)
+        establish(settled, sighting)
+        if run.memory.is_first
+        else update(known, settled, sighting, repeated=repeated)
     )
     intends = run.memory.intends
     put = None if intends is None else intends(decided.verdict, decided.buckets, versions)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import identities
 from ciguard.campaign.stream import Executed
-from ciguard.domain import Intent, PairKind, Passed
+from ciguard.domain import Intent, PairKind, Passed, ended_well
 from ciguard.execution import Job
 from ciguard.oracles import calls_across, encode, equivalence_of, has_special_elements, judge
 
@@ -56,7 +56,7 @@ class Equivalents:
         self._under_way: dict[int, tuple[list[_Trial], set[str]]] = {}
         self._number = 0
         self.replayed: dict[str, frozenset[str]] = {}
-        """Fingerprint of the baseline → targets on which its case was run again."""
+        """Fingerprint of the baseline → targets on which its case was run again and ended well."""
 
     @property
     def is_idle(self) -> bool:
@@ -140,7 +140,9 @@ class Equivalents:
 
     def _judge(self, trial: _Trial) -> Iterator[Finding]:
         if trial.record and trial.calls.keys() <= trial.outcomes.keys():
-            self.replayed[trial.record] = frozenset(trial.calls)
+            self.replayed[trial.record] = frozenset(
+                name for name in trial.calls if ended_well(trial.outcomes[name])
+            )
         every = identities(self._groups)
         in_order = {name: trial.outcomes[name] for name in every if name in trial.outcomes}
         if len(in_order) < _PAIR:

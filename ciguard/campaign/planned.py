@@ -34,9 +34,21 @@ def planned(config: Config) -> tuple[Plan | None, Config]:
     """
     if not config.plan:
         return None, config
-    place = f"--plan {visible(config.plan)}"
+    plan = read_plan(Path(config.plan))
+    # What a person asks for at the desk comes before what was planned.
+    focus = tuple(dict.fromkeys((*config.focus, *plan.focus)))
+    return plan, replace(config, focus=focus)
+
+
+def read_plan(path: Path) -> Plan:
+    """Return the plan that a file holds.
+
+    Raises:
+        ConfigurationError: if the file is no plan.
+    """
+    place = f"--plan {visible(path.as_posix())}"
     try:
-        plan = plan_from_json(json.loads(read_text(Path(config.plan), most=_MOST_BYTES)))
+        plan = plan_from_json(json.loads(read_text(path, most=_MOST_BYTES)))
         _check_focus(plan.focus)
     except OSError as error:
         msg = f"{place}: cannot be read: {error.strerror}. Write one with `ciguard plan`."
@@ -45,9 +57,18 @@ def planned(config: Config) -> tuple[Plan | None, Config]:
         reason = visible(str(error)) if isinstance(error, ValueError) else "nested too deeply"
         msg = f"{place}: not a plan: {reason}. Write one with `ciguard plan`."
         raise ConfigurationError(msg) from error
-    # What a person asks for at the desk comes before what was planned.
-    focus = tuple(dict.fromkeys((*config.focus, *plan.focus)))
-    return plan, replace(config, focus=focus)
+    return plan
+
+
+def row_warning(plan: Plan | None, config: Config) -> Iterator[Warned]:
+    """Say that the plan means other targets: it brings what to try first, not what to run on."""
+    rows = {(job.targets, job.base) for job in plan.jobs} if plan else set()
+    if rows and (config.targets, config.base) not in rows:
+        names = visible(", ".join((*config.base, *config.targets)))
+        yield Warned(
+            message=f"--plan: no row of the plan has these targets ({names}): name those of a row "
+            "with --target and --base, as `ciguard plan` prints them"
+        )
 
 
 def focus_warning(groups: Mapping[str, Group], config: Config) -> Iterator[Warned]:

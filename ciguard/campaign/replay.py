@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.stream import Executed
+from ciguard.domain import ended_well
 from ciguard.execution import Job
 from ciguard.oracles import encode, is_whole
 
@@ -35,6 +36,15 @@ class Replayed:
     group: Group
     executed: Executed
 
+    @property
+    def exercised_on(self) -> frozenset[str]:
+        """Targets on which the call was made and ended well: silence there means that it is gone.
+
+        What was found, if anything, is not looked at here.
+        """
+        outcomes = self.executed.outcomes.items()
+        return frozenset(name for name, (outcome,) in outcomes if ended_well(outcome))
+
 
 class Replays:
     """Runs the stored cases; the caller hands it the results that are its own."""
@@ -48,7 +58,7 @@ class Replays:
         self.shown: set[str] = set()
         """Fingerprints of buckets that the replay of their case has shown again."""
         self.passed: dict[str, frozenset[str]] = {}
-        """Fingerprint → targets on which its stored case ran, and nothing at all was found."""
+        """Fingerprint → targets on which its stored case ended well and nothing was found."""
 
     @property
     def is_done(self) -> bool:

@@ -15,9 +15,9 @@ from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
+from ciguard.campaign.own_part import forget_part, part_of
 from ciguard.campaign.parameters import parameters_of, resumed
-from ciguard.campaign.partition import forget_part, part_of
-from ciguard.campaign.planned import focus_warning, planned
+from ciguard.campaign.planned import focus_warning, planned, row_warning
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
@@ -93,6 +93,7 @@ def run(
         shard=config.shard,
         plan=plan,
     )
+    yield from row_warning(plan, config)
     began = time.monotonic()
     # What is deviating is the head: the first target is the reference of the others.
     environments = yield from provision_targets((*config.base, *config.targets))
@@ -254,8 +255,8 @@ class _Campaign:
 
     def _corpus(self, *, is_flaky: bool = False) -> list[BaselineRecord]:
         """Return what this shard has to replay."""
-        every = self._memory.corpus(is_flaky=is_flaky)
-        return [record for record in every if self._config.shard.has(record.fingerprint)]
+        shard = self._config.shard
+        return [r for r in self._memory.corpus(is_flaky=is_flaky) if shard.has(r.fingerprint)]
 
     def _explore(self) -> Iterator[Event]:
         while time.monotonic() < self._budget.explore_until:
@@ -384,7 +385,7 @@ class _Campaign:
             interrupted=interrupted,
         )
         finished = yield from conclude(conclusion, self._turns.intake.buckets())
-        base = list(members)[: len(self._config.base)]
+        standing = standing_of(self._memory, targets, base=conclusion.base, now=datetime.now(UTC))
         end = RunFinished(
             verdict=finished.verdict,
             exit_code=finished.exit_code,
@@ -395,7 +396,7 @@ class _Campaign:
             history=histories(self._memory.records),
             apis_exercised={name: len(member.exercised) for name, member in members.items()},
             parameters=self._parameters(),
-            baseline=standing_of(self._memory, targets, base=base, now=datetime.now(UTC)),
+            baseline=standing,
         )
         part = part_of(conclusion, end, members, documentation=self._documentation)
         yield replace(end, parts=(part,))

@@ -15,12 +15,14 @@ from ciguard.campaign.group import Group, groups_of, worker_spec
 from ciguard.campaign.relating import Relating
 from ciguard.campaign.stream import Stream
 from ciguard.domain import (
+    LONGEST_TEXT,
     DocumentationChecked,
     Event,
     TargetReady,
     TargetSummary,
     TargetUnavailable,
     Warned,
+    shortened,
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.levels import LEVELS, LearningLevel, focused, select
@@ -115,7 +117,7 @@ def summary(member: Member) -> TargetSummary:
         confined_by=member.confined_by,
         apis=len(member.catalogue),
         tally=member.tally,
-        not_run=member.not_run,
+        not_run=shortened(member.not_run, LONGEST_TEXT),
     )
 
 

@@ -136,8 +136,7 @@ class Turns:
         yield from self.intake.take(complete.executed, complete.group)
         self.replays.shown |= {name for name in before if counts.get(name, 0) > before[name]}
         if sum(counts.values()) == findings:
-            targets = frozenset(complete.executed.outcomes)
-            self.replays.passed |= dict.fromkeys(complete.fingerprints, targets)
+            self.replays.passed |= dict.fromkeys(complete.fingerprints, complete.exercised_on)
 
     def _take_equivalent(self, result: Result) -> Iterator[Event]:
         for group, executed in self.equivalents.take(result):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record
 from ciguard.domain import (
+    LONGEST_TEXT,
     Gap,
     PairKind,
     Shard,
@@ -18,6 +19,7 @@ from ciguard.domain import (
     parse_shard,
     part_name,
     part_to_json,
+    shortened,
 )
 from ciguard.triage import united
 
@@ -127,7 +129,8 @@ def _expected(parts: Mapping[PartKey, Part], plan: Plan | None) -> dict[PartKey,
 
 def _why(part: Part) -> str:
     reasons = [f"{target.name}: {target.not_run}" for target in part.ran if target.not_run]
-    return "; ".join(reasons) or f"it ended early ({part.verdict.value})"
+    told = "; ".join(reasons) or f"it ended early ({part.verdict.value})"
+    return shortened(told, LONGEST_TEXT)
 
 
 # --- what they found ------------------------------------------------------------------------------

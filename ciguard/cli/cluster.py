@@ -46,7 +46,7 @@ def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> 
 
     A shard whose node dies is started again on another: from where it was if the output folder is
     shared, anew otherwise. After Ctrl-C the finished shards are in OUT/shards; --resume runs the
-    others. Needs `pip install 'ciguard[cluster]'` here and on the nodes.
+    others. Needs `pip install '.[cluster]'` in ciguard's checkout, here and on the nodes.
     """
     from ciguard.campaign import (  # noqa: PLC0415 - `--help` needs none of these
         gather,

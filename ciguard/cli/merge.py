@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,13 +12,9 @@ import click
 from ciguard.cli.options import takes_settings
 from ciguard.cli.run import report
 from ciguard.config import SETTINGS
-from ciguard.domain import parse_shard, plan_from_json, visible
-from ciguard.errors import ConfigurationError
-from ciguard.files import read_text
 
 if TYPE_CHECKING:
     from ciguard.config import Effective
-    from ciguard.domain import Plan
 
 _OF_JUDGING = [
     key
@@ -27,7 +22,6 @@ _OF_JUDGING = [
     if key in {"out", "baseline", "compare-only", "tracker", "dry-run", "fail-on", "policy"}
     or key.startswith("issue")
 ]
-_MOST_PLAN = 16 << 20
 
 
 @click.command(short_help="Judge the results of shards as one campaign.")
@@ -49,21 +43,10 @@ def merge(settings: Effective, folders: tuple[Path, ...], plan_file: Path | None
     it expects every shard of those that left one. What is missing, broken or of another campaign
     was not run: exit code 3, whatever else was found. A folder may be the result of a merge.
     """
-    from ciguard.campaign import gather  # noqa: PLC0415 - `--help` needs none of these
+    from ciguard.campaign import gather, read_plan  # noqa: PLC0415 - `--help` needs none of these
     from ciguard.campaign import merge as judged  # noqa: PLC0415
 
-    plan = None if plan_file is None else _plan(plan_file)
+    plan = None if plan_file is None else read_plan(plan_file)
     merged = gather(folders, settings.config, plan)
     settings = replace(settings, config=merged.config)
     return report(settings, partial(judged, merged), files_issues=not merged.config.is_read_only)
-
-
-def _plan(path: Path) -> Plan:
-    try:
-        plan = plan_from_json(json.loads(read_text(path, most=_MOST_PLAN)))
-        for job in plan.jobs:
-            parse_shard(job.shard)
-    except (OSError, ValueError, RecursionError) as error:
-        msg = f"{path}: not a plan that can be used: {visible(str(error))}. Write it anew."
-        raise ConfigurationError(msg) from error
-    return plan

@@ -75,7 +75,7 @@ def plan(settings: Effective, *, out: Path, as_json: bool, **options: Any) -> No
     is for `ciguard run --plan FILE`; docs/planning.md says how it is made.
     """
     from ciguard.files import replace_file  # noqa: PLC0415 - not for `--help`
-    from ciguard.planning import explanation, make_plan, matrix  # noqa: PLC0415
+    from ciguard.planning import commands, explanation, make_plan, matrix  # noqa: PLC0415
 
     made = make_plan(_request(settings, options))
     matrix(made)  # refuses what GitHub would not take
@@ -91,6 +91,8 @@ def plan(settings: Effective, *, out: Path, as_json: bool, **options: Any) -> No
     for line in explanation(made):
         click.echo(line)
     click.echo(f"Written to {out}")
+    for line in commands(made, out):
+        click.echo(line)
 
 
 def _request(settings: Effective, options: Mapping[str, Any]) -> PlanRequest:

@@ -26,6 +26,7 @@ def show(settings: Effective, bucket: str | None, *, grouping: bool) -> None:
     BUCKET is a fingerprint or the beginning of one.
     """
     from ciguard.reports import bucket_lines, grouping_lines, table_lines  # noqa: PLC0415 - not for `--help`
+    from ciguard.triage import read_script  # noqa: PLC0415
 
     config = settings.config
     if bucket is None:
@@ -40,9 +41,7 @@ def show(settings: Effective, bucket: str | None, *, grouping: bool) -> None:
     else:
         found = bucket_of(config, bucket)
         record = record_of(config, found)
-        path = config.out / found.reproducer
-        has_script = found.reproducer and path.is_file()
-        script = path.read_text(encoding="utf-8", errors="replace") if has_script else ""
+        script = read_script(config.out, found)
         lines = grouping_lines(found) if grouping else bucket_lines(found, script, record)
     for line in lines:
         click.echo(line)

@@ -52,6 +52,8 @@ from ciguard.domain.findings import (
     evidence_to_json,
     finding_from_json,
     finding_to_json,
+    target_from_json,
+    target_to_json,
 )
 from ciguard.domain.outcomes import (
     Crashed,
@@ -64,6 +66,7 @@ from ciguard.domain.outcomes import (
     Rejected,
     Resource,
     Stage,
+    ended_well,
     outcome_from_json,
     outcome_to_json,
     stack_from_json,
@@ -94,6 +97,8 @@ from ciguard.domain.plan import (
     PlanMode,
     PlannedJob,
     SkippedJob,
+    place_from_json,
+    place_to_json,
     plan_from_json,
     plan_to_json,
 )
@@ -111,6 +116,7 @@ from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.domain.shards import MOST_SHARDS, Shard, parse_shard
 from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.domain.text import (
+    command_text,
     html_code,
     markdown_block,
     markdown_code,
@@ -119,6 +125,7 @@ from ciguard.domain.text import (
     visible,
     visible_lines,
 )
+from ciguard.domain.untrusted import LONGEST_TEXT, Untrusted
 from ciguard.domain.values import (
     ArrayValue,
     CallValue,
@@ -142,6 +149,7 @@ from ciguard.domain.values import (
 )
 
 __all__ = [
+    "LONGEST_TEXT",
     "MOST_SHARDS",
     "PARTS_FILE",
     "PART_SCHEMA",
@@ -226,6 +234,7 @@ __all__ = [
     "TensorValue",
     "TupleValue",
     "Uniform",
+    "Untrusted",
     "Value",
     "Verdict",
     "Warned",
@@ -236,9 +245,11 @@ __all__ = [
     "case_id",
     "case_to_json",
     "class_of",
+    "command_text",
     "corruption_line",
     "documentation_to_json",
     "dtypes",
+    "ended_well",
     "evidence_from_json",
     "evidence_to_json",
     "finding_from_json",
@@ -255,6 +266,8 @@ __all__ = [
     "parse_shard",
     "part_name",
     "part_to_json",
+    "place_from_json",
+    "place_to_json",
     "plan_from_json",
     "plan_to_json",
     "record_from_json",
@@ -263,6 +276,8 @@ __all__ = [
     "stack_from_json",
     "stack_to_json",
     "status",
+    "target_from_json",
+    "target_to_json",
     "value_from_json",
     "value_to_json",
     "visible",

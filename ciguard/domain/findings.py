@@ -19,6 +19,7 @@ from ciguard.domain.outcomes import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ciguard.domain.untrusted import Untrusted
     from ciguard.domain.values import Json
 
 
@@ -151,6 +152,11 @@ class Bucket:
     """How many repetitions there were, where it is flaky."""
     issue: str = ""
     """Number of its issue, or path of its file, as the baseline knows it; empty if none."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether this run has findings of it. What only the base shows is fixed, and met."""
+        return self.count > 0
 
 
 BUCKET_SCHEMA = 1
@@ -319,3 +325,40 @@ class TargetSummary:
     tally: Tally = field(default_factory=Tally)
     not_run: str = ""
     """Why nothing ran here; empty when something did."""
+
+
+def target_to_json(target: TargetSummary) -> dict[str, Json]:
+    """Return the JSON form of a target, as it is in `run.json` and in a part."""
+    return {
+        "name": target.name,
+        "library": target.library,
+        "version": target.version,
+        "python": target.python,
+        "device": target.device,
+        "packages": dict(target.packages),
+        "confined_by": list(target.confined_by),
+        "apis": target.apis,
+        "outcomes": target.tally.as_dict(),
+        "not_run": target.not_run,
+    }
+
+
+def target_from_json(read: Untrusted) -> TargetSummary:
+    """Return the target of a JSON form, which may be hostile.
+
+    Raises:
+        ValueError: it is none; the message names the key.
+    """
+    packages, outcomes = read.inner("packages"), read.inner("outcomes")
+    return TargetSummary(
+        name=read.text("name"),
+        library=read.text("library"),
+        version=read.text("version"),
+        python=read.text("python"),
+        device=read.text("device"),
+        packages={name: packages.text(name) for name in packages.members()},
+        confined_by=read.names("confined_by"),
+        apis=read.count("apis"),
+        tally=Tally(**{status: outcomes.count(status) for status in Tally().as_dict()}),
+        not_run=read.text("not_run"),
+    )

@@ -106,6 +106,17 @@ def status(outcome: Outcome) -> str:
     return type(outcome).__name__.lower()
 
 
+def ended_well(outcome: Outcome) -> bool:
+    """Tell whether the call was made, and returned or was refused by the API itself.
+
+    Only that shows that a defect is gone: a call that could not be made, or met a limit, tells
+    nothing of it.
+    """
+    return isinstance(outcome, Passed) or (
+        isinstance(outcome, Rejected) and outcome.stage is Stage.CALL
+    )
+
+
 def outcome_to_json(outcome: Outcome) -> Json:
     """Return the JSON form used in `findings.jsonl` and in the baseline."""
     encoded: dict[str, Json] = {"status": status(outcome)}

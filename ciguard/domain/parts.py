@@ -19,11 +19,12 @@ from ciguard.domain.findings import (
     Bucket,
     Comparison,
     Confirmation,
-    Tally,
     TargetSummary,
     Verdict,
     bucket_from_json,
     bucket_to_json,
+    target_from_json,
+    target_to_json,
 )
 from ciguard.domain.shards import Shard, parse_shard
 from ciguard.domain.untrusted import Untrusted
@@ -44,7 +45,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.+-]{0,79}")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FINGERPRINT = re.compile(r"v[0-9]{1,4}:[0-9a-f]{16}")
 _KEY = re.compile(r"[0-9a-f]{1,64}")
-_LONGEST_TEXT = 2_000
 _MOST_REPETITIONS = 1 << 20
 
 RowKey: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], int]
@@ -91,7 +91,7 @@ class Part:
     exercised: Mapping[str, frozenset[str]]
     """By target, the APIs that were called at least once."""
     replayed: Mapping[str, frozenset[str]]
-    """Fingerprint → targets on which its stored case ran, where nothing was found then."""
+    """Fingerprint → targets on which its stored case ended well, and nothing was found then."""
     shown_on: Mapping[str, frozenset[tuple[str, ...]]]
     """Fingerprint → the targets of each finding in the bucket."""
     explored: Mapping[str, Explored]
@@ -151,7 +151,7 @@ def part_to_json(part: Part) -> dict[str, Json]:
         "budget_s": part.budget_s,
         "explored_in_s": part.explored_in_s,
         "jobs": part.jobs,
-        "ran": [_target_to_json(target) for target in part.ran],
+        "ran": [target_to_json(target) for target in part.ran],
         "exercised": {name: sorted(apis) for name, apis in sorted(part.exercised.items())},
         "replayed": {name: sorted(on) for name, on in sorted(part.replayed.items())},
         "shown_on": {
@@ -182,17 +182,17 @@ def line_from_json(data: object) -> Part | Gap:
         message = f"the part: 'schema' is {schema}; this ciguard reads {PART_SCHEMA}"
         raise ValueError(message)
     if "missing" in read.data:
-        return Gap(_text(read, "missing"), _text(read, "reason"))
+        return Gap(read.text("missing"), read.text("reason"))
     return _part_from(read)
 
 
 def _part_from(read: Untrusted) -> Part:
     try:
         return Part(
-            ciguard=_text(read, "ciguard"),
+            ciguard=read.text("ciguard"),
             campaign=_campaign(read.inner("campaign")),
-            targets=_names(read.texts("targets"), "targets"),
-            base=_names(read.texts("base"), "base"),
+            targets=read.names("targets"),
+            base=read.names("base"),
             shard=parse_shard(read.of("shard", str)),
             verdict=Verdict(read.of("verdict", str)),
             budget_s=read.seconds("budget_s"),
@@ -217,21 +217,6 @@ def _campaign(read: Untrusted) -> dict[str, Json]:
     return numbers | {key: list(read.texts(key)) for key in SHARED_LISTS}
 
 
-def _text(read: Untrusted, key: str) -> str:
-    return _bounded(read.of(key, str), f"{read.name}: {key!r}")
-
-
-def _bounded(text: str, name: str) -> str:
-    if len(text) > _LONGEST_TEXT:
-        message = f"{name} is longer than {_LONGEST_TEXT} characters"
-        raise ValueError(message)
-    return text
-
-
-def _names(texts: tuple[str, ...], key: str) -> tuple[str, ...]:
-    return tuple(_bounded(text, repr(key)) for text in texts)
-
-
 def _checked(pattern: re.Pattern[str], text: str, key: str) -> str:
     if not pattern.fullmatch(text):
         message = f"{key} is {text!r:.60}"
@@ -241,7 +226,7 @@ def _checked(pattern: re.Pattern[str], text: str, key: str) -> str:
 
 def _name_sets(read: Untrusted, key: str) -> dict[str, frozenset[str]]:
     every = read.inner(key)
-    return {_bounded(name, key): frozenset(every.texts(name)) for name in every.data}
+    return {name: frozenset(every.texts(name)) for name in every.members()}
 
 
 def _shown_on(read: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
@@ -270,35 +255,10 @@ def _stages(read: Untrusted) -> dict[str, float]:
     return {_checked(_NAME, name, "a stage"): read.seconds(name) for name in read.data}
 
 
-def _target_to_json(target: TargetSummary) -> dict[str, Json]:
-    return {
-        "name": target.name,
-        "library": target.library,
-        "version": target.version,
-        "python": target.python,
-        "device": target.device,
-        "packages": dict(target.packages),
-        "confined_by": list(target.confined_by),
-        "apis": target.apis,
-        "outcomes": target.tally.as_dict(),
-        "not_run": target.not_run,
-    }
-
-
 def _target_from(read: Untrusted) -> TargetSummary:
-    packages, outcomes = read.inner("packages"), read.inner("outcomes")
-    return TargetSummary(
-        name=_text(read, "name"),
-        library=_checked(_NAME, read.of("library", str), "'library'"),
-        version=_text(read, "version"),
-        python=_text(read, "python"),
-        device=_text(read, "device"),
-        packages={_bounded(name, "a package"): _text(packages, name) for name in packages.data},
-        confined_by=_names(read.texts("confined_by"), "confined_by"),
-        apis=read.count("apis"),
-        tally=Tally(**{status: outcomes.count(status) for status in Tally().as_dict()}),
-        not_run=_text(read, "not_run"),
-    )
+    target = target_from_json(read)
+    _checked(_NAME, target.library, "'library'")
+    return target
 
 
 def _bucket_from(read: Untrusted) -> Bucket:
@@ -310,7 +270,8 @@ def _bucket_from(read: Untrusted) -> Bucket:
         _checked(_FINGERPRINT, name, "a fingerprint")
     for text in (finding.library, finding.oracle, finding.kind):
         _checked(_NAME, text, "a name in a bucket")
-    _names(_names(finding.targets, "targets") + tuple(finding.outcomes), "outcomes")
+    read.names("targets")
+    read.inner("outcomes").members()
     _checked(_DOTTED, finding.api, "an API")
     if bucket.confirmation is Confirmation.CONFIRMED and not set(finding.targets) <= set(
         finding.outcomes

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ciguard.domain.shards import parse_shard
 from ciguard.domain.untrusted import Untrusted
 
 if TYPE_CHECKING:
@@ -95,14 +96,14 @@ def plan_to_json(plan: Plan) -> Json:
                 "package": change.package,
                 "base": change.base,
                 "head": change.head,
-                "place": _place_to_json(change.place),
+                "place": place_to_json(change.place),
             }
             for change in plan.changes
         ],
         "jobs": [_row_to_json(job) for job in plan.jobs],
         "skipped": [_row_to_json(job) for job in plan.skipped],
         "focus": list(plan.focus),
-        "uses": {api: [_place_to_json(place) for place in at] for api, at in plan.uses.items()},
+        "uses": {api: [place_to_json(place) for place in at] for api, at in plan.uses.items()},
     }
 
 
@@ -120,6 +121,7 @@ def plan_from_json(data: object) -> Plan:
     if mode not in list(PlanMode):
         message = f"the plan: 'mode' is {mode!r:.60}; known are {', '.join(PlanMode)}"
         raise ValueError(message)
+    uses = read.inner("uses")
     return Plan(
         mode=PlanMode(mode),
         reasons=read.texts("reasons"),
@@ -127,15 +129,12 @@ def plan_from_json(data: object) -> Plan:
         jobs=read.rows("jobs", _job_from),
         skipped=read.rows("skipped", _skipped_from),
         focus=read.texts("focus"),
-        uses={
-            str(api): tuple(_place_from(Untrusted(place, f"'uses' of {api!r:.60}")) for place in at)
-            for api, at in read.of("uses", dict).items()
-            if isinstance(at, list)
-        },
+        uses={api: uses.rows(api, place_from_json) for api in uses.members()},
     )
 
 
-def _place_to_json(place: Place) -> dict[str, Json]:
+def place_to_json(place: Place) -> dict[str, Json]:
+    """Return a place's file form."""
     return {"path": place.path, "line": place.line}
 
 
@@ -146,7 +145,12 @@ def _row_to_json(job: PlannedJob | SkippedJob) -> dict[str, Json]:
     }
 
 
-def _place_from(read: Untrusted) -> Place:
+def place_from_json(read: Untrusted) -> Place:
+    """Return a place of a file form, which may be hostile.
+
+    Raises:
+        ValueError: it is none, or leads out of the repository.
+    """
     path = read.of("path", str)
     if path.startswith(("/", "\\")) or ".." in path.replace("\\", "/").split("/"):
         message = f"{read.name}: the path {path!r:.60} leads out of the repository"
@@ -159,7 +163,7 @@ def _change_from(read: Untrusted) -> PackageChange:
         package=read.of("package", str),
         base=None if read.data.get("base") is None else read.of("base", str),
         head=None if read.data.get("head") is None else read.of("head", str),
-        place=_place_from(Untrusted(read.data.get("place"), f"'place' in {read.name}")),
+        place=place_from_json(read.inner("place")),
     )
 
 
@@ -170,8 +174,17 @@ def _job_from(read: Untrusted) -> PlannedJob:
         base=read.texts("base"),
         device=read.of("device", str),
         runs_on=read.texts("runs_on"),
-        shard=read.of("shard", str),
+        shard=_shard_from(read),
     )
+
+
+def _shard_from(read: Untrusted) -> str:
+    text = read.of("shard", str)
+    try:
+        return str(parse_shard(text))
+    except ValueError as error:
+        message = f"{read.name}: 'shard' is {text!r:.60}: {error}"
+        raise ValueError(message) from error
 
 
 def _skipped_from(read: Untrusted) -> SkippedJob:

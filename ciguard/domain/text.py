@@ -90,6 +90,11 @@ def markdown_block(text: str, *, language: str = "text", limit: int = BLOCK_LIMI
     return f"{fence}{language}\n{shown}\n{fence}"
 
 
+def command_text(text: str) -> str:
+    """Return `text` as the message of a workflow command, as the toolkit of Actions writes it."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
 def _escaped(text: str) -> str:
     if text.isprintable():
         return text

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _T = TypeVar("_T")
+LONGEST_TEXT = 2_000
+"""Characters of a text that is shown or compared as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,18 @@ class Untrusted:
             raise ValueError(message)
         return float(value)
 
+    def text(self, key: str) -> str:
+        """Return a text of at most `LONGEST_TEXT` characters."""
+        return self._bounded(self.of(key, str), key)
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts of at most `LONGEST_TEXT` characters."""
+        return tuple(self._bounded(text, key) for text in self.texts(key))
+
+    def members(self) -> tuple[str, ...]:
+        """Return the names of what the object holds, each of at most `LONGEST_TEXT` characters."""
+        return tuple(self._bounded(name, "a key") for name in self.data)
+
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of texts."""
         values = self.of(key, list)
@@ -65,3 +79,9 @@ class Untrusted:
     def inner(self, key: str) -> Untrusted:
         """Return the object of a key."""
         return Untrusted(self.data.get(key), f"{key!r} in {self.name}")
+
+    def _bounded(self, text: str, key: str) -> str:
+        if len(text) > LONGEST_TEXT:
+            message = f"{self.name}: {key!r} is longer than {LONGEST_TEXT} characters"
+            raise ValueError(message)
+        return text

@@ -1,12 +1,12 @@
 """What is to be tested of a change and why: from a checkout to the jobs of a matrix.
 
-`make_plan` looks at the repository with git and reads its sources without running them; `matrix`
-and `explanation` say the plan to a workflow and to people. Nothing here prints.
+`make_plan` looks at the repository with git and reads its sources without running them; `matrix`,
+`explanation` and `commands` say the plan to a workflow and to people. Nothing here prints.
 """
 
-from ciguard.planning.explanation import explanation
+from ciguard.planning.explanation import commands, explanation
 from ciguard.planning.make import PlanRequest, make_plan
 from ciguard.planning.rows import Runners, matrix
 from ciguard.planning.wheels import Wheels
 
-__all__ = ["PlanRequest", "Runners", "Wheels", "explanation", "make_plan", "matrix"]
+__all__ = ["PlanRequest", "Runners", "Wheels", "commands", "explanation", "make_plan", "matrix"]

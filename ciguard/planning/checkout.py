@@ -57,13 +57,13 @@ class Checkout:
         try:
             top = self._run("rev-parse", "--show-toplevel")
         except GitError as error:
-            msg = f"{folder}: not the checkout of a git repository. Plan inside of one. {error}"
+            msg = f"{folder}: not the checkout of a git repository ({error}). Plan inside of one."
             raise PlanError(msg) from error
         self.root = Path(os.fsdecode(top.removesuffix(b"\n")))
 
     def files(self) -> list[str]:
         """Return the paths of the tracked files."""
-        listed = self._paths("ls-files", "--full-name", "--cached", "-z", "--", ".")
+        listed = self._paths("ls-files", "--full-name", "--cached", "-z", *_BELOW)
         return sorted(set(listed))
 
     def base_of(self, ref: str) -> str:
@@ -78,13 +78,13 @@ class Checkout:
         except GitError as error:
             msg = (
                 f"--against {visible(ref)}: this checkout does not hold the history between it "
-                f"and HEAD. {self._remedy(ref)}"
+                f"and HEAD. {self._remedy()}"
             )
             raise PlanError(msg) from error
 
     def changes(self, base: str) -> list[ChangedFile]:
         """Return what differs between a commit and the checkout, by path."""
-        listed = self._paths("diff", *_PLAIN, "--name-status", "-z", base, "--", ".")
+        listed = self._paths("diff", *_PLAIN, "--name-status", "-z", base, *_BELOW)
         found = sorted(zip(listed[1::2], listed[::2], strict=True))
         return [
             ChangedFile(
@@ -135,17 +135,17 @@ class Checkout:
                 "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
             )
         except (GitError, ValueError) as error:  # a NUL cannot be an argument
-            msg = f"--against {visible(ref)}: no such commit here. {self._remedy(ref)}"
+            msg = f"--against {visible(ref)}: no such commit here. {self._remedy()}"
             raise PlanError(msg) from error
         return found.decode().strip()
 
-    def _remedy(self, ref: str) -> str:
-        is_shallow = self._run("rev-parse", "--is-shallow-repository") == b"true\n"
-        state = "The checkout is shallow: " if is_shallow else ""
-        return (
-            f"{state}give actions/checkout the input fetch-depth: 0, or run "
-            f"`git fetch --unshallow origin` and `git fetch origin {visible(ref)}` first."
-        )
+    def _remedy(self) -> str:
+        if self._run("rev-parse", "--is-shallow-repository") == b"true\n":
+            return (
+                "The checkout is shallow: give actions/checkout the input fetch-depth: 0, or run "
+                "`git fetch --unshallow origin` first."
+            )
+        return "Run `git fetch origin` first, or name a commit that is here."
 
     def _paths(self, *words: str) -> list[str]:
         return [os.fsdecode(item) for item in self._run(*words).split(b"\0") if item]
@@ -159,6 +159,8 @@ class Checkout:
             raise PlanError(str(error)) from error
 
 
+_BELOW = ("--", ".", ":(exclude,glob)**/.ciguard/**")
+"""The folder, without what ciguard has written there: results, reproducers, baseline."""
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules")
 
 

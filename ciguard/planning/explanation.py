@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,10 +11,12 @@ from ciguard.domain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from ciguard.domain import Plan
+    from ciguard.domain import Plan, PlannedJob
 
 _FEW = 10
+_MOST_COMMANDS = 5
 
 
 def explanation(plan: Plan) -> Iterator[str]:
@@ -21,8 +24,7 @@ def explanation(plan: Plan) -> Iterator[str]:
     yield f"plan: {plan.mode.value}, jobs: {len(plan.jobs)}, rows not run: {len(plan.skipped)}"
     for reason in plan.reasons:
         yield f"  - {visible(reason, limit=1_000)}"
-    rows = Counter(replace(job, name="", shard="") for job in plan.jobs)
-    for job, shards in rows.items():
+    for job, shards in _rows(plan).items():
         against = f" against {', '.join(job.base)}" if job.base else ""
         cut = f", {shards} shards" if shards > 1 else ""
         where = f"{job.device}, {' '.join(job.runs_on)}{cut}"
@@ -33,3 +35,25 @@ def explanation(plan: Plan) -> Iterator[str]:
     if plan.focus:
         more = f", and {len(plan.focus) - _FEW} more" if len(plan.focus) > _FEW else ""
         yield f"first: {visible(', '.join(plan.focus[:_FEW]), limit=600)}{more}"
+
+
+def commands(plan: Plan, file: Path) -> Iterator[str]:
+    """Yield a line per row that says how to run it here, whole: a plan does not set the targets.
+
+    Args:
+        plan: what to run.
+        file: where it was written.
+    """
+    rows = list(_rows(plan))
+    for job in rows[:_MOST_COMMANDS]:
+        words = ["--plan", file.as_posix()]
+        words += [word for name in job.base for word in ("--base", name)]
+        words += [word for name in job.targets for word in ("--target", name)]
+        yield f"run it: {visible('ciguard run ' + shlex.join(words), limit=600)}"
+    if len(rows) > _MOST_COMMANDS:
+        yield f"run it: likewise the {len(rows) - _MOST_COMMANDS} other rows"
+
+
+def _rows(plan: Plan) -> Counter[PlannedJob]:
+    """Return the rows of the plan, each with the number of its shards."""
+    return Counter(replace(job, name="", shard="") for job in plan.jobs)

@@ -257,7 +257,8 @@ def _change_sentences(changed: list[ChangedFile], changes: list[FileChange]) -> 
         f"{visible(str(change.head or 'not at all'))} after."
         for change in changes
     ]
-    return [*sentences, f"{len(changed)} files differ from the base: {_some(_paths(changed))}."]
+    differ = "1 file differs" if len(changed) == 1 else f"{len(changed)} files differ"
+    return [*sentences, f"{differ} from the base: {_some(_paths(changed))}."]
 
 
 def _paths(changed: list[ChangedFile]) -> list[str]:
@@ -278,13 +279,18 @@ def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -
     ):
         known = [api for api in apis if api in tested]
         if known:
-            sentences.append(f"{len(known)} APIs are used {where}: {_some(known)}.")
+            sentences.append(f"{_are_used(known)} {where}: {_some(known)}.")
     left = [api for api in usage.apis if api not in tested]
     if left:
-        sentences.append(f"{len(left)} APIs of libraries without a target are used: {_some(left)}.")
+        where = "of libraries without a target"
+        sentences.append(f"{_are_used(left)} {where}: {_some(left)}.")
     if not focus:
         sentences.append("The sources use no API of these targets: all are tried alike.")
     return sentences
+
+
+def _are_used(apis: list[str]) -> str:
+    return "1 API is used" if len(apis) == 1 else f"{len(apis)} APIs are used"
 
 
 def _skipped_sentences(skipped: list[SkippedJob]) -> list[str]:

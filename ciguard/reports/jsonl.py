@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import ciguard
 from ciguard.domain import (
     PARTS_FILE,
-    Comparison,
     Event,
     Json,
     RunFinished,
@@ -25,12 +24,14 @@ from ciguard.domain import (
     class_of,
     gap_to_json,
     part_to_json,
+    place_to_json,
     plan_to_json,
+    target_to_json,
 )
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
 from ciguard.reports.progress import STATUSES
-from ciguard.reports.stored import BUCKETS_FILE
+from ciguard.reports.stored import BUCKETS_FILE, RUN_FILE, RUN_SCHEMA
 from ciguard.reports.wording import counts_by_state, ordered
 
 if TYPE_CHECKING:
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from ciguard.domain import BaselineStanding, Bucket
     from ciguard.reports.contract import Destination
 
-RUN_SCHEMA = 1
-_UNSEEN = frozenset({Comparison.FIXED, Comparison.NOT_RUN})
-"""Buckets of the baseline that this run has no finding of."""
 MAX_WARNINGS = 1_000
 
 
@@ -75,14 +73,14 @@ class JsonReporter:
 
     def _write(self, event: RunFinished) -> None:
         buckets = ordered(event.buckets)
-        seen = [bucket for bucket in buckets if bucket.comparison not in _UNSEEN]
-        write_atomically(self._folder / "findings.jsonl", _lines(seen))
+        met = [bucket for bucket in buckets if bucket.is_met]
+        write_atomically(self._folder / "findings.jsonl", _lines(met))
         write_atomically(self._folder / BUCKETS_FILE, _lines(buckets))
         parts = [*map(part_to_json, event.parts), *map(gap_to_json, event.gaps)]
         lines = [json.dumps(line) + "\n" for line in parts]
         write_atomically(self._folder / PARTS_FILE, "".join(lines))
         run = json.dumps(self._run(event), indent=2, ensure_ascii=True, default=str)
-        write_atomically(self._folder / "run.json", run + "\n")
+        write_atomically(self._folder / RUN_FILE, run + "\n")
 
     def _run(self, event: RunFinished) -> dict[str, Json]:
         totals: Counter[str] = Counter(dict.fromkeys(STATUSES, 0))
@@ -112,7 +110,7 @@ class JsonReporter:
             "baseline": _baseline(event.baseline),
             "plan": plan_to_json(plan) if plan else None,
             "places": {
-                name: {"path": place.path, "line": place.line}
+                name: place_to_json(place)
                 for name, place in places_of(event, plan, self._sources).named.items()
             },
             "warnings": self._warnings,
@@ -154,18 +152,9 @@ def _baseline(standing: BaselineStanding | None) -> dict[str, Json] | None:
 
 def _target(target: TargetSummary, exercised: int) -> dict[str, Json]:
     return {
-        "name": target.name,
-        "library": target.library,
-        "version": target.version,
-        "python": target.python,
-        "device": target.device,
-        "packages": dict(target.packages),
-        "confined_by": list(target.confined_by),
-        "apis": target.apis,
+        **target_to_json(target),
         "apis_exercised": exercised,
         "cases": target.tally.total,
-        "outcomes": target.tally.as_dict(),
-        "not_run": target.not_run,
     }
 
 

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ciguard.config import SETTINGS
 from ciguard.domain import (
     BaselineStanding,
     BaselineState,
     Bucket,
-    Place,
     Plan,
     Policy,
     RunFinished,
     Severity,
-    Tally,
-    TargetSummary,
+    Untrusted,
     Verdict,
     bucket_from_json,
+    place_from_json,
     plan_from_json,
+    target_from_json,
     visible,
 )
 from ciguard.errors import OutputError
+from ciguard.files import read_text
 from ciguard.reports.places import Places
-from ciguard.reports.stored import BUCKETS_FILE
+from ciguard.reports.stored import BUCKETS_FILE, RUN_FILE, RUN_SCHEMA
 from ciguard.reports.wording import counts_by_state
 from ciguard.triage import is_fingerprint
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-RUN_FILE = "run.json"
 _MOST_RUN_BYTES = 16 * 1024 * 1024
 _MOST_BUCKETS_BYTES = 256 * 1024 * 1024
 _MOST_BUCKETS = 100_000
@@ -47,8 +45,6 @@ _KINDS: Mapping[object, type | tuple[type, ...]] = {
     "bytes": bytes,
 }
 """What an annotation of a field demands."""
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +70,13 @@ def receive_run(folder: Path) -> ReceivedRun:
     """
     path = folder / RUN_FILE
     try:
-        run = json.loads(_read(path, _MOST_RUN_BYTES))
+        run = Untrusted(json.loads(read_text(path, most=_MOST_RUN_BYTES)), "the run")
         places = _places(run)
         finished = _finished(run)
         policy = _policy(finished.parameters)
         path = folder / BUCKETS_FILE
         buckets = tuple(_buckets(path))
-        _require_all(buckets, _of(run, "buckets", dict))
+        _require_all(buckets, run.of("buckets", dict))
         return ReceivedRun(
             finished=replace(finished, buckets=buckets), places=places, policy=policy
         )
@@ -94,22 +90,8 @@ def receive_run(folder: Path) -> ReceivedRun:
         raise OutputError(msg) from error
 
 
-def _read(path: Path, most_bytes: int) -> str:
-    # Neither a link out of the folder nor a pipe that never ends.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            msg = "no plain file"
-            raise ValueError(msg)
-        content = stream.read(most_bytes + 1)
-    if len(content) > most_bytes:
-        msg = f"larger than {most_bytes:,} bytes"
-        raise ValueError(msg)
-    return content.decode("utf-8")
-
-
 def _buckets(path: Path) -> Iterator[Bucket]:
-    lines = _read(path, _MOST_BUCKETS_BYTES).split("\n")
+    lines = read_text(path, most=_MOST_BUCKETS_BYTES).split("\n")
     if len(lines) > _MOST_BUCKETS:
         msg = f"more than {_MOST_BUCKETS:,} buckets"
         raise ValueError(msg)
@@ -159,82 +141,44 @@ def _require_field(name: str, annotation: object, value: object) -> None:
     _require_types(value)
 
 
-def _finished(run: Any) -> RunFinished:
-    if _of(run, "schema", int) != 1:
-        msg = f"schema {run['schema']!r:.20}; this ciguard reads 1"
+def _finished(run: Untrusted) -> RunFinished:
+    if (schema := run.of("schema", int)) != RUN_SCHEMA:
+        msg = f"schema {schema!r:.20}; this ciguard reads {RUN_SCHEMA}"
         raise ValueError(msg)
-    targets = [_target(target) for target in _of(run, "targets", list)]
+    targets = run.rows("targets", target_from_json)
+    exercised = run.rows("targets", lambda target: target.count("apis_exercised"))
     return RunFinished(
-        verdict=Verdict(_of(run, "verdict", str)),
-        exit_code=_of(run, "exit_code", int),
-        summary=_of(run, "summary", str),
-        targets=tuple(targets),
+        verdict=Verdict(run.of("verdict", str)),
+        exit_code=run.of("exit_code", int),
+        summary=run.of("summary", str),
+        targets=targets,
         buckets=(),
         stages={},
         apis_exercised={
-            target.name: _of(told, "apis_exercised", int)
-            for target, told in zip(targets, run["targets"], strict=True)
+            target.name: count for target, count in zip(targets, exercised, strict=True)
         },
-        parameters=_of(run, "parameters", dict),
-        baseline=_standing(run.get("baseline")),
+        parameters=run.of("parameters", dict),
+        baseline=None if run.data.get("baseline") is None else _standing(run.inner("baseline")),
     )
 
 
-def _target(told: Any) -> TargetSummary:
-    counts = _of(told, "outcomes", dict)
-    summary = TargetSummary(
-        name=_of(told, "name", str),
-        library=_of(told, "library", str),
-        version=_of(told, "version", str),
-        python=_of(told, "python", str),
-        device=_of(told, "device", str),
-        packages={},
-        confined_by=(),
-        apis=_of(told, "apis", int),
-        tally=Tally(**{name: _of(counts, name, int) for name in Tally.__slots__}),
-        not_run=_of(told, "not_run", str),
+def _standing(read: Untrusted) -> BaselineStanding:
+    return BaselineStanding(
+        state=BaselineState(read.of("state", str)),
+        updated_at="" if read.data.get("updated_at") is None else read.text("updated_at"),
+        reasons=read.texts("reasons"),
     )
-    _require_types(summary)
-    return summary
 
 
-def _standing(told: Any) -> BaselineStanding | None:
-    if told is None:
-        return None
-    standing = BaselineStanding(
-        state=BaselineState(_of(told, "state", str)),
-        updated_at=told.get("updated_at") or "",
-        reasons=tuple(_of(told, "reasons", list)),
+def _places(run: Untrusted) -> Places:
+    plan, named = run.data.get("plan"), run.inner("places")
+    return Places(
+        plan=None if plan is None else plan_from_json(plan),
+        named={library: place_from_json(named.inner(library)) for library in named.members()},
     )
-    _require_types(standing)
-    return standing
-
-
-def _places(run: Any) -> Places:
-    plan = run.get("plan")
-    named = {
-        str(library): Place(path=_inside(_of(place, "path", str)), line=_of(place, "line", int))
-        for library, place in _of(run, "places", dict).items()
-    }
-    return Places(plan=None if plan is None else plan_from_json(plan), named=named)
-
-
-def _inside(path: str) -> str:
-    if path.startswith(("/", "\\")) or ".." in path.replace("\\", "/").split("/"):
-        msg = f"the path {path!r:.60} leads out of the repository"
-        raise ValueError(msg)
-    return path
 
 
 def _policy(parameters: Mapping[str, Any]) -> Policy:
     rules = SETTINGS["policy"].kind.check([str(rule) for rule in parameters.get("rules", ())])
     fail_on = parameters.get("fail_on", Policy().fail_on.label)
     return Policy(fail_on=Severity[str(fail_on).upper()], rules=rules)
-
-
-def _of(told: Any, key: str, kind: type[_T]) -> _T:
-    value = told.get(key) if isinstance(told, dict) else None
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        msg = f"{key!r} is not of type {kind.__name__}"
-        raise TypeError(msg)
-    return value

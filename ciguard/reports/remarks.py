@@ -13,12 +13,12 @@ from ciguard.domain import (
     RemarkLevel,
     Verdict,
     class_of,
+    command_text,
     shortened,
     visible,
 )
 from ciguard.reports.caveats import caveats
-from ciguard.reports.wording import claim, ordered, short
-from ciguard.triage import without_local_paths
+from ciguard.reports.wording import claim, ordered, publishable, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,13 +41,7 @@ _MOST_COMMAND = 4_096
 """Characters of a command's message."""
 _MOST_TITLE = 200
 _MOST_TARGETS = 5
-_MOST_MESSAGE = 1_000
 _LOUDEST_FIRST = list(RemarkLevel)
-
-
-def publishable(text: str, *, limit: int = _MOST_MESSAGE) -> str:
-    """Return fuzzed text on one line, bounded, without paths of this machine."""
-    return visible(without_local_paths(shortened(text, 4 * limit)), limit=limit)
 
 
 def where_text(finding: Finding) -> str:
@@ -126,15 +120,10 @@ def _command(remark: Remark) -> str:
     stated = ",".join(f"{name}={_property(text)}" for name, text in properties.items())
     room = _MOST_COMMAND - len(stated)
     message = remark.message
-    while len(_escaped(message)) > room:
+    while len(command_text(message)) > room:
         message = message[: len(message) // 2]
-    return f"::{remark.level.value} {stated}::{_escaped(message)}"
+    return f"::{remark.level.value} {stated}::{command_text(message)}"
 
 
 def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _escaped(text: str) -> str:
-    # As the toolkit of Actions does it; line ends cannot occur, and are escaped all the same.
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return command_text(text).replace(":", "%3A").replace(",", "%2C")

@@ -22,9 +22,9 @@ from ciguard.domain import (
 from ciguard.reports.caveats import caveats
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
-from ciguard.reports.remarks import LEVELS, is_new, publishable, where_text
+from ciguard.reports.remarks import LEVELS, is_new, where_text
 from ciguard.reports.sarif_rules import RULES, rule
-from ciguard.reports.wording import claim, ordered, short
+from ciguard.reports.wording import claim, ordered, publishable, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -45,9 +45,8 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
     event = run.finished
     conclusion = _conclusion(run)
     counts = counts_text(event.buckets, fixed=fixed_text(event, run.plan))
-    is_contradiction = conclusion == "failure" and event.exit_code == ExitCode.CLEAN
     parts = [
-        "NOT RUN: the results contradict themselves" if is_contradiction else event.verdict.value,
+        _verdict(run, conclusion),
         counts,
         *(["some targets NOT RUN"] if was_cut_short(event, run.plan) else []),
         *_of_baseline(run),
@@ -58,6 +57,15 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
         summary=bounded(summary_blocks(event, run.plan, folder), _MOST_SUMMARY_BYTES),
         remarks=tuple(remarks(event, run.places, run.policy)),
     )
+
+
+def _verdict(run: ReceivedRun, conclusion: str) -> str:
+    event = run.finished
+    if event.verdict is Verdict.PART:
+        return "NOT RUN: one part of a campaign, which `ciguard merge` has to judge"
+    if conclusion == "failure" and event.exit_code == ExitCode.CLEAN:
+        return "NOT RUN: the results contradict themselves"
+    return event.verdict.value
 
 
 def lost_status(reason: str) -> Status:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Bucket, bucket_from_json
@@ -13,20 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUCKETS_FILE = "buckets.jsonl"
-_MOST_SCRIPT = 100_000
-_SCRIPT = re.compile(r"reproducers/[A-Za-z0-9_.-]{1,200}\.py")
-
-
-def read_script(folder: Path, bucket: Bucket) -> str:
-    """Return a bucket's reproducer; empty if there is none.
-
-    The bucket may be anybody's: only a plain file of the run's own folder is read.
-    """
-    path = folder / bucket.reproducer
-    if not _SCRIPT.fullmatch(bucket.reproducer) or path.is_symlink() or not path.is_file():
-        return ""
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        return stream.read(_MOST_SCRIPT)
+RUN_FILE = "run.json"
+RUN_SCHEMA = 1
 
 
 def read_buckets(folder: Path) -> list[Bucket]:

@@ -24,7 +24,6 @@ from ciguard.reports.caveats import caveats
 from ciguard.reports.documentation import DOCUMENTATION_FILE, documentation_counts
 from ciguard.reports.files import write_atomically
 from ciguard.reports.progress import STATUSES
-from ciguard.reports.stored import read_script
 from ciguard.reports.wording import (
     UNCONFIRMED,
     apis_text,
@@ -39,6 +38,7 @@ from ciguard.reports.wording import (
     short,
     state,
 )
+from ciguard.triage import read_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

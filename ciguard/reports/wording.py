@@ -26,7 +26,10 @@ from ciguard.domain import (
     Severity,
     Stage,
     TargetSummary,
+    shortened,
+    visible,
 )
+from ciguard.triage import without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,6 +65,15 @@ class Group:
     library: str
     severity: Severity
     buckets: tuple[Bucket, ...]
+
+
+def publishable(text: str, *, limit: int = 1_000) -> str:
+    """Return fuzzed text on one line: bounded, printable, without what only this machine knows.
+
+    It is no markup yet: who puts it into a page, a file or a command escapes it there.
+    """
+    cut = shortened(text, 4 * limit)
+    return visible(without_local_paths(cut) if "/" in cut else cut, limit=limit)
 
 
 def outcome_text(outcome: Outcome) -> str:

@@ -15,6 +15,7 @@ from ciguard.trackers.news import evidence, news, regression
 from ciguard.trackers.policy import of_this_tracker, plan
 from ciguard.trackers.tasks import Close, File, Refresh
 from ciguard.trackers.template import Template, built_in
+from ciguard.triage import read_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -214,11 +215,9 @@ class _Author:
 
     def _report(self, bucket: Bucket) -> Report:
         record = find_record(self._after, bucket.fingerprint)
-        out = self._sources.out
-        script = out / bucket.reproducer if bucket.reproducer else None
         names = {*bucket.aliases, *((record.fingerprint, *record.aliases) if record else ())}
         context = Context(
-            script=script.read_text("utf-8") if script is not None and script.is_file() else "",
+            script=read_script(self._sources.out, bucket),
             versions=self._versions,
             commit="" if record is None else record.first_seen.commit,
             first_seen="" if record is None else record.first_seen.time,

@@ -19,7 +19,7 @@ from ciguard.triage.native import native_frames
 from ciguard.triage.normalise import normalise
 from ciguard.triage.reductions import reductions
 from ciguard.triage.related import relate
-from ciguard.triage.reproducer import EnvironmentHint, script
+from ciguard.triage.reproducer import EnvironmentHint, read_script, script
 from ciguard.triage.symptom import Symptom, symptom_of, telling_line
 from ciguard.triage.timing import measures_alike
 from ciguard.triage.wording import without_local_paths
@@ -41,6 +41,7 @@ __all__ = [
     "native_frames",
     "newest_recipe",
     "normalise",
+    "read_script",
     "recipe_number",
     "reductions",
     "relate",

@@ -16,6 +16,7 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
+from ciguard.files import read_text
 from ciguard.oracles import SLOW, inputs_in, is_measured
 from ciguard.targets import EAGER
 from ciguard.triage import arrays
@@ -32,10 +33,12 @@ from ciguard.triage.writers import writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain import Bucket, Finding, Outcome
 
 _COMMENT_WIDTH = 96
+_MOST_SCRIPT = 1 << 20
 _MOST_MESSAGE = 600
 
 
@@ -256,3 +259,16 @@ def comment(text: str) -> str:
     safe = visible(without_local_paths(text.strip()), limit=_MOST_MESSAGE)
     lines = textwrap.wrap(safe, _COMMENT_WIDTH, break_on_hyphens=False) or [""]
     return "\n".join(f"# {line}".rstrip() for line in lines)
+
+
+def read_script(folder: Path, bucket: Bucket) -> str:
+    """Return the script that a run has written for a bucket; empty if it cannot be read.
+
+    Run and bucket may be anybody's: nothing outside of the run's folder is read.
+    """
+    path = folder / bucket.reproducer
+    try:
+        is_inside = path.resolve().is_relative_to(folder.resolve())
+        return read_text(path, most=_MOST_SCRIPT) if bucket.reproducer and is_inside else ""
+    except (OSError, ValueError, RuntimeError):  # the last: links that lead in a circle
+        return ""

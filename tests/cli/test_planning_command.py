@@ -51,6 +51,10 @@ def test_a_plan_is_explained_and_written(repository: Path) -> None:
     assert answer.stdout.count("job: ") == 1
     assert "not run: tensorflow-cpu==2.21.0@cuda on cuda: the package is built" in answer.stdout
     assert "first: tensorflow.abs\n" in answer.stdout
+    assert (
+        "run it: ciguard run --plan p.json --base tensorflow-cpu==2.12.0 "
+        "--target tensorflow-cpu==2.21.0\n"
+    ) in answer.stdout
     plan = json.loads((repository / "p.json").read_text("utf-8"))
     assert plan["uses"] == {"tensorflow.abs": [{"path": "a.py", "line": 2}]}
     assert [job["shard"] for job in plan["jobs"]] == ["1/2", "2/2"]
@@ -74,7 +78,7 @@ def test_targets_of_the_environment_are_taken(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--against", "nowhere"), "fetch-depth: 0"),
+        (("--against", "nowhere"), "git fetch origin"),
         (("--mode", "pull-request"), "name it with --against"),
         (("--base-wheel", "x.whl"), "--base-wheel: names the base of --wheel"),
         (("--wheel", "x.whl"), "Keep the name that the build gave the wheel"),

@@ -143,7 +143,8 @@ def test_the_list_is_used_with_the_keyboard_alone(browser: Browser, run_folder: 
 
         page.keyboard.press("Enter")
 
-        assert page.locator(".bucket[open] .body").count() == 1
+        page.locator(".bucket[open] .body").wait_for()  # of an open one the body follows
+        assert page.locator(".bucket[open]").count() == 1
 
 
 def test_the_address_of_a_bucket_opens_it(browser: Browser, run_folder: Path) -> None:

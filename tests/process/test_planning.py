@@ -146,6 +146,21 @@ def test_targets_of_the_settings_come_before_what_is_required(repository: Path) 
     assert plan.focus == ()  # nothing of torch is used here
 
 
+def test_what_ciguard_itself_has_written_is_no_change_and_no_source(repository: Path) -> None:
+    script = "import tensorflow as tf\ntf.abs(1)\n"
+    results = {
+        ".ciguard/run/reproducers/a.py": script,
+        "app/.ciguard/run/reproducers/b.py": script,
+        ".ciguard/baseline/buckets.jsonl": "{}\n",
+    }
+    _commit(repository, dict(results))
+
+    plan = make_plan(_request(repository), _no_index)
+
+    assert plan.reasons[0] == "Nothing is run: nothing differs from the base."
+    assert "tensorflow.abs" not in plan.uses
+
+
 def test_a_pull_request_without_a_base_is_refused(repository: Path) -> None:
     with pytest.raises(PlanError, match="--against"):
         make_plan(_request(repository, ""), _no_index)
@@ -155,7 +170,7 @@ def test_a_pull_request_without_a_base_is_refused(repository: Path) -> None:
     "ref", ["no-such", "--output=/tmp/x", "-h", "HEAD:README.md", "a\nb", "a\0b"]
 )
 def test_a_base_that_is_no_commit_is_refused_with_the_remedy(repository: Path, ref: str) -> None:
-    with pytest.raises(PlanError, match="fetch-depth: 0") as caught:
+    with pytest.raises(PlanError, match=r"no such commit here\. Run `git fetch origin`") as caught:
         make_plan(_request(repository, ref), _no_index)
 
     assert "\n" not in str(caught.value)

@@ -14,7 +14,6 @@ from jinja2.utils import htmlsafe_json_dumps
 
 from ciguard.domain import (
     BucketHistory,
-    Comparison,
     Crashed,
     Json,
     PairKind,
@@ -24,18 +23,17 @@ from ciguard.domain import (
     visible,
     visible_lines,
 )
-from ciguard.files import read_text
-from ciguard.reports.html.text import shown
 from ciguard.reports.wording import (
     claim,
     issue_address,
     issue_text,
     outcome_text,
+    publishable,
     short,
     stack_of,
     state,
 )
-from ciguard.triage import without_local_paths
+from ciguard.triage import read_script, without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -99,15 +97,15 @@ class Bookkeeper:
         """Return what the list shows, and what it is filtered by."""
         finding = bucket.finding
         return {
-            "id": shown(bucket.fingerprint, limit=40),
+            "id": publishable(bucket.fingerprint, limit=40),
             "state": state(bucket),
             "severity": finding.severity.label,
             "class": class_of(finding).value,
-            "kind": shown(f"{finding.oracle}/{finding.kind}", limit=80),
-            "library": shown(finding.library, limit=60),
-            "api": shown(finding.api, limit=160),
-            "says": shown(claim(finding), limit=240),
-            "issue": shown(issue_text(bucket.issue), limit=100),
+            "kind": publishable(f"{finding.oracle}/{finding.kind}", limit=80),
+            "library": publishable(finding.library, limit=60),
+            "api": publishable(finding.api, limit=160),
+            "says": publishable(claim(finding), limit=240),
+            "issue": publishable(issue_text(bucket.issue), limit=100),
             "on": [self._index(name) for name in finding.targets[:_MOST_TARGETS]],
             "grid": [[self._index(name), status(outcome)] for name, outcome in _outcomes(finding)],
         }
@@ -117,18 +115,18 @@ class Bookkeeper:
         finding = bucket.finding
         evidence = finding.evidence
         return {
-            "message": shown(finding.message, limit=_MOST_TEXT),
-            "expected": shown(evidence.expected, limit=_MOST_TEXT),
-            "observed": shown(evidence.observed, limit=_MOST_TEXT),
-            "law": shown(evidence.law, limit=_MOST_TEXT),
-            "source": shown(evidence.source, limit=_MOST_TEXT),
+            "message": publishable(finding.message, limit=_MOST_TEXT),
+            "expected": publishable(evidence.expected, limit=_MOST_TEXT),
+            "observed": publishable(evidence.observed, limit=_MOST_TEXT),
+            "law": publishable(evidence.law, limit=_MOST_TEXT),
+            "source": publishable(evidence.source, limit=_MOST_TEXT),
             "facts": list(_facts(bucket)),
             "outcomes": [
                 {
                     "target": self._index(name),
                     "role": _role(finding, name),
                     "status": status(outcome),
-                    "text": shown(outcome_text(outcome), limit=_MOST_TEXT),
+                    "text": publishable(outcome_text(outcome), limit=_MOST_TEXT),
                     "stack": _stack(stack_of(outcome)),
                     "log": _log(outcome),
                 }
@@ -138,15 +136,15 @@ class Bookkeeper:
             **self._script(bucket),
             "command": self._command(bucket),
             "grouping": [
-                [shown(name, limit=60), shown(text, limit=400)]
+                [publishable(name, limit=60), publishable(text, limit=400)]
                 for name, text in bucket.grouping[:_MOST_GROUPING]
             ],
-            "aliases": [shown(name, limit=40) for name in bucket.aliases[:_MOST_LINKED]],
-            "related": [shown(name, limit=40) for name in bucket.related[:_MOST_LINKED]],
+            "aliases": [publishable(name, limit=40) for name in bucket.aliases[:_MOST_LINKED]],
+            "related": [publishable(name, limit=40) for name in bucket.related[:_MOST_LINKED]],
             "issue_address": issue_address(bucket.issue, self.issues),
             "past": self._past(bucket),
             "uses": [
-                shown(f"{place.path}:{place.line}", limit=200)
+                publishable(f"{place.path}:{place.line}", limit=200)
                 for place in (self.plan.uses.get(finding.api, ()) if self.plan else ())
             ][:_MOST_LINKED],
         }
@@ -157,20 +155,15 @@ class Bookkeeper:
         return next((self.history[name] for name in names if name in self.history), None)
 
     def _index(self, target: str) -> int:
-        return self.targets.setdefault(shown(target, limit=100), len(self.targets))
+        return self.targets.setdefault(publishable(target, limit=100), len(self.targets))
 
     def _script(self, bucket: Bucket) -> dict[str, Json]:
         if not bucket.reproducer:
             return {"script": "", "script_note": ""}
-        path = self.folder / bucket.reproducer
-        name = shown(bucket.reproducer, limit=200)
-        try:
-            if not path.resolve().is_relative_to(self.folder.resolve()):
-                return {"script": "", "script_note": f"{name} is not in the run's folder."}
-            script = read_text(path, most=1 << 20)
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            return {"script": "", "script_note": f"{name} cannot be read: {why}."}
+        name = publishable(bucket.reproducer, limit=200)
+        script = read_script(self.folder, bucket)
+        if not script:
+            return {"script": "", "script_note": f"{name} cannot be read."}
         if len(script) > _MOST_SCRIPT:
             note = f"{len(script):,} characters, too many for this page: see {name}."
             return {"script": "", "script_note": note}
@@ -194,7 +187,10 @@ class Bookkeeper:
             (known.last_seen, "last seen before this run"),
         ]
         return [
-            [shown(when, limit=40).replace("T", " ").removesuffix("Z"), shown(what, limit=40)]
+            [
+                publishable(when, limit=40).replace("T", " ").removesuffix("Z"),
+                publishable(what, limit=40),
+            ]
             for when, what in sorted(happened)
         ]
 
@@ -211,10 +207,10 @@ def _role(finding: Finding, target: str) -> str:
 
 def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
     finding = bucket.finding
-    yield "Level", shown(finding.case.level, limit=40)
+    yield "Level", publishable(finding.case.level, limit=40)
     if finding.pair is not PairKind.NONE:
         yield "Between", f"targets that differ in {finding.pair.value}"
-    if bucket.comparison not in {Comparison.FIXED, Comparison.NOT_RUN}:
+    if bucket.is_met:
         yield "Findings", f"{bucket.count:,} of this run"
     yield "Confirmation", bucket.confirmation.value
     if bucket.tried:
@@ -222,7 +218,9 @@ def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
 
 
 def _stack(frames: tuple[Frame, ...]) -> list[str]:
-    return [shown(f"{frame.function}  {frame.file}", limit=240) for frame in frames[:_MOST_FRAMES]]
+    return [
+        publishable(f"{frame.function}  {frame.file}", limit=240) for frame in frames[:_MOST_FRAMES]
+    ]
 
 
 def _log(outcome: Outcome) -> str:

@@ -17,7 +17,6 @@ from ciguard.errors import ExitCode
 from ciguard.reports.caveats import Caveat, caveats
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
 from ciguard.reports.html.pictures import pictures, slug
-from ciguard.reports.html.text import shown
 from ciguard.reports.wording import (
     STATES,
     apis_text,
@@ -25,6 +24,7 @@ from ciguard.reports.wording import (
     counts_by_state,
     fixed_text,
     ordered,
+    publishable,
     tally_text,
 )
 
@@ -90,11 +90,11 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         style=style,
         tone=_tone(event, doubts),
         event=event,
-        summary=shown(event.summary),
+        summary=publishable(event.summary),
         facts=_facts(event, observed, now),
         states=_states(event, fixed_text(event, plan)),
-        doubts=[shown(doubt.text) for doubt in doubts],
-        warnings=[shown(warning) for warning in observed.warnings],
+        doubts=[publishable(doubt.text) for doubt in doubts],
+        warnings=[publishable(warning) for warning in observed.warnings],
         more_warnings=observed.warnings_met - len(observed.warnings),
         plan=None if plan is None else _planned(plan),
         pictures=list(pictures(event, observed, now=now)),
@@ -141,7 +141,7 @@ def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, A
         "states": {name: _state_words(name, fixed) for name in STATES},
         "marks": {name: mark for name, (mark, _) in _MARKS.items()},
         "classes": {item.value: item.words for item in FindingClass},
-        "libraries": sorted({shown(bucket.finding.library, limit=60) for bucket in buckets}),
+        "libraries": sorted({publishable(bucket.finding.library, limit=60) for bucket in buckets}),
         "kinds": _kinds(buckets),
     }
     return {
@@ -154,7 +154,7 @@ def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, A
 
 
 def _kinds(buckets: Sequence[Bucket]) -> list[str]:
-    kinds = {shown(f"{b.finding.oracle}/{b.finding.kind}", limit=80) for b in buckets}
+    kinds = {publishable(f"{b.finding.oracle}/{b.finding.kind}", limit=80) for b in buckets}
     return sorted(kinds)[:200]
 
 
@@ -175,16 +175,23 @@ def _facts(event: RunFinished, observed: Observed, now: datetime) -> list[tuple[
     cases = sum(target.tally.total for target in event.targets)
     facts = [
         ("finished", now.strftime("%Y-%m-%d %H:%M UTC")),
-        ("took", clock_text((now - observed.started_at).total_seconds())),
+        # A merge takes no time; what its parts took is told by stage.
+        ("merged from", f"{len(event.parts):,} parts")
+        if len(event.parts) > 1
+        else ("took", clock_text((now - observed.started_at).total_seconds())),
         ("cases", f"{cases:,}"),
         ("targets", f"{len(event.targets):,}"),
     ]
     if started is not None:
         mode = [("mode", started.plan.mode.value)] if started.plan else []
-        facts += [*mode, ("levels", shown(", ".join(started.levels))), ("seed", str(started.seed))]
+        facts += [
+            *mode,
+            ("levels", publishable(", ".join(started.levels))),
+            ("seed", str(started.seed)),
+        ]
     if event.baseline is not None:
         known = f"{event.baseline.state.value} {event.baseline.updated_at[:10]}"
-        facts.append(("baseline", shown(known.strip())))
+        facts.append(("baseline", publishable(known.strip())))
     return [*facts, ("exit code", str(event.exit_code)), ("ciguard", ciguard.__version__)]
 
 
@@ -202,17 +209,17 @@ def _doubts(event: RunFinished, observed: Observed, plan: Plan | None) -> list[C
 def _planned(plan: Plan) -> dict[str, Any]:
     return {
         "mode": plan.mode.value,
-        "reasons": [shown(reason) for reason in plan.reasons[:_MOST_LISTED]],
+        "reasons": [publishable(reason) for reason in plan.reasons[:_MOST_LISTED]],
         "changes": [
             {
-                "package": shown(change.package, limit=100),
-                "base": shown(change.base or "not required", limit=60),
-                "head": shown(change.head or "not required", limit=60),
-                "place": shown(f"{change.place.path}:{change.place.line}", limit=200),
+                "package": publishable(change.package, limit=100),
+                "base": publishable(change.base or "not required", limit=60),
+                "head": publishable(change.head or "not required", limit=60),
+                "place": publishable(f"{change.place.path}:{change.place.line}", limit=200),
             }
             for change in plan.changes[:_MOST_LISTED]
         ],
-        "focus": [shown(glob, limit=120) for glob in plan.focus[:_MOST_LISTED]],
+        "focus": [publishable(glob, limit=120) for glob in plan.focus[:_MOST_LISTED]],
         "more_focus": max(0, len(plan.focus) - _MOST_LISTED),
     }
 
@@ -221,12 +228,12 @@ def _target(event: RunFinished, number: int) -> dict[str, str]:
     target = event.targets[number]
     counts = target.tally.as_dict()
     return {
-        "name": shown(target.name, limit=100),
-        "what": shown(
+        "name": publishable(target.name, limit=100),
+        "what": publishable(
             f"{target.library} {target.version} · Python {target.python} · {target.device}"
         ),
-        "confined": shown(", ".join(target.confined_by)) or "nothing",
+        "confined": publishable(", ".join(target.confined_by)) or "nothing",
         "apis": apis_text(event, target),
         "cases": tally_text(counts),
-        "not_run": shown(target.not_run),
+        "not_run": publishable(target.not_run),
     }

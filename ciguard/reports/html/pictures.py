@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Comparison, class_of
 from ciguard.reports.html.charts import COLOURS, Bar, Series, bars, lines
-from ciguard.reports.html.text import shown
 from ciguard.reports.html.trend import trend
-from ciguard.reports.wording import STATES, clock_text, state, tally_text
+from ciguard.reports.wording import STATES, clock_text, publishable, state, tally_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +47,7 @@ def slug(name: str) -> str:
 def pictures(event: RunFinished, observed: Observed, *, now: datetime) -> Iterator[Picture]:
     """Return the charts of a run."""
     yield _kinds(event)
-    yield _cases(observed)
+    yield from _cases(observed)
     yield _outcomes(event)
     yield _coverage(event)
     yield _trend(event, now)
@@ -77,19 +76,19 @@ def _kinds(event: RunFinished) -> Picture:
     )
 
 
-def _cases(observed: Observed) -> Picture:
+def _cases(observed: Observed) -> Iterator[Picture]:
+    """Yield how the cases came in; a merge has not seen that."""
     totals = list(observed.cases.totals().items())[:_MOST_TARGETS]
     series = [
-        Series(name=shown(name, limit=_NAME), colour=f"k{number % COLOURS}", points=points)
+        Series(name=publishable(name, limit=_NAME), colour=f"k{number % COLOURS}", points=points)
         for number, (name, points) in enumerate(totals)
     ]
+    if not series:
+        return
     said = "; ".join(f"{one.name}: {one.points[-1][1]:,.0f}" for one in series)
-    return Picture(
+    yield Picture(
         heading="Cases over time",
-        drawing=lines(series, label=f"Cases so far by target. {said}", x_text=clock_text)
-        if series
-        else None,
-        note="" if series else "No times of cases were noted.",
+        drawing=lines(series, label=f"Cases so far by target. {said}", x_text=clock_text),
         legend=tuple((one.colour, one.name) for one in series),
     )
 
@@ -98,14 +97,14 @@ def _outcomes(event: RunFinished) -> Picture:
     targets = [target for target in event.targets[:_MOST_TARGETS] if target.tally.total]
     rows = [
         Bar(
-            name=shown(target.name, limit=_NAME),
+            name=publishable(target.name, limit=_NAME),
             value=f"{target.tally.total:,}",
             parts=[(name, count / target.tally.total) for name, count in _counted(target)],
         )
         for target in targets
     ]
     said = "; ".join(
-        f"{shown(target.name, limit=_NAME)}: {tally_text(dict(_counted(target)))}"
+        f"{publishable(target.name, limit=_NAME)}: {tally_text(dict(_counted(target)))}"
         for target in targets
     )
     met = {name: None for target in targets for name, _ in _counted(target)}
@@ -128,7 +127,7 @@ def _coverage(event: RunFinished) -> Picture:
         share = called / target.apis if target.apis else 0.0
         rows.append(
             Bar(
-                name=shown(target.name, limit=_NAME),
+                name=publishable(target.name, limit=_NAME),
                 value=f"{called:,} of {target.apis:,}" if not target.not_run else "not run",
                 parts=[(f"k{number % COLOURS}", min(1.0, share))],
             )

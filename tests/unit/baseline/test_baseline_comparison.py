@@ -31,6 +31,7 @@ from ciguard.domain import (
     PairKind,
     Passed,
     Rejected,
+    Stage,
 )
 
 if TYPE_CHECKING:
@@ -276,6 +277,7 @@ def on_head(outcome: Outcome, *targets: str, **changes: Any) -> Bucket:
         (on_head(Passed(b"1", 0.1), BASE), (), Comparison.FIXED),
         (on_head(Passed(b"1", 0.1), BASE), ((HEAD,),), Comparison.KNOWN),
         (on_head(Crashed("SIGABRT"), BASE), (), Comparison.KNOWN),
+        (on_head(Rejected("TypeError", "no dtype", Stage.BUILD), BASE), (), Comparison.KNOWN),
         (on_head(Crashed("SIGSEGV"), HEAD), (), Comparison.NEW),
         (on_head(Passed(b"1", 0.1), BASE, HEAD, pair=PairKind.VERSION), (), Comparison.NEW),
         (shown_by(BASE), (), Comparison.KNOWN),

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from campaign_examples import ONE, bucket, crash, difference, member
 
-from ciguard.baseline import FolderStore
+from ciguard.baseline import FolderStore, Sighting, establish
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.conclude import Conclusion, Memory, decide, load_memory
+from ciguard.campaign.conclude import Conclusion, Memory, conclude, decide, load_memory
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.setup import summary
 from ciguard.config import Config
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 CRASH = bucket(crash())
 VALUES = bucket(difference())
+FLAKY = CRASH.fingerprint
 QUIET = (Rule("*.*", Action.REPORT), Rule("wrong-result", Action.FAIL))
 
 
@@ -126,3 +128,31 @@ def test_without_a_stored_baseline_a_run_is_the_first(tmp_path: Path) -> None:
 
     assert memory.is_first
     assert (memory.fingerprints, memory.corpus()) == (frozenset(), [])
+
+
+@pytest.mark.parametrize(
+    ("replayed", "shown", "counted"),
+    [
+        ({}, (), (1, 3)),
+        ({FLAKY: frozenset()}, (), (1, 3)),
+        ({FLAKY: frozenset({ONE})}, (), (1, 4)),
+        ({}, (FLAKY,), (2, 4)),
+    ],
+)
+def test_the_replay_of_a_flaky_bucket_is_counted(
+    conclusion: Any,
+    tmp_path: Path,
+    replayed: dict[str, frozenset[str]],
+    shown: tuple[str, ...],
+    counted: tuple[int, int],
+) -> None:
+    met = bucket(confirmation=Confirmation.FLAKY, shown=1, tried=3)
+    store = FolderStore(tmp_path / "baseline")
+    records = store.save(establish([met], Sighting(time="2026-01-31T23:59:00Z")))
+    run = conclusion(out=tmp_path / "out")
+    memory = replace(run.memory, store=store, records=records)
+
+    list(conclude(replace(run, memory=memory, replayed=replayed, shown=shown), []))
+
+    flakes = store.load()[FLAKY].flakes
+    assert (flakes.shown, flakes.tried) == counted

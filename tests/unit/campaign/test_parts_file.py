@@ -4,13 +4,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from campaign_examples import ONE
+from campaign_examples import ONE, TWO
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from part_examples import CRASH, DANGLING, part, parts, written
+from part_examples import CRASH, DANGLING, part, parts, target, written
 
-from ciguard.campaign.parts_file import read_folder
-from ciguard.domain import PARTS_FILE, Part, line_from_json, part_to_json
+from ciguard.campaign.parts_file import Folder, read_folder
+from ciguard.campaign.unite import whole_of
+from ciguard.domain import PARTS_FILE, Part, gap_to_json, line_from_json, part_to_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,3 +148,11 @@ def test_whatever_is_put_in_the_place_of_a_value_is_refused_or_read(
         return
     assert isinstance(read, Part)
     assert line_from_json(json.loads(json.dumps(part_to_json(read)))) == read
+
+
+def test_why_a_shard_was_not_run_can_be_read_when_merged_once_more() -> None:
+    long = part(ran=tuple(target(name, not_run="x" * 1_900) for name in (ONE, TWO)))
+
+    gap = whole_of([Folder("a", (long,))]).missing[0]
+
+    assert line_from_json(gap_to_json(gap)) == gap

@@ -9,9 +9,9 @@ from campaign_examples import group, member
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.campaign.planned import focus_warning, planned
+from ciguard.campaign.planned import focus_warning, planned, row_warning
 from ciguard.config import Config
-from ciguard.domain import Plan, PlanMode, plan_to_json
+from ciguard.domain import Plan, PlanMode, PlannedJob, plan_to_json
 from ciguard.errors import ConfigurationError
 
 
@@ -96,3 +96,14 @@ def test_what_a_plan_names_never_breaks_a_line() -> None:
     (warning,) = focus_warning(groups, Config(focus=("evil\n::error::x",)))
 
     assert "\n" not in warning.message
+
+
+def test_a_run_on_other_targets_than_its_plan_names_is_told_so() -> None:
+    row = PlannedJob(name="a", targets=("torch==2.13.0",), base=("torch==2.12.0",))
+    plan = Plan(mode=PlanMode.PULL_REQUEST, jobs=(row,))
+
+    (warning,) = row_warning(plan, Config(targets=("torch==2.13.0",)))
+
+    assert "no row of the plan has these targets (torch==2.13.0)" in warning.message
+    for fitting in (plan, None, Plan(mode=PlanMode.BATCH)):
+        assert list(row_warning(fitting, Config(targets=row.targets, base=row.base))) == []

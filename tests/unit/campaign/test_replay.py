@@ -8,10 +8,12 @@ from baseline_examples import record
 from campaign_examples import ONE, TWO, group, member
 
 from ciguard.campaign.replay import Replays
-from ciguard.domain import Intent
+from ciguard.domain import Exhausted, Intent, Passed, Rejected, Resource, Stage
+from ciguard.execution import Result
 
 if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
+    from ciguard.domain import Outcome
     from ciguard.execution import Dispatcher, Job
 
 
@@ -63,3 +65,29 @@ def test_only_what_conforms_is_replayed_in_a_mode(intent: Intent, targets: list[
     )
 
     assert [job.target for job in desk.jobs] == targets
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_exercised"),
+    [
+        (Passed(b"1", 0.1), True),
+        (Rejected("ValueError", "no"), True),
+        (Rejected("TypeError", "no such dtype here", Stage.BUILD), False),
+        (Rejected("Unsupported", "not in this mode", Stage.MODE), False),
+        (Exhausted(Resource.MEMORY), False),
+    ],
+)
+def test_a_case_counts_as_exercised_only_where_its_call_was_made_and_ended_well(
+    outcome: Outcome, *, is_exercised: bool
+) -> None:
+    desk = Desk()
+    tested = group(member(ONE, "planted.double"), member(TWO, "planted.double"))
+    replays = Replays(cast("Dispatcher", desk), {"planted": tested})
+    replays.start([stored("")])
+    first, last = desk.jobs
+
+    assert replays.take(Result(first, (Passed(b"1", 0.1),), 0.1)) is None
+    complete = replays.take(Result(last, (outcome,), 0.1))
+
+    assert complete is not None
+    assert complete.exercised_on == ({ONE, TWO} if is_exercised else {ONE})

@@ -19,6 +19,7 @@ from ciguard.domain import (
     plan_to_json,
 )
 
+JOB = {"name": "a", "targets": [], "base": [], "device": "cpu", "runs_on": [], "shard": "1/1"}
 _TEXTS = st.lists(st.text(max_size=9), max_size=3).map(tuple)
 _PLACES = st.builds(Place, path=st.just("src/model.py"), line=st.integers(1, 9999))
 _VERSIONS = st.none() | st.text(max_size=9)
@@ -55,6 +56,9 @@ def test_a_plan_comes_back_from_its_file_as_it_was(plan: Plan) -> None:
         ({"mode": "sudo"}, "'mode' is 'sudo'"),
         ({"focus": ["torch.*", 7]}, "'focus' is no list of texts"),
         ({"jobs": [7]}, "a row of 'jobs' is no object"),
+        ({"jobs": [JOB | {"shard": "5/4"}]}, "a row of 'jobs': 'shard' is '5/4': of 4 shards"),
+        ({"jobs": [JOB | {"shard": "all"}]}, "a row of 'jobs': 'shard' is 'all': not a shard"),
+        ({"uses": {"torch.add": "a.py"}}, "'torch.add' is not of type list"),
         ({"uses": {"torch.add": [{"path": "../../etc/passwd", "line": 1}]}}, "leads out"),
         ({"uses": {"torch.add": [{"path": "a.py", "line": True}]}}, "'line' is not of type int"),
     ],

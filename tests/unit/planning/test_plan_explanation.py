@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain import Plan, PlanMode, PlannedJob, SkippedJob
-from ciguard.planning import explanation
+from ciguard.planning import commands, explanation
 
-OWN_WORDS = ("plan: ", "  - ", "job: ", "not run: ", "first: ")
+OWN_WORDS = ("plan: ", "  - ", "job: ", "not run: ", "first: ", "run it: ")
 
 
 def _plan(text: str) -> Plan:
@@ -24,7 +27,9 @@ def _plan(text: str) -> Plan:
 def test_whatever_a_plan_holds_its_explanation_is_plain_lines_that_begin_with_our_words(
     text: str,
 ) -> None:
-    for line in explanation(_plan(text)):
+    plan = _plan(text)
+
+    for line in (*explanation(plan), *commands(plan, Path(text))):
         assert line.isprintable()
         assert line.startswith(OWN_WORDS)
         assert len(line) < 2_000
@@ -42,3 +47,18 @@ def test_shards_of_one_row_are_told_in_one_line() -> None:
         "plan: batch, jobs: 3, rows not run: 0",
         "job: torch==2.13.0 (cpu, a b, 3 shards)",
     ]
+
+
+def test_each_row_is_run_by_one_command_that_names_its_targets() -> None:
+    row = PlannedJob(name="a", targets=("current[keras] A=1 2",), base=("keras==3.0",))
+    halves = (replace(row, shard="1/2"), replace(row, name="b", shard="2/2"))
+    plan = Plan(mode=PlanMode.PULL_REQUEST, jobs=halves)
+    many = Plan(
+        mode=PlanMode.BATCH,
+        jobs=tuple(PlannedJob(name=f"{n}", targets=(f"torch=={n}.0",)) for n in range(7)),
+    )
+
+    assert list(commands(plan, Path("p.json"))) == [
+        "run it: ciguard run --plan p.json --base keras==3.0 --target 'current[keras] A=1 2'"
+    ]
+    assert len(list(commands(many, Path("p.json")))) == 6

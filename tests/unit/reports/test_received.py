@@ -149,7 +149,7 @@ def test_neither_links_nor_pipes_nor_folders_are_read(folder: Path, tmp_path: Pa
 
     (folder / "run.json").unlink()
     os.mkfifo(folder / "run.json")
-    with pytest.raises(OutputError, match="no plain file"):
+    with pytest.raises(OutputError, match="not a regular file"):
         receive_run(folder)
 
     (folder / "run.json").unlink()

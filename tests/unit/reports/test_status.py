@@ -79,6 +79,13 @@ def test_a_clean_verdict_beside_findings_that_fail_is_no_clean_one(
     assert status.title.startswith("NOT RUN: the results contradict themselves: 12 new")
 
 
+def test_one_part_of_a_campaign_is_no_verdict(ending: Callable[..., Status]) -> None:
+    status = ending(verdict=Verdict.PART)
+
+    assert status.conclusion == "failure"
+    assert status.title.startswith("NOT RUN: one part of a campaign")
+
+
 def test_a_target_or_row_that_was_not_run_is_grey(
     ending: Callable[..., Status], finished: Callable[..., RunFinished], plan: Plan
 ) -> None:

@@ -10,7 +10,7 @@ from report_examples import bucket
 
 from ciguard.domain import Bucket, BucketHistory, Passed, Rejected
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
-from ciguard.reports.html.text import shown
+from ciguard.reports.wording import publishable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,15 +73,13 @@ def test_no_file_outside_the_folder_of_the_run_is_shown(name: str, tmp_path: Pat
     details = bookkeeper(folder).details(with_script(name))
 
     assert details["script"] == ""
-    assert details["script_note"] == f"{shown(name)} is not in the run's folder."
+    assert details["script_note"] == f"{publishable(name)} cannot be read."
 
 
 def test_a_script_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
     details = bookkeeper(tmp_path).details(with_script("reproducers/gone.py"))
 
-    assert (
-        details["script_note"] == "reproducers/gone.py cannot be read: No such file or directory."
-    )
+    assert details["script_note"] == "reproducers/gone.py cannot be read."
 
 
 def test_the_past_of_a_bucket_is_found_under_its_older_name_too(tmp_path: Path) -> None:

@@ -27,9 +27,11 @@ from ciguard.domain import (
     Comparison,
     Event,
     PackageChange,
+    Part,
     Place,
     Plan,
     PlanMode,
+    Shard,
     SkippedJob,
     Verdict,
     Warned,
@@ -181,7 +183,7 @@ def test_what_was_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
 
     page = read([started(plan), *rest], tmp_path)
 
-    said = page.text.partition("Not to be read without")[2]
+    said = page.text.partition("Keep in mind")[2]
     told = ["the disk is full", "no GPU runner", "1 known bucket, which this", "Severity"]
     assert sorted(told, key=said.index) == told
 
@@ -272,6 +274,32 @@ def test_the_page_stays_bounded_whatever_was_found(tmp_path: Path) -> None:
     assert f"{7_000 - shown:,} further buckets have no room" in page.text
 
 
+def test_a_merged_run_tells_its_parts_and_no_time_that_it_took(tmp_path: Path) -> None:
+    first = Part(
+        ciguard="0.1.0",
+        campaign={},
+        targets=("torch==2.13.0",),
+        shard=Shard(1, 2),
+        verdict=Verdict.PART,
+        budget_s=60.0,
+        explored_in_s=60.0,
+        ran=(),
+        exercised={},
+        replayed={},
+        shown_on={},
+        explored={},
+        stages={},
+        buckets=(),
+    )
+    parts = (first, replace(first, shard=Shard(2, 2)))
+
+    page = read(run_of([], parts=parts), tmp_path)
+    alone = read(run_of([], parts=parts[:1]), tmp_path)
+
+    assert ("merged from" in page.text, "took" in page.text) == (True, False)
+    assert ("merged from" in alone.text, "took" in alone.text) == (False, True)
+
+
 def test_a_page_without_buckets_says_so(tmp_path: Path, finished: Any) -> None:
     end: RunFinished = finished(buckets=())
 
@@ -279,6 +307,7 @@ def test_a_page_without_buckets_says_so(tmp_path: Path, finished: Any) -> None:
 
     assert page.of("rows") == []
     assert "No bucket was met." in page.text
+    assert "Cases over time" not in page.text  # as in a merge: no batch was heard of
 
 
 def test_fuzzed_names_of_the_page_have_no_folder_of_this_machine(tmp_path: Path) -> None:

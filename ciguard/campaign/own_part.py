@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
 from ciguard.campaign.parameters import parameters_of
-from ciguard.domain import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Comparison, Part, bare
+from ciguard.domain import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Part, bare
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Member
     from ciguard.config import Config
     from ciguard.domain import DocumentationFinding, RunFinished
-
-_UNMET = frozenset({Comparison.FIXED, Comparison.NOT_RUN})
 
 
 def forget_part(folder: Path) -> None:
@@ -67,6 +65,6 @@ def part_of(
         shown_on={name: frozenset(every) for name, every in run.shown_on.items()},
         explored={name: far for name, (far, _) in run.explored.items()},
         stages=dict(end.stages),
-        buckets=tuple(bare(b) for b in end.buckets if b.comparison not in _UNMET),
+        buckets=tuple(bare(bucket) for bucket in end.buckets if bucket.is_met),
         documentation=tuple(documentation),
     )
