@@ -6,6 +6,7 @@ import json
 import re
 import tempfile
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,12 +57,28 @@ class Steps:
         pull_request = self.request.event.pull_request
         if pull_request and pull_request.base:
             words += ["--against", pull_request.base]
+        words += [f"--{name}={self._wheel(name)}" for name in ("wheel", "base-wheel") if name in given]
         for device in _words(given.get("devices", "")):
             words += ["--device", device]
         for label in _words(given.get("gpu-runner", "")):
             words += ["--gpu-runner", label]
         self.plan_file.parent.mkdir(parents=True, exist_ok=True)
         return self._run([*words, "--out", str(self.plan_file)])
+
+    def _wheel(self, name: str) -> str:
+        """Return the one file that an input means, as a path that holds in other jobs too.
+
+        Raises:
+            InputError: if it is none, or several.
+        """
+        text, folder = self.request.inputs[name], self.request.folder
+        found = sorted({text, *glob(text, root_dir=folder)})
+        files = [path for path in found if (folder / path).is_file()]
+        if len(files) == 1:
+            return files[0]
+        several = f"{len(files)} files match" if files else f"there is no such file in {folder}"
+        msg = f"input {name!r} = {visible(text, limit=80)!r}: {several}. Name the one that was built."
+        raise InputError(msg)
 
     def provision(self) -> int:
         """Build the environments, before any fuzzed call runs that could harm what is cached.
