@@ -129,10 +129,11 @@ def _own_library(folder: Path) -> str:
 def _why_wheels(builds: str) -> list[str]:
     if not builds:
         return []
-    return [
+    sentence = (
         f"This repository builds {builds}: the workflows build wheels of it with pip, and hold a "
         "pull request's against its base's. Change the job where you build in another way."
-    ]
+    )
+    return [sentence]
 
 
 def _targets(plan: Plan) -> tuple[str, ...]:
