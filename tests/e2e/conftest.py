@@ -6,6 +6,7 @@ import pytest
 from action_runner import Runner
 from action_scenarios import FEW
 from ciguard_command import answer, buckets_of, campaign
+from github_repository import WallClock
 from github_server import GitHubServer
 from node_tools import Expressions
 
@@ -42,6 +43,6 @@ def runner(tmp_path: Path, expressions: Expressions, installed: Path) -> Runner:
 
 @pytest.fixture
 def server() -> Iterator[GitHubServer]:
-    with GitHubServer() as made:
+    with GitHubServer(clock=WallClock()) as made:
         yield made
     assert made.violations == []
