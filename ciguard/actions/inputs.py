@@ -83,6 +83,8 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             Input(name="mode", choices=("auto", "pull-request", "batch")),
             _setting("targets"),
             _setting("base"),
+            Input(name="wheel"),
+            Input(name="base-wheel"),
             _setting("levels"),
             _setting("api"),
             _setting("budget"),

@@ -57,6 +57,8 @@ class Repository:
     minute: int
     """When the nightly run starts; odd, and another one in every repository."""
     hour: int
+    builds: str
+    """Name of the library that it holds; empty where it is none that ciguard knows."""
     reasons: tuple[str, ...]
 
 
@@ -101,6 +103,7 @@ def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Repos
     runner, why_runner = _gpu_runner(folder)
     digest = hashlib.sha256(_git(folder, "remote", "get-url", "origin").encode()).digest()
     targets = _targets(plan)
+    builds = _own_library(folder)
     return Repository(
         targets=targets,
         are_required=not are_chosen and targets != chosen,
@@ -108,20 +111,29 @@ def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Repos
         gpu_runner=runner,
         minute=digest[0] % 30 * 2 + 1,
         hour=digest[1] % 6,
-        reasons=(*plan.reasons, *_own_library(folder), why_branch, why_runner),
+        builds=builds,
+        reasons=(*plan.reasons, *_why_wheels(builds), why_branch, why_runner),
     )
 
 
-def _own_library(folder: Path) -> list[str]:
+def _own_library(folder: Path) -> str:
     try:
         described = tomllib.loads(read_text(folder / "pyproject.toml", most=_MOST_BYTES))
         name = canonicalize_name(described["project"]["name"])
     except (OSError, ValueError, KeyError, TypeError):  # There is none, or it names no project.
+        return ""
+    known = any(name in library.distributions for library in LIBRARIES.items().values())
+    return name if known else ""
+
+
+def _why_wheels(builds: str) -> list[str]:
+    if not builds:
         return []
-    if not any(name in library.distributions for library in LIBRARIES.items().values()):
-        return []
-    advice = "hold the wheel that a job builds against the base's (docs/action.md)"
-    return [f"This repository builds {name}: {advice}."]
+    sentence = (
+        f"This repository builds {builds}: the workflows build wheels of it with pip, and hold a "
+        "pull request's against its base's. Change the job where you build in another way."
+    )
+    return [sentence]
 
 
 def _targets(plan: Plan) -> tuple[str, ...]:

@@ -159,6 +159,9 @@ _NEEDED = {
 
 
 def _require(task: Task, inputs: Mapping[str, str]) -> None:
+    if "base-wheel" in inputs and "wheel" not in inputs:
+        msg = "input 'wheel' is missing: 'base-wheel' is what it is held against. Name the build."
+        raise InputError(msg)
     for name, example in _NEEDED.get(task, ()):
         if name not in inputs:
             msg = f"input {name!r} is missing: the task {task.value!r} needs it. Write {example}."

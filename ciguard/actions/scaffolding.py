@@ -57,6 +57,7 @@ def contents(repository: Repository, source: ActionSource) -> dict[str, str]:
         "commit": source.ref,
         "version": f"v{__version__}",
         "gpu_runner": repository.gpu_runner,
+        "builds": repository.builds,
         "minute": repository.minute,
         "hour": repository.hour,
         "are_required": repository.are_required,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Plan, PlannedJob
 
 PLAN_FILE = "plan.json"
+RUN_FILE = "run.json"
 _MOST_PLAN_BYTES = 32 * 1024 * 1024
 _FOR_STEPS_ONLY = re.compile(
     r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
@@ -56,12 +57,32 @@ class Steps:
         pull_request = self.request.event.pull_request
         if pull_request and pull_request.base:
             words += ["--against", pull_request.base]
+        words += [
+            f"--{name}={self._wheel(name)}" for name in ("wheel", "base-wheel") if name in given
+        ]
         for device in _words(given.get("devices", "")):
             words += ["--device", device]
         for label in _words(given.get("gpu-runner", "")):
             words += ["--gpu-runner", label]
         self.plan_file.parent.mkdir(parents=True, exist_ok=True)
         return self._run([*words, "--out", str(self.plan_file)])
+
+    def _wheel(self, name: str) -> str:
+        """Return the one file that an input means, as a path that holds in other jobs too.
+
+        Raises:
+            InputError: if it is none, or several.
+        """
+        text, given = self.request.inputs[name], Path(self.request.inputs[name])
+        folder = (self.request.folder / given).parent
+        files = [path.name for path in folder.glob(given.name or "*") if path.is_file()]
+        if len(files) == 1:
+            return str(given.with_name(files[0]))
+        several = f"{len(files)} files match" if files else f"there is no such file in {folder}"
+        msg = (
+            f"input {name!r} = {visible(text, limit=80)!r}: {several}. Name the one that was built."
+        )
+        raise InputError(msg)
 
     def provision(self) -> int:
         """Build the environments, before any fuzzed call runs that could harm what is cached.
@@ -88,6 +109,7 @@ class Steps:
                 "CIGUARD_BUDGET": f"{max(1.0, self.request.config.budget_s / len(jobs)):.0f}s",
                 "CIGUARD_OUT": str(self._out_of(index)),
             }
+            _forget(self._out_of(index))
             words = ["run", "--plan", str(self.plan_file), "--shard", job.shard, "--part"]
             code = self._run(words, settings, fenced=False)
             gravest = max(gravest, code)
@@ -103,13 +125,15 @@ class Steps:
         if request.task in {Task.MERGE, Task.FILE}:
             given = request.path_of("results")
             # Without any, `merge` is handed the folder, and says what is missing in it.
-            found = sorted(path.parent for path in given.rglob("run.json")) or [given]
+            found = sorted(path.parent for path in given.rglob(RUN_FILE)) or [given]
         else:
             found = [self._out_of(index) for index in range(len(self.jobs()))]
         settings = {} if request.writes else self._reading_only()
         if request.files_issues:
             settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
             settings |= self._token()
+        if request.out not in found:
+            _forget(request.out)
         words = ["merge", *map(str, found), "--out", str(request.out)]
         if self.plan_file.is_file():
             words += ["--plan", str(self.plan_file)]
@@ -211,6 +235,11 @@ class Steps:
         return run_command(
             words, folder=self.request.folder, environment=environment, fenced=fenced
         )
+
+
+def _forget(out: Path) -> None:
+    """Let no verdict of an earlier job, in a checkout that was not cleaned, stand for this one."""
+    (out / RUN_FILE).unlink(missing_ok=True)
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:

@@ -75,7 +75,7 @@ def gather(folders: Sequence[Path], config: Config, plan: Plan | None = None) ->
     config = replace(
         config,
         **shared,
-        base=tuple(base),
+        base=tuple(base) or config.base,
         targets=tuple(asked) or config.targets,
         budget_s=sum(part.budget_s for part in whole.parts) or config.budget_s,
         jobs=sum(part.jobs for part in whole.parts),

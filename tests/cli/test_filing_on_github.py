@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from github_repository import NAME
+from github_repository import NAME, WallClock
 from github_server import TOKEN, Fault, GitHubServer
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ FIND = (*QUICK, "--api", "planted.checked", "--max-cases", "320")
 
 @pytest.fixture
 def server() -> Iterator[GitHubServer]:
-    with GitHubServer() as made:
+    with GitHubServer(clock=WallClock()) as made:
         yield made
     assert made.violations == []
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ACTION = "owner/ciguard@0123456789abcdef0123456789abcdef01234567"
 
+LIBRARY = '[project]\nname = "torch"\nversion = "2.14"\n'
+
 
 def _repository(folder: Path, **files: str) -> Path:
     for name, text in files.items():
@@ -67,10 +69,18 @@ def test_a_project_without_requirements_gets_targets_by_name(tmp_path: Path) -> 
     assert "torch==2.13.0" in configured["targets"]
 
 
-def test_a_library_is_told_to_test_its_own_wheel(tmp_path: Path) -> None:
-    _repository(tmp_path, **{"pyproject.toml": '[project]\nname = "torch"\nversion = "2.14"\n'})
+def test_a_library_is_held_against_its_base_as_wheels_that_a_job_builds(tmp_path: Path) -> None:
+    _repository(tmp_path, **{"pyproject.toml": LIBRARY})
 
     assert "This repository builds torch" in _init(tmp_path).stdout
+    jobs = {
+        name: parsed(tmp_path / ".github" / "workflows" / name)["jobs"]
+        for name in ("ciguard.yml", "ciguard-nightly.yml")
+    }
+    for called in jobs.values():
+        assert called["ciguard"]["needs"] == "wheels"
+        assert called["ciguard"]["with"]["wheel"] == ".ciguard-wheels/head/*.whl"
+    assert jobs["ciguard.yml"]["ciguard"]["with"]["base-wheel"] == ".ciguard-wheels/base/*.whl"
 
 
 def test_a_runner_with_a_gpu_is_used_where_a_workflow_names_one(tmp_path: Path) -> None:
@@ -131,10 +141,10 @@ def test_an_action_that_can_be_moved_is_told_of(tmp_path: Path) -> None:
     assert "v1 is no commit" in _init(tmp_path, "--action", "owner/ciguard@v1").stdout
 
 
-@pytest.fixture
-def written(tmp_path: Path) -> list[Path]:
+@pytest.fixture(params=["", LIBRARY], ids=["project", "library"])
+def written(tmp_path: Path, request: pytest.FixtureRequest) -> list[Path]:
     text = "on: push\njobs:\n  test:\n    runs-on: gpu-t4\n"
-    _repository(tmp_path, **{".github__workflows__test.yml": text})
+    _repository(tmp_path, **{".github__workflows__test.yml": text, "pyproject.toml": request.param})
     _init(tmp_path)
     return sorted((tmp_path / ".github" / "workflows").glob("ciguard*.yml"))
 

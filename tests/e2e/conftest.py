@@ -3,9 +3,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from action_runner import Runner
+from action_scenarios import FEW
 from ciguard_command import answer, buckets_of, campaign
+from github_repository import WallClock
+from github_server import GitHubServer
+from node_tools import Expressions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -16,3 +22,27 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[object,
     done = answer(campaign("--out", "out"), folder)
     assert done.returncode == 0, done.stderr
     return buckets_of(folder / "out")
+
+
+@pytest.fixture(scope="session")
+def expressions() -> Iterator[Expressions]:
+    with Expressions() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder where all jobs keep one installation of ciguard, and no pull request."""
+    return tmp_path_factory.mktemp("runner")
+
+
+@pytest.fixture
+def runner(tmp_path: Path, expressions: Expressions, installed: Path) -> Runner:
+    return Runner(tmp_path, expressions, variables=FEW, temporary=installed)
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with GitHubServer(clock=WallClock()) as made:
+        yield made
+    assert made.violations == []

@@ -5,127 +5,51 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from action_file import ROOT
-from action_runner import Runner, executed_commands
+from action_runner import executed_commands
+from action_scenarios import (
+    AFTER,
+    ANSWERS,
+    BEFORE,
+    FEW,
+    INPUTS,
+    MATRIX,
+    ONLY,
+    commit,
+    event,
+    git,
+    origin,
+    pull_request,
+    run_of,
+)
 from github_repository import NAME
-from github_server import TOKEN, GitHubServer
-from node_tools import Expressions
+from github_server import TOKEN
 from planted_wheel import planted_wheel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-BEFORE, AFTER = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
-INPUTS = {
-    "plugins": str(ROOT / "tests" / "planted"),
-    "budget": "10s",
-    "baseline": ".ciguard/baseline",
-    "seed": "1",
-}
-ONLY = {"api": "planted.cube"}
-MATRIX = {"targets": AFTER, "base": BEFORE, **ONLY}
+    from action_runner import Runner
+    from github_server import GitHubServer
+
 HOSTILE = (
     "nan\nverdict=nothing-new\n::set-output name=verdict::nothing-new\n::error::PWNED\n"
     "##[error]PWNED\n@everyone <img onerror=PWNED> ${{ github.token }}\n"
     "verdict<<EOF\nnothing-new\nEOF\n"
 )
-ANSWERS = {"group", "endgroup", "error", "warning", "notice"}
-"""Commands that ciguard itself writes into a log."""
 
 
-@pytest.fixture(scope="module")
-def expressions() -> Iterator[Expressions]:
-    with Expressions() as engine:
-        yield engine
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder where the jobs of this file keep one installation of ciguard."""
-    return tmp_path_factory.mktemp("runner")
-
-
-@pytest.fixture
-def runner(tmp_path: Path, expressions: Expressions, installed: Path) -> Runner:
-    return Runner(tmp_path, expressions, temporary=installed)
-
-
-@pytest.fixture
-def server() -> Iterator[GitHubServer]:
-    with GitHubServer() as made:
-        yield made
-    assert made.violations == []
-
-
-def git(folder: Path, *words: str) -> str:
-    names = ("-c", "user.name=somebody", "-c", "user.email=somebody@invalid")
-    done = subprocess.run(
-        ["/usr/bin/env", "git", "-C", folder, *names, *words],
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    return done.stdout.strip()
-
-
-def commit(folder: Path, **files: str) -> str:
-    """Commit files, and return the commit."""
-    for name, text in files.items():
-        path = folder / name.replace("__", ".")
-        path.write_text(text, "utf-8")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "a change")
-    return git(folder, "rev-parse", "HEAD")
-
-
-def origin(runner: Runner, folder: Path) -> Path:
-    """Give the checkout a remote, and return it."""
-    remote = folder / "remote.git"
-    git(folder, "init", "--quiet", "--bare", str(remote))
-    git(runner.workspace, "remote", "add", "origin", str(remote))
-    return remote
-
-
-def pull_request(runner: Runner, *, from_fork: bool = False, **files: str) -> None:
-    """Check out a pull request that changes files."""
-    git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
-    base = commit(runner.workspace, README="first\n")
-    head = commit(runner.workspace, **files)
-    runner.event = event(base, head, owner="somebody/fork" if from_fork else "owner/name")
-
-
-def event(base: str, head: str, *, owner: str = "owner/name") -> dict[str, Any]:
-    """Return what GitHub says of a pull request."""
-    return {
-        "repository": {"default_branch": "main", "full_name": "owner/name"},
-        "pull_request": {
-            "number": 7,
-            "title": "${{ github.token }} `id` $(id)\n::error::x",
-            "base": {"sha": base},
-            "head": {"sha": head, "repo": {"full_name": owner}},
-        },
-    }
-
-
-def run_of(folder: Path) -> dict[str, Any]:
-    run: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
-    return run
-
-
-def test_a_pull_request_that_breaks_something_fails_and_says_what(
-    runner: Runner, tmp_path: Path
-) -> None:
-    base = planted_wheel(tmp_path / "base", "1.0", checked="return n")
-    broken = f"if n > 1000:\n    raise AssertionError({HOSTILE!r})\nreturn n"
-    head = planted_wheel(tmp_path / "head", "1.1", checked=broken)
+def test_a_build_that_breaks_something_fails_and_says_what(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
+    wheels = runner.workspace / "wheels"
+    planted_wheel(wheels / "base", "1.0", checked="return n")
+    broken = f"if n > 1000:\n    raise AssertionError({HOSTILE!r})\nreturn n"
+    planted_wheel(wheels / "head", "1.1", checked=broken)
+    built = {"wheel": "wheels/head/*.whl", "base-wheel": "wheels/base/*.whl"}
 
-    job = runner.run({**INPUTS, "targets": str(head), "base": str(base), "api": "planted.checked"})
+    job = runner.run({**INPUTS, **built, "api": "planted.checked"})
 
     assert job.conclusion == "failure", job.log
     assert (job.outputs["verdict"], job.outputs["exit-code"]) == ("new-findings", "1"), job.log
@@ -186,23 +110,6 @@ def test_no_step_that_fuzzes_sees_a_token_and_no_message_is_a_command(runner: Ru
     assert not [p for p in (runner.temp).glob("request-*.json") if runner.token in p.read_text()]
 
 
-def test_a_fork_without_a_token_gets_its_verdict_all_the_same(
-    runner: Runner, server: GitHubServer
-) -> None:
-    pull_request(runner, app__py="import planted\n", from_fork=True)
-    runner.token = ""
-    runner.variables = {"GITHUB_API_URL": server.address(), "GITHUB_REPOSITORY": NAME}
-
-    job = runner.run({**INPUTS, **MATRIX, "check": "true", "comment": "true"})
-
-    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "new-findings"), job.log
-    assert job.step("Tell the pull request").outcome == "success"
-    assert [s.name for s in job.steps if s.outcome == "failure"] == ["Verdict"]
-    assert {request.method for request in server.requests} <= {"GET"}
-    assert "planted.cube" in job.summary
-    assert run_of(job.artifacts["ciguard-1"])["exit_code"] == 1
-
-
 def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
@@ -217,6 +124,7 @@ def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -
 def test_a_cancelled_job_leaves_results_that_say_so(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
     journals = runner.workspace / ".ciguard"
+    runner.variables = {}
 
     job = runner.run(
         {**INPUTS, "budget": "100s", "targets": AFTER, "base": BEFORE},
@@ -226,7 +134,7 @@ def test_a_cancelled_job_leaves_results_that_say_so(runner: Runner) -> None:
     assert job.conclusion == "cancelled"
     assert job.outputs["verdict"] in {"interrupted", "not-run"}
     assert job.outputs["exit-code"] not in {"", "0", "1"}
-    assert job.artifacts["ciguard-1"].joinpath("run.json").is_file()
+    assert job.artifacts["ciguard-1"].joinpath("run.json").is_file(), job.log
     assert job.step("Fuzz").seconds < 60
 
 
@@ -270,6 +178,7 @@ def test_a_matrix_comes_to_one_verdict_and_names_what_is_missing(runner: Runner)
     assert (part.conclusion, part.outputs["exit-code"]) == ("failure", "3"), part.log
     assert rows[1]["shard"] in part.summary
     assert (nothing.conclusion, nothing.outputs["verdict"]) == ("failure", "not-run"), nothing.log
+    assert "it left no result" in nothing.summary
 
 
 @pytest.mark.parametrize("with_plan", [True, False])
@@ -306,6 +215,7 @@ def test_environments_are_kept_by_the_default_branch_only(runner: Runner, tmp_pa
         planted_wheel(tmp_path / "wheels", version, checked="return n")
     links = [os.environ.get("UV_FIND_LINKS", ""), str(tmp_path / "wheels")]
     runner.variables = {
+        **FEW,
         "CIGUARD_CACHE": str(tmp_path / "cache"),
         "UV_FIND_LINKS": ",".join(filter(None, links)),
     }
@@ -331,7 +241,7 @@ def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) ->
     commit(runner.workspace, README="first\n")
     runner.event_name, runner.ref, runner.token = "schedule", "refs/heads/main", TOKEN
     runner.event = {"repository": {"default_branch": "main", "full_name": NAME}}
-    runner.variables = {"GITHUB_API_URL": server.address(), "GITHUB_REPOSITORY": NAME}
+    runner.variables = {**FEW, "GITHUB_API_URL": server.address(), "GITHUB_REPOSITORY": NAME}
     inputs = {**INPUTS, "targets": BEFORE, "file-issues": "true"}
 
     runner.run({**inputs, "api": "planted.double"})
@@ -356,6 +266,8 @@ def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(
     head = commit(runner.workspace, requirements__txt="tensorflow-cpu==2.21.0\n")
     origin(runner, tmp_path)
     runner.event = event(base, head)
+
+    runner.variables = {}
 
     job = runner.run({"budget": "60s", "artifact": "upgrade", "cache": "false"})
 

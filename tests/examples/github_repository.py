@@ -29,6 +29,13 @@ class Clock:
         return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self._elapsed_s)
 
 
+class WallClock(Clock):
+    """What a process reads that knows of no other; waits move it on, too."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=self.monotonic())
+
+
 def stamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -63,8 +63,14 @@ Gate = Callable[[Request], Fault | None]
 class GitHubServer:
     """Serves one repository at an address per filer."""
 
-    def __init__(self, *, filers: tuple[str, ...] = ("one",), gate: Gate | None = None) -> None:
-        self.clock = Clock()
+    def __init__(
+        self,
+        *,
+        filers: tuple[str, ...] = ("one",),
+        gate: Gate | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.clock = clock or Clock()
         self.repository = GitHubRepository(self.clock)
         self.checks = CheckRunStore(self.clock)
         self.requests: list[Request] = []
