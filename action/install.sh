@@ -4,6 +4,9 @@
 # PLUGINS may hold further requirements, one per line. Everything else is pinned with its hashes.
 set -euo pipefail
 
+# The working folder is the pull request's: neither its modules (-I) nor its settings of uv count.
+export UV_NO_CONFIG=1
+
 folder=$1
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 plugins=${PLUGINS:-}
@@ -13,15 +16,15 @@ if [[ -f $folder/.complete && $(< "$folder/.complete") == "$stamp" ]]; then
   exit 0 # an earlier step of this job did it
 fi
 
-if ! python3 -c 'import ensurepip, venv'; then
+if ! python3 -I -c 'import ensurepip, venv'; then
   echo "::error title=ciguard::this runner has no python3 with the modules venv and ensurepip." \
     "Install them (apt-get install python3-venv), or run actions/setup-python before ciguard."
   exit 2
 fi
 
 rm -rf -- "$folder"
-python3 -m venv "$folder-uv"
-"$folder-uv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+python3 -I -m venv "$folder-uv"
+"$folder-uv/bin/python" -I -m pip install --quiet --disable-pip-version-check --no-deps \
   --require-hashes --requirement "$here/uv.txt"
 uv=$folder-uv/bin/uv
 

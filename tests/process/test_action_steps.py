@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from action_runner import executed_commands
@@ -14,8 +15,6 @@ from action_runner import executed_commands
 from ciguard.actions import run_command
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
 PROGRAM = """
@@ -50,18 +49,32 @@ def test_what_a_command_prints_is_fenced_and_its_error_is_an_annotation(
     assert executed_commands(said.err) == []
 
 
-def test_the_first_signal_reaches_the_command_and_the_second_does_not(tmp_path: Path) -> None:
-    target = ["--target", "current[planted]", "--budget", "90s", "--out", str(tmp_path / "out")]
+def _fuzzing(folder: Path) -> subprocess.Popen[bytes]:
+    """Return a step whose command has begun to fuzz."""
+    target = ["--target", "current[planted]", "--budget", "90s", "--out", str(folder / "out")]
     environment = {**os.environ, "VIRTUAL_ENV": sys.prefix}
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "run", *target], cwd=tmp_path, env=environment
+        [sys.executable, "-c", PROGRAM, "run", *target], cwd=folder, env=environment
     )
-    while not (tmp_path / "out" / "journal.jsonl").exists():
+    while not (folder / "out" / "journal.jsonl").exists():
         assert process.poll() is None
         time.sleep(0.1)
+    return process
+
+
+def test_a_command_that_is_killed_is_graver_than_success(tmp_path: Path) -> None:
+    process = _fuzzing(tmp_path)
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+    os.kill(int(child), signal.SIGKILL)
+
+    assert process.wait(timeout=60) == 128 + signal.SIGKILL
+
+
+def test_the_first_signal_reaches_the_command_and_the_second_does_not(tmp_path: Path) -> None:
+    process = _fuzzing(tmp_path)
 
     process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
     process.send_signal(signal.SIGTERM)
 
     assert process.wait(timeout=60) == 130
