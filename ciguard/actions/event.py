@@ -95,7 +95,7 @@ def _judged_elsewhere(payload: Any, *, is_own: bool) -> PullRequest:
         for one in (listed if isinstance(listed, list) else ())
         if _at(one, "base", "repo", "url") == here
     )
-    first = next(ours, {})
+    first: Any = next(ours, {})
     return PullRequest(
         base="",
         head=_commit(_at(ran, "head_sha")),
