@@ -24,7 +24,6 @@ from ciguard.domain import (
 )
 from ciguard.reports.caveats import caveats
 from ciguard.reports.files import write_atomically
-from ciguard.reports.remarks import publishable
 from ciguard.reports.wording import (
     UNCONFIRMED,
     evidence_rows,
@@ -32,6 +31,7 @@ from ciguard.reports.wording import (
     issue_text,
     ordered,
     outcome_text,
+    publishable,
     short,
     state,
     tally_text,

@@ -24,7 +24,6 @@ from ciguard.reports.caveats import caveats
 from ciguard.reports.documentation import DOCUMENTATION_FILE, documentation_counts
 from ciguard.reports.files import write_atomically
 from ciguard.reports.progress import STATUSES
-from ciguard.reports.remarks import publishable
 from ciguard.reports.wording import (
     UNCONFIRMED,
     apis_text,
@@ -36,6 +35,7 @@ from ciguard.reports.wording import (
     issue_text,
     ordered,
     outcome_text,
+    publishable,
     short,
     state,
 )
