@@ -4,6 +4,9 @@
 # PLUGINS may hold further requirements, one per line. Everything else is pinned with its hashes.
 set -euo pipefail
 
+# The working folder is the pull request's: neither its modules (-I) nor its settings of uv count.
+export UV_NO_CONFIG=1
+
 folder=$1
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 plugins=${PLUGINS:-}
@@ -13,7 +16,7 @@ if [[ -f $folder/.complete && $(< "$folder/.complete") == "$stamp" ]]; then
   exit 0 # an earlier step of this job did it
 fi
 
-if ! python3 -m pip --version > /dev/null; then
+if ! python3 -I -m pip --version > /dev/null; then
   echo "::error title=ciguard::this runner has no python3 with pip." \
     "Install it (apt-get install python3-pip), or run actions/setup-python before ciguard."
   exit 2
@@ -21,7 +24,7 @@ fi
 
 rm -rf -- "$folder" "$folder-uv"
 # Not in an environment of its own: to put pip into one takes longer than all the rest.
-python3 -m pip install --quiet --disable-pip-version-check --no-deps --no-user \
+python3 -I -m pip install --quiet --disable-pip-version-check --no-deps --no-user \
   --target "$folder-uv" --require-hashes --requirement "$here/uv.txt"
 uv=$folder-uv/bin/uv
 

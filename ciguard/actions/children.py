@@ -26,7 +26,7 @@ _OPENS_COMMAND = re.compile(r"^(\s*):(?=:)")
 def run_command(
     words: Sequence[str], *, folder: Path, environment: Mapping[str, str], fenced: bool = True
 ) -> int:
-    """Run `ciguard WORDS` to its end and return its exit code.
+    """Run `ciguard WORDS` to its end and return its exit code; 128 and more for a signal.
 
     What it prints is executed by no runner. `fenced=False` is for commands whose console fences
     itself, because a few of its lines are commands of ours.
@@ -50,8 +50,10 @@ def run_command(
         errors: list[str] = []
         pump = Thread(target=_pump, args=(child.stderr, errors))
         pump.start()
-        code = child.wait()
+        ended = child.wait()
         pump.join()
+    # A signal is a negative number here, which no comparison must take for less than success.
+    code = ended if ended >= 0 else 128 - ended
     if errors and code:
         _say(annotation("error", errors[-1]))
     return code

@@ -18,6 +18,9 @@ _MOST_BYTES = 32 * 1024 * 1024
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _BRANCH = re.compile(r"[\w][\w./-]{0,200}", re.ASCII)
 _PULL_REQUESTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
+_OF_BRANCHES = frozenset({"push", "schedule", "workflow_dispatch", "repository_dispatch"})
+"""Events whose run is about what a branch holds. A comment, say, runs on the default branch too,
+and what it checks out may be anybody's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,7 @@ class WorkflowEvent:
             return _of_another_run(payload)
         default = _at(payload, "repository", "default_branch")
         ref = environment.get("GITHUB_REF", "")
-        is_default = bool(default) and ref == f"refs/heads/{default}"
+        is_default = bool(default) and ref == f"refs/heads/{default}" and name in _OF_BRANCHES
         is_pull_request = name in _PULL_REQUESTS
         if is_pull_request:
             return cls(name=name, pull_request=_pull_request(payload))
@@ -77,14 +80,22 @@ def _of_another_run(payload: object) -> WorkflowEvent:
     is_pull_request = name in _PULL_REQUESTS
     return WorkflowEvent(
         name=name,
-        is_default_branch=is_own and is_default and not is_pull_request,
-        pull_request=_judged_elsewhere(ran, is_own=is_own) if is_pull_request else None,
+        is_default_branch=is_own and is_default and name in _OF_BRANCHES,
+        pull_request=_judged_elsewhere(payload, is_own=is_own) if is_pull_request else None,
     )
 
 
-def _judged_elsewhere(ran: Any, *, is_own: bool) -> PullRequest:
+def _judged_elsewhere(payload: Any, *, is_own: bool) -> PullRequest:
+    ran = payload["workflow_run"]
     listed = ran.get("pull_requests")
-    first = listed[0] if isinstance(listed, list) and listed else {}
+    # A branch of ours may be offered to a fork as well: that number is not one of ours.
+    here = _at(payload, "repository", "url")
+    ours = (
+        one
+        for one in (listed if isinstance(listed, list) else ())
+        if _at(one, "base", "repo", "url") == here
+    )
+    first: Any = next(ours, {})
     return PullRequest(
         base="",
         head=_commit(_at(ran, "head_sha")),

@@ -27,6 +27,7 @@ FILES = {
 }
 """Outputs that are paths, and the file of the result folder that each names."""
 _NOT_RUN = "not-run"
+_NO_PASS = frozenset({Verdict.NOT_RUN, Verdict.INTERRUPTED})
 _MOST_REASONS = 20
 _MOST_BYTES = 64 * 1024 * 1024
 
@@ -104,13 +105,15 @@ def idle_results(plan: Plan, folder: Path) -> Results:
 
 
 def _results(run: Any, folder: Path) -> Results:
-    verdict, exit_code = Verdict(run["verdict"]), int(run["exit_code"])
+    # 256 would be 0 for a shell.
+    verdict, exit_code = Verdict(run["verdict"]), ExitCode(run["exit_code"])
     counts = {name.replace(" ", "-"): int(count) for name, count in run["buckets"].items()}
+    is_pass = exit_code is ExitCode.CLEAN and verdict not in _NO_PASS
     return Results(
         verdict=_shown(verdict),
         sentence=str(run["summary"]),
-        # A run that did not happen is no pass, whatever the file says.
-        exit_code=exit_code or (ExitCode.INTERNAL if verdict is Verdict.NOT_RUN else 0),
+        # A run that did not end is no pass, whatever the file says.
+        exit_code=ExitCode.CLEAN if is_pass else exit_code or ExitCode.INTERNAL,
         counts=counts,
         folder=folder,
     )

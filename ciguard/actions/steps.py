@@ -132,12 +132,20 @@ class Steps:
         if request.files_issues:
             settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
             settings |= self._token()
+        elif "CIGUARD_COMPARE_ONLY" not in settings:
+            # The configuration may name a tracker; only the input lets anything be filed there.
+            folder = settings.get("CIGUARD_TRACKER", self.request.config.tracker)
+            settings["CIGUARD_ISSUES"] = f"local:{folder}"
         if request.out not in found:
             _forget(request.out)
+        # Without its plan, rows that left nothing would not be missed.
         words = ["merge", *map(str, found), "--out", str(request.out)]
-        if self.plan_file.is_file():
-            words += ["--plan", str(self.plan_file)]
-        return self._run(words, settings, fenced=False)
+        words += ["--plan", str(self.plan_file)]
+        code = self._run(words, settings, fenced=False)
+        if request.writes and code in {ExitCode.CLEAN, ExitCode.FINDINGS}:
+            # Nothing else removes what has long been fixed, or what another record covers.
+            code = max(code, self._run(["baseline", "prune"]))
+        return code
 
     @property
     def is_idle(self) -> bool:

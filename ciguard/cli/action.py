@@ -40,7 +40,8 @@ _KEPT = click.argument("kept", metavar="REQUEST", type=click.Path(path_type=Path
 @action.command()
 def prepare() -> None:
     """Check the inputs and say what the steps that follow need to know."""
-    from ciguard.actions import append_outputs, request_of, write_request  # noqa: PLC0415
+    from ciguard.actions import append_outputs, inert, request_of, write_request  # noqa: PLC0415
+    from ciguard.domain import visible  # noqa: PLC0415
 
     request = request_of(os.environ, workspace=Path.cwd())
     folder = Path(os.environ.get("RUNNER_TEMP", ".ciguard")).absolute() / "ciguard"
@@ -55,7 +56,8 @@ def prepare() -> None:
         "artifact": request.artifact,
     }
     append_outputs(outputs, os.environ)
-    click.echo(f"{request.task.value} in mode {request.mode.value}, results in {request.out}")
+    out = inert(visible(str(request.out)))
+    click.echo(f"{request.task.value} in mode {request.mode.value}, results in {out}")
 
 
 @action.command()

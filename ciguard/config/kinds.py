@@ -15,6 +15,7 @@ from ciguard.errors import suggestion
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_CONTROL = re.compile(r"[\0-\x1f\x7f]")
 _TYPE_NAMES = {
     bool: "a boolean",
     int: "a number",
@@ -255,7 +256,8 @@ def _whole_number(text: str) -> int:
 
 
 def _path(text: str) -> Path:
-    if not text.strip() or "\0" in text:
+    # Paths are shown in logs and handed to other programs line by line.
+    if not text.strip() or _CONTROL.search(text):
         msg = "not a path"
         raise ValueError(msg)
     return Path(text)

@@ -40,7 +40,7 @@ SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations", "focus")
 """Settings that decide the cases of a campaign, whatever it runs on."""
 PARTS_FILE = "parts.jsonl"
 """In the folder of every run."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.+-]{0,79}")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _.+-]{0,79}")
 """Of a library, an oracle, a kind: reports show these as they are."""
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FINGERPRINT = re.compile(r"v[0-9]{1,4}:[0-9a-f]{16}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Errored, Evidence, Finding, Severity
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Case, Outcome
     from ciguard.oracles.contract import Subject
+
+_ODD = re.compile(r"[^A-Za-z0-9_.]+")
+_MOST_KIND = 80
 
 
 class InternalErrorOracle:
@@ -30,7 +34,8 @@ class InternalErrorOracle:
         return [
             Finding(
                 oracle="internal-error",
-                kind=first.exception,
+                # A class may be called anything; what merges the parts of a run wants a name.
+                kind=_ODD.sub("_", first.exception)[:_MOST_KIND] or "exception",
                 severity=Severity.HIGH,
                 library=subject.library,
                 api=subject.api,

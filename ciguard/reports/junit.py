@@ -18,6 +18,7 @@ from ciguard.domain import (
     TargetSummary,
     Verdict,
     class_of,
+    shortened,
     visible,
     visible_lines,
 )
@@ -30,15 +31,19 @@ from ciguard.reports.wording import (
     issue_text,
     ordered,
     outcome_text,
+    publishable,
     short,
     state,
     tally_text,
 )
+from ciguard.triage import without_local_paths
 
 if TYPE_CHECKING:
     from ciguard.domain import Plan, Policy, SkippedJob
     from ciguard.reports.contract import Destination
 
+_MOST_MESSAGE = 300
+_MOST_TEXT = 32_000
 _SKIPPED = {
     Comparison.KNOWN: "KNOWN: it is in the baseline, or the base shows it too",
     Comparison.ACCEPTED: "ACCEPTED: it is in the baseline and may stay",
@@ -163,10 +168,11 @@ def _result(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipp
 def _failure(bucket: Bucket) -> Failure:
     finding = bucket.finding
     kind = visible(f"{finding.oracle}.{finding.kind}")
-    failure = Failure(visible(finding.message), kind)
+    failure = Failure(publishable(finding.message, limit=_MOST_MESSAGE), kind)
     head = [f"Bucket: {bucket.fingerprint}", f"Class: {class_of(finding).words}"]
     head += [f"{name}: {text}" for name, text in evidence_rows(finding.evidence)]
     outcomes = [f"{name}: {outcome_text(out)}" for name, out in finding.outcomes.items()]
     script = [f"Reproducer: {bucket.reproducer}"] if bucket.reproducer else []
-    failure.text = visible_lines("\n".join([*head, *outcomes, *script]))
+    text = shortened("\n".join([*head, *outcomes, *script]), _MOST_TEXT)
+    failure.text = visible_lines(without_local_paths(text))
     return failure

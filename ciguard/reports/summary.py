@@ -35,6 +35,7 @@ from ciguard.reports.wording import (
     issue_text,
     ordered,
     outcome_text,
+    publishable,
     short,
     state,
 )
@@ -188,7 +189,7 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
             finding.severity.label,
             class_of(finding).words,
             markdown_code(finding.api, limit=120),
-            f"{kind} {markdown_code(claim(finding), limit=200)}",
+            f"{kind} {markdown_code(publishable(claim(finding)), limit=200)}",
             ", ".join(
                 markdown_code(target, limit=80) for target in finding.targets[:_MOST_TARGETS]
             ),
@@ -271,12 +272,12 @@ class _Details:
         # Markdown is not read inside a summary's line; elements are.
         yield (
             f"\n<details><summary>{short(bucket.fingerprint)}: {html_code(finding.api)} "
-            f"{html_code(claim(finding))}</summary>\n"
+            f"{html_code(publishable(claim(finding)))}</summary>\n"
         )
         for name, text in evidence_rows(finding.evidence):
-            yield f"- {name}: {markdown_code(text)}"
+            yield f"- {name}: {markdown_code(publishable(text))}"
         for name, outcome in list(finding.outcomes.items())[:_MOST_TARGETS]:
-            yield f"- {markdown_code(name)}: {markdown_code(outcome_text(outcome))}"
+            yield f"- {markdown_code(name)}: {markdown_code(publishable(outcome_text(outcome)))}"
         if bucket.native_stack:
             frame = bucket.native_stack[0]
             yield f"- native: {markdown_code(f'{frame.function} ({frame.file})')}"

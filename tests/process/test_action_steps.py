@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,8 @@ import pytest
 from action_file import ROOT
 from action_runner import executed_commands
 
-from ciguard.actions import run_command
+from ciguard.actions import Steps, request_of, run_command
+from ciguard.domain import Plan, PlanMode, PlannedJob, plan_to_json
 
 PROGRAM = """
 import os, sys
@@ -62,21 +64,79 @@ def test_what_a_command_prints_is_fenced_and_its_error_is_an_annotation(
     assert executed_commands(said.err) == []
 
 
+def _fuzzing(folder: Path, python: str) -> subprocess.Popen[bytes]:
+    """Return a step whose command has begun to fuzz."""
+    target = ["--target", "current[planted]", "--budget", "90s", "--out", str(folder / "out")]
+    environment = {**os.environ, "VIRTUAL_ENV": sys.prefix}
+    process = subprocess.Popen([python, "-c", PROGRAM, "run", *target], cwd=folder, env=environment)
+    journal = folder / "out" / "journal.jsonl"
+    # Before its first batch a run has nothing to report.
+    while not (journal.exists() and '{"type":"progress"' in journal.read_text("utf-8")):
+        assert process.poll() is None
+        time.sleep(0.1)
+    return process
+
+
+def test_a_command_that_is_killed_is_graver_than_success(tmp_path: Path, python: str) -> None:
+    process = _fuzzing(tmp_path, python)
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+    os.kill(int(child), signal.SIGKILL)
+
+    assert process.wait(timeout=60) == 128 + signal.SIGKILL
+
+
 def test_the_first_signal_reaches_the_command_and_the_second_does_not(
     tmp_path: Path, python: str
 ) -> None:
-    target = ["--target", "current[planted]", "--budget", "90s", "--out", str(tmp_path / "out")]
-    environment = {**os.environ, "VIRTUAL_ENV": sys.prefix}
-    process = subprocess.Popen(
-        [python, "-c", PROGRAM, "run", *target], cwd=tmp_path, env=environment
-    )
-    while not (tmp_path / "out" / "journal.jsonl").exists():
-        assert process.poll() is None
-        time.sleep(0.1)
+    process = _fuzzing(tmp_path, python)
 
     process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
+    time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
 
     assert process.wait(timeout=60) == 130
     assert (tmp_path / "out" / "run.json").is_file()
+
+
+def _merging(folder: Path, environment: dict[str, str], **inputs: str) -> int:
+    """Merge the results of `folder` as the action does, and return the exit code."""
+    given = {f"INPUT_{name.upper()}": value for name, value in inputs.items()}
+    fixed = {"INPUT_TASK": "merge", "INPUT_BASELINE": ".ciguard/baseline"}
+    request = request_of({**fixed, **given}, workspace=folder)
+    return Steps(request=request, environment=environment).merge()
+
+
+@pytest.fixture
+def part(tmp_path: Path) -> Path:
+    """Return a folder with a part of a campaign and its plan."""
+    part = ["run", "--target", "current[planted]", "--api", "planted.checked", "--part"]
+    environment = {**os.environ, "VIRTUAL_ENV": sys.prefix}
+    limits = ["--max-cases", "160", "--budget", "60s", "--out", str(tmp_path / "results" / "a")]
+    assert run_command([*part, *limits], folder=tmp_path, environment=environment) == 0
+    job = PlannedJob(name="planted", targets=("current[planted]",))
+    plan = plan_to_json(Plan(mode=PlanMode.PULL_REQUEST, jobs=(job,)))
+    (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
+    return tmp_path
+
+
+def test_without_its_plan_nothing_is_merged_for_rows_might_be_missing(
+    part: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with_it = _merging(part, dict(os.environ), results="results", plan="plan.json")
+    without = _merging(part, dict(os.environ), results="results", plan="gone.json")
+
+    assert (with_it, without) == (0, 2)
+    assert "gone.json: cannot be read" in capfd.readouterr().err
+
+
+def test_a_tracker_that_the_configuration_names_is_not_asked_by_a_pull_request(
+    part: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (part / "ciguard.toml").write_text('issues = "github:owner/name"\n', "utf-8")
+    environment = {**os.environ, "GITHUB_API_URL": "http://127.0.0.1:9"}
+
+    code = _merging(part, environment, results="results", plan="plan.json")
+
+    assert code == 0, capfd.readouterr().err
+    assert not (part / ".ciguard" / "issues").exists()

@@ -166,6 +166,7 @@ def test_both_kinds_of_file_in_one_folder_are_refused(tmp_path: Path) -> None:
         ("budget = 1979-05-27", "a date or time is not allowed here"),
         ("fail-on = 'hgih'", "not a severity. Did you mean 'high'? Write one of info, low"),
         ("out = ''", "out = '': not a path. Write the path of a folder."),
+        ('out = "a\\n::error::x"', "not a path. Write the path of a folder."),
         ("resume = true", "resume: concerns one run and cannot be set in a file. Use --resume"),
         ("seed = ", "ciguard.toml: not valid TOML"),
         ("[policy]\nhagn = 'fail'", "'hagn' is no class of findings. Did you mean 'hang'? Write"),

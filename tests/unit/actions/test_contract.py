@@ -95,6 +95,13 @@ def test_every_action_of_others_is_pinned_by_a_commit_with_its_version(path: Pat
     assert not loose
 
 
+def test_the_verdict_of_the_matrix_is_never_skipped() -> None:
+    """GitHub takes a required check that was skipped for one that passed."""
+    merge = parsed(ROOT / ".github" / "workflows" / "guard.yml")["jobs"]["merge"]
+
+    assert merge["if"] == "always()"
+
+
 def test_only_steps_without_fuzzed_code_have_a_token() -> None:
     with_token = {s["name"] for s in steps_of(ACTION) if "INPUT_GITHUB_TOKEN" in s.get("env", {})}
 

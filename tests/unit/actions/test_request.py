@@ -50,6 +50,7 @@ def _request(folder: Path, *, event: str = "push", ref: str = "main", **inputs: 
         ("config", "absent.toml", "Write the path of ciguard.toml or pyproject.toml"),
         ("artifact", "a/b", "Write a name without / and :."),
         ("budget", "1\n::error::x", r"input 'budget' = '1\\n::error::x'"),
+        ("out", "a\n::error::x", r"input 'out' = 'a\\n::error::x'"),
     ],
 )
 def test_an_input_that_cannot_be_right_is_named_with_what_to_write(
@@ -116,6 +117,31 @@ def test_the_privileged_half_writes_for_the_default_branch_of_its_own_repository
     request = request_of(environment, workspace=tmp_path)
 
     assert (request.writes, request.files_issues) == (is_trusted, is_trusted)
+
+
+@pytest.mark.parametrize("event", ["issue_comment", "pull_request_target", "workflow_call", ""])
+def test_an_event_that_says_nothing_of_a_branch_writes_nothing(event: str, tmp_path: Path) -> None:
+    request = _request(tmp_path, event=event, ref="main", file_issues="true")
+
+    assert (request.mode, request.writes) == (PlanMode.PULL_REQUEST, False)
+
+
+def test_a_pull_request_of_another_repository_is_not_commented_on(tmp_path: Path) -> None:
+    here, there = "https://api.invalid/repos/o/n", "https://api.invalid/repos/x/n"
+    listed = [
+        {"number": number, "base": {"repo": {"url": url}}}
+        for number, url in ((3, there), (7, here))
+    ]
+    ran = {"event": "pull_request", "head_sha": SHA, "pull_requests": listed}
+    payload = {"repository": REPOSITORY | {"url": here}, "workflow_run": ran}
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps(payload), "utf-8")
+    environment = {"GITHUB_EVENT_NAME": "workflow_run", "GITHUB_EVENT_PATH": str(path)}
+
+    judged = request_of(environment, workspace=tmp_path).event.pull_request
+
+    assert judged is not None
+    assert (judged.number, judged.head) == (7, SHA)
 
 
 def test_an_event_that_cannot_be_read_is_no_default_branch(tmp_path: Path) -> None:

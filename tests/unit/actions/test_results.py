@@ -40,6 +40,8 @@ def test_a_run_is_told_by_verdict_counts_and_paths(tmp_path: Path) -> None:
         "[" * 100_000,
         json.dumps(RUN | {"buckets": []}),
         json.dumps(RUN | {"verdict": "nothing-new"}),
+        json.dumps(RUN | {"exit_code": 256}),
+        json.dumps(RUN | {"exit_code": 0.5}),
         json.dumps(RUN)[:40],
     ],
 )
@@ -51,8 +53,9 @@ def test_results_that_cannot_be_read_are_not_run_and_no_pass(content: str, tmp_p
     assert (outputs["verdict"], outputs["exit-code"]) == ("not-run", "3")
 
 
-def test_a_run_that_did_not_happen_is_no_pass_whatever_it_says(tmp_path: Path) -> None:
-    content = json.dumps(RUN | {"verdict": "NOT RUN", "exit_code": 0})
+@pytest.mark.parametrize("verdict", ["NOT RUN", "INTERRUPTED"])
+def test_a_run_that_did_not_end_is_no_pass_whatever_it_says(verdict: str, tmp_path: Path) -> None:
+    content = json.dumps(RUN | {"verdict": verdict, "exit_code": 0})
     (tmp_path / "run.json").write_text(content, "utf-8")
 
     assert results_of(tmp_path).exit_code == 3
