@@ -7,7 +7,7 @@ import secrets
 import signal
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Thread
 from typing import IO, TYPE_CHECKING
 
@@ -50,13 +50,24 @@ def run_command(
         errors: list[str] = []
         pump = Thread(target=_pump, args=(child.stderr, errors))
         pump.start()
-        ended = child.wait()
+        ended = _ended(child)
         pump.join()
     # A signal is a negative number here, which no comparison must take for less than success.
     code = ended if ended >= 0 else 128 - ended
     if errors and code:
         _say(annotation("error", errors[-1]))
     return code
+
+
+def _ended(child: subprocess.Popen[str]) -> int:
+    """Wait for a command and return how it ended.
+
+    By looking now and then: a signal may be delivered to the thread that copies its errors, and is
+    handled only when this one, which would sleep until the command ends, runs again.
+    """
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return child.wait(timeout=1.0)
 
 
 def inert(line: str) -> str:
