@@ -159,7 +159,7 @@ class Steps:
         """
         switches = [f"--{name}" for name in ("check", "comment") if self.request.is_on(name)]
         judged = self.request.event.pull_request
-        if not switches or judged is None or not judged.head:
+        if not switches or judged is None or not judged.head or self._has_nothing_to_tell():
             return ExitCode.CLEAN
         if not judged.number:
             switches = [word for word in switches if word != "--comment"]
@@ -169,6 +169,13 @@ class Steps:
         if judged.number:
             words += ["--pull-request", str(judged.number)]
         return self._run(words, self._token(), fenced=False)
+
+    def _has_nothing_to_tell(self) -> bool:
+        """Whether the plan, as for a change of documentation, has no jobs; not if it is damaged."""
+        try:
+            return self.is_idle
+        except InputError:
+            return False
 
     def _reading_only(self) -> dict[str, str]:
         """Return the settings of a judgement that leaves nothing behind."""

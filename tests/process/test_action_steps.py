@@ -130,6 +130,32 @@ def test_without_its_plan_nothing_is_merged_for_rows_might_be_missing(
     assert "gone.json: cannot be read" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(("rows", "code"), [(0, 0), (1, 3)])
+def test_a_plan_without_jobs_is_told_to_nobody_and_lost_results_are(
+    tmp_path: Path, rows: int, code: int
+) -> None:
+    head = {"sha": "a" * 40, "repo": {"full_name": "owner/name"}}
+    event = {"pull_request": {"number": 7, "head": head, "base": head}}
+    (tmp_path / "event.json").write_text(json.dumps(event), "utf-8")
+    (tmp_path / "out").mkdir()
+    jobs = (PlannedJob(name="planted", targets=("current[planted]",)),) * rows
+    plan = plan_to_json(Plan(mode=PlanMode.PULL_REQUEST, jobs=jobs))
+    (tmp_path / "out" / "plan.json").write_text(json.dumps(plan), "utf-8")
+    environment = {
+        **os.environ,
+        "GITHUB_EVENT_NAME": "pull_request",
+        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+        "GITHUB_REPOSITORY": "owner/name",
+        "GITHUB_API_URL": "http://127.0.0.1:9",
+        "INPUT_CHECK": "true",
+        "INPUT_OUT": "out",
+    }
+
+    steps = Steps(request=request_of(environment, workspace=tmp_path), environment=environment)
+
+    assert steps.publish() == code
+
+
 def test_a_tracker_that_the_configuration_names_is_not_asked_by_a_pull_request(
     part: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
