@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain import (
+    Json,
     PackageChange,
     Place,
     Plan,
@@ -61,6 +62,7 @@ def test_a_plan_comes_back_from_its_file_as_it_was(plan: Plan) -> None:
         ({"uses": {"torch.add": "a.py"}}, "'torch.add' is not of type list"),
         ({"uses": {"torch.add": [{"path": "../../etc/passwd", "line": 1}]}}, "leads out"),
         ({"uses": {"torch.add": [{"path": "a.py", "line": True}]}}, "'line' is not of type int"),
+        ({"uses": {"torch.add": [{"path": "a" * 5000, "line": 1}]}}, "longer than any"),
     ],
 )
 def test_what_is_no_plan_is_refused_by_its_key(change: dict[str, object], said: str) -> None:
@@ -68,3 +70,13 @@ def test_what_is_no_plan_is_refused_by_its_key(change: dict[str, object], said: 
     assert isinstance(data, dict)
     with pytest.raises(ValueError, match=said):
         plan_from_json({**data, **change})
+
+
+def test_a_line_beyond_what_github_takes_is_its_last() -> None:
+    data = plan_to_json(Plan(mode=PlanMode.BATCH))
+    assert isinstance(data, dict)
+    uses: Json = {"torch.add": [{"path": "a.py", "line": 10**30}]}
+
+    plan = plan_from_json({**data, "uses": uses})
+
+    assert plan.uses["torch.add"] == (Place(path="a.py", line=2**31 - 1),)
