@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.config.locations import without_userinfo
 from ciguard.config.settings import SETTINGS, Config, Setting
+from ciguard.domain import visible
 from ciguard.errors import ConfigurationError, suggestion
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def _placed(place: str, setting: Setting) -> Iterator[None]:
     except ValueError as error:
         reason = str(error)
         stop = "" if reason.endswith("?") else "."
-        msg = f"{without_userinfo(place)}: {reason}{stop} Write {setting.kind.remedy}."
+        msg = f"{visible(without_userinfo(place))}: {reason}{stop} Write {setting.kind.remedy}."
         raise ConfigurationError(msg) from error
 
 
