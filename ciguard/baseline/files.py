@@ -15,6 +15,7 @@ from ciguard.baseline.layout import (
     NewerSchemaError,
     file_of,
     layout_of,
+    parts_in,
     stranger,
 )
 from ciguard.baseline.record import BaselineRecord, merge_records
@@ -184,7 +185,7 @@ def signature(folder: Path) -> Signature:
     found = []
     every = [folder / INDEX, folder / file_of(CORPUS, "")]
     for kind in (BUCKETS, CORPUS):
-        every += [folder / kind, *(folder / kind).glob("*.json*")]
+        every += [folder / kind, *parts_in(folder, kind)]
     for path in sorted(every):
         with suppress(FileNotFoundError):  # another process has just removed it
             found.append((path.relative_to(folder).as_posix(), stamp(path)))

@@ -10,8 +10,7 @@ import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ciguard.config import without_userinfo
-from ciguard.domain import visible
+from ciguard.domain import visible, without_userinfo
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:

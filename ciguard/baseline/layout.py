@@ -101,12 +101,20 @@ def layout_of(line: str) -> Layout:
     return Layout(schema, digits)
 
 
+def parts_in(folder: Path, kind: str) -> list[Path]:
+    """Return the files in the folder of one kind of parts, none where there is no such folder."""
+    try:
+        return list((folder / kind).glob("*.json*"))
+    except FileNotFoundError:  # another process has just removed the folder
+        return []
+
+
 def stranger(folder: Path) -> str:
     """Return a file among the parts that only pretends to be one; empty if there is none."""
     for kind in (BUCKETS, CORPUS):
         if (folder / kind).is_symlink():
             return kind
-        for path in sorted((folder / kind).glob("*.json*")):
+        for path in sorted(parts_in(folder, kind)):
             if not _PART.fullmatch(path.name) and not _OF_SCHEMA_1.fullmatch(path.name):
                 return f"{kind}/{path.name}"
     return ""
@@ -121,7 +129,7 @@ def leftovers(folder: Path, layout: Layout) -> list[Path]:
     found = [folder / file_of(CORPUS, "")] if layout.digits else []
     found += folder.glob(f"{_HALF_WRITTEN}*")
     for kind in (BUCKETS, CORPUS):
-        found += (folder / kind).glob("*.json*")
+        found += parts_in(folder, kind)
         found += (folder / kind).glob(f"{_HALF_WRITTEN}*")
     return sorted(
         path

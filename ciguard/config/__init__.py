@@ -10,7 +10,6 @@ from ciguard.config.locations import (
     Location,
     location_text,
     parse_location,
-    without_userinfo,
 )
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
 from ciguard.config.settings import DEFAULT_TARGETS, SETTINGS, Config, Setting
@@ -34,5 +33,4 @@ __all__ = [
     "parse_location",
     "parse_size",
     "size_text",
-    "without_userinfo",
 ]

@@ -12,9 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ciguard.config.locations import without_userinfo
 from ciguard.config.settings import SETTINGS, Config, Setting
-from ciguard.domain import visible
+from ciguard.domain import visible, without_userinfo
 from ciguard.errors import ConfigurationError, suggestion
 
 if TYPE_CHECKING:

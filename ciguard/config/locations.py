@@ -17,7 +17,6 @@ _HOST_AND_PATH = re.compile(
 )
 _BRANCH = re.compile(r"(?!.*(\.\.|//|/\.|\.lock(/|$)|[./]$))[A-Za-z0-9_][A-Za-z0-9_./-]*")
 """Less than git allows: nothing that a shell, a path or a refspec could read as something else."""
-_SECRET = re.compile(r"(?<=://)[^/\s@]+@")
 _PASSWORD = re.compile(r"://[^/\s@]*:[^/\s@]*@")
 
 
@@ -72,8 +71,3 @@ def parse_location(text: str) -> Location:
 def location_text(location: Location) -> str:
     """Return a location as `parse_location` reads it."""
     return str(location) if isinstance(location, GitBranch) else location.as_posix()
-
-
-def without_userinfo(text: str) -> str:
-    """Return `text` with name and password of every address replaced."""
-    return _SECRET.sub("***@", text)

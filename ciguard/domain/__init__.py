@@ -124,6 +124,7 @@ from ciguard.domain.text import (
     shortened,
     visible,
     visible_lines,
+    without_userinfo,
 )
 from ciguard.domain.untrusted import LONGEST_TEXT, Untrusted
 from ciguard.domain.values import (
@@ -282,4 +283,5 @@ __all__ = [
     "value_to_json",
     "visible",
     "visible_lines",
+    "without_userinfo",
 ]

@@ -24,7 +24,7 @@ class PlanMode(StrEnum):
     """What the run is for. The value is its name in files and settings."""
 
     PULL_REQUEST = "pull-request"
-    """Short; head against base; writes neither baseline nor issues."""
+    """Short; head against base. Whoever runs it lets it write neither baseline nor issues."""
     BATCH = "batch"
     """Long; all targets; grows and prunes the corpus, writes the baseline, files issues."""
 

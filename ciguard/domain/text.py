@@ -17,6 +17,7 @@ _CODE_SPAN_SAFE = re.compile(r"[ -_a-{}~]+")
 """Printable ASCII without the backtick and the pipe (which ends a table's cell)."""
 _MARKUP = re.compile(r"[^\w\s.,;?=+\"'%-]|_|(?<=www)\.", re.IGNORECASE)
 """What can be markup, an element, an address or an emoji; everything else stays readable."""
+_USERINFO = re.compile(r"(?<=://)[^/\s@]+@")
 _REFERENCE = re.compile(r"[@#]|\bGH(?=-\d)", re.IGNORECASE)
 """What a mention or a reference to an issue begins with."""
 
@@ -34,6 +35,11 @@ def visible_lines(text: str, *, limit: int = BLOCK_LIMIT) -> str:
     """Return `text` with its line ends, everything else that is not printable as its escape."""
     lines = shortened(text, limit).expandtabs(4).replace("\r\n", "\n").split("\n")
     return shortened("\n".join(map(_escaped, lines)), limit)
+
+
+def without_userinfo(text: str) -> str:
+    """Return `text` with name and password of every address replaced."""
+    return _USERINFO.sub("***@", text)
 
 
 def shortened(text: str, limit: int) -> str:

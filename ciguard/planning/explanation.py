@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible
+from ciguard.domain import PlanMode, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +47,8 @@ def commands(plan: Plan, file: Path) -> Iterator[str]:
     rows = list(_rows(plan))
     for job in rows[:_MOST_COMMANDS]:
         words = ["--plan", file.as_posix()]
+        if plan.mode is PlanMode.PULL_REQUEST and not job.base:
+            words.append("--compare-only")  # with a base a run writes nothing anyway
         words += [word for name in job.base for word in ("--base", name)]
         words += [word for name in job.targets for word in ("--target", name)]
         yield f"run it: {visible('ciguard run ' + shlex.join(words), limit=600)}"

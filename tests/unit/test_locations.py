@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.config import GitBranch, location_text, parse_location, without_userinfo
+from ciguard.config import GitBranch, location_text, parse_location
+from ciguard.domain import without_userinfo
 
 
 @pytest.mark.parametrize(

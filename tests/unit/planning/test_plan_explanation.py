@@ -61,4 +61,8 @@ def test_each_row_is_run_by_one_command_that_names_its_targets() -> None:
     assert list(commands(plan, Path("p.json"))) == [
         "run it: ciguard run --plan p.json --base keras==3.0 --target 'current[keras] A=1 2'"
     ]
+    alone = replace(plan, jobs=(replace(row, base=()),))
+    assert list(commands(alone, Path("p.json"))) == [
+        "run it: ciguard run --plan p.json --compare-only --target 'current[keras] A=1 2'"
+    ]
     assert len(list(commands(many, Path("p.json")))) == 6

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from finding_examples import call, finding, pair
+from github_markdown import tokens_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from ciguard.domain import (
     Bucket,
@@ -28,15 +27,6 @@ from ciguard.trackers.body import MOST_BODY
 from ciguard.trackers.contract import marked_with
 from ciguard.triage import Buckets, EnvironmentHint, script
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from markdown_it.token import Token
-
-GITHUB = MarkdownIt("gfm-like", {"linkify": True, "html": True})
-"""CommonMark with tables, strikethrough, bare links and raw HTML: what GitHub reads."""
-assert GITHUB.linkify is not None
-GITHUB.linkify.set({"fuzzy_link": False})  # GitHub takes no `x.py` for an address in Paraguay
 OURS = re.compile(
     r"<!-- ciguard-fp: v1:[0-9a-f]{16} -->\n?|"
     r"</?details>|</?code>|<summary>What other findings must share to be this one</summary>"
@@ -76,18 +66,6 @@ texts = st.one_of(
     st.lists(st.sampled_from(NASTY), min_size=1, max_size=4).map(" ".join),
     st.text(alphabet="`<>[]()!|\\@#&*_~-\n\r\t\"'/: aw.", max_size=60),
 )
-
-
-def tokens_of(markdown: str) -> Iterator[Token]:
-    """Yield all tokens but the text inside code elements, where GitHub links nothing."""
-    for token in GITHUB.parse(markdown):
-        yield token
-        is_code = False
-        for child in token.children or ():
-            if child.type == "html_inline":
-                is_code = (is_code or "<code>" in child.content) and "</code>" not in child.content
-            if child.type != "text" or not is_code:
-                yield child
 
 
 def assert_inert(issue: Report) -> None:
