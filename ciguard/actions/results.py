@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NO_BASELINE = "no-baseline"
 """Verdict of a run that may not establish one: there was nothing to compare with."""
+NOTHING_TO_TEST = "nothing-to-test"
+"""Verdict of a plan in which nothing was asked for, as for a change of documentation."""
 COUNTED = ("new", "known", "accepted", "fixed", "flaky", "unconfirmed", "not-run")
 """States of buckets that are outputs, by name."""
 FILES = {
@@ -93,12 +95,13 @@ def _shown(verdict: Verdict) -> str:
 
 
 def idle_results(plan: Plan, folder: Path) -> Results:
-    """Return what a run comes to whose plan has no job: no failure, and nothing to be proud of."""
+    """Return what a run comes to whose plan has no job: a failure if some should have run."""
     skipped = [f"{row.name}: {row.reason}" for row in plan.skipped]
+    title = "Not run." if skipped else "Nothing to test."
     return Results(
-        verdict=_NOT_RUN,
-        sentence="\n".join(["Not run.", *(skipped or plan.reasons)[:_MOST_REASONS]]),
-        exit_code=ExitCode.CLEAN,
+        verdict=_NOT_RUN if skipped else NOTHING_TO_TEST,
+        sentence="\n".join([title, *(skipped or plan.reasons)[:_MOST_REASONS]]),
+        exit_code=ExitCode.INTERNAL if skipped else ExitCode.CLEAN,
         counts={},
         folder=folder,
     )

@@ -18,7 +18,6 @@ from ciguard.planning.rows import (
     group_by_library,
     library_name,
     rows,
-    skipped_rows,
 )
 from ciguard.planning.upgrades import (
     changes_of,
@@ -106,7 +105,6 @@ class _Planner:
         idle = self._idle_reason(touched)
         runners = self._request.runners
         jobs, skipped, fewer = rows([] if idle else groups, runners)
-        skipped += skipped_rows(groups, idle) if idle else []
         reasons = [
             *([f"Nothing is run: {idle}."] if idle else []),
             *map(_upgrade_sentence, upgrades),
@@ -116,7 +114,7 @@ class _Planner:
             *_change_sentences(self._changed, changes),
             *_focus_sentences(usage, touched, focus),
             *([fewer] if fewer else []),
-            *_skipped_sentences(skipped if not idle else []),
+            *_skipped_sentences(skipped),
             *self._problems,
             *usage.problems,
         ]

@@ -98,14 +98,6 @@ def rows(
     return _sharded(jobs, shards), skipped, sentence
 
 
-def skipped_rows(groups: Sequence[TargetGroup], reason: str) -> list[SkippedJob]:
-    """Return a row per group for what is not run, and why."""
-    return [
-        SkippedJob(name=_slug(group, CPU), targets=group.targets, device=CPU, reason=reason)
-        for group in groups
-    ]
-
-
 def matrix(plan: Plan) -> Json:
     """Return the matrix of a workflow: `{"include": rows}`, small enough for a job's output.
 

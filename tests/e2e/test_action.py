@@ -82,9 +82,9 @@ def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner
 
     job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE})
 
-    assert (job.conclusion, job.outputs["verdict"]) == ("success", "not-run"), job.log
+    assert (job.conclusion, job.outputs["verdict"]) == ("success", "nothing-to-test"), job.log
     assert "only documentation changes" in job.summary
-    assert ("warning", "Not run.") in [(n, t[:8]) for n, t in executed_commands(job.log)]
+    assert ("notice", "Nothing to test.") in [(n, t[:16]) for n, t in executed_commands(job.log)]
 
 
 def test_without_a_baseline_nothing_is_compared_and_that_is_said_aloud(runner: Runner) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.actions import results_of
+from ciguard.actions import idle_results, results_of
+from ciguard.domain import Plan, PlanMode, SkippedJob
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,3 +61,16 @@ def test_a_run_that_did_not_end_is_no_pass_whatever_it_says(verdict: str, tmp_pa
     (tmp_path / "run.json").write_text(content, "utf-8")
 
     assert results_of(tmp_path).exit_code == 3
+
+
+def test_a_plan_without_jobs_fails_only_where_some_were_asked_for(tmp_path: Path) -> None:
+    nothing = Plan(mode=PlanMode.PULL_REQUEST, reasons=("only documentation changes",))
+    row = SkippedJob(name="a", targets=("torch",), device="cuda", reason="no GPU")
+
+    idle = idle_results(nothing, tmp_path)
+    impossible = idle_results(replace(nothing, skipped=(row,)), tmp_path)
+
+    assert (idle.verdict, idle.exit_code, idle.level) == ("nothing-to-test", 0, "notice")
+    assert (impossible.verdict, impossible.exit_code, impossible.level) == ("not-run", 3, "error")
+    assert "only documentation changes" in idle.sentence
+    assert "a: no GPU" in impossible.sentence
