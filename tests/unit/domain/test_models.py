@@ -1,0 +1,131 @@
+"""Layer graphs and their runs survive the way to JSON and back; what is none is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    INPUT,
+    ArrayValue,
+    Check,
+    Constant,
+    LayerGraph,
+    LayerNode,
+    ModelCase,
+    Origin,
+    Sample,
+    SampleKind,
+    WeightEdit,
+    WeightRule,
+    Weights,
+    graph_from_json,
+    graph_to_json,
+    model_case_from_json,
+    model_case_to_json,
+)
+
+IMAGE = LayerNode(name="x", layer=INPUT, shape=(8, 8, 1))
+FLAT = LayerNode(name="flat", layer="keras.layers.Flatten", inputs=("x",), shape=(64,))
+DENSE = LayerNode(
+    name="dense",
+    layer="keras.layers.Dense",
+    config={"units": 10, "activation": "softmax"},
+    inputs=("flat",),
+    shape=(10,),
+    weights=Weights(seed=3, edits=(WeightEdit(WeightRule.SWITCH, 7),)),
+)
+GRAPH = LayerGraph(nodes=(IMAGE, FLAT, DENSE), outputs=("dense",))
+CASE = ModelCase(
+    api="keras.Model",
+    graph=GRAPH,
+    data=(Sample(SampleKind.DIGITS, 1, (4, 8, 8, 1)),),
+    truth=ArrayValue("float32", (4, 10), Constant(0.1)),
+)
+
+
+def through_json(case: ModelCase) -> ModelCase:
+    return model_case_from_json(json.loads(json.dumps(model_case_to_json(case))))
+
+
+@given(
+    st.builds(
+        replace,
+        st.just(CASE),
+        api=st.text(),
+        check=st.sampled_from(Check),
+        training=st.booleans(),
+        dtype=st.sampled_from(["", "float64"]),
+        nudge=st.integers(),
+        probe=st.sampled_from(["", "dense"]),
+        seed=st.integers(),
+        data=st.lists(st.sampled_from([*CASE.data, CASE.truth]), max_size=2).map(tuple),
+        origin=st.builds(
+            Origin,
+            model=st.text(),
+            mutations=st.lists(st.text()).map(tuple),
+            deviations=st.lists(
+                st.tuples(st.text(), st.floats(allow_nan=False, allow_infinity=False))
+            ).map(tuple),
+        ),
+    )
+)
+def test_cases_come_back_as_they_were(case: ModelCase) -> None:
+    assert through_json(case) == case
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        replace(DENSE, shares="flat"),
+        replace(DENSE, as_list=True, dtype="float64"),
+        replace(DENSE, weights=Weights(file="a.keras", stored="dense_3")),
+    ],
+)
+def test_nodes_come_back_as_they_were(node: LayerNode) -> None:
+    graph = replace(GRAPH, nodes=(IMAGE, FLAT, node))
+
+    assert graph_from_json(graph_to_json(graph)) == graph
+
+
+def test_no_field_of_a_node_is_forgotten() -> None:
+    written = graph_to_json(LayerGraph(nodes=(IMAGE, FLAT, FULL), outputs=("dense",)))["nodes"][-1]
+
+    assert written.keys() == {item.name for item in fields(LayerNode)}
+
+
+FULL = replace(DENSE, as_list=True, dtype="float64", shares="flat")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "outputs", "why"),
+    [
+        ((IMAGE, IMAGE), ("x",), "two nodes"),
+        ((FLAT, IMAGE), ("flat",), "comes before"),
+        ((IMAGE, replace(FLAT, shares="dense")), ("flat",), "comes before"),
+        ((IMAGE,), (), "an output"),
+        ((IMAGE,), ("y",), "an output"),
+    ],
+)
+def test_what_is_no_graph_is_refused(
+    nodes: tuple[LayerNode, ...], outputs: tuple[str, ...], why: str
+) -> None:
+    with pytest.raises(ValueError, match=why):
+        graph_from_json(graph_to_json(LayerGraph(nodes=nodes, outputs=outputs)))
+
+
+@pytest.mark.parametrize("encoded", [None, [], {}, ["a", "model"], ["a", "model", {}], "text", 3])
+def test_what_is_no_case_is_refused(encoded: object) -> None:
+    with pytest.raises(ValueError, match="not"):
+        model_case_from_json(encoded)
+
+
+def test_a_graph_finds_its_nodes_and_inputs() -> None:
+    assert GRAPH.node("flat") is FLAT
+    assert GRAPH.inputs == (IMAGE,)
+    with pytest.raises(KeyError):
+        GRAPH.node("none")
