@@ -6,7 +6,7 @@ Runs in a target's interpreter (Python 3.9 and later, standard library and numpy
 from __future__ import annotations
 
 import importlib
-from typing import Any, Callable, Iterator, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Iterable, Iterator, Sequence  # noqa: UP035 - Python 3.9 in the target
 
 REJECTED = "rejected"
 ERRORED = "errored"
@@ -60,6 +60,14 @@ class Adapter:
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public API, as JSON of `ciguard.domain.records.ApiRecord`."""
+        raise NotImplementedError
+
+    def models(self, sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield one record per seed model: its graph as data, or why there is none.
+
+        Only for libraries whose models are graphs of layers; see
+        `ciguard.targets.adapters.keras_models`.
+        """
         raise NotImplementedError
 
     def resolve(self, path: str) -> Any:

@@ -11,7 +11,7 @@ from ciguard.targets.adapters import contract, keras_state
 from ciguard.targets.adapters.global_state import GlobalState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _BACKENDS = ("tensorflow", "torch", "jax")
 """In the order that Keras itself prefers them."""
@@ -42,6 +42,11 @@ class KerasAdapter(contract.Adapter):
         """Yield one record per public function and per class whose objects are called."""
         catalogue = importlib.import_module("ciguard.targets.adapters.keras_catalogue")
         yield from catalogue.describe()
+
+    def models(self, sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield one record per seed model."""
+        seeds = importlib.import_module("ciguard.targets.adapters.keras_models")
+        yield from seeds.describe_models(sources)
 
     def tensor(self, array: Any, dtype: str) -> Any:
         """Return a tensor of the backend."""

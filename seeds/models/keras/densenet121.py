@@ -6,6 +6,8 @@ Huang, Liu, van der Maaten, Weinberger: Densely connected convolutional networks
 import keras
 from keras import layers
 
+Tensor = keras.KerasTensor
+
 NAME = "densenet121"
 DATA = "images"
 INPUT = (224, 224, 3)
@@ -16,17 +18,17 @@ BLOCKS = (6, 12, 24, 16)
 GROWTH = 32
 
 
-def activate(x):
+def activate(x: Tensor) -> Tensor:
     """Normalise, and keep what is positive."""
     return layers.Activation("relu")(layers.BatchNormalization(epsilon=1.001e-5)(x))
 
 
-def convolution(x, channels: int, size: int, stride: int = 1):
+def convolution(x: Tensor, channels: int, size: int, stride: int = 1) -> Tensor:
     """Convolve without bias."""
     return layers.Conv2D(channels, size, strides=stride, padding="same", use_bias=False)(x)
 
 
-def dense_block(x, count: int, growth: int):
+def dense_block(x: Tensor, count: int, growth: int) -> Tensor:
     """Append `count` times what is computed of all so far."""
     for _ in range(count):
         new = convolution(activate(x), 4 * growth, 1)
@@ -34,9 +36,9 @@ def dense_block(x, count: int, growth: int):
     return x
 
 
-def transition(x):
+def transition(x: Tensor) -> Tensor:
     """Halve the channels and the size."""
-    return layers.AveragePooling2D()(convolution(activate(x), x.shape[-1] // 2, 1))
+    return layers.AveragePooling2D(2)(convolution(activate(x), x.shape[-1] // 2, 1))
 
 
 def build(width: float = 1.0) -> keras.Model:

@@ -7,6 +7,8 @@ vision, 2015.
 import keras
 from keras import layers
 
+Tensor = keras.KerasTensor
+
 NAME = "inception-v3"
 DATA = "images"
 INPUT = (299, 299, 3)
@@ -25,25 +27,32 @@ class Blocks:
         """Scale a number of channels."""
         return max(2, round(full * self.width))
 
-    def convolution(self, x, channels: int, size, stride: int = 1, padding: str = "same"):
+    def convolution(
+        self,
+        x: Tensor,
+        channels: int,
+        size: "int | tuple[int, int]",
+        stride: int = 1,
+        padding: str = "same",
+    ) -> Tensor:
         """Convolve, normalise without scale, and keep what is positive."""
         x = layers.Conv2D(
             self.units(channels), size, strides=stride, padding=padding, use_bias=False
         )(x)
         return layers.Activation("relu")(layers.BatchNormalization(scale=False)(x))
 
-    def chain(self, x, *steps):
+    def chain(self, x: Tensor, *steps: tuple) -> Tensor:
         """Convolve several times: (channels, size) each."""
         for channels, size in steps:
             x = self.convolution(x, channels, size)
         return x
 
-    def pooled(self, x, channels: int):
+    def pooled(self, x: Tensor, channels: int) -> Tensor:
         """Average, then convolve across channels."""
         x = layers.AveragePooling2D(3, strides=1, padding="same")(x)
         return self.convolution(x, channels, 1)
 
-    def stem(self, x):
+    def stem(self, x: Tensor) -> Tensor:
         """From pixels to 192 channels at an eighth of the size."""
         x = self.convolution(x, 32, 3, 2, "valid")
         x = self.convolution(x, 32, 3, 1, "valid")
@@ -53,7 +62,7 @@ class Blocks:
         x = self.convolution(x, 192, 3, 1, "valid")
         return layers.MaxPooling2D(3, strides=2)(x)
 
-    def wide(self, x, pool_channels: int):
+    def wide(self, x: Tensor, pool_channels: int) -> Tensor:
         """Kernels of 1, 5 and twice 3."""
         branches = [
             self.convolution(x, 64, 1),
@@ -63,7 +72,7 @@ class Blocks:
         ]
         return layers.Concatenate()(branches)
 
-    def first_reduction(self, x):
+    def first_reduction(self, x: Tensor) -> Tensor:
         """Halve the size at 17 by 17."""
         branches = [
             self.convolution(x, 384, 3, 2, "valid"),
@@ -72,7 +81,7 @@ class Blocks:
         ]
         return layers.Concatenate()(branches)
 
-    def factorised(self, x, inner: int):
+    def factorised(self, x: Tensor, inner: int) -> Tensor:
         """Kernels of 7 cut into rows and columns."""
         row, column = (1, 7), (7, 1)
         twice = ((inner, column), (inner, row), (inner, column), (192, row))
@@ -84,7 +93,7 @@ class Blocks:
         ]
         return layers.Concatenate()(branches)
 
-    def second_reduction(self, x):
+    def second_reduction(self, x: Tensor) -> Tensor:
         """Halve the size at 8 by 8."""
         factorised = self.chain(x, (192, 1), (192, (1, 7)), (192, (7, 1)))
         branches = [
@@ -94,12 +103,12 @@ class Blocks:
         ]
         return layers.Concatenate()(branches)
 
-    def split(self, x):
+    def split(self, x: Tensor) -> Tensor:
         """Read as a row and as a column, side by side."""
         branches = [self.convolution(x, 384, (1, 3)), self.convolution(x, 384, (3, 1))]
         return layers.Concatenate()(branches)
 
-    def expanded(self, x):
+    def expanded(self, x: Tensor) -> Tensor:
         """Branches that end in two."""
         branches = [
             self.convolution(x, 320, 1),

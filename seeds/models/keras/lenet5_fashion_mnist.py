@@ -22,9 +22,9 @@ def build(width: float = 1.0) -> keras.Model:
         [
             keras.Input(INPUT),
             layers.Conv2D(units(32), 3, padding="same", activation="relu"),
-            layers.MaxPooling2D(),
+            layers.MaxPooling2D(2),
             layers.Conv2D(units(64), 3, padding="same", activation="relu"),
-            layers.MaxPooling2D(),
+            layers.MaxPooling2D(2),
             layers.Flatten(),
             layers.Dense(units(120), activation="relu"),
             layers.Dropout(0.25),

@@ -7,6 +7,8 @@ Howard et al.: MobileNets: efficient convolutional neural networks for mobile vi
 import keras
 from keras import layers
 
+Tensor = keras.KerasTensor
+
 NAME = "mobilenet-v1"
 DATA = "images"
 INPUT = (224, 224, 3)
@@ -18,12 +20,12 @@ BLOCKS = (*BLOCKS, (1024, 1))
 """Channels and stride."""
 
 
-def normalise(x):
+def normalise(x: Tensor) -> Tensor:
     """Normalise, and keep what is between 0 and 6."""
     return layers.ReLU(6.0)(layers.BatchNormalization()(x))
 
 
-def separable(x, channels: int, stride: int):
+def separable(x: Tensor, channels: int, stride: int) -> Tensor:
     """Convolve every channel by itself, then across channels."""
     if stride > 1:
         x = layers.ZeroPadding2D(((0, 1), (0, 1)))(x)

@@ -6,6 +6,8 @@ He, Zhang, Ren, Sun: Deep residual learning for image recognition, 2015.
 import keras
 from keras import layers
 
+Tensor = keras.KerasTensor
+
 NAME = "resnet50"
 DATA = "images"
 INPUT = (224, 224, 3)
@@ -16,13 +18,13 @@ STAGES = ((64, 3), (128, 4), (256, 6), (512, 3))
 """Channels inside the bottleneck, and blocks."""
 
 
-def convolution(x, channels: int, size: int, stride: int = 1):
+def convolution(x: Tensor, channels: int, size: int, stride: int = 1) -> Tensor:
     """Convolve and normalise."""
     x = layers.Conv2D(channels, size, strides=stride, padding="same")(x)
     return layers.BatchNormalization(epsilon=1.001e-5)(x)
 
 
-def bottleneck(x, channels: int, stride: int, *, project: bool):
+def bottleneck(x: Tensor, channels: int, stride: int, *, project: bool) -> Tensor:
     """Narrow, convolve, widen to four times the channels, and add the input, projected or as is."""
     shortcut = convolution(x, 4 * channels, 1, stride) if project else x
     x = layers.Activation("relu")(convolution(x, channels, 1, stride))

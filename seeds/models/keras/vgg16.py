@@ -27,7 +27,7 @@ def build(width: float = 1.0) -> keras.Model:
     for block in BLOCKS:
         for channels in block:
             x = layers.Conv2D(units(channels), 3, padding="same", activation="relu")(x)
-        x = layers.MaxPooling2D()(x)
+        x = layers.MaxPooling2D(2)(x)
     x = layers.Flatten()(x)
     x = layers.Dense(units(DENSE), activation="relu")(x)
     x = layers.Dense(units(DENSE), activation="relu")(x)

@@ -6,6 +6,8 @@ Chollet: Xception: deep learning with depthwise separable convolutions, 2016.
 import keras
 from keras import layers
 
+Tensor = keras.KerasTensor
+
 NAME = "xception"
 DATA = "images"
 INPUT = (299, 299, 3)
@@ -16,19 +18,21 @@ ENTRY = (128, 256, 728)
 MIDDLE = 8
 
 
-def convolution(x, channels: int, size: int, stride: int = 1, padding: str = "valid"):
+def convolution(
+    x: Tensor, channels: int, size: int, stride: int = 1, padding: str = "valid"
+) -> Tensor:
     """Convolve and normalise."""
     x = layers.Conv2D(channels, size, strides=stride, padding=padding, use_bias=False)(x)
     return layers.BatchNormalization()(x)
 
 
-def separable(x, channels: int):
+def separable(x: Tensor, channels: int) -> Tensor:
     """Convolve every channel by itself, then across channels; normalise."""
     x = layers.SeparableConv2D(channels, 3, padding="same", use_bias=False)(x)
     return layers.BatchNormalization()(x)
 
 
-def shrink(x, before: int, channels: int, *, activate_first: bool = True):
+def shrink(x: Tensor, before: int, channels: int, *, activate_first: bool = True) -> Tensor:
     """Two separable convolutions and a pooling, added to a projection of the input."""
     residual = convolution(x, channels, 1, 2, "same")
     if activate_first:
@@ -38,7 +42,7 @@ def shrink(x, before: int, channels: int, *, activate_first: bool = True):
     return layers.Add()([x, residual])
 
 
-def keep(x, channels: int):
+def keep(x: Tensor, channels: int) -> Tensor:
     """Three separable convolutions, added to the input."""
     residual = x
     for _ in range(3):
