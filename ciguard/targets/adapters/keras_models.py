@@ -23,7 +23,7 @@ def describe_models(sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any
 
     Args:
         sources: each has a `name`, and one of
-            `script` (path), `function` and `width`: a function that returns the model;
+            `script` (path), `function`, `width` and `root`: a function that returns the model;
             `file`: a `.keras` or `.h5` file, whose weights the graph refers to;
             `application`: a name of `keras.applications`, with `folder`, where its ImageNet
             weights are kept, or without, for weights from seeds.
@@ -47,7 +47,7 @@ def describe_models(sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any
 
 def _described(keras: Any, source: dict[str, Any]) -> dict[str, Any]:
     if "script" in source:
-        module = _module(source["script"])
+        module = _module(source["script"], source["root"])
         model = _built(keras, module, source)
         return _record(graph_of(model), kind=str(getattr(module, "DATA", "")))
     file = source.get("file", "")
@@ -60,8 +60,8 @@ def _described(keras: Any, source: dict[str, Any]) -> dict[str, Any]:
     return _record(graph_of(model, file=file))
 
 
-def _module(path: str) -> Any:
-    """Import a script; what lies beside it can be imported by it, as when it is run.
+def _module(path: str, root: str) -> Any:
+    """Import a script; what lies beside it or in its root can be imported by it.
 
     Raises:
         SourceError: if it cannot be read.
@@ -72,7 +72,7 @@ def _module(path: str) -> Any:
         raise SourceError(message)
     module = importlib.util.module_from_spec(specification)
     sys.modules["ciguard_seed_model"] = module
-    sys.path.insert(0, os.path.dirname(path))
+    sys.path[:0] = [os.path.dirname(path), root]
     specification.loader.exec_module(module)
     return module
 

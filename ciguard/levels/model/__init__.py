@@ -1,0 +1,1 @@
+"""Level `model`: mutants of layer graphs, run on several targets and compared."""
