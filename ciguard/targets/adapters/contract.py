@@ -66,7 +66,7 @@ class Adapter:
         """Yield one record per seed model: its graph as data, or why there is none.
 
         Only for libraries whose models are graphs of layers; see
-        `ciguard.targets.adapters.keras_models`.
+        `ciguard.targets.adapters.keras_seeds`.
         """
         raise NotImplementedError
 

@@ -45,7 +45,7 @@ class KerasAdapter(contract.Adapter):
 
     def models(self, sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield one record per seed model."""
-        seeds = importlib.import_module("ciguard.targets.adapters.keras_models")
+        seeds = importlib.import_module("ciguard.targets.adapters.keras_seeds")
         yield from seeds.describe_models(sources)
 
     def tensor(self, array: Any, dtype: str) -> Any:

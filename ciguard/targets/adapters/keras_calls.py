@@ -83,6 +83,8 @@ def _is_mask(name: str) -> bool:
 
 
 def _listed(value: Any) -> Sequence[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
     return value if isinstance(value, (list, tuple)) else [value]
 
 

@@ -6,7 +6,7 @@ import copy
 import importlib
 import inspect
 import json
-from typing import Any
+from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
 _LEFT_OUT = ("name", "dtype", "trainable", "build_config")
 _FOREIGN = ("Lambda", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer")
@@ -46,18 +46,41 @@ def arguments_of(layer: Any) -> dict[str, Any]:
     public_name(kind)
     whole = _config_of(layer)
     required = {key: whole[key] for key in _required(kind) if key in whole}
-    defaults = _config_of(_remade(kind, required))
+    defaults = _config_of(made(kind, required))
     kept = {
         key: value
         for key, value in whole.items()
         if key in required or key not in defaults or defaults[key] != value
     }
     # A default may follow from another argument, as strides do from the size of a pool.
-    remade = _config_of(_remade(kind, kept))
-    kept.update({key: value for key, value in whole.items() if remade.get(key) != value})
-    again = _remade(kind, kept)
-    _compare(layer, again, whole)
-    return {key: _nested(value) for key, value in kept.items()}
+    found = _config_of(made(kind, kept))
+    kept.update({key: value for key, value in whole.items() if found.get(key) != value})
+    _compare(layer, made(kind, kept), whole)
+    return kept
+
+
+def made(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Make a layer from the arguments that `arguments_of` returns.
+
+    Raises:
+        NotDataError: if its constructor refuses them.
+    """
+    try:
+        return kind(**_unwrapped(arguments))
+    except Exception as error:  # whatever a constructor raises, the layer cannot be made anew
+        message = f"it cannot be made from its configuration: {type(error).__name__}: {error}"
+        raise NotDataError(message) from error
+
+
+def _unwrapped(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unwrapped(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"layer", "config"}:
+        name = value["layer"].rpartition(".")[2]
+        return made(getattr(importlib.import_module("keras").layers, name), value["config"])
+    return {key: _unwrapped(item) for key, item in value.items()}
 
 
 def _compare(layer: Any, again: Any, whole: dict[str, Any]) -> None:
@@ -81,16 +104,8 @@ def _required(kind: type) -> list[str]:
     ]
 
 
-def _remade(kind: Any, arguments: dict[str, Any]) -> Any:
-    try:
-        return kind.from_config(copy.deepcopy(arguments))
-    except Exception as error:  # whatever a constructor raises, the layer cannot be made anew
-        message = f"it cannot be made from its configuration: {type(error).__name__}: {error}"
-        raise NotDataError(message) from error
-
-
 def _config_of(layer: Any) -> dict[str, Any]:
-    config: dict[str, Any] = _without_names(_plain(layer.get_config()))
+    config: dict[str, Any] = _nested(_without_names(_plain(layer.get_config())))
     return config
 
 

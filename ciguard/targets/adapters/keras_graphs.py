@@ -235,7 +235,9 @@ def _described(step: _Step) -> tuple[str, dict[str, Any]]:
         kind = public_name(type(operation))
         return kind, arguments_of(operation)
     name = type(operation).__name__
-    if name not in _SUMS or len(step.tensors) != _PAIR:
+    # Of different ranks, layers align the batch, operations the last dimension.
+    ranks = [len(tensor.shape) for tensor in step.tensors]
+    if name not in _SUMS or ranks != ranks[:1] * _PAIR:
         message = f"it is the operation {name} and no layer: use one of keras.layers"
         raise NotDataError(message)
     return f"keras.layers.{name}", {}
