@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
-    ApiCall,
     ArrayValue,
     CallValue,
     Constant,
@@ -260,14 +259,14 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
     return case.intent is Intent.CONFORMING and not has_special_elements(case)
 
 
-def has_special_elements(case: ApiCall) -> bool:
+def has_special_elements(case: Case) -> bool:
     """Tell whether NaN, infinities or the ends of a type's range are among the arguments."""
     return any(map(_is_special_value, leaves(case)))
 
 
-def leaves(case: ApiCall) -> Iterator[Value]:
+def leaves(case: Case) -> Iterator[Value]:
     """Yield every part of the arguments that has no parts of its own."""
-    parts = [*case.arguments, *(value for _, value in case.keywords), *case.inputs]
+    parts = [*case.values]
     while parts:
         value = parts.pop()
         match value:
@@ -291,8 +290,8 @@ def _is_special_value(value: Value) -> bool:
             return False
 
 
-def inputs_in(case: ApiCall) -> Inputs:
-    """Return how exact the results of a call can be, from its arguments."""
+def inputs_in(case: Case) -> Inputs:
+    """Return how exact the results of a case can be, from what it is given."""
     tensors = [leaf for leaf in leaves(case) if isinstance(leaf, (ArrayValue, TensorValue))]
     known = inputs_of(
         [(tensor.dtype, *_range(tensor.fill)) for tensor in tensors],

@@ -14,6 +14,7 @@ from ciguard.domain import (
     PairKind,
     Passed,
     Rejected,
+    as_call,
     visible,
 )
 from ciguard.files import read_text
@@ -86,13 +87,14 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
 def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, list[str]]:
     """Return the definitions before the call, and the call with what follows."""
     if finding.oracle == "metamorphic":
-        calls, before, after = twin_check(finding.case, source)
+        calls, before, after = twin_check(as_call(finding.case), source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
     if finding.oracle == "differential" and finding.kind in EFFECTS:
         return effects_check(finding, source)
     finish = [line for line in [source.writer.finish] if line]
     in_mode = hint.mode != EAGER
-    calls = source.call_in_mode(finding.case, hint.mode) if in_mode else source.call(finding.case)
+    call = as_call(finding.case)
+    calls = source.call_in_mode(call, hint.mode) if in_mode else source.call(call)
     if is_measured(finding):
         return "", [timing(finding, [*calls, *finish])]
     calls += [*twin_call(finding.case, source), *finish]
