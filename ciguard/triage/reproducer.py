@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
+    Check,
     Crashed,
     Errored,
     Exhausted,
     Hung,
+    ModelCase,
     PairKind,
     Passed,
     Rejected,
@@ -25,6 +27,7 @@ from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
 from ciguard.triage.library_check import equivalent_lines, library_check
 from ciguard.triage.literals import is_name, scalar
+from ciguard.triage.model_script import compared, model_statements
 from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.timing import measurement, modules, timing
@@ -86,6 +89,8 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
 
 def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, list[str]]:
     """Return the definitions before the call, and the call with what follows."""
+    if isinstance(finding.case, ModelCase):
+        return _model_body(finding.case, finding, source)
     if finding.oracle == "metamorphic":
         calls, before, after = twin_check(as_call(finding.case), source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
@@ -100,6 +105,25 @@ def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str,
     calls += [*twin_call(finding.case, source), *finish]
     before, after_error, after = _around_call(finding, source, hint)
     return before, [*_indented_try(calls, after_error), after]
+
+
+def _model_body(case: ModelCase, finding: Finding, source: Source) -> tuple[str, list[str]]:
+    """Return the definitions before the run of a layer graph, and the run with what follows."""
+    definitions, statements = model_statements(case, source)
+    reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
+    if case.check is Check.SAVE:
+        return "\n\n\n".join(definitions), statements
+    if finding.pair is PairKind.NONE or reference is None:
+        shown = 'print("returned:", result)\nprint("The defect did not show.")'
+        return "\n\n\n".join(definitions), [*statements, shown]
+    before, after_error, after = comparison(
+        compared(case, reference),
+        name=without_local_paths(finding.targets[0]),
+        writer=source.writer,
+        inputs=inputs_in(case),
+    )
+    body = _indented_try(statements, after_error)
+    return "\n\n\n".join(filter(None, [before, *definitions])), [*body, after]
 
 
 def _module(finding: Finding, hint: EnvironmentHint) -> str:
