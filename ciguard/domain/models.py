@@ -67,6 +67,8 @@ class Weights:
     seed: int = 0
     edits: tuple[WeightEdit, ...] = ()
     """In order."""
+    plain: bool = False
+    """Evenly spaced numbers, which a script makes in a line; the seed and the edits say nothing."""
     file: str = ""
     """A `.keras` or `.h5` file that they are read from; empty: they follow from the seed."""
     stored: str = ""
@@ -290,6 +292,7 @@ def _node_to_json(node: LayerNode) -> Json:
     recipe = {
         "seed": weights.seed,
         "edits": [[edit.rule.value, edit.seed] for edit in weights.edits],
+        "plain": weights.plain,
         "file": weights.file,
         "stored": weights.stored,
     }
@@ -320,6 +323,7 @@ def _node_from_json(encoded: Json) -> LayerNode:
             edits=tuple(
                 WeightEdit(WeightRule(rule), int(seed)) for rule, seed in recipe.get("edits", ())
             ),
+            plain=bool(recipe.get("plain", False)),
             file=str(recipe.get("file", "")),
             stored=str(recipe.get("stored", "")),
         ),

@@ -27,7 +27,7 @@ from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.laws import Law, laws_of
-from ciguard.oracles.layer_runs import LayerRunOracle
+from ciguard.oracles.layer_runs import LayerRunOracle, precision_of
 from ciguard.oracles.metamorphic import MetamorphicOracle
 from ciguard.oracles.performance import (
     KINDS,
@@ -112,6 +112,7 @@ __all__ = [
     "may_be_rounding",
     "nudged",
     "pair_kind",
+    "precision_of",
     "relations_of",
     "relative_tolerance",
     "returned_part",

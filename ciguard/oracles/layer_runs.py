@@ -7,6 +7,7 @@ when the layer that brings it about has been isolated.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Check, Evidence, Finding, ModelCase, PairKind, Passed, Severity
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _OF_ENDS = frozenset({"refused", "exception"})
 """Kinds of differences in how a run ended; `accepted` is the same seen from the other side."""
+_OF_GRADIENTS = 8.0
+"""How many times the rounding of an output that of a gradient may be: it is computed from that of
+the output, and goes through all of the layer once more, backwards."""
 _COMPUTED = frozenset({"values", "nan"})
 
 
@@ -51,7 +55,7 @@ class LayerRunOracle:
         present = {name: outcomes[name] for name in subject.targets if name in outcomes}
         if not present:
             return []
-        inputs = inputs_in(case)
+        inputs = precision_of(case)
         reference = elected(present, lambda one, other: _difference(one, other, inputs) is None)
         findings = []
         for name, outcome in present.items():
@@ -60,6 +64,12 @@ class LayerRunOracle:
                 continue
             findings.append(_finding(case, present, (reference, name), difference, subject))
         return findings
+
+
+def precision_of(case: ModelCase) -> Inputs:
+    """Return how exact the results of a run can be."""
+    inputs = inputs_in(case)
+    return replace(inputs, condition=_OF_GRADIENTS) if case.check is Check.TRAIN else inputs
 
 
 def _difference(one: Outcome, other: Outcome, inputs: Inputs) -> Difference | None:
@@ -127,7 +137,7 @@ def _of_saving(
     case: ModelCase, outcomes: Mapping[str, Outcome], subject: Subject
 ) -> Sequence[Finding]:
     """Return one finding for all targets on which a layer computes otherwise once it was saved."""
-    inputs = inputs_in(case)
+    inputs = precision_of(case)
     broken: dict[str, Difference] = {}
     for name, outcome in outcomes.items():
         output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None

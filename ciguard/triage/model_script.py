@@ -34,6 +34,15 @@ def weigh(layer, name, recipe):
         if array is not None:
             weight.assign(array)
 '''
+_WEIGH_PLAINLY = '''
+def weigh(layer):
+    """Give a layer the weights of the run: evenly spaced numbers."""
+    for weight in layer.weights:
+        if "float" in str(weight.dtype):
+            low = 0.5 if weight.name.endswith({positive}) else -0.5
+            numbers = np.linspace(low, low + 1.0, math.prod(weight.shape), dtype="float32")
+            weight.assign(numbers.reshape(weight.shape))
+'''
 _CALL = '''
 def call(layer, *inputs):
     """Call a layer as in training; of several results take the first."""
@@ -132,7 +141,7 @@ def model_statements(case: ModelCase, source: Source) -> tuple[list[str], list[s
         return definitions, [*statements, *recipes, _SAVE.strip()]
     statements += ["model(*inputs)  # makes the weights", *recipes]
     if case.check is Check.TRAIN:
-        truth = source.expression(case.truth)
+        truth = _data(case.truth, source)
         statements += [f"truth = {truth}", "result = loss_and_gradients(inputs, truth)"]
     else:
         statements.append("result = model(*inputs)")
@@ -161,7 +170,10 @@ def compared(case: ModelCase, outcome: Outcome) -> Outcome:
 
 
 def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
-    if any(node.weights.edits or _has_weights(node) for node in case.graph.nodes):
+    if _is_plain(case):
+        source.standard.add("math")
+        yield _WEIGH_PLAINLY.strip().format(positive=layer_weights.POSITIVE)
+    else:
         yield _body_of(layer_weights, source)
         yield _WEIGH.strip()
     if any(isinstance(data, Sample) for data in case.data):
@@ -173,9 +185,8 @@ def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
         yield f"MOST = {_MOST_OF_GRADIENT}\n\n\n{_TRAIN.strip()}"
 
 
-def _has_weights(node: LayerNode) -> bool:
-    """Whether a layer may have weights. What is wrongly said to have some gets none."""
-    return node.layer != INPUT
+def _is_plain(case: ModelCase) -> bool:
+    return all(node.weights.plain for node in case.graph.nodes if node.layer != INPUT)
 
 
 def _body_of(module: object, source: Source) -> str:
@@ -268,6 +279,9 @@ def _recipes(case: ModelCase) -> Iterator[str]:
     for node in case.graph.nodes:
         if node.layer != INPUT and not node.shares:
             recipe = encoded[node.name].get("weights", {})
+            if _is_plain(case):
+                yield f"weigh(layers[{node.name!a}])"
+                continue
             yield f"weigh(layers[{node.name!a}], {_innermost(node)!a}, {recipe!a})"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
@@ -20,7 +20,7 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.files import read_text
-from ciguard.oracles import SLOW, inputs_in, is_measured
+from ciguard.oracles import SLOW, inputs_in, is_measured, precision_of
 from ciguard.targets import EAGER
 from ciguard.triage import arrays
 from ciguard.triage.effects_check import EFFECTS, effects_check
@@ -40,10 +40,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.domain import Bucket, Finding, Outcome
+    from ciguard.oracles import Inputs
 
 _COMMENT_WIDTH = 96
 _MOST_SCRIPT = 1 << 20
 _MOST_MESSAGE = 600
+_SLACK = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +122,15 @@ def _model_body(case: ModelCase, finding: Finding, source: Source) -> tuple[str,
         compared(case, reference),
         name=without_local_paths(finding.targets[0]),
         writer=source.writer,
-        inputs=inputs_in(case),
+        inputs=_lenient(precision_of(case)),
     )
     body = _indented_try(statements, after_error)
     return "\n\n\n".join(filter(None, [before, *definitions])), [*body, after]
+
+
+def _lenient(inputs: Inputs) -> Inputs:
+    """Return the precision that a script allows, which has one for parts of all sizes."""
+    return replace(inputs, condition=_SLACK * inputs.condition)
 
 
 def _module(finding: Finding, hint: EnvironmentHint) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ArrayValue, Constant, Explicit, ModelCase, Uniform
+from ciguard.domain import ArrayValue, Constant, Explicit, ModelCase, Uniform, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,9 @@ def _plainer_data(case: ModelCase) -> Iterator[ModelCase]:
 
 
 def _plainer_layers(layer: LayerNode) -> Iterator[LayerNode]:
-    if layer.weights.edits:
+    if not layer.weights.plain:
+        yield replace(layer, weights=Weights(plain=True))
+    if layer.weights.edits and not layer.weights.plain:
         yield replace(layer, weights=replace(layer.weights, edits=()))
     for name in layer.config:
         yield replace(layer, config={key: v for key, v in layer.config.items() if key != name})

@@ -26,6 +26,8 @@ NOISE = 0.1
 """Noise as a share of the standard deviation of the layer's weights (LEMON, section 3.2.2)."""
 NUDGE = 2.0**-23
 """One rounding of float32, relative."""
+POSITIVE = ("gamma", "scale", "variance", "alpha")
+"""Ends of the names of weights that scale or are divided by."""
 _AT_ONCE = 1 << 20
 """Draws, and elements looked at for a deviation, at a time."""
 
@@ -69,12 +71,14 @@ def arrays(
     for place, (name, shape, dtype) in enumerate(weights):
         if "float" not in dtype:
             made.append(None)
+        elif recipe.get("plain"):
+            made.append(_plain(name, tuple(shape)))
         elif stored is not None and stored[place] is not None:
             made.append(np.array(stored[place], dtype=np.float32))
         else:
             made.append(_initial(layer, name, tuple(shape), _generator(seed, *keys[place])))
     names = [name for name, _, _ in weights]
-    for rule, edit_seed in recipe.get("edits", ()):
+    for rule, edit_seed in () if recipe.get("plain") else recipe.get("edits", ()):
         _edit(layer, names, made, rule, int(edit_seed))
     if nudge:
         for key, array in zip(keys, made):  # noqa: B905 - Python 3.9
@@ -101,6 +105,12 @@ def _initial(layer: str, name: str, shape: tuple[int, ...], random: Any) -> Any:
         return _uniform(random, shape, -most, most)
     low, high = next((limits for end, limits in _RANGES.items() if name.endswith(end)), (-0.1, 0.1))
     return _uniform(random, shape, low, high)
+
+
+def _plain(name: str, shape: tuple[int, ...]) -> Any:
+    """Return evenly spaced numbers, all positive where a weight has to be."""
+    low = 0.5 if name.endswith(POSITIVE) else -0.5
+    return np.linspace(low, low + 1.0, math.prod(shape), dtype=np.float32).reshape(shape)
 
 
 def _uniform(random: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
