@@ -34,6 +34,7 @@ class KerasAdapter(contract.Adapter):
         self._backend: contract.Adapter = module.ADAPTER()
         self._backend.load(device)
         self._keras: Any = importlib.import_module("keras")
+        self._models: Any = importlib.import_module("ciguard.targets.adapters.keras_models")
         self._variable = self._keras.Variable
         self._symbol = self._keras.KerasTensor
         self._state = GlobalState(keras_state.pieces())
@@ -75,6 +76,15 @@ class KerasAdapter(contract.Adapter):
         """Restore Keras and its backend."""
         self._state.restore()
         self._backend.reset(seed)
+
+    def run_model(self, run: contract.ModelRun) -> Any:
+        """Run a layer graph; see `keras_models.run`.
+
+        Raises:
+            CannotComputeError: if the backend lacks the type that it is to be computed in.
+            LayerError: whatever Keras raises in a layer.
+        """
+        return self._models.run(self, run)
 
     def synchronise(self) -> None:
         """Wait until the device has finished."""
