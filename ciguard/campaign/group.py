@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.seeding import LIBRARY as MODELLED
+from ciguard.campaign.seeding import seed_sources
 from ciguard.domain import ApiRecord, Intent, PairKind, Tally
 from ciguard.execution import Limits, WorkerSpec
 from ciguard.oracles import Identity, Law, Subject, laws_of
@@ -191,6 +193,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
     limits = Limits(
         case_s=case_limit_s(environment, config.case_limit_s), memory_mib=config.memory_mib
     )
+    models = seed_sources(config) if library.name == MODELLED else ()
     return WorkerSpec(
         name=name,
         python=environment.python,
@@ -198,8 +201,8 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         device=environment.target.device,
         mode=environment.target.mode if environment.mode else "",
         variables=environment.variables,
-        readable=environment.readable,
-        writable=_writable(environment),
+        readable=(*environment.readable, *(path for one in models for path in one.readable)),
+        writable=(*_writable(environment), *(path for one in models for path in one.writable)),
         processes=environment.needs_processes,
         warm_up=library.forks is ForkPolicy.AFTER_USE,
         limits=replace(limits, cases_per_worker=environment.mode.cases_per_worker)

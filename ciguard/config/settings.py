@@ -100,7 +100,9 @@ class Config:
     levels: tuple[str, ...] = field(
         default=("api",),
         metadata=_described(
-            texts("LEVEL", required=True), "What is tested. Known level: api.", flag="--level"
+            texts("LEVEL", required=True),
+            "What is tested: api (calls), model (mutants of layer graphs, on targets of Keras 3).",
+            flag="--level",
         ),
     )
     api: tuple[str, ...] = field(
@@ -113,6 +115,23 @@ class Config:
     exclude: tuple[str, ...] = field(
         default=(),
         metadata=_described(texts("GLOB"), "Glob over API names that are left out."),
+    )
+    models: tuple[str, ...] = field(
+        default=(),
+        metadata=_described(
+            texts("MODEL"),
+            "Seed model of level model: a name such as lenet5-mnist, file.keras, file.py:function "
+            "or pretrained:ResNet50. Nothing stands for all that come with ciguard.",
+            flag="--model",
+        ),
+    )
+    model_width: int = field(
+        default=25,
+        metadata=_described(
+            whole(1, 400),
+            "Width of models that a function builds, in per cent of what was published: channels "
+            "and units, never the layers.",
+        ),
     )
     focus: tuple[str, ...] = field(
         default=(),

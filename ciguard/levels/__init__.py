@@ -13,6 +13,9 @@ from ciguard.levels.contract import (
     LevelFactory,
 )
 from ciguard.levels.focus import focused, unmatched
+from ciguard.levels.model.seed_sources import Source as SeedSource
+from ciguard.levels.model.seed_sources import parse_source, shipped_scripts
+from ciguard.levels.model.seeds import SeedModel, read_seed_model
 from ciguard.levels.selection import LEFT_OUT, select
 
 LEVELS.register("api", ApiLevel)
@@ -26,7 +29,12 @@ __all__ = [
     "LearningLevel",
     "Level",
     "LevelFactory",
+    "SeedModel",
+    "SeedSource",
     "focused",
+    "parse_source",
+    "read_seed_model",
     "select",
+    "shipped_scripts",
     "unmatched",
 ]

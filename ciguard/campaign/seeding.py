@@ -1,0 +1,65 @@
+"""Seed models of level `model`: where they come from, and what a target says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Event, Warned
+from ciguard.errors import ConfigurationError, SeedModelError
+from ciguard.levels import parse_source, read_seed_model, shipped_scripts
+from ciguard.targets import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from ciguard.campaign.group import Group
+    from ciguard.config import Config
+    from ciguard.execution import Dispatcher
+    from ciguard.levels import SeedModel, SeedSource
+
+LEVEL = "model"
+LIBRARY = "keras"
+"""The one library whose graphs of layers run on several others."""
+
+
+def seed_sources(config: Config) -> tuple[SeedSource, ...]:
+    """Return where the seed models of a run come from; none if it does not test models.
+
+    Raises:
+        UnknownNameError: if a setting is neither a path nor the name of a shipped model.
+        ConfigurationError: if there is no such file.
+    """
+    if LEVEL not in config.levels:
+        return ()
+    names = config.models or tuple(shipped_scripts())
+    width, keep = config.model_width / 100, cache_folder() / "models"
+    here = Path.cwd()
+    return tuple(parse_source(name, width=width, base=here, keep=keep) for name in names)
+
+
+def seed_models(
+    group: Group, config: Config, dispatcher: Dispatcher
+) -> Generator[Event, None, list[SeedModel]]:
+    """Have the first target of a group describe the seed models.
+
+    Returns:
+        Those that could be described; a warning tells of each other one.
+
+    Raises:
+        ConfigurationError: if there is none.
+        WorkerStartError: if the target's server is gone.
+    """
+    sources = seed_sources(config)
+    target = group.running_eagerly[0]
+    models = []
+    records = dispatcher.models(target, [source.request for source in sources])
+    for source, record in zip(sources, records, strict=True):
+        try:
+            models.append(read_seed_model(source, record))
+        except SeedModelError as error:
+            yield Warned(message=str(error))
+    if not models:
+        msg = f"models: {target} can describe none of the seed models; see the warnings above."
+        raise ConfigurationError(msg)
+    return models
