@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from action_runner import read_outputs
+from runner_protocol import read_outputs
 from hypothesis import given
 from hypothesis import strategies as st
 
