@@ -204,8 +204,8 @@ class Steps:
             )
             step.seconds = time.monotonic() - began
             step.outcome = "success" if succeeded else "failure"
-            tolerated = described.get("continue-on-error") == "true"
-            conclusion = "success" if tolerated else step.outcome
+            tolerated = self._texts({"": described.get("continue-on-error", "false")})[""]
+            conclusion = "success" if tolerated == "true" else step.outcome
             if conclusion == "failure" and self.status == "success":
                 self.status = "failure"
         else:

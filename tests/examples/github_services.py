@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NOT_IN_NAMES = re.compile(r'["*:<>?|\r\n\\/]|^$')
+_ANOTHER_REF = re.compile(r"refs/(?!heads/)|[0-9a-f]{40}$")
+"""What is no branch."""
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -41,6 +43,8 @@ class Services:
     repository: str = ""
     """That of the workflow's run."""
     ref: str = ""
+    is_private: bool = False
+    """Whether the repository of the run answers only those who log in."""
     other_runs: Mapping[str, Path] = field(default_factory=dict)
     """Artifacts of other runs by the id of the run."""
 
@@ -68,20 +72,18 @@ class Services:
 
     def _check_out(self, with_: Mapping[str, str]) -> dict[str, str]:
         """Fetch one commit, or with `fetch-depth: 0` all branches."""
-        repository = with_.get("repository") or self.repository
         ref = with_.get("ref") or self.ref
         folder = self.workspace / with_.get("path", "")
+        remote = self.repositories[with_.get("repository") or self.repository]
         git(self.workspace, "init", "--quiet", str(folder))
-        git(folder, "remote", "add", "origin", self.repositories[repository].as_uri())
-        wanted = f"+{ref}:{_tracking(ref)}" if ref.startswith("refs/") else ref
+        git(folder, "remote", "add", "origin", remote.as_uri())
         everything = with_.get("fetch-depth") == "0"
         refs = ["+refs/heads/*:refs/remotes/origin/*"] if everything else ["--depth=1"]
-        git(folder, "fetch", "--quiet", "--no-tags", "origin", *refs, wanted)
-        if branch := _branch(ref):
-            git(folder, "checkout", "--quiet", "-B", branch, _tracking(ref))
-        else:
-            fetched = _tracking(ref) if ref.startswith("refs/") else "FETCH_HEAD"
-            git(folder, "checkout", "--quiet", "--detach", fetched)
+        git(folder, "fetch", "--quiet", "--no-tags", "origin", *refs, ref)
+        at = ["--detach"] if _ANOTHER_REF.match(ref) else ["-B", ref.removeprefix("refs/heads/")]
+        git(folder, "checkout", "--quiet", *at, "FETCH_HEAD")
+        if self.is_private and with_.get("persist-credentials") == "false":
+            git(folder, "remote", "set-url", "origin", (folder / "refused").as_uri())
         return {"ref": ref, "commit": git(folder, "rev-parse", "HEAD")}
 
     def _restore(self, with_: Mapping[str, str]) -> dict[str, str]:
@@ -117,16 +119,6 @@ class Services:
         for name in names:
             into = path if len(names) == 1 else path / name
             shutil.copytree(folder / name, into, dirs_exist_ok=True)
-
-
-def _branch(ref: str) -> str:
-    return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""
-
-
-def _tracking(ref: str) -> str:
-    if branch := _branch(ref):
-        return f"refs/remotes/origin/{branch}"
-    return ref.replace("refs/", "refs/remotes/", 1)
 
 
 def _matching(names: list[str], pattern: str) -> list[str]:

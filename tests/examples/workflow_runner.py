@@ -198,6 +198,7 @@ class WorkflowRun:
             repositories=github.repositories,
             repository=runner.repository,
             ref=runner.ref,
+            is_private=runner.event["repository"].get("private", False),
             other_runs={path.name: path / "artifacts" for path in github.folder.iterdir()},
         )
         job = {"workflow_repository": github.workflows_of, "workflow_sha": github.commit}
