@@ -36,7 +36,7 @@ def main() -> int:
         caches = {"UV_CACHE_DIR": str(folder / "uv"), "PIP_CACHE_DIR": str(folder / "pip")}
         columns = []
         for kind in ("cold", "warm"):
-            runner = Runner(folder / kind, expressions, variables=FEW | caches)
+            runner = Runner(folder=folder / kind, expressions=expressions, variables=FEW | caches)
             pull_request(runner, app__py="import planted\n")
             began = _children_s()
             job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.double"})

@@ -18,6 +18,7 @@ from ciguard.actions.results import (
     idle_results,
     results_of,
     without_baseline,
+    without_plan,
 )
 from ciguard.actions.runner_files import append_outputs, append_summary
 from ciguard.actions.scaffolding import Fate, Written, contents, write_all
@@ -57,6 +58,7 @@ __all__ = [
     "scrubbed",
     "variable_of",
     "without_baseline",
+    "without_plan",
     "write_all",
     "write_request",
 ]

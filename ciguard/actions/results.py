@@ -90,6 +90,17 @@ def without_baseline(results: Results) -> Results:
     return replace(results, verdict=NO_BASELINE, sentence=sentence)
 
 
+def without_plan(results: Results, plan: Path) -> Results:
+    """Return the results of a run that came to nothing because there is no plan, saying that."""
+    if results.verdict != _NOT_RUN or plan.is_file():
+        return results
+    sentence = (
+        "Not run: there is no plan. The job or step that makes it failed, or what it left is gone: "
+        "its log says why."
+    )
+    return replace(results, sentence=sentence)
+
+
 def _shown(verdict: Verdict) -> str:
     return verdict.value.lower().replace(" ", "-")
 

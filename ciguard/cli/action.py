@@ -133,6 +133,7 @@ def report(kept: Path) -> None:
         idle_results,
         results_of,
         without_baseline,
+        without_plan,
     )
 
     request = _request(kept)
@@ -142,6 +143,7 @@ def report(kept: Path) -> None:
     except InputError:  # Whoever needed the plan has said so; without it nothing is idle.
         idle = None
     results = idle_results(idle, request.out) if idle else results_of(request.out)
+    results = without_plan(results, steps.plan_file)
     if not request.writes:
         results = without_baseline(results)
     append_outputs(results.outputs(), os.environ)

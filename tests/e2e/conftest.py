@@ -38,7 +38,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def runner(tmp_path: Path, expressions: Expressions, installed: Path) -> Runner:
-    return Runner(tmp_path, expressions, variables=FEW, temporary=installed)
+    return Runner(folder=tmp_path, expressions=expressions, variables=FEW, temporary=installed)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from action_runner import executed_commands
 from action_scenarios import (
     AFTER,
     ANSWERS,
@@ -27,6 +26,7 @@ from action_scenarios import (
 from github_repository import NAME
 from github_server import TOKEN
 from planted_wheel import planted_wheel
+from runner_protocol import executed_commands
 
 if TYPE_CHECKING:
     from pathlib import Path

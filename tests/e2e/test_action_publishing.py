@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from action_runner import executed_commands
 from action_scenarios import FEW, INPUTS, MATRIX, commit, pull_request, run_of
 from github_repository import NAME
 from github_server import TOKEN
+from runner_protocol import executed_commands
 
 if TYPE_CHECKING:
     from action_runner import Job, Runner

@@ -1,39 +1,35 @@
-"""Runs a composite action's steps as the runner of GitHub Actions would.
+"""Runs steps, and the composite action's own, as the runner of GitHub Actions would.
 
 Inputs and conditions go through GitHub's own expression engine; scripts through
 `bash --noprofile --norc -e -o pipefail`; outputs and summary through their files; workflow commands
 in the log are recognised as the runner recognises them. The pinned actions of others are stood in
-for by copies of folders.
+for by `github_services`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from action_file import ROOT, parsed
+from github_services import ActionFailedError, Services
+from runner_protocol import read_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from node_tools import Expressions
 
 INTERRUPT_S, TERMINATE_S = 7.5, 2.5
 """How long the runner waits after SIGINT, and then after SIGTERM."""
-_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
-_STATUS = re.compile(r"\b(always|success|failure|cancelled)\s*\(\s*\)")
-_COMMAND = re.compile(r"^\s*::([\w-]+)(?: [^:]*)?::(.*)$")
-_OLD_COMMAND = re.compile(r"##\[[\w-]+[^\]]*\]")
 
 
 @dataclass
@@ -44,24 +40,29 @@ class Step:
     outcome: str = "skipped"
     outputs: dict[str, str] = field(default_factory=dict)
     log: str = ""
+    summary: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
 
 @dataclass
 class Job:
-    """What became of the action."""
+    """What became of the steps of a job, or of the action."""
 
     conclusion: str
-    outputs: dict[str, str]
-    steps: list[Step]
-    summary: str
-    artifacts: dict[str, Path]
+    outputs: dict[str, str] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    artifacts: dict[str, Path] = field(default_factory=dict)
 
     @property
     def log(self) -> str:
         """Everything that was printed."""
         return "".join(step.log for step in self.steps)
+
+    @property
+    def summary(self) -> str:
+        """The summary of all steps."""
+        return "".join(step.summary for step in self.steps)
 
     def step(self, name: str) -> Step:
         """Return the step of that name."""
@@ -69,16 +70,28 @@ class Job:
 
 
 @dataclass
-class Runner:
+class Trigger:
+    """What started the workflow, and where."""
+
+    event_name: str = "pull_request"
+    event: Mapping[str, Any] = field(default_factory=dict)
+    ref: str = "refs/pull/7/merge"
+    repository: str = "owner/name"
+    token: str = "token-of-the-job"  # noqa: S105 - of nobody
+
+    def context(self) -> dict[str, Any]:
+        """Return what expressions may know of it."""
+        return {known.name: getattr(self, known.name) for known in fields(Trigger)}
+
+
+@dataclass(kw_only=True)
+class Runner(Trigger):
     """One machine with one checkout, on which jobs run one after the other."""
 
     folder: Path
     """Holds the workspace, the runner's temporary files, artifacts and caches."""
     expressions: Expressions
-    event_name: str = "pull_request"
-    event: Mapping[str, Any] = field(default_factory=dict)
-    ref: str = "refs/pull/7/merge"
-    token: str = "token-of-the-job"  # noqa: S105 - of nobody
+    attempt: str = "1"
     variables: Mapping[str, str] = field(default_factory=dict)
     temporary: Path | None = None
     """Where several runners may share what the action installs."""
@@ -93,40 +106,35 @@ class Runner:
     def run(
         self, inputs: Mapping[str, str], *, cancel_when: Callable[[], bool] | None = None
     ) -> Job:
-        """Run the action, cancelled as soon as `cancel_when` holds."""
-        action = parsed(ROOT / "action.yml")
-        assert set(inputs) <= set(action["inputs"]), "the runner would only warn"
-        contexts = self._contexts()
+        """Run the action of this project, cancelled as soon as `cancel_when` holds."""
+        artifacts = self.folder / f"artifacts-{time.monotonic_ns()}"
+        artifacts.mkdir()
+        services = Services(self.workspace, artifacts, self.caches)
+        return self.call(ROOT, inputs, services, cancel_when=cancel_when)
+
+    def call(
+        self,
+        action: Path,
+        inputs: Mapping[str, str],
+        services: Services,
+        *,
+        cancel_when: Callable[[], bool] | None = None,
+    ) -> Job:
+        """Run the composite action of a folder."""
+        read = parsed(action / "action.yml")
+        assert set(inputs) <= set(read["inputs"]), "the runner would only warn"
+        contexts = self.contexts(action_path=str(action))
         contexts["inputs"] = {
-            name: inputs.get(name, self._text(described.get("default", ""), contexts))
-            for name, described in action["inputs"].items()
+            name: inputs.get(name, self.expressions.text(described.get("default", ""), contexts))
+            for name, described in read["inputs"].items()
         }
-        job = _Job(self, contexts, cancel_when)
-        steps = [job.take(described) for described in action["runs"]["steps"]]
-        outputs = {
-            name: self._text(described["value"], contexts)
-            for name, described in action["outputs"].items()
-        }
-        summary = "".join(p.read_text("utf-8") for p in sorted(job.files.glob("summary-*")))
-        return Job(job.status, outputs, steps, summary, job.artifacts)
+        steps = Steps(self, contexts, services, cancel_when)
+        return steps.job(read["runs"]["steps"], {n: o["value"] for n, o in read["outputs"].items()})
 
-    def _contexts(self) -> dict[str, Any]:
-        github = {
-            "token": self.token,
-            "event_name": self.event_name,
-            "event": dict(self.event),
-            "ref": self.ref,
-            "run_attempt": "1",
-            "action_path": str(ROOT),
-        }
-        return {"github": github, "runner": {"temp": str(self.temp)}, "steps": {}, "env": {}}
-
-    def _text(self, template: str, contexts: dict[str, Any], status: str = "success") -> str:
-        def evaluated(found: re.Match[str]) -> str:
-            answer = self.expressions.evaluate(found[1].strip(), contexts, status=status)
-            return str(answer["text"])
-
-        return _EXPRESSION.sub(evaluated, template)
+    def contexts(self, **github: str) -> dict[str, Any]:
+        """Return what expressions may speak of; `github` is added to the context of that name."""
+        known = {**self.context(), "run_attempt": self.attempt, **github}
+        return {"github": known, "runner": {"temp": str(self.temp)}, "steps": {}, "env": {}}
 
     def environment(self, files: Path, count: int) -> dict[str, str]:
         """Return what every step sees."""
@@ -143,11 +151,11 @@ class Runner:
             **kept,
             "CI": "true",
             "GITHUB_ACTIONS": "true",
-            "GITHUB_ACTION_PATH": str(ROOT),
             "GITHUB_EVENT_NAME": self.event_name,
             "GITHUB_EVENT_PATH": str(event),
             "GITHUB_REF": self.ref,
-            "GITHUB_REPOSITORY": "owner/name",
+            "GITHUB_REPOSITORY": self.repository,
+            "GITHUB_RUN_ATTEMPT": self.attempt,
             "GITHUB_WORKSPACE": str(self.workspace),
             "RUNNER_TEMP": str(self.temp),
             "VIRTUAL_ENV": sys.prefix,
@@ -158,53 +166,58 @@ class Runner:
         }
 
 
-class _Job:
-    """The steps so far."""
+class Steps:
+    """The steps of a job, or of a composite action, so far."""
 
     def __init__(
-        self, runner: Runner, contexts: dict[str, Any], cancel_when: Callable[[], bool] | None
+        self,
+        runner: Runner,
+        contexts: dict[str, Any],
+        services: Services,
+        cancel_when: Callable[[], bool] | None = None,
     ) -> None:
         self.runner = runner
         self.contexts = contexts
+        self.services = services
         self.status = "success"
-        self.artifacts: dict[str, Path] = {}
         self.files = runner.folder / f"files-{time.monotonic_ns()}"
         self.files.mkdir()
         self._variables: dict[str, str] = {}
         self._cancel_when = cancel_when
         self._count = 0
 
+    def job(self, described: list[dict[str, Any]], outputs: Mapping[str, str]) -> Job:
+        """Run all steps, and return what became of them; outputs are set also if one failed."""
+        steps = [self.take(one) for one in described]
+        artifacts = {path.name: path for path in self.services.artifacts.iterdir()}
+        return Job(self.status, self._texts(outputs), steps, artifacts)
+
     def take(self, described: dict[str, Any]) -> Step:
         """Run one step, if its condition holds."""
         self._count += 1
         step = Step(described["name"])
-        if self._holds(described.get("if", "success()")):
+        condition = described.get("if", "success()")
+        if self.runner.expressions.holds(condition, self.contexts, status=self.status):
             began = time.monotonic()
             succeeded = (
                 self._use(described, step) if "uses" in described else self._script(described, step)
             )
             step.seconds = time.monotonic() - began
             step.outcome = "success" if succeeded else "failure"
-            tolerated = described.get("continue-on-error") == "true"
-            if not succeeded and not tolerated and self.status == "success":
+            tolerated = self._texts({"": described.get("continue-on-error", "false")})[""]
+            conclusion = "success" if tolerated == "true" else step.outcome
+            if conclusion == "failure" and self.status == "success":
                 self.status = "failure"
+        else:
+            conclusion = step.outcome
         if "id" in described:
-            known = {"outputs": step.outputs, "outcome": step.outcome, "conclusion": step.outcome}
+            known = {"outputs": step.outputs, "outcome": step.outcome, "conclusion": conclusion}
             self.contexts["steps"][described["id"]] = known
         return step
 
-    def _holds(self, condition: str) -> bool:
-        condition = condition.strip().removeprefix("${{").removesuffix("}}").strip()
-        if not _STATUS.search(condition):
-            condition = f"success() && ({condition})"
-        answer = self.runner.expressions.evaluate(condition, self.contexts, status=self.status)
-        return bool(answer["truthy"])
-
     def _texts(self, described: Mapping[str, str]) -> dict[str, str]:
-        return {
-            name: self.runner._text(value, self.contexts, self.status)  # noqa: SLF001 - one module
-            for name, value in described.items()
-        }
+        text = self.runner.expressions.text
+        return {n: text(t, self.contexts, status=self.status) for n, t in described.items()}
 
     def _script(self, described: dict[str, Any], step: Step) -> bool:
         assert described["shell"] == "bash"
@@ -212,6 +225,7 @@ class _Job:
         path.write_text(described["run"] + "\n", "utf-8")
         step.environment = {
             **self.runner.environment(self.files, self._count),
+            "GITHUB_ACTION_PATH": self.contexts["github"].get("action_path", ""),
             **self._variables,
             **self._texts(described.get("env", {})),
         }
@@ -229,6 +243,8 @@ class _Job:
             assert process.stdout
             step.log = process.stdout.read()
         step.outputs = read_outputs(self.files / f"output-{self._count:02}")
+        summary = self.files / f"summary-{self._count:02}"
+        step.summary = summary.read_text("utf-8") if summary.is_file() else ""
         self._variables |= read_outputs(self.files / f"env-{self._count:02}")
         return process.returncode == 0
 
@@ -252,60 +268,13 @@ class _Job:
     def _use(self, described: dict[str, Any], step: Step) -> bool:
         name = described["uses"].partition("@")[0]
         with_ = self._texts(described["with"])
-        match name:
-            case "actions/cache/restore":
-                step.outputs = self._restore(with_)
-            case "actions/cache/save":
-                shutil.copytree(with_["path"], self.runner.caches / with_["key"], symlinks=True)
-            case "actions/upload-artifact":
-                kept = self.files / "artifacts" / with_["name"]
-                if Path(with_["path"]).is_dir():
-                    shutil.copytree(with_["path"], kept)
-                    self.artifacts[with_["name"]] = kept
-            case _:
-                msg = f"no stand-in for {name}"
-                raise AssertionError(msg)
+        if name.startswith("./"):
+            inner = self.runner.call(self.runner.workspace / name, with_, self.services)
+            step.outputs, step.log, step.summary = inner.outputs, inner.log, inner.summary
+            return inner.conclusion == "success"
+        try:
+            step.outputs = self.services.use(name, with_)
+        except ActionFailedError as error:
+            step.log = f"::error::{error}\n"
+            return False
         return True
-
-    def _restore(self, with_: Mapping[str, str]) -> dict[str, str]:
-        kept = self.runner.caches / with_["key"]
-        if not kept.is_dir():
-            return {"cache-hit": ""}
-        shutil.copytree(kept, with_["path"], symlinks=True, dirs_exist_ok=True)
-        return {"cache-hit": "true"}
-
-
-def read_outputs(path: Path) -> dict[str, str]:
-    """Return what the runner reads from a file of outputs: lines, and blocks between delimiters."""
-    outputs: dict[str, str] = {}
-    lines = iter(path.read_text("utf-8").split("\n") if path.is_file() else [])
-    for line in lines:
-        name, mark, delimiter = line.partition("<<")
-        if mark and "=" not in name:
-            block: list[str] = []
-            while (inner := next(lines)) != delimiter:
-                block.append(inner)
-            outputs[name] = "\n".join(block)
-        elif "=" in line:
-            name, _, value = line.partition("=")
-            outputs[name] = value
-    return outputs
-
-
-def executed_commands(log: str) -> list[tuple[str, str]]:
-    """Return the workflow commands that a runner executes in a log: name and text."""
-    executed: list[tuple[str, str]] = []
-    stopped = ""
-    for line in log.splitlines():
-        if stopped:
-            if line.strip() == f"::{stopped}::":
-                stopped = ""
-            continue
-        if found := _COMMAND.match(line):
-            if found[1] == "stop-commands":
-                stopped = found[2]
-            else:
-                executed.append((found[1], found[2]))
-        elif _OLD_COMMAND.search(line):
-            executed.append(("##", line))
-    return executed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from typing import Any, Self
 from filelock import FileLock
 
 FOLDER = Path(__file__).parents[1] / "actions"
+_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_STATUS = re.compile(r"\b(always|success|failure|cancelled)\s*\(\s*\)")
 _BESIDE_US = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
 
 
@@ -93,3 +96,23 @@ class Expressions:
         answer: dict[str, Any] = json.loads(self._process.stdout.readline())
         assert "error" not in answer, f"{expression}: {answer['error']}"
         return answer
+
+    def text(self, template: str, contexts: dict[str, Any], *, status: str = "success") -> str:
+        """Return a text with the expressions in it evaluated."""
+        return _EXPRESSION.sub(
+            lambda found: str(self.evaluate(found[1].strip(), contexts, status=status)["text"]),
+            template,
+        )
+
+    def value(self, template: str, contexts: dict[str, Any]) -> Any:
+        """Return what a text stands for: if it is one expression only, its value."""
+        if found := _EXPRESSION.fullmatch(template):
+            return json.loads(self.evaluate(f"toJSON({found[1]})", contexts)["text"])
+        return self.text(template, contexts)
+
+    def holds(self, condition: str, contexts: dict[str, Any], *, status: str) -> bool:
+        """Tell whether an `if` holds, which means success unless it says otherwise."""
+        condition = condition.strip().removeprefix("${{").removesuffix("}}").strip()
+        if not _STATUS.search(condition):
+            condition = f"success() && ({condition})"
+        return bool(self.evaluate(condition, contexts, status=status)["truthy"])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from action_file import ROOT
-from action_runner import executed_commands
+from runner_protocol import executed_commands
 
 from ciguard.actions import Steps, request_of, run_command
 from ciguard.domain import Plan, PlanMode, PlannedJob, plan_to_json

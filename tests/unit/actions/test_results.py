@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.actions import idle_results, results_of
+from ciguard.actions import idle_results, results_of, without_plan
 from ciguard.domain import Plan, PlanMode, SkippedJob
 
 if TYPE_CHECKING:
@@ -74,3 +74,15 @@ def test_a_plan_without_jobs_fails_only_where_some_were_asked_for(tmp_path: Path
     assert (impossible.verdict, impossible.exit_code, impossible.level) == ("not-run", 3, "error")
     assert "only documentation changes" in idle.sentence
     assert "a: no GPU" in impossible.sentence
+
+
+def test_a_run_that_lacks_its_plan_says_that_and_no_more(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    lacking = results_of(tmp_path)
+    (tmp_path / "run.json").write_text(json.dumps(RUN), "utf-8")
+    ran = results_of(tmp_path)
+
+    assert "there is no plan" in without_plan(lacking, plan).sentence
+    assert without_plan(ran, plan) == ran
+    plan.touch()
+    assert without_plan(lacking, plan) == lacking

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from action_runner import read_outputs
 from hypothesis import given
 from hypothesis import strategies as st
+from runner_protocol import read_outputs
 
 from ciguard.actions import annotation, append_outputs, append_summary, inert
 

@@ -1,0 +1,184 @@
+"""The reusable workflows, their jobs executed as GitHub would, on events of several kinds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from action_file import ROOT
+from action_runner import Trigger
+from action_scenarios import BEFORE, commit, event, git
+from ciguard_command import answer, command
+from github_repository import NAME
+from github_server import TOKEN
+from planted_wheel import planted_wheel
+from runner_protocol import executed_commands
+from workflow_runner import GitHub, WorkflowRun
+
+from ciguard.domain import Plan, PlanMode, plan_to_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from github_server import GitHubServer
+    from node_tools import Expressions
+
+GUARD, FILE_ISSUES = (
+    ROOT / ".github" / "workflows" / name for name in ("guard.yml", "file-issues.yml")
+)
+OURS = "somebody/ciguard"
+LIBRARY = {"default_branch": "main", "full_name": NAME, "private": True}
+SETTINGS = 'api = ["planted.checked"]\nseed = 1\nmax-cases = 160\n'
+GIVEN = {"plugins": str(ROOT / "tests" / "planted"), "budget": "10s"}
+BUILT = {
+    "wheels": "ciguard-wheels",
+    "wheel": ".ciguard-wheels/head/*.whl",
+    "base_wheel": ".ciguard-wheels/base/*.whl",
+}
+BROKEN = "if isinstance(n, int) and n > 1000:\n    raise AssertionError('planted')\nreturn n"
+
+
+@pytest.fixture(scope="session")
+def ciguard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository whose only commit is what lies in this checkout."""
+    folder = tmp_path_factory.mktemp("ciguard")
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    for name in (one for one in listed if (ROOT / one).is_file()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", "what is tested")
+    git(folder, "gc", "--quiet")
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a repository that is guarded."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    commit(folder, ciguard__toml=SETTINGS, app__py="import planted\n")
+    return folder
+
+
+@pytest.fixture
+def github(tmp_path: Path, expressions: Expressions, ciguard: Path, project: Path) -> GitHub:
+    return GitHub(
+        folder=tmp_path / "runs",
+        expressions=expressions,
+        repositories={"owner/name": project, NAME: project, OURS: ciguard},
+        workflows_of=OURS,
+        commit=git(ciguard, "rev-parse", "HEAD"),
+    )
+
+
+def opened(project: Path, **files: str) -> Trigger:
+    """Open a pull request that changes files; GitHub keeps what it would be once it is merged."""
+    base = git(project, "rev-parse", "main")
+    git(project, "checkout", "--quiet", "-b", "change")
+    head = commit(project, **files)
+    git(project, "checkout", "--quiet", "--detach", "main")
+    git(project, "merge", "--quiet", "--no-ff", "--message", "merged", "change")
+    git(project, "update-ref", "refs/pull/7/merge", "HEAD")
+    git(project, "checkout", "--quiet", "main")
+    return Trigger(event=event(base, head))
+
+
+def guarded(github: GitHub, trigger: Trigger, *, number: str = "1", **given: Any) -> WorkflowRun:
+    return WorkflowRun(github, GUARD, trigger, number=number, **GIVEN, **given)
+
+
+def results(run: WorkflowRun) -> dict[str, str]:
+    return {job: run.result(job) for job in run.jobs}
+
+
+def test_a_lost_row_is_no_pass_and_once_it_has_run_there_is_one_verdict(
+    github: GitHub, project: Path
+) -> None:
+    trigger = opened(project, app__py="import planted  # changed\n")
+    run = guarded(github, trigger, shards=2, **BUILT)
+    planted_wheel(run.artifacts / "ciguard-wheels" / "base", "1.0", checked="return n")
+    planted_wheel(run.artifacts / "ciguard-wheels" / "head", "1.1", checked=BROKEN)
+
+    run.start(lost="-2-of-2")
+    lost, told, answered = results(run), run.only("merge"), run.outputs
+    run.start()
+
+    assert lost == {"plan": "success", "shard": "cancelled", "merge": "failure"}, told.log
+    assert answered["verdict"] == "not-run"
+    assert "2&#47;2" in told.summary
+    assert results(run) == {"plan": "success", "shard": "success", "merge": "failure"}, run.log
+    assert len(run.jobs["shard"]) == 2
+    assert run.outputs == {"verdict": "new-findings", "new": "1", "not-run": "0"}
+    assert "planted.checked" in run.only("merge").summary
+    assert "2&#47;2" not in run.only("merge").summary
+
+
+def test_a_change_of_documentation_starts_no_row_and_is_not_red(
+    github: GitHub, project: Path
+) -> None:
+    run = guarded(github, opened(project, README__md="words\n"), targets=BEFORE, shards=2)
+
+    run.start()
+
+    assert run.only("plan").outputs["job-count"] == "0"
+    assert results(run) == {"plan": "success", "shard": "skipped", "merge": "success"}, run.log
+    assert run.outputs["verdict"] == "nothing-to-test"
+    assert "only documentation changes" in run.only("merge").summary
+
+
+def test_a_plan_that_cannot_be_kept_is_no_pass_of_another_calls_plan(
+    github: GitHub, project: Path
+) -> None:
+    run = guarded(github, opened(project, app__py="x = 1\n"), targets=BEFORE)
+    idle = Plan(mode=PlanMode.PULL_REQUEST, reasons=("nothing to do",))
+    of_another_call = run.artifacts / "ciguard-plan-1" / "plan.json"
+    of_another_call.parent.mkdir()
+    of_another_call.write_text(json.dumps(plan_to_json(idle)), "utf-8")
+
+    run.start()
+
+    assert "an artifact with this name already exists" in run.only("plan").log
+    assert results(run) == {"plan": "failure", "shard": "skipped", "merge": "failure"}, run.log
+    assert run.outputs["verdict"] == "not-run"
+    assert "there is no plan" in run.only("merge").summary
+
+
+def test_a_nightly_run_files_one_issue_and_tells_what_had_no_runner(
+    github: GitHub, project: Path, server: GitHubServer
+) -> None:
+    """In a private repository, whose baseline only those can read who log in."""
+    earlier = ("--target", BEFORE, "--api", "planted.double", "--max-cases", "16")
+    baseline = f"git+{project.as_uri()}#ciguard-baseline"
+    done = answer(command("run", *earlier, "--baseline", baseline), project)
+    assert done.returncode == 0, done.stderr
+    hub = replace(github, variables={"GITHUB_API_URL": server.address()})
+    at_night = Trigger("schedule", {"repository": LIBRARY}, "refs/heads/main", NAME)
+    run = guarded(hub, at_night, mode="batch", targets=BEFORE, devices="cpu,cuda")
+    ran = {"id": 1, "event": "schedule", "head_branch": "main", "head_repository": LIBRARY}
+    afterwards = {"repository": LIBRARY, "workflow_run": ran}
+    after = Trigger("workflow_run", afterwards, "refs/heads/main", NAME, TOKEN)
+    filing = WorkflowRun(hub, FILE_ISSUES, after, number="2")
+
+    run.start()
+    of_readers = list(server.requests)
+    filing.start()
+    first = filing.only("file")
+    filing.start()
+    again = filing.only("file")
+
+    assert results(run) == {"plan": "success", "shard": "success", "merge": "failure"}, run.log
+    assert run.outputs["verdict"] == "new-findings"
+    notices = [text for name, text in executed_commands(run.only("plan").log) if name == "notice"]
+    assert [text for text in notices if "no runner with a GPU" in text], run.log
+    assert "no runner with a GPU" in run.only("merge").summary
+    assert of_readers == []
+    assert (first.conclusion, again.conclusion) == ("failure", "success"), first.log + again.log
+    (issue,) = server.repository.issues.values()
+    assert issue.latest["title"].startswith("planted.checked: ")
+    assert TOKEN not in run.log + first.log + again.log
