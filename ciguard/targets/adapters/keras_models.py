@@ -7,6 +7,7 @@ every layer's output is at hand as it is.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import tempfile
@@ -17,6 +18,9 @@ import numpy as np
 from ciguard.targets.adapters import contract, keras_stored, keras_training
 from ciguard.targets.adapters.keras_digests import digest
 from ciguard.targets.adapters.keras_networks import INPUT, Network
+
+_LARGE_BYTES = 64 * 1024 * 1024
+"""Weights of a model that may not wait for Python to look for garbage by itself."""
 
 
 def run(adapter: contract.Adapter, work: contract.ModelRun) -> Any:
@@ -47,7 +51,14 @@ def run(adapter: contract.Adapter, work: contract.ModelRun) -> Any:
     # Keras's own frames are what tells an internal error from another; hiding them costs time too.
     keras.config.disable_traceback_filtering()
     with _computing_in(adapter, keras, work.case.get("dtype", "")):
-        return _checked(Network(adapter, keras, work), work)
+        network = Network(adapter, keras, work)
+        try:
+            return _checked(network, work)
+        finally:
+            is_large = network.weight_bytes > _LARGE_BYTES
+            del network
+            if is_large:  # layers refer to each other in circles: Python would let them pile up
+                gc.collect()
 
 
 def _checked(network: Network, work: contract.ModelRun) -> Any:

@@ -30,6 +30,8 @@ class Network:
         self.adapter = adapter
         self._work = work
         self._weighed: dict[int, int] = {}
+        self.weight_bytes = 0
+        """Of the weights that were set, as they were made."""
         self._blank = keras.initializers.Zeros() if self.is_saved else _blank(keras)
 
     @property
@@ -176,6 +178,7 @@ class Network:
         for weight, array in zip(weights, made):  # noqa: B905 - Python 3.9
             if array is not None:
                 weight.assign(array)
+                self.weight_bytes += array.nbytes
         return True
 
 
