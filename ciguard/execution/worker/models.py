@@ -17,7 +17,7 @@ from ciguard.targets.adapters.contract import ModelRun
 
 MOST_NODES = 4096
 """Layers, and gradients, of one model that come back."""
-_WHOLE_OF_A_MODEL = 3_000_000
+WHOLE_OF_A_MODEL = 3_000_000
 """Four thirds of it, as text, still leave room for what is said of the layers."""
 
 
@@ -43,9 +43,9 @@ def _array(encoded: list[Any]) -> Any:
 
 def encode(output: Any, adapter: Any) -> bytes:
     """Return the text of what a model's run came to, short enough for a record."""
-    for whole_bytes in (_WHOLE_OF_A_MODEL, WHOLE_BYTES):
-        summariser = Summariser(adapter, most_items=MOST_NODES, whole_bytes=whole_bytes)
-        text = summariser.encode(output)
-        if len(text) <= cells.ROOM:
-            break
-    return text
+    text = _text(output, adapter, WHOLE_OF_A_MODEL)
+    return text if len(text) <= cells.ROOM else _text(output, adapter, WHOLE_BYTES)
+
+
+def _text(output: Any, adapter: Any, whole_bytes: int) -> bytes:
+    return Summariser(adapter, most_items=MOST_NODES, whole_bytes=whole_bytes).encode(output)

@@ -7,16 +7,20 @@ every layer's output is at hand as it is.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import tempfile
-from typing import Any
+from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
 
 import numpy as np
 
 from ciguard.targets.adapters import contract, keras_stored, keras_training
 from ciguard.targets.adapters.keras_digests import digest
 from ciguard.targets.adapters.keras_networks import INPUT, Network
+
+_LARGE_BYTES = 64 * 1024 * 1024
+"""Weights of a model that may not wait for Python to look for garbage by itself."""
 
 
 def run(adapter: contract.Adapter, work: contract.ModelRun) -> Any:
@@ -46,29 +50,62 @@ def run(adapter: contract.Adapter, work: contract.ModelRun) -> Any:
         adapter.reset(int(work.case.get("seed", 0)))  # loading drew from the generators
     # Keras's own frames are what tells an internal error from another; hiding them costs time too.
     keras.config.disable_traceback_filtering()
-    if work.case.get("dtype"):
-        _compute_in(adapter, keras, work.case["dtype"])
-    network = Network(adapter, keras, work)
-    check = work.case["check"]
-    if check == "train" and not work.case.get("probe"):
+    with _computing_in(adapter, keras, work.case.get("dtype", "")):
+        network = Network(adapter, keras, work)
+        try:
+            return _checked(network, work)
+        finally:
+            is_large = network.weight_bytes > _LARGE_BYTES
+            del network
+            if is_large:  # layers refer to each other in circles: Python would let them pile up
+                gc.collect()
+
+
+def _checked(network: Network, work: contract.ModelRun) -> Any:
+    check, probe = work.case["check"], work.case.get("probe", "")
+    if check == "train" and not probe:
         return keras_training.step(network, work.truth)
-    with _without_gradients(keras):
-        if check == "save" and not work.case.get("probe"):
+    with _without_gradients(network.keras):
+        if check == "save" and not probe:
             return _saved_and_loaded(network)
-        return _predicted(network, work.case.get("probe", ""))
+        return _predicted(network, probe)
 
 
-def _compute_in(adapter: contract.Adapter, keras: Any, dtype: str) -> None:
-    """Make `dtype` the type of all layers to come; `adapter.reset` puts the usual one back."""
+@contextlib.contextmanager
+def _computing_in(adapter: contract.Adapter, keras: Any, dtype: str) -> Iterator[None]:
+    """Make `dtype` the type of all layers to come; `adapter.reset` puts the usual one back.
+
+    Raises:
+        CannotComputeError: if the backend lacks it.
+    """
+    if not dtype:
+        yield
+        return
     try:
-        found = adapter.read(adapter.tensor(np.zeros(1, np.float32), dtype))
+        adapter.tensor(np.zeros(1, np.float32), dtype)
     except (AttributeError, KeyError, TypeError) as error:
         raise contract.CannotComputeError(str(error)) from error
-    if found is None or found["dtype"] != dtype:
-        msg = f"{adapter.module} makes another type of {dtype}"
-        raise contract.CannotComputeError(msg)
     keras.config.set_floatx(dtype)
     keras.config.set_dtype_policy(dtype)
+    narrowed = _narrowed()
+    usual = dict(narrowed)
+    narrowed.pop(dtype, None)
+    try:
+        if keras.backend.result_type(dtype, dtype) != dtype:
+            msg = f"this Keras computes in {keras.backend.result_type(dtype, dtype)}, not {dtype}"
+            raise contract.CannotComputeError(msg)
+        yield
+    finally:
+        narrowed.update(usual)
+
+
+def _narrowed() -> dict[str, str]:
+    """Return Keras's table of 64-bit types that its operations turn into 32-bit ones.
+
+    Except on TensorFlow, `float64` is one of them, whatever a layer's policy says.
+    """
+    module = importlib.import_module("keras.src.backend.common.dtypes")
+    return getattr(module, "BIT64_TO_BIT32_DTYPE", {})
 
 
 def _without_gradients(keras: Any) -> Any:
@@ -79,14 +116,15 @@ def _without_gradients(keras: Any) -> Any:
 
 def _predicted(network: Network, probe: str) -> Any:
     values = network.fed()
-    network.forward(values, until=probe)
+    layers: dict[str, Any] = {}
+
+    def watch(name: str, tensor: Any) -> None:
+        layers[name] = digest(network.adapter, tensor)
+
+    network.forward(values, until=probe, watch=None if probe else watch)
     if probe:
         node = next(each for each in network.nodes if each["name"] == probe)
         return {"inputs": [values[name] for name in node.get("inputs", ())]}
-    layers = {}
-    for node in network.nodes:
-        if node["layer"] != INPUT:
-            layers[node["name"]] = digest(network.adapter, values[node["name"]])
     return {"outputs": [values[name] for name in network.outputs], "layers": layers}
 
 

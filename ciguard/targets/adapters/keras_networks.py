@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from functools import cache, wraps
-from typing import Any, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the target
+from collections import Counter
+from functools import lru_cache, wraps
+from typing import Any, Callable, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the target
 
 import numpy as np
 
@@ -29,6 +30,8 @@ class Network:
         self.adapter = adapter
         self._work = work
         self._weighed: dict[int, int] = {}
+        self.weight_bytes = 0
+        """Of the weights that were set, as they were made."""
         self._blank = keras.initializers.Zeros() if self.is_saved else _blank(keras)
 
     @property
@@ -51,14 +54,36 @@ class Network:
         dtype = str(node.get("dtype", "float32"))
         return self.case.get("dtype") or dtype if "float" in dtype else dtype
 
-    def forward(self, values: dict[str, Any], *, until: str = "") -> None:
-        """Compute all nodes in order, into `values`, which hold the inputs; or stop at a node."""
+    def forward(
+        self,
+        values: dict[str, Any],
+        *,
+        until: str = "",
+        watch: Callable[[str, Any], None] | None = None,
+    ) -> None:
+        """Compute all nodes in order, or stop at one.
+
+        Args:
+            values: tensors by node: at first those of the inputs, in the end those of the outputs
+                (or of the inputs of `until`); what is in between is let go after its last use.
+            until: the node to stop at.
+            watch: is shown what each node computes.
+        """
+        uses = Counter(name for node in self.nodes for name in node.get("inputs", ()))
+        uses.update(self.outputs)
         for node in self.nodes:
-            name = node["name"]
+            name, inputs = node["name"], node.get("inputs", ())
             if name == until:
                 return
-            if name not in values:
-                values[name] = self.call(node, [values[each] for each in node.get("inputs", ())])
+            if node["layer"] == INPUT:
+                continue
+            values[name] = self.call(node, [values[each] for each in inputs])
+            if watch is not None:
+                watch(name, values[name])
+            uses.subtract(inputs)
+            for each in inputs:
+                if not uses[each]:
+                    values.pop(each, None)
 
     def call(self, node: Mapping[str, Any], inputs: Sequence[Any]) -> Any:
         """Return what a node computes, of several results the first; its layer is made if need be.
@@ -68,7 +93,7 @@ class Network:
         """
         layer = self._layer(node)
         keywords = {}
-        if _takes_training(type(layer)):
+        if _takes_training(layer.__class__.call):
             keywords["training"] = bool(self.case.get("training", False))
         try:
             output = self._called(node, layer, inputs, keywords)
@@ -153,6 +178,7 @@ class Network:
         for weight, array in zip(weights, made):  # noqa: B905 - Python 3.9
             if array is not None:
                 weight.assign(array)
+                self.weight_bytes += array.nbytes
         return True
 
 
@@ -187,6 +213,6 @@ def _innermost(node: Mapping[str, Any]) -> str:
     return str(node["layer"])
 
 
-@cache
-def _takes_training(kind: type) -> bool:
-    return "training" in inspect.signature(kind.call).parameters  # type: ignore[attr-defined]
+@lru_cache(maxsize=1024)
+def _takes_training(call: Callable[..., Any]) -> bool:
+    return "training" in inspect.signature(call).parameters

@@ -13,7 +13,7 @@ import numpy as np
 from ciguard.targets.adapters.keras_digests import digest
 
 if TYPE_CHECKING:
-    from ciguard.targets.adapters.keras_models import Network
+    from ciguard.targets.adapters.keras_networks import Network
 
 _WHOLE = 4096
 """Elements of a gradient that come back, of a model with few weights."""
