@@ -10,6 +10,7 @@ from ciguard.oracles.across_libraries import (
     is_expressible,
     returned_part,
 )
+from ciguard.oracles.amplification import amplification
 from ciguard.oracles.boundary import BoundaryOracle
 from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
@@ -89,6 +90,7 @@ __all__ = [
     "Subject",
     "Suspicion",
     "amount",
+    "amplification",
     "call_on",
     "calls_across",
     "differs",

@@ -1,0 +1,57 @@
+"""How much inconsistency a model accumulates: what guides mutation (LEMON, section 3.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ciguard.domain import Check, Passed, value_to_json
+from ciguard.execution import Container, Tensor, decode_outputs
+from ciguard.execution.worker.fills import elements
+from ciguard.levels import accumulated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from ciguard.domain import ModelCase, Outcome
+
+_PAIR = 2
+
+
+def amplification(case: ModelCase, outcomes: Mapping[str, Outcome]) -> float | None:
+    """Return ACC of a model: D_MAD summed over its inputs and all pairs of targets.
+
+    Args:
+        case: the run of a model that was to predict.
+        outcomes: by target.
+
+    Returns:
+        A number >= 0; None where fewer than two targets gave outputs of the right shape.
+    """
+    if case.check is not Check.PREDICT:
+        return None
+    found = [
+        output
+        for outcome in outcomes.values()
+        if isinstance(outcome, Passed) and (output := _first(outcome, case.truth.shape)) is not None
+    ]
+    if len(found) < _PAIR:
+        return None
+    fill = value_to_json(case.truth)[3]
+    truth = elements(fill, case.truth.dtype, case.truth.shape).astype(np.float64)
+    return accumulated(truth, found)
+
+
+def _first(outcome: Passed, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """Return the first output of a run, if it came back whole and is of the shape of the truth."""
+    match decode_outputs(outcome.encoded):
+        case Container(items=(Container(items=(Tensor(_, found, numbers), *_)), *_)):
+            is_number = numbers.dtype.kind in "fiu"
+            return (
+                numbers.astype(np.float64).reshape(shape) if found == shape and is_number else None
+            )
+        case _:
+            return None
