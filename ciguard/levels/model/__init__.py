@@ -1,0 +1,1 @@
+"""Level `model`: guided mutation of layer graphs (LEMON)."""
