@@ -86,5 +86,9 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     with open(sys.argv[1]) as file:
         graphs = json.load(file)
-    lines = [answer(graph) for graph in graphs]
+    import time
+    lines=[]
+    for g in graphs:
+        t=time.time(); lines.append(answer(g)); t=time.time()-t
+        if t>1: print(round(t,1), g['nodes'][-1], file=sys.stderr, flush=True)
     print(json.dumps({"wrong": lines, "public": public()}))

@@ -74,7 +74,7 @@ def no_weights(config: Config, shapes: Shapes) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LayerKind:
     """A class of layers."""
 

@@ -150,6 +150,14 @@ class Universe:
             total += Size(elements(node.shape) + scratch, own)
         return total
 
+    def is_random(self, graph: LayerGraph) -> bool:
+        """Tell whether what a graph computes in training may be random."""
+        return any(self._may_be_random(node) for node in graph.nodes if node.layer != INPUT)
+
+    def _may_be_random(self, node: LayerNode) -> bool:
+        kind = self.kind(node)
+        return kind is None or kind.is_random
+
     def allows(self, graph: LayerGraph) -> bool:
         """Tell whether a graph is within the bound."""
         return self.most is None or self.size(graph).fits(self.most)
