@@ -224,7 +224,7 @@ def _bytes(finding: Finding) -> int:
 
 def _parameters(finding: Finding) -> int:
     case = finding.case
-    return len(case.arguments) + len(case.keywords) + len(case.inputs)
+    return len(case.values)
 
 
 def main() -> int:

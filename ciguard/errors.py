@@ -63,6 +63,10 @@ class ConstraintsFileError(CiguardError):
     """A file of constraints is damaged, or of a newer schema."""
 
 
+class SeedModelError(CiguardError):
+    """A seed model cannot be built, loaded, or written as a graph of layers."""
+
+
 class OutputError(CiguardError):
     """The output folder cannot be written, or holds something that would be lost."""
 

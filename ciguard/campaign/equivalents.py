@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import identities
 from ciguard.campaign.stream import Executed
-from ciguard.domain import Intent, PairKind, Passed, ended_well
+from ciguard.domain import ApiCall, Intent, PairKind, Passed, as_call, ended_well
 from ciguard.execution import Job
 from ciguard.oracles import calls_across, encode, equivalence_of, has_special_elements, judge
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
-    from ciguard.domain import ApiCall, Finding, Outcome
+    from ciguard.domain import Finding, Outcome
     from ciguard.execution import Dispatcher, Result
 
 _MOST_PER_API = 24
@@ -71,7 +71,9 @@ class Equivalents:
         for case, outcome in zip(executed.cases, outcomes, strict=True):
             if self._counts[case.api] >= _MOST_PER_API:
                 return
-            if not isinstance(outcome, Passed) or not _is_fit(case):
+            if not isinstance(case, ApiCall) or not isinstance(outcome, Passed):
+                continue
+            if not _is_fit(case):
                 continue
             calls = self._calls(case, prefer={target})
             if len(calls) >= _PAIR:
@@ -82,9 +84,10 @@ class Equivalents:
     def start(self, records: Iterable[BaselineRecord]) -> None:
         """Queue what is known to differ, then what was kept: some calls of every API first."""
         for record in records:
-            case = record.exhibit.case
-            calls = self._calls(case, prefer=set(record.targets))
-            if record.exhibit.pair is PairKind.LIBRARY and set(record.targets) <= calls.keys():
+            if record.exhibit.pair is not PairKind.LIBRARY:
+                continue
+            calls = self._calls(as_call(record.exhibit.case), prefer=set(record.targets))
+            if set(record.targets) <= calls.keys():
                 self._queue.append(_Trial(calls, {}, record.fingerprint))
         self._kept.sort(key=lambda kept: kept[:2])
         self._queue += [trial for _, _, trial in self._kept]

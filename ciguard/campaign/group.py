@@ -90,6 +90,11 @@ class Group:
         names = self.targets_with(case.api)
         return names if is_for_modes(case) else [n for n in names if self.mode_of(n) == EAGER]
 
+    @property
+    def running_eagerly(self) -> tuple[str, ...]:
+        """The names of the running targets that execute calls eagerly."""
+        return tuple(m.name for m in self.running if m.identity.mode == EAGER)
+
     def mode_of(self, target: str) -> str:
         """Return how a target executes calls."""
         return self.members[target].identity.mode

@@ -27,7 +27,7 @@ from ciguard.campaign.screening import (
     request,
 )
 from ciguard.campaign.suspects import Candidate, comparable
-from ciguard.domain import Confirmation, Finding, Outcome, Passed
+from ciguard.domain import Confirmation, Finding, Outcome, Passed, as_call
 from ciguard.execution import Job, Measured, Quantity, decode_measured
 from ciguard.oracles import KINDS, PERFORMANCE, PerformanceOracle, rounds_for
 from ciguard.targets import ForkPolicy
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
-    from ciguard.domain import Case
+    from ciguard.domain import ApiCall
     from ciguard.execution import Dispatcher, Result
 
 log = logging.getLogger(__name__)
@@ -238,7 +238,7 @@ class Measurer:
         quantity = next((q for q, kind in KINDS.items() if kind == record.exhibit.kind), None)
         if not targets or quantity is None:
             return  # of a kind that another version knew: not run
-        case = record.exhibit.case
+        case = as_call(record.exhibit.case)
         (once,) = yield self._new_job(targets[0], (glance(case),), self._new_session())
         if once is None:
             return
@@ -321,6 +321,6 @@ def _outcome(rounds: list[Measured], tests: int) -> Outcome:
     return Passed(whole.encoded(), cost_s)
 
 
-def _screened(candidate: Candidate, case: Case, cost_s: float) -> Screened:
+def _screened(candidate: Candidate, case: ApiCall, cost_s: float) -> Screened:
     costs = (cost_s,) * len(candidate.targets)
     return Screened(candidate, replace(candidate, case=case, costs=costs))

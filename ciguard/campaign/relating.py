@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Intent
+from ciguard.domain import Intent, as_call
 from ciguard.oracles import has_special_elements, relations_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class Relating:
         known = self._relations(batch.api)
         if not known:
             return batch
-        return replace(batch, cases=tuple([_with_one(case, known) for case in batch.cases]))
+        calls = map(as_call, batch.cases)
+        return replace(batch, cases=tuple([_with_one(call, known) for call in calls]))
 
     def _relations(self, api: str) -> tuple[Relation, ...]:
         found = self._of.get(api)

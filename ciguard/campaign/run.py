@@ -306,8 +306,9 @@ class _Campaign:
     def _confirm(self) -> Iterator[Event]:
         """Settle what waits; batches still under way are taken if they come in time."""
         self._dispatcher.clear_queue()
-        while not self._turns.confirmer.is_idle and time.monotonic() < self._budget.confirm_until:
+        while not self._turns.is_settled and time.monotonic() < self._budget.confirm_until:
             yield from self._turns.take()
+        self._turns.isolator.abandon()
         yield self._finish_stage("confirm")
 
     def _minimise(self) -> Iterator[Event]:

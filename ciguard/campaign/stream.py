@@ -83,6 +83,8 @@ class Stream:
         """Gives calls the metamorphic relations that they are tried with."""
         self.mode = EAGER
         """Mode of the targets that run the cases, beside the eager ones."""
+        self.runs_models = False
+        """Whether its cases are whole models, which every target runs, whatever APIs it has."""
         self.own: Collection[str] | None = None
         """APIs whose batches are proposed; None for all."""
         self._window = _WINDOW_PER_LANE * lanes
@@ -178,9 +180,9 @@ class Stream:
             batch = self.relating.related(batch)
         batch = self._for_mode(batch)
         modes = {EAGER, self.mode}
-        targets = [
-            name for name in self.group.targets_with(batch.api) if self.group.mode_of(name) in modes
-        ]
+        group = self.group
+        able = group.running_eagerly if self.runs_models else group.targets_with(batch.api)
+        targets = [name for name in able if group.mode_of(name) in modes]
         if not batch.cases or self._is_retired(batch.api, index):
             targets = []
         self._skipped = 0 if targets else self._skipped + 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.enlarging import ENOUGH_S, HANDY_S, can_grow
-from ciguard.domain import Intent, Outcome, Passed
+from ciguard.domain import ApiCall, Intent, Outcome, Passed
 from ciguard.oracles import is_comparable
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import Case
 
 _HINT_RATIO = 1.3
 _HINT_S = 25e-6
@@ -32,7 +31,7 @@ class Candidate:
     """One call of an API that passed on several targets."""
 
     library: str
-    case: Case
+    case: ApiCall
     targets: tuple[str, ...]
     """The reference first, then those that compare with it."""
     costs: tuple[float, ...]
@@ -64,7 +63,7 @@ class Suspects:
             return
         rows = zip(*(executed.outcomes[name] for name in names), strict=True)
         for case, row in zip(executed.cases, rows, strict=True):
-            if case.intent is Intent.CONFORMING and not case.relation:
+            if isinstance(case, ApiCall) and _is_plain(case):
                 costs = _costs(row)
                 if costs is not None:
                     self._add(group.library, names, case, costs)
@@ -77,7 +76,7 @@ class Suspects:
         return known
 
     def _add(
-        self, library: str, names: tuple[str, ...], case: Case, costs: tuple[float, ...]
+        self, library: str, names: tuple[str, ...], case: ApiCall, costs: tuple[float, ...]
     ) -> None:
         key = library, case.api, names
         found = self._by_api.get(key)
@@ -110,7 +109,11 @@ def _costs(row: tuple[Outcome, ...]) -> tuple[float, ...] | None:
     return costs if len(costs) == len(row) and max(costs) <= _MOST_COST_S else None
 
 
-def _worth(case: Case, costs: tuple[float, ...]) -> tuple[bool, float]:
+def _is_plain(case: ApiCall) -> bool:
+    return case.intent is Intent.CONFORMING and not case.relation
+
+
+def _worth(case: ApiCall, costs: tuple[float, ...]) -> tuple[bool, float]:
     """Return a key that prefers calls which take long, or can, but not too long to be repeated."""
     cost_s = min(costs) if max(costs) <= HANDY_S else -max(costs)
     return cost_s >= ENOUGH_S or can_grow(case), cost_s

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard.campaign.equivalents import Equivalents
 from ciguard.campaign.group import members_of, subject_of
 from ciguard.campaign.intake import Intake
+from ciguard.campaign.isolating import Isolator
 from ciguard.campaign.measuring import Measurer
 from ciguard.campaign.replay import Replays
 from ciguard.campaign.stream import Executed, Stream
@@ -68,6 +69,7 @@ class Turns:
             time_left=lambda: budget.confirm_until - time.monotonic(),
         )
         self.suspects = Suspects()
+        self.isolator = Isolator(dispatcher)
         self.equivalents = Equivalents(dispatcher, self.groups)
         self.measurer = Measurer(dispatcher, self.groups, known=known)
         self.minimiser = Minimiser(
@@ -92,9 +94,16 @@ class Turns:
         """Every target of every group, by name."""
         return members_of(self.groups)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether no finding waits to be isolated or confirmed."""
+        return self.isolator.is_idle and self.confirmer.is_idle
+
     def take(self, *, is_patient: bool = False) -> Iterator[Event]:
         """Take one turn: start what waits for confirmation, and route the results that came in."""
         self.confirmer.pump(is_patient=is_patient)
+        for finding in self.isolator.pump():
+            yield from self.intake.propose(finding)
         yield from self.take_quietly()
 
     def take_quietly(self) -> Iterator[Event]:
@@ -106,15 +115,17 @@ class Turns:
 
     def _route(self, result: Result) -> Iterator[Event]:
         match result.job.key:
-            case (Confirmer.KEY, _):
-                yield from self.intake.settle(self.confirmer.take(result))
-            case (Measurer.KEY, _):
-                yield from self.intake.settle(self.measurer.take(result))
+            case (Confirmer.KEY | Measurer.KEY as key, _):
+                asked = self.confirmer if key == Confirmer.KEY else self.measurer
+                yield from self.intake.settle(asked.take(result))
             case (Minimiser.KEY, _):
                 for finding in self.minimiser.take(result):
                     self.intake.simplify(finding)
             case (Replays.KEY, _):
                 yield from self._take_replay(result)
+            case (Isolator.KEY, _):
+                for finding in self.isolator.take(result):
+                    yield from self.intake.propose(finding)
             case (Equivalents.KEY, _):
                 yield from self._take_equivalent(result)
             case (Stream.KEY, str(name), _):
@@ -147,7 +158,11 @@ class Turns:
 
     def judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
         """Judge a batch, then say what came of it: an interruption comes between two batches."""
-        judged = list(self.intake.take(executed, stream.group))
+        if stream.runs_models:
+            self.isolator.note(executed, stream.group)
+            judged: list[Event] = []
+        else:
+            judged = list(self.intake.take(executed, stream.group))
         counted = list(self._count(stream.group, executed))
         self.suspects.note(executed, stream.group)
         self.equivalents.note(executed)
@@ -179,6 +194,7 @@ class Turns:
                 member.not_run = reason
                 self.replays.give_up(name)
                 self.equivalents.give_up(name)
+                self.isolator.give_up(name)
                 yield TargetUnavailable(target=name, reason=reason)
 
     def note(self, *, force: bool = False) -> None:

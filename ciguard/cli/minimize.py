@@ -44,7 +44,7 @@ def minimize(settings: Effective, bucket: str) -> int:
         _keep(found.bucket, config)
         click.echo(
             f"{before.fingerprint}: {len(encode(old)):,} → {len(encode(new)):,} bytes, "
-            f"{_parts(old)} → {_parts(new)} arguments.",
+            f"{_parts(old)} → {_parts(new)} values.",
             err=True,
         )
     else:
@@ -53,7 +53,7 @@ def minimize(settings: Effective, bucket: str) -> int:
 
 
 def _parts(case: Case) -> int:
-    return len(case.arguments) + len(case.keywords) + len(case.inputs)
+    return len(case.values)
 
 
 def _keep(bucket: Bucket, config: Config) -> None:

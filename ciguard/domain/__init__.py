@@ -9,7 +9,7 @@ from ciguard.domain.cases import (
     ApiCall,
     CallKind,
     Case,
-    Intent,
+    as_call,
     case_from_json,
     case_id,
     case_to_json,
@@ -55,6 +55,7 @@ from ciguard.domain.findings import (
     target_from_json,
     target_to_json,
 )
+from ciguard.domain.intent import Intent
 from ciguard.domain.models import (
     INPUT,
     MODEL,
@@ -275,6 +276,7 @@ __all__ = [
     "WeightEdit",
     "WeightRule",
     "Weights",
+    "as_call",
     "bare",
     "bucket_from_json",
     "bucket_to_json",

@@ -1,7 +1,4 @@
-"""Cases: one test each, complete enough to be replayed anywhere. One kind per level.
-
-Level `api` is the only kind so far; later levels add theirs to the `Case` union.
-"""
+"""Cases: one test each, complete enough to be replayed anywhere. One kind per level."""
 
 from __future__ import annotations
 
@@ -11,20 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from ciguard.domain.intent import Intent
+from ciguard.domain.models import MODEL, ModelCase, model_case_from_json, model_case_to_json
 from ciguard.domain.values import Json, Value, value_from_json, value_to_json
-
-
-class Intent(StrEnum):
-    """What the generator meant a case to be. A claim about the input, not about the outcome."""
-
-    CONFORMING = "conforming"
-    """Every argument satisfies what is known of its parameter."""
-    VIOLATING = "violating"
-    """One argument breaks one known constraint."""
-    BOUNDARY = "boundary"
-    """One argument sits on the edge: zero, None, empty, the largest integer."""
-    SPECIAL = "special"
-    """Conforms, but for NaN or an infinity among the elements of one tensor."""
 
 
 class CallKind(StrEnum):
@@ -62,12 +48,31 @@ class ApiCall:
         """The level that this kind of case belongs to."""
         return "api"
 
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Every value that the call is given."""
+        return (*self.arguments, *self.inputs, *(value for _, value in self.keywords))
 
-Case: TypeAlias = ApiCall
+
+Case: TypeAlias = ApiCall | ModelCase
+
+
+def as_call(case: Case) -> ApiCall:
+    """Return a case of level `api` as what it is.
+
+    Raises:
+        TypeError: if it is of another level.
+    """
+    if not isinstance(case, ApiCall):
+        msg = f"a case of level {case.level} is no call"
+        raise TypeError(msg)
+    return case
 
 
 def case_to_json(case: Case) -> Json:
     """Return the JSON form of a case: a list, since it travels once per execution."""
+    if isinstance(case, ModelCase):
+        return model_case_to_json(case)
     encoded = [
         case.api,
         case.kind.value,
@@ -90,6 +95,8 @@ def case_from_json(encoded: Json) -> Case:
         ValueError: if `encoded` is not the JSON form of a case.
     """
     try:
+        if encoded[1] == MODEL:
+            return model_case_from_json(encoded)
         api, kind, arguments, keywords, inputs, seed, intent, focus, *relation = encoded
         (name,) = relation or ("",)
         return ApiCall(
@@ -103,7 +110,7 @@ def case_from_json(encoded: Json) -> Case:
             focus=str(focus),
             relation=str(name),
         )
-    except (TypeError, ValueError) as error:
+    except (IndexError, KeyError, TypeError, ValueError) as error:
         msg = f"not an encoded case: {error}"
         raise ValueError(msg) from error
 

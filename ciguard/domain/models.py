@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ciguard.domain.values import ArrayValue, Json, value_from_json, value_to_json
+from ciguard.domain.intent import Intent
+from ciguard.domain.values import ArrayValue, Json, Value, value_from_json, value_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,6 +67,8 @@ class Weights:
     seed: int = 0
     edits: tuple[WeightEdit, ...] = ()
     """In order."""
+    plain: bool = False
+    """Evenly spaced numbers, which a script makes in a line; the seed and the edits say nothing."""
     file: str = ""
     """A `.keras` or `.h5` file that they are read from; empty: they follow from the seed."""
     stored: str = ""
@@ -184,10 +187,25 @@ class ModelCase:
     """The library's random generators are seeded with it before the run."""
     origin: Origin = Origin(model="")
 
+    relation: ClassVar[str] = ""
+    """No metamorphic relation is tried with a model."""
+    focus: ClassVar[str] = ""
+    intent: ClassVar[Intent] = Intent.CONFORMING
+
     @property
     def level(self) -> str:
         """The level that this kind of case belongs to."""
         return "model"
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Every array that the model is given element by element or by a fill."""
+        return tuple(data for data in self.data if isinstance(data, ArrayValue))
+
+    @property
+    def is_one_layer(self) -> bool:
+        """Whether the graph is a layer alone, with its inputs."""
+        return len(self.graph.nodes) == len(self.graph.inputs) + 1
 
 
 MODEL = "model"
@@ -274,6 +292,7 @@ def _node_to_json(node: LayerNode) -> Json:
     recipe = {
         "seed": weights.seed,
         "edits": [[edit.rule.value, edit.seed] for edit in weights.edits],
+        "plain": weights.plain,
         "file": weights.file,
         "stored": weights.stored,
     }
@@ -304,6 +323,7 @@ def _node_from_json(encoded: Json) -> LayerNode:
             edits=tuple(
                 WeightEdit(WeightRule(rule), int(seed)) for rule, seed in recipe.get("edits", ())
             ),
+            plain=bool(recipe.get("plain", False)),
             file=str(recipe.get("file", "")),
             stored=str(recipe.get("stored", "")),
         ),

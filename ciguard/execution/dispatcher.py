@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ciguard.errors import WorkerStartError
 from ciguard.execution.decode import Death, contents, decode_death, excerpt
+from ciguard.execution.described_models import MOST_BYTES, failure, read_record
 from ciguard.execution.lane import Job, Lane, Result
 from ciguard.execution.process import Died, Forked, ServerProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from ciguard.domain import Outcome
+    from ciguard.domain import Json, Outcome
     from ciguard.execution.spec import WorkerSpec
 
 T = TypeVar("T")
@@ -35,6 +36,7 @@ T = TypeVar("T")
 _SCRATCH = "ciguard-"
 _TICK_S = 0.1
 _DESCRIBE_S = 600.0
+_MODEL_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +241,44 @@ class Dispatcher:
             WorkerStartError: if the library's catalogue cannot be read.
         """
         with tempfile.TemporaryFile(dir=self.scratch) as output:
-            death, log, _ = self._call(target, "describe", output.fileno(), limit_s=_DESCRIBE_S)
+            death, log, _ = self._call(target, "describe", [output.fileno()], limit_s=_DESCRIBE_S)
             if death.status != 0:
                 msg = f"{target}: its public API cannot be listed.\n{log.strip()}"
                 raise WorkerStartError(msg)
             output.seek(0)
             for line in output:
                 yield json.loads(line)
+
+    def models(
+        self, target: str, sources: Iterable[Mapping[str, Json]], *, limit_s: float = _MODEL_S
+    ) -> Iterator[dict[str, Any]]:
+        """Yield one record per seed model: its graph, or `{"name", "error"}`.
+
+        Each source has a child of its own, which may crash or hang. Waits; no job may be under way.
+
+        Args:
+            target: one of a library whose adapter has `models`.
+            sources: see `ciguard.targets.adapters.keras_seeds`. What they name must be in
+                `WorkerSpec.readable`, the `folder` of an application in `WorkerSpec.writable`.
+            limit_s: time for one source.
+
+        Raises:
+            WorkerStartError: if the target's server is gone.
+        """
+        for source in sources:
+            with (
+                tempfile.TemporaryFile(dir=self.scratch) as asked,
+                tempfile.TemporaryFile(dir=self.scratch) as output,
+            ):
+                asked.write(json.dumps([source]).encode())
+                asked.flush()
+                given = [asked.fileno(), output.fileno()]
+                death, log, stack = self._call(target, "models", given, limit_s=limit_s)
+                output.seek(0)
+                answer = output.read(MOST_BYTES + 1)
+            why = failure(death, log=log, stack=stack, limit_s=limit_s)
+            record = {"error": why} if why else read_record(answer)
+            yield {**record, "name": source["name"]}
 
     def run_script(self, target: str, text: str, *, limit_s: float) -> ScriptResult:
         """Run a script in a child of a target's server. Waits; no job may be under way.
@@ -256,7 +289,7 @@ class Dispatcher:
         with tempfile.TemporaryFile(dir=self.scratch) as script:
             script.write(text.encode("utf-8", "backslashreplace"))
             script.flush()
-            death, log, stack = self._call(target, "script", script.fileno(), limit_s=limit_s)
+            death, log, stack = self._call(target, "script", [script.fileno()], limit_s=limit_s)
         exited = os.WIFEXITED(death.status) and not death.killed_for
         code = os.WEXITSTATUS(death.status) if exited else None
         if code in {0, 1}:
@@ -264,14 +297,14 @@ class Dispatcher:
         return ScriptResult(code, decode_death(death, log=log, stack=stack, limit_s=limit_s), log)
 
     def _call(
-        self, target: str, operation: str, given: int, *, limit_s: float
+        self, target: str, operation: str, given: Sequence[int], *, limit_s: float
     ) -> tuple[Death, str, str]:
         server = self._stations[target].server
         with (
             tempfile.TemporaryFile(dir=self.scratch) as log,
             tempfile.TemporaryFile(dir=self.scratch) as stack,
         ):
-            ticket = server.request(operation, [given, log.fileno(), stack.fileno()])
+            ticket = server.request(operation, [*given, log.fileno(), stack.fileno()])
             death = self._await_death(server, ticket, limit_s)
             stack_text = contents(stack.fileno()).decode("utf-8", "replace")
             return death, excerpt(contents(log.fileno())), stack_text

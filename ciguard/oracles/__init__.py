@@ -27,6 +27,7 @@ from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.laws import Law, laws_of
+from ciguard.oracles.layer_runs import LayerRunOracle, precision_of
 from ciguard.oracles.metamorphic import MetamorphicOracle
 from ciguard.oracles.performance import (
     KINDS,
@@ -54,6 +55,7 @@ from ciguard.oracles.relations import (
     tensors_of,
     with_tensors,
 )
+from ciguard.oracles.suspicion import Suspicion, isolated, suspicion
 from ciguard.oracles.tolerance import Inputs, relative_tolerance
 
 __all__ = [
@@ -78,12 +80,14 @@ __all__ = [
     "Inputs",
     "InternalErrorOracle",
     "Law",
+    "LayerRunOracle",
     "MetamorphicOracle",
     "Observes",
     "Oracle",
     "PerformanceOracle",
     "Relation",
     "Subject",
+    "Suspicion",
     "amount",
     "call_on",
     "calls_across",
@@ -101,18 +105,21 @@ __all__ = [
     "is_measured",
     "is_rounding",
     "is_whole",
+    "isolated",
     "judge",
     "laws_of",
     "limit_of",
     "may_be_rounding",
     "nudged",
     "pair_kind",
+    "precision_of",
     "relations_of",
     "relative_tolerance",
     "returned_part",
     "rounds_for",
     "slow",
     "steady_growth",
+    "suspicion",
     "tensors_of",
     "with_tensors",
 ]

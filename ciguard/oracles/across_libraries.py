@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import Evidence, Finding, Intent, PairKind, Passed, Severity, dtypes
+from ciguard.domain import (
+    ApiCall,
+    Evidence,
+    Finding,
+    Intent,
+    PairKind,
+    Passed,
+    Severity,
+    as_call,
+    dtypes,
+)
 from ciguard.execution import Container, Tensor, decode_outputs
 from ciguard.oracles.comparison import compare_outputs
 from ciguard.oracles.contract import ACROSS_LIBRARIES, UNSTABLE_TAGS, registered
@@ -24,7 +34,7 @@ from ciguard.oracles.showing import outcomes_side_by_side
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import ApiCall, Case, Outcome
+    from ciguard.domain import Case, Outcome
     from ciguard.oracles.comparison import Difference
     from ciguard.oracles.contract import Subject
     from ciguard.oracles.tolerance import Inputs
@@ -52,7 +62,9 @@ class AcrossLibrariesOracle:
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding if the libraries disagree. `case` is the call of `subject.library`."""
-        if not subject.spans_libraries or not _is_comparable(case, subject):
+        if not isinstance(case, ApiCall) or not subject.spans_libraries:
+            return []
+        if not _is_comparable(case, subject):
             return []
         calls = {
             name: call
@@ -76,24 +88,27 @@ def call_on(target: str, case: ApiCall, subject: Subject) -> ApiCall | None:
     return case if library == subject.library else equivalent(case, library)
 
 
-def encode_on(target: str, case: ApiCall, subject: Subject) -> bytes:
+def encode_on(target: str, case: Case, subject: Subject) -> bytes:
     """Return a case as the worker of a target reads it: of another library, the equivalent call.
 
     Raises:
         ValueError: if there is no equivalent call.
     """
-    call = call_on(target, case, subject) if subject.spans_libraries else case
+    if not subject.spans_libraries:
+        return encode(case)
+    call = call_on(target, as_call(case), subject)
     if call is None:
         msg = f"{case.api} with these arguments has no equivalent on {target}"
         raise ValueError(msg)
     return encode(call)
 
 
-def is_expressible(case: ApiCall, targets: Sequence[str], subject: Subject) -> bool:
+def is_expressible(case: Case, targets: Sequence[str], subject: Subject) -> bool:
     """Whether every one of these targets has a call for a case."""
     if not subject.spans_libraries:
         return True
-    return all(call_on(target, case, subject) is not None for target in targets)
+    call = as_call(case)
+    return all(call_on(target, call, subject) is not None for target in targets)
 
 
 def returned_part(api: str) -> int | None:

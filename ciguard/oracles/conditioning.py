@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ciguard.domain import (
-    ApiCall,
     ArrayValue,
     CallValue,
     DictValue,
     Explicit,
     ListValue,
     LiteralValue,
+    ModelCase,
     Passed,
     TensorValue,
     TupleValue,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ciguard.domain import Finding, Outcome, Value
+    from ciguard.domain import Case, Finding, Outcome, Value
     from ciguard.execution import Output
     from ciguard.oracles.tolerance import Inputs
 
@@ -60,18 +60,20 @@ def may_be_rounding(finding: Finding) -> bool:
     return is_of_law or kinds.get(finding.oracle) in _NUMERIC
 
 
-def _needs_smoothness(case: ApiCall) -> bool:
+def _needs_smoothness(case: Case) -> bool:
     relation = RELATIONS.items().get(case.relation)
     return relation is not None and relation.needs_smoothness
 
 
-def nudged(case: ApiCall, seed: int) -> ApiCall:
+def nudged(case: Case, seed: int) -> Case:
     """Return the call with every floating-point element moved a little.
 
     By one rounding; where a law needs smooth functions, by a hundredth of the tensor's range and
     more, each tensor by another part: what was equal is not any more. Where there are no tensors,
     a call's numbers are what it computes with; where there are, they are settings and stay.
     """
+    if isinstance(case, ModelCase):
+        return _nudged_model(case, seed)
     shares = count(1)
     numbers_move = not inputs_in(case).epsilon and not _needs_smoothness(case)
 
@@ -106,6 +108,17 @@ def nudged(case: ApiCall, seed: int) -> ApiCall:
         keywords=tuple((key, _nudged(value, moved)) for key, value in case.keywords),
         inputs=each(case.inputs),
     )
+
+
+def _nudged_model(case: ModelCase, seed: int) -> ModelCase:
+    """Return the run with data and weights moved by one rounding."""
+    moved = tuple(
+        replace(data, fill=_moved(data, seed))
+        if isinstance(data, ArrayValue) and data.dtype in dtypes.FLOATING
+        else data
+        for data in case.data
+    )
+    return replace(case, data=moved, nudge=seed or 1)
 
 
 def _nudged(

@@ -20,9 +20,11 @@ from ciguard.domain import (
     Intent,
     ListValue,
     LiteralValue,
+    ModelCase,
     PairKind,
     Passed,
     Rejected,
+    Sample,
     Severity,
     Special,
     Stage,
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from ciguard.oracles.contract import Identity, Subject
     from ciguard.oracles.laws import Law
 
-_SEVERITIES = {
+SEVERITIES = {
     "values": Severity.HIGH,
     "nan": Severity.MEDIUM,
     "dtype": Severity.HIGH,
@@ -107,7 +109,7 @@ class DifferentialOracle:
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding per target that deviates from the reference."""
-        if case.relation:
+        if case.relation or not isinstance(case, ApiCall):
             return []  # its outputs hold the twin's too: each target is held against itself
         present = [name for name in subject.targets if name in outcomes]
         inputs = inputs_in(case)
@@ -124,13 +126,13 @@ class DifferentialOracle:
                 continue
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
-            severity = (_SEVERITIES if law is None else _UNDER_A_LAW)[difference.kind]
+            severity = (SEVERITIES if law is None else _UNDER_A_LAW)[difference.kind]
             if pair is PairKind.MODE and _is_by_definition(outcomes[name]):
                 severity = min(severity, Severity.LOW)  # what lacks is a check of eager execution
             if subject.targets[reference].engine != subject.targets[name].engine:
-                if _is_backends_own(difference, case):
+                if is_backends_own(difference, case):
                     continue
-                severity = min(severity, _severity_between_backends(difference))
+                severity = min(severity, severity_between_backends(difference))
             findings.append(
                 Finding(
                     oracle="differential",
@@ -144,15 +146,16 @@ class DifferentialOracle:
                     pair=pair,
                     detail=_detail(difference, subject.targets[name], pair),
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
-                    evidence=_evidence((reference, name), outcomes, pair, law),
+                    evidence=evidence_between((reference, name), outcomes, pair, law),
                 )
             )
         return findings
 
 
-def _evidence(
+def evidence_between(
     names: tuple[str, str], outcomes: Mapping[str, Outcome], pair: PairKind, law: Law | None
 ) -> Evidence:
+    """Return what two targets answered, against the law that they answer alike, or another one."""
     sides = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
     expected, observed = (f"{name}: {side}" for name, side in zip(names, sides, strict=True))
     if law is not None:
@@ -182,7 +185,7 @@ def _is_by_definition(outcome: Outcome) -> bool:
     return isinstance(outcome, Rejected) and bool(_BY_DEFINITION.search(outcome.message))
 
 
-def _is_backends_own(difference: Difference, case: Case) -> bool:
+def is_backends_own(difference: Difference, case: Case) -> bool:
     """Tell whether Keras leaves a difference to its backends, whose exceptions it hands through."""
     if difference.kind in _UNSPECIFIED:
         return exemption_of(case.api, "between backends") is not None
@@ -190,12 +193,12 @@ def _is_backends_own(difference: Difference, case: Case) -> bool:
     return difference.kind == "exception" or (is_refusal and case.intent is not Intent.CONFORMING)
 
 
-def _severity_between_backends(difference: Difference) -> Severity:
+def severity_between_backends(difference: Difference) -> Severity:
     """Return how much a difference weighs at most: the backends are different libraries."""
     types = set(difference.detail.split(" vs "))
     is_width = difference.kind == "dtype" and any(types <= family for family in _ONE_WIDTH)
     is_left_open = is_width or difference.kind in {"refused", "nan"}
-    return Severity.LOW if is_left_open else _SEVERITIES[difference.kind]
+    return Severity.LOW if is_left_open else SEVERITIES[difference.kind]
 
 
 def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> Difference | None:
@@ -260,14 +263,14 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
     return case.intent is Intent.CONFORMING and not has_special_elements(case)
 
 
-def has_special_elements(case: ApiCall) -> bool:
+def has_special_elements(case: Case) -> bool:
     """Tell whether NaN, infinities or the ends of a type's range are among the arguments."""
     return any(map(_is_special_value, leaves(case)))
 
 
-def leaves(case: ApiCall) -> Iterator[Value]:
+def leaves(case: Case) -> Iterator[Value]:
     """Yield every part of the arguments that has no parts of its own."""
-    parts = [*case.arguments, *(value for _, value in case.keywords), *case.inputs]
+    parts = [*case.values]
     while parts:
         value = parts.pop()
         match value:
@@ -291,13 +294,15 @@ def _is_special_value(value: Value) -> bool:
             return False
 
 
-def inputs_in(case: ApiCall) -> Inputs:
-    """Return how exact the results of a call can be, from its arguments."""
+def inputs_in(case: Case) -> Inputs:
+    """Return how exact the results of a case can be, from what it is given."""
     tensors = [leaf for leaf in leaves(case) if isinstance(leaf, (ArrayValue, TensorValue))]
-    known = inputs_of(
-        [(tensor.dtype, *_range(tensor.fill)) for tensor in tensors],
-        sizes=[math.prod(tensor.shape) for tensor in tensors],
-    )
+    ranges = [(tensor.dtype, *_range(tensor.fill)) for tensor in tensors]
+    sizes = [math.prod(tensor.shape) for tensor in tensors]
+    if isinstance(case, ModelCase):
+        ranges += [("float32", 0.0, 1.0) for data in case.data if isinstance(data, Sample)]
+        sizes += [math.prod(node.shape) for node in case.graph.nodes]  # stands for the weights too
+    known = inputs_of(ranges, sizes=sizes)
     return replace(known, are_finite=False) if has_special_elements(case) else known
 
 

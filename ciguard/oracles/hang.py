@@ -132,7 +132,7 @@ def asks_for_much(case: Case) -> bool:
 
     Elements of tensors count too: they are sizes and counts as often as not. So does their number.
     """
-    values = [*case.arguments, *(value for _, value in case.keywords), *case.inputs]
+    values = [*case.values]
     while values:
         value = values.pop()
         match value:

@@ -43,7 +43,7 @@ def simplicity(case: Case) -> Simplicity:
     read (elements and characters), then the length of the JSON form; its text breaks ties, so that
     0 comes before 1 and the order is total and the same on every machine.
     """
-    parts = [*case.arguments, *case.inputs, *(value for _, value in case.keywords)]
+    parts = [*case.values]
     nodes = elements = 0
     while parts:
         value = parts.pop()

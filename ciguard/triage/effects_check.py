@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Passed, TupleValue
+from ciguard.domain import Passed, TupleValue, as_call
 from ciguard.execution import Effects, decode_effects
 from ciguard.triage.expectation import functions
 from ciguard.triage.literals import scalar
@@ -58,10 +58,10 @@ def effects_check(finding: Finding, source: Source) -> tuple[str, list[str]]:
         finding: a differential one of a kind among `EFFECTS`.
         source: takes the arguments.
     """
-    calls = source.kept_call(finding.case)
+    calls = source.kept_call(as_call(finding.case))
     effects = _of_reference(finding)
     if finding.kind == "mutation":
-        case = finding.case
+        case = as_call(finding.case)
         given = (*case.arguments, *(value for _, value in case.keywords), *case.inputs)
         look = _MUTATION.strip().format(fresh=source.expression(TupleValue(given)))
         helpers = f"{_PARTS.lstrip()}\n\n{functions(source.writer)}"

@@ -191,7 +191,7 @@ def _within_package(file: str, packages: set[str]) -> str:
 def texts_of(case: Case) -> tuple[str, ...]:
     """Return every string among a case's arguments: what a message may quote back."""
     found: list[str] = []
-    pending: list[Value] = [*case.arguments, *case.inputs, *(value for _, value in case.keywords)]
+    pending: list[Value] = [*case.values]
     while pending:
         match pending.pop():
             case LiteralValue(str() as text):

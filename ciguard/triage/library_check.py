@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Passed, dtypes
+from ciguard.domain import Passed, as_call, dtypes
 from ciguard.execution import Container, Tensor, decode_outputs
 from ciguard.oracles import equivalent, inputs_in, returned_part, tensors_of
 from ciguard.triage.expectation import functions, tolerances
@@ -47,7 +47,7 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
         msg = f"{call.api}: its outcome holds no tensor"
         raise ValueError(msg)
     kind = _ROUNDED if expected.dtype in dtypes.EPSILON else _EXACT
-    types = (expected.dtype, *(tensor.dtype for tensor in tensors_of(finding.case)))
+    types = (expected.dtype, *(tensor.dtype for tensor in tensors_of(as_call(finding.case))))
     known = tolerances(inputs_in(finding.case), count=expected.elements.size)
     allowed = max(known.get(dtype, 0.0) for dtype in types)
     numbers = ", ".join(element(value) for value in expected.elements)
@@ -80,7 +80,7 @@ def equivalent_lines(finding: Finding, *, other: str) -> list[str]:
 
 
 def _equivalent(finding: Finding, other: str) -> ApiCall:
-    call = equivalent(finding.case, other)
+    call = equivalent(as_call(finding.case), other)
     if call is None:
         msg = f"{finding.api} has no equivalent of {other or 'the other library'} for this call"
         raise ValueError(msg)

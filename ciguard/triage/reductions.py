@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
+    ApiCall,
     ArrayValue,
     CallValue,
     DictValue,
@@ -24,6 +25,7 @@ from ciguard.triage.simpler import (
     simpler_scalars,
     simpler_together,
 )
+from ciguard.triage.simpler_models import simpler_models
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,11 +39,12 @@ def reductions(case: Case) -> list[Case]:
     Every one is less by `simplicity`, so whoever follows them comes to an end.
     """
     limit = simplicity(case)
-    found = {simplicity(variant): variant for variant in _variants(case)}
+    variants = _variants(case) if isinstance(case, ApiCall) else simpler_models(case)
+    found = {simplicity(variant): variant for variant in variants}
     return [found[key] for key in sorted(found) if key < limit]
 
 
-def _variants(case: Case) -> Iterator[Case]:
+def _variants(case: ApiCall) -> Iterator[ApiCall]:
     if case.relation:
         yield replace(case, relation="")
     keywords = dict(case.keywords)
@@ -63,12 +66,12 @@ def _variants(case: Case) -> Iterator[Case]:
         yield _changed(case, change)
 
 
-def _arrays(case: Case) -> list[AnyArray]:
+def _arrays(case: ApiCall) -> list[AnyArray]:
     values = [*case.arguments, *case.inputs, *(value for _, value in case.keywords)]
     return [value for value in values if isinstance(value, TensorValue | ArrayValue)]
 
 
-def _changed(case: Case, change: Callable[[AnyArray], Value]) -> Case:
+def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
     """Return the case with every array that is an argument changed at once."""
 
     def changed(value: Value) -> Value:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
+    Check,
     Crashed,
     Errored,
     Exhausted,
     Hung,
+    ModelCase,
     PairKind,
     Passed,
     Rejected,
+    as_call,
     visible,
 )
 from ciguard.files import read_text
-from ciguard.oracles import SLOW, inputs_in, is_measured
+from ciguard.oracles import SLOW, inputs_in, is_measured, precision_of
 from ciguard.targets import EAGER
 from ciguard.triage import arrays
 from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
 from ciguard.triage.library_check import equivalent_lines, library_check
 from ciguard.triage.literals import is_name, scalar
+from ciguard.triage.model_script import compared, model_statements
 from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.timing import measurement, modules, timing
@@ -36,10 +40,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.domain import Bucket, Finding, Outcome
+    from ciguard.oracles import Inputs
 
 _COMMENT_WIDTH = 96
 _MOST_SCRIPT = 1 << 20
 _MOST_MESSAGE = 600
+_SLACK = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,19 +91,46 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
 
 def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, list[str]]:
     """Return the definitions before the call, and the call with what follows."""
+    if isinstance(finding.case, ModelCase):
+        return _model_body(finding.case, finding, source)
     if finding.oracle == "metamorphic":
-        calls, before, after = twin_check(finding.case, source)
+        calls, before, after = twin_check(as_call(finding.case), source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
     if finding.oracle == "differential" and finding.kind in EFFECTS:
         return effects_check(finding, source)
     finish = [line for line in [source.writer.finish] if line]
     in_mode = hint.mode != EAGER
-    calls = source.call_in_mode(finding.case, hint.mode) if in_mode else source.call(finding.case)
+    call = as_call(finding.case)
+    calls = source.call_in_mode(call, hint.mode) if in_mode else source.call(call)
     if is_measured(finding):
         return "", [timing(finding, [*calls, *finish])]
     calls += [*twin_call(finding.case, source), *finish]
     before, after_error, after = _around_call(finding, source, hint)
     return before, [*_indented_try(calls, after_error), after]
+
+
+def _model_body(case: ModelCase, finding: Finding, source: Source) -> tuple[str, list[str]]:
+    """Return the definitions before the run of a layer graph, and the run with what follows."""
+    definitions, statements = model_statements(case, source)
+    reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
+    if case.check is Check.SAVE:
+        return "\n\n\n".join(definitions), statements
+    if finding.pair is PairKind.NONE or reference is None:
+        shown = 'print("returned:", result)\nprint("The defect did not show.")'
+        return "\n\n\n".join(definitions), [*statements, shown]
+    before, after_error, after = comparison(
+        compared(case, reference),
+        name=without_local_paths(finding.targets[0]),
+        writer=source.writer,
+        inputs=_lenient(precision_of(case)),
+    )
+    body = _indented_try(statements, after_error)
+    return "\n\n\n".join(filter(None, [before, *definitions])), [*body, after]
+
+
+def _lenient(inputs: Inputs) -> Inputs:
+    """Return the precision that a script allows, which has one for parts of all sizes."""
+    return replace(inputs, condition=_SLACK * inputs.condition)
 
 
 def _module(finding: Finding, hint: EnvironmentHint) -> str:

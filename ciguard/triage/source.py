@@ -9,10 +9,10 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
+    ApiCall,
     ArrayValue,
     CallKind,
     CallValue,
-    Case,
     DictValue,
     DtypeValue,
     ListValue,
@@ -60,7 +60,7 @@ class Source:
     lifted: list[str] | None = None
     """While a call in a mode is written: the names of its tensors, which are no part of it."""
 
-    def call_in_mode(self, case: Case, mode: str) -> list[str]:
+    def call_in_mode(self, case: ApiCall, mode: str) -> list[str]:
         """Return the statement that makes the call in a mode and binds `result`.
 
         The call becomes a function of its tensors, as the worker makes one of it. Where nothing is
@@ -92,11 +92,11 @@ class Source:
         self.assignments += filter(None, [*made, definition])
         return [run]
 
-    def _layer(self, case: Case) -> str:
+    def _layer(self, case: ApiCall) -> str:
         arguments = self._arguments(case.arguments, case.keywords)
         return _bound("layer", self.name_of(case.api), arguments)
 
-    def call(self, case: Case) -> list[str]:
+    def call(self, case: ApiCall) -> list[str]:
         """Return the statements that make the call and bind `result`."""
         if case.kind is CallKind.LAYER and case.inputs:
             layer = self._layer(case)
@@ -107,7 +107,7 @@ class Source:
             return self._method(case.api, arguments)
         return [_bound("result", self.name_of(case.api), arguments)]
 
-    def kept_call(self, case: Case) -> list[str]:
+    def kept_call(self, case: ApiCall) -> list[str]:
         """Return the statements that make the call and bind `kept` to its arguments after it."""
         values = ", ".join(map(self.expression, case.arguments))
         keywords = ", ".join(f"{k!a}: {self.expression(v)}" for k, v in case.keywords)

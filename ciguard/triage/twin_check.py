@@ -5,11 +5,12 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from ciguard.domain import as_call
 from ciguard.oracles import RELATIONS, Compares, Observes, inputs_in, tensors_of
 from ciguard.triage.expectation import functions, tolerances
 
 if TYPE_CHECKING:
-    from ciguard.domain import Case
+    from ciguard.domain import ApiCall, Case
     from ciguard.triage.source import Source
 
 _ANY_TYPE = "number"
@@ -32,14 +33,14 @@ except Exception as error:
 def twin_call(case: Case, source: Source) -> list[str]:
     """Return the statements of the twin alone: a process that died may have died in it."""
     relation = RELATIONS.items().get(case.relation)
-    twin = relation.twin(case) if relation is not None else None
+    twin = relation.twin(as_call(case)) if relation is not None else None
     if twin is None:
         return []
     seed = source.writer.seed.format(seed=int(case.seed))
     return [*filter(None, [seed]), f"twin = {source.expression(twin)}"]
 
 
-def twin_check(case: Case, source: Source) -> tuple[list[str], str, str]:
+def twin_check(case: ApiCall, source: Source) -> tuple[list[str], str, str]:
     """Return the source text of a call and of the comparison with its twin.
 
     Args:

@@ -29,6 +29,7 @@ from ciguard.domain import (
     TargetReady,
     TargetUnavailable,
     Verdict,
+    as_call,
 )
 
 ONE, TWO = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
@@ -95,7 +96,7 @@ def executed(events: list[Event]) -> list[tuple[str, str, dict[str, int]]]:
 
 def numbers_of(bucket: Bucket) -> list[object]:
     case = bucket.finding.case
-    values = [*case.arguments, *(value for _, value in case.keywords)]
+    values = [*case.values]
     return [value.value for value in values if isinstance(value, LiteralValue)]
 
 
@@ -308,7 +309,7 @@ def test_what_is_new_is_shown_by_a_case_that_leaves_nothing_out(campaign: Campai
 @pytest.mark.usefixtures("campaign")
 def test_a_bucket_is_minimised_on_request(campaign: Campaign) -> None:
     (bucket,) = end(campaign(targets=(ONE,), api=("planted.fragile",))).buckets
-    case = replace(bucket.finding.case, arguments=(LiteralValue(-7000),))
+    case = replace(as_call(bucket.finding.case), arguments=(LiteralValue(-7000),))
     large = replace(bucket, finding=replace(bucket.finding, case=case))
     fixed = replace(
         large, finding=replace(large.finding, case=replace(case, arguments=(LiteralValue(1),)))
@@ -317,7 +318,7 @@ def test_a_bucket_is_minimised_on_request(campaign: Campaign) -> None:
     found = minimise(large, Config(targets=(ONE,), budget_s=30.0))
 
     assert found is not None
-    assert found.bucket.finding.case.arguments == (LiteralValue(-1),)
+    assert found.bucket.finding.case.values == (LiteralValue(-1),)
     assert "planted.fragile(-1)" in found.script
     assert minimise(fixed, Config(targets=(ONE,))) is None
 

@@ -13,8 +13,10 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker import models
 from ciguard.execution.worker.build import Builder
 from ciguard.execution.worker.summarise import COMPACT, Summariser
+from ciguard.targets.adapters import contract
 
 if TYPE_CHECKING:
     import socket
@@ -24,12 +26,17 @@ DONE, FULL, STARTED = b"D", b"F", b"S"
 GO_ON = b"A"
 LENGTH = struct.Struct("<I")
 
+MODEL = "model"
+"""Second member of a case that runs a layer graph (`ciguard.domain.MODEL`)."""
 OBSERVED, TWIN = 9, 10
 """Places in a case that is tried with a relation: what is looked at, and the other computation."""
 
 _MOST_MESSAGE = 2000
 _MOST_FRAMES = 12
-_OWN_FILES = os.path.dirname(os.path.abspath(__file__))
+_OWN_FILES = (
+    os.path.dirname(os.path.abspath(__file__)),
+    os.path.dirname(os.path.abspath(contract.__file__)),
+)
 
 
 def receive_exactly(connection: socket.socket, count: int) -> bytes:
@@ -75,9 +82,27 @@ class Executor:
             Status and payload of its record, see `cell`.
         """
         try:
-            return self._execute(case)
+            return self._execute_model(case[2]) if case[1] == MODEL else self._execute(case)
         finally:
             self._builder.forget()
+
+    def _execute_model(self, case: dict[str, Any]) -> tuple[int, bytes]:
+        """Run one layer graph. `case` is the third member of an encoded `ModelCase`."""
+        try:
+            self._adapter.reset(case.get("seed", 0))
+            run = models.prepare(case)
+        except Exception as error:  # noqa: BLE001 - the case is at fault, or numpy is out of memory
+            return self._raised(error, unbuilt=True)
+        try:
+            output = self._adapter.run_model(run)
+            return cells.PASSED, models.encode(output, self._adapter)
+        except contract.CannotComputeError as error:
+            return self._raised(error, unbuilt=True)
+        except contract.LayerError as error:
+            where = f"layer {error.node!r}: "
+            return self._raised(error.cause, unbuilt=error.unbuilt, where=where)
+        except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
+            return self._raised(error, unbuilt=False)
 
     def _execute(self, case: list[Any]) -> tuple[int, bytes]:
         api, kind, arguments, keywords, inputs, seed = case[:6]
@@ -128,10 +153,10 @@ class Executor:
     def _told(self, error: BaseException) -> str:
         return str(error)
 
-    def _raised(self, error: BaseException, *, unbuilt: bool) -> tuple[int, bytes]:
+    def _raised(self, error: BaseException, *, unbuilt: bool, where: str = "") -> tuple[int, bytes]:
         verdict = self._adapter.classify(error)
         name = type(error).__name__
-        message = self._message(error)
+        message = where + self._message(error)
         if verdict == "exhausted":
             return cells.EXHAUSTED, encoded_text([name, message])
         if unbuilt:

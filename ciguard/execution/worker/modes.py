@@ -59,10 +59,10 @@ class ModeExecutor(Executor):
         message: str = self._adapter.message(error)
         return message
 
-    def _raised(self, error: BaseException, *, unbuilt: bool) -> tuple[int, bytes]:
+    def _raised(self, error: BaseException, *, unbuilt: bool, where: str = "") -> tuple[int, bytes]:
         if not unbuilt and self._adapter.cannot_express(error):
             return cells.INEXPRESSIBLE, encoded_text([type(error).__name__, self._message(error)])
-        return super()._raised(error, unbuilt=unbuilt)
+        return super()._raised(error, unbuilt=unbuilt, where=where)
 
 
 class Call:

@@ -6,6 +6,7 @@ needs come with the request.
     request   {"op": "fork", "ticket": 1, "perturb": 0} + [connection, cell, log, stack]
               {"op": "measure", "ticket": 1, "perturb": 0} + [connection, cell, log, stack]
               {"op": "describe", "ticket": 2} + [output, log, stack]
+              {"op": "models", "ticket": 2} + [sources, output, log, stack]
               {"op": "script", "ticket": 1} + [script, log, stack]
               {"op": "kill", "pid": 1, "dump": true}
     report    {"ready": {…}} | {"failed": "why"}
@@ -105,6 +106,7 @@ class Server:
             "fork": self._work,
             "measure": self._measure,
             "describe": self._describe,
+            "models": self._models,
             "script": self._run_script,
         }
         self._perturb = request["perturb"]
@@ -173,6 +175,21 @@ class Server:
             for record in self._adapter.describe():
                 if lacks and "api" in record:
                     record["lacks"] = lacks
+                stream.write(json.dumps(record) + "\n")
+
+    def _models(self, given: Sequence[int]) -> None:
+        sources, output, log, stack = given
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        os.lseek(sources, 0, os.SEEK_SET)
+        with os.fdopen(sources, encoding="utf-8") as stream:
+            asked = json.load(stream)
+        if not any("folder" in source for source in asked):  # those download and keep what they got
+            confine.limit_output(self._settings["output_mib"])
+            if self._settings["confine"]:
+                confine.restrict_calls(processes=self._settings["processes"])
+        with os.fdopen(output, "w", encoding="utf-8") as stream:
+            for record in self._adapter.models(asked):
                 stream.write(json.dumps(record) + "\n")
 
     def _run_script(self, given: Sequence[int]) -> None:

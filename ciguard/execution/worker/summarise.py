@@ -42,8 +42,13 @@ _DTYPE_NAMES: dict[Any, str] = {}
 class Summariser:
     """Reads outputs with the adapter of one library."""
 
-    def __init__(self, adapter: Any) -> None:
+    def __init__(
+        self, adapter: Any, *, most_items: int = MOST_ITEMS, whole_bytes: int = WHOLE_BYTES
+    ) -> None:
+        """Read with `adapter`; take so many items of a container, and arrays of so many bytes."""
         self._read = adapter.read
+        self._most_items = most_items
+        self._whole_bytes = whole_bytes
         self._scalars: dict[type, Callable[[Any], Any]] = {
             type(None): lambda _: None,
             bool: lambda value: ["o", int(value)],
@@ -58,7 +63,7 @@ class Summariser:
         """Return the JSON text of an output."""
         read = self._read(output)
         if read is not None and "note" not in read:
-            return _tensor_text(read["dtype"], read["array"]).encode("ascii")
+            return _tensor_text(read["dtype"], read["array"], self._whole_bytes).encode("ascii")
         return COMPACT.encode(self.tree(output, 0)).encode("ascii")
 
     def encode_pair(self, output: Any, twin: list[Any]) -> bytes:
@@ -76,7 +81,7 @@ class Summariser:
             return self._tensor_tree(read)
         if isinstance(output, (np.ndarray, np.generic)):
             array = np.asarray(output)
-            return json.loads(_tensor_text(_dtype_name(array.dtype), array))
+            return _tensor_tree(_dtype_name(array.dtype), array, self._whole_bytes)
         if depth < DEEPEST:
             return self._container(output, depth + 1)
         return ["O", type(output).__name__]
@@ -84,12 +89,12 @@ class Summariser:
     def _container(self, output: Any, depth: int) -> Any:
         name = type(output).__name__
         if isinstance(output, (list, tuple)):
-            items = [self.tree(item, depth) for item in output[:MOST_ITEMS]]
+            items = [self.tree(item, depth) for item in output[: self._most_items]]
             return ["L", name, items, len(output)]
         if isinstance(output, dict):
             pairs: list[tuple[str, Any]] = [
                 (_visible(str(key)), self.tree(output[key], depth))
-                for key in list(output)[:MOST_ITEMS]
+                for key in list(output)[: self._most_items]
             ]
             return ["M", name, pairs, len(output)]
         if isinstance(output, (int, float, complex, str, bytes)):
@@ -100,18 +105,27 @@ class Summariser:
     def _tensor_tree(self, read: dict[str, Any]) -> Any:
         if "note" in read:
             return ["N", read["dtype"], list(read.get("shape", ())), read["note"]]
-        return json.loads(_tensor_text(read["dtype"], read["array"]))
+        return _tensor_tree(read["dtype"], read["array"], self._whole_bytes)
 
 
-def _tensor_text(dtype: str, array: Any) -> str:
+def _tensor_text(dtype: str, array: Any, whole_bytes: int) -> str:
     shape = str(list(array.shape))
     if array.dtype.kind == "O":
         items = [_visible(str(item)) for item in array.ravel()[:MOST_ITEMS].tolist()]
         return f'["N","{dtype}",{shape},{json.dumps(json.dumps(items))}]'
-    if array.nbytes > WHOLE_BYTES:
+    if array.nbytes > whole_bytes:
         return f'["D","{dtype}",{shape},{json.dumps(_digest(array))}]'
-    data = binascii.b2a_base64(array.tobytes(), newline=False).decode("ascii")
-    return f'["T","{dtype}",{shape},"{data}"]'
+    return f'["T","{dtype}",{shape},"{_whole(array)}"]'
+
+
+def _tensor_tree(dtype: str, array: Any, whole_bytes: int) -> Any:
+    if array.dtype.kind == "O" or array.nbytes > whole_bytes:
+        return json.loads(_tensor_text(dtype, array, whole_bytes))
+    return ["T", dtype, list(array.shape), _whole(array)]
+
+
+def _whole(array: Any) -> str:
+    return binascii.b2a_base64(array.tobytes(), newline=False).decode("ascii")
 
 
 def _digest(array: Any) -> dict[str, Any]:

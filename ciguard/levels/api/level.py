@@ -7,6 +7,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ciguard.domain import as_call
 from ciguard.levels.api.guided import MOST_NOTED, GuidedGenerator
 from ciguard.levels.api.mix import FIRST_ROUND, LATER_ROUNDS
 from ciguard.levels.contract import Batch
@@ -71,7 +72,8 @@ class ApiLevel:
         """Return what the outcomes of a batch teach; nothing where enough was learned."""
         if self._taught[batch.api] >= MOST_NOTED:
             return None
-        found = self._generator(self._places[batch.api]).lesson(batch.cases, outcomes)
+        calls = [*map(as_call, batch.cases)]
+        found = self._generator(self._places[batch.api]).lesson(calls, outcomes)
         self._taught[batch.api] += found.noted
         return found
 

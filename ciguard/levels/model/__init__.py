@@ -1,1 +1,1 @@
-"""Level `model`: guided mutation of layer graphs (LEMON)."""
+"""Level `model`: mutants of layer graphs, run on several targets and compared."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Evidence
+from ciguard.domain import ApiCall, Evidence
 from ciguard.knowledge import Source
 from ciguard.oracles.laws.demands import breach
 
@@ -34,6 +34,8 @@ def _broken(law: Law, case: Case) -> str:
 
 def _argument(case: Case, law: Law) -> Value | None:
     """Return what a call gives a parameter; None if it leaves it out or replaces it."""
+    if not isinstance(case, ApiCall):
+        return None
     named = dict(case.keywords)
     if not _REPLACED.get(law.parameter, frozenset()).isdisjoint(named):
         return None

@@ -25,7 +25,7 @@ from ciguard.oracles.comparison import Difference, compare_outputs
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json
+    from ciguard.domain import Case, Json
     from ciguard.oracles.tolerance import Inputs
 
 
@@ -178,24 +178,26 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
     )
 
 
-def is_whole(case: ApiCall) -> bool:
+def is_whole(case: Case) -> bool:
     """Whether the case is a call alone, or its relation is installed and says something of it.
 
     A relation may come from a package, and a later version may say nothing of the call any more.
     """
-    if not case.relation:
+    if not case.relation or not isinstance(case, ApiCall):
         return True
     relation = RELATIONS.items().get(case.relation)
     return relation is not None and relation.twin(case) is not None
 
 
-def encode(case: ApiCall) -> bytes:
+def encode(case: Case) -> bytes:
     """Return a case as the worker reads it: with its twin, if it is tried with a relation.
 
     A stored case may name a relation of a package that is not installed: the call runs alone then.
     """
     encoded: list[Json] = case_to_json(case)
-    relation = RELATIONS.items().get(case.relation) if case.relation else None
+    if not case.relation or not isinstance(case, ApiCall):
+        return _COMPACT.encode(encoded).encode("ascii")
+    relation = RELATIONS.items().get(case.relation)
     twin = relation.twin(case) if relation is not None else None
     if relation is not None and twin is not None:
         encoded += [relation.observes.value, value_to_json(twin)]

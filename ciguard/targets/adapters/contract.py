@@ -6,7 +6,14 @@ Runs in a target's interpreter (Python 3.9 and later, standard library and numpy
 from __future__ import annotations
 
 import importlib
-from typing import Any, Callable, Iterator, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import (  # noqa: UP035 - Python 3.9 in the target
+    Any,
+    Callable,
+    Iterable,
+    Iterator,
+    NamedTuple,
+    Sequence,
+)
 
 REJECTED = "rejected"
 ERRORED = "errored"
@@ -14,6 +21,34 @@ EXHAUSTED = "exhausted"
 
 INTERNAL_PYTHON_ERRORS = (NameError, RecursionError, SystemError, UnboundLocalError)
 """Raised by a defect in library code, whatever the user passed."""
+
+
+class CannotComputeError(NotImplementedError):
+    """The target cannot do what a case asks for; that is no fault of the library."""
+
+
+class LayerError(Exception):
+    """What a library raised in one layer of a model."""
+
+    def __init__(self, node: str, cause: Exception, *, unbuilt: bool) -> None:
+        super().__init__(f"layer {node!r}: {cause}")
+        self.node = node
+        self.cause = cause
+        self.unbuilt = unbuilt
+        """Whether there is no such layer in this version, or none with these arguments."""
+
+
+class ModelRun(NamedTuple):
+    """One run of one layer graph, its data already made."""
+
+    case: dict[str, Any]
+    """Third member of the JSON form of a `ciguard.domain.ModelCase`."""
+    data: Sequence[Any]
+    """A numpy array for each input of the graph, in order."""
+    truth: Any
+    """What the first output ought to be: a numpy array."""
+    weights: Callable[..., list[Any]]
+    """Makes a layer's weights, see `ciguard.execution.worker.layer_weights.arrays`."""
 
 
 class Adapter:
@@ -60,6 +95,14 @@ class Adapter:
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public API, as JSON of `ciguard.domain.records.ApiRecord`."""
+        raise NotImplementedError
+
+    def models(self, sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield one record per seed model: its graph as data, or why there is none.
+
+        Only for libraries whose models are graphs of layers; see
+        `ciguard.targets.adapters.keras_seeds`.
+        """
         raise NotImplementedError
 
     def resolve(self, path: str) -> Any:
@@ -159,6 +202,18 @@ class Adapter:
 
         Nothing by default.
         """
+
+    def run_model(self, run: ModelRun) -> Any:
+        """Run a layer graph and return what its check compares, by name.
+
+        Raises:
+            CannotComputeError: if the target cannot run it, as most libraries cannot.
+            LayerError: whatever the library raises in a layer.
+            Exception: whatever else the library raises.
+        """
+        del run
+        msg = f"{self.module} runs no layer graphs"
+        raise CannotComputeError(msg)
 
     def synchronise(self) -> None:
         """Wait until the device has finished; nothing to do on a CPU."""

@@ -11,7 +11,7 @@ from ciguard.targets.adapters import contract, keras_state
 from ciguard.targets.adapters.global_state import GlobalState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _BACKENDS = ("tensorflow", "torch", "jax")
 """In the order that Keras itself prefers them."""
@@ -34,6 +34,7 @@ class KerasAdapter(contract.Adapter):
         self._backend: contract.Adapter = module.ADAPTER()
         self._backend.load(device)
         self._keras: Any = importlib.import_module("keras")
+        self._models: Any = importlib.import_module("ciguard.targets.adapters.keras_models")
         self._variable = self._keras.Variable
         self._symbol = self._keras.KerasTensor
         self._state = GlobalState(keras_state.pieces())
@@ -42,6 +43,11 @@ class KerasAdapter(contract.Adapter):
         """Yield one record per public function and per class whose objects are called."""
         catalogue = importlib.import_module("ciguard.targets.adapters.keras_catalogue")
         yield from catalogue.describe()
+
+    def models(self, sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield one record per seed model."""
+        seeds = importlib.import_module("ciguard.targets.adapters.keras_seeds")
+        yield from seeds.describe_models(sources)
 
     def tensor(self, array: Any, dtype: str) -> Any:
         """Return a tensor of the backend."""
@@ -70,6 +76,15 @@ class KerasAdapter(contract.Adapter):
         """Restore Keras and its backend."""
         self._state.restore()
         self._backend.reset(seed)
+
+    def run_model(self, run: contract.ModelRun) -> Any:
+        """Run a layer graph; see `keras_models.run`.
+
+        Raises:
+            CannotComputeError: if the backend lacks the type that it is to be computed in.
+            LayerError: whatever Keras raises in a layer.
+        """
+        return self._models.run(self, run)
 
     def synchronise(self) -> None:
         """Wait until the device has finished."""

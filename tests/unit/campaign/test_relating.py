@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from campaign_examples import ONE, call, group, member
 
 from ciguard.campaign.relating import Relating
-from ciguard.domain import CallKind, Intent, Special, TensorValue, Uniform
+from ciguard.domain import CallKind, Intent, Special, TensorValue, Uniform, as_call
 from ciguard.levels import Batch
 from ciguard.oracles.relations import KEPT_ARGUMENTS, REPETITION
 
@@ -34,7 +34,7 @@ def test_a_fourth_of_the_conforming_calls_is_tried_with_a_relation() -> None:
 
     tried = [case for case in related.cases if case.relation]
     assert len(tried) == COUNT // 4
-    assert {replace(case, relation="") for case in related.cases} == set(batch().cases)
+    assert {replace(as_call(case), relation="") for case in related.cases} == set(batch().cases)
 
 
 def test_each_relation_of_an_api_has_its_turn() -> None:

@@ -8,7 +8,7 @@ from baseline_examples import record
 from campaign_examples import ONE, TWO, group, member
 
 from ciguard.campaign.replay import Replays
-from ciguard.domain import Exhausted, Intent, Passed, Rejected, Resource, Stage
+from ciguard.domain import Exhausted, Intent, Passed, Rejected, Resource, Stage, as_call
 from ciguard.execution import Result
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Desk:
 
 def stored(relation: str) -> BaselineRecord:
     plain = record()
-    case = replace(plain.exhibit.case, api="planted.double", relation=relation)
+    case = replace(as_call(plain.exhibit.case), api="planted.double", relation=relation)
     exhibit = replace(plain.exhibit, library="planted", api="planted.double", case=case)
     return replace(plain, exhibit=exhibit)
 
@@ -58,7 +58,7 @@ def test_only_what_conforms_is_replayed_in_a_mode(intent: Intent, targets: list[
     traced.identity = replace(traced.identity, mode="trace")
     tested = group(member(ONE, "planted.double"), traced)
     met = stored("")
-    case = replace(met.exhibit.case, intent=intent)
+    case = replace(as_call(met.exhibit.case), intent=intent)
 
     Replays(cast("Dispatcher", desk), {"planted": tested}).start(
         [replace(met, exhibit=replace(met.exhibit, case=case))]

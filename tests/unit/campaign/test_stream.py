@@ -275,7 +275,7 @@ def test_a_mode_gets_a_few_conforming_cases_and_its_eager_reference_the_same() -
     ((batch,), proposed) = play(played, chance())
 
     assert {target for target, _ in proposed} == {ONE, TWO} == set(batch.outcomes)
-    assert [case.arguments for case in batch.cases] == [(LiteralValue(n),) for n in (3, 5, 7, 9)]
+    assert [case.values for case in batch.cases] == [(LiteralValue(n),) for n in (3, 5, 7, 9)]
 
 
 def eager(tested: Group) -> Stream:

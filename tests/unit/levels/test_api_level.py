@@ -26,6 +26,7 @@ from ciguard.domain import (
     LiteralValue,
     TensorValue,
     TupleValue,
+    as_call,
     case_from_json,
     case_to_json,
     record_from_json,
@@ -38,7 +39,7 @@ from ciguard.values import Scope, problem
 
 def _calls(*records: object, count: int = 200, seed: int = 0) -> list[ApiCall]:
     level = ApiLevel(records, seed)  # type: ignore[arg-type]
-    return [case for index in range(count) for case in level.cases(index).cases]
+    return [as_call(case) for index in range(count) for case in level.cases(index).cases]
 
 
 def test_the_level_is_registered_and_fulfils_its_contract() -> None:
@@ -56,7 +57,7 @@ def test_a_batch_holds_cases_of_one_api() -> None:
     batch = ApiLevel(ALL, 1).cases(3)
 
     assert {case.api for case in batch.cases} == {batch.api}
-    assert {case.kind for case in batch.cases} == {batch.kind}
+    assert {as_call(case).kind for case in batch.cases} == {batch.kind}
     assert len(batch.cases) == 16
 
 

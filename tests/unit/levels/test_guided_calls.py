@@ -20,6 +20,7 @@ from ciguard.domain import (
     Rejected,
     TensorValue,
     Value,
+    as_call,
     record_from_json,
 )
 from ciguard.knowledge import understand
@@ -68,11 +69,12 @@ def outcomes(
     seen = []
     for index in range(batches):
         batch = level.cases(index)
-        came = [library(case) for case in batch.cases]
+        calls = [*map(as_call, batch.cases)]
+        came = [library(call) for call in calls]
         lesson = level.lesson(batch, came)
         if lesson is not None:
             level.learn(batch.api, lesson)
-        seen += list(zip(batch.cases, came, strict=True))
+        seen += list(zip(calls, came, strict=True))
     return seen
 
 
@@ -133,14 +135,14 @@ def test_what_an_earlier_campaign_learned_is_used_from_the_first_call() -> None:
     first = ApiLevel([PICKY], 0)
     for index in range(30):
         batch = first.cases(index)
-        lesson = first.lesson(batch, [picky(case) for case in batch.cases])
+        lesson = first.lesson(batch, [picky(as_call(case)) for case in batch.cases])
         assert lesson is not None
         first.learn(batch.api, lesson)
 
     second = ApiLevel([PICKY, SUM], 1)
     second.recall(first.learned())
 
-    cases = [case for index in range(20) for case in second.cases(index).cases]
+    cases = [as_call(case) for index in range(20) for case in second.cases(index).cases]
     assert share_passed([(c, picky(c)) for c in cases if c.api == PICKY.api]) > 0.6
     assert second.learned()[PICKY.api].noted == 480
 
@@ -160,9 +162,9 @@ def test_the_arguments_of_a_call_are_read_back_by_parameter(record: ApiRecord, i
     generator = CallGenerator(understand(record))
     level = ApiLevel([record], 0)
 
-    for call in level.cases(index).cases:
+    for call in map(as_call, level.cases(index).cases):
         values = generator.arguments(call)
-        flat: list[Value] = [*call.arguments, *(value for _, value in call.keywords), *call.inputs]
+        flat: list[Value] = [*call.values]
         given_values = [v for name, v in values.items() if name != "size"]
         assert all(value in flat for value in given_values)
         assert set(values) <= set(generator.names)

@@ -86,7 +86,7 @@ def judged(matrix: TensorValue, one: Compute, other: Compute) -> tuple[Finding, 
     """Return the finding of a call on two targets, and whether rounding explains it."""
     call = case(matrix)
     (finding,) = judge(call, on_both(matrix, one, other), subject())
-    (moved,) = nudged(call, 1).arguments
+    (moved,) = nudged(call, 1).values
     near = on_both(moved, one, other)
     return finding, is_rounding(finding, {name: [outcome] for name, outcome in near.items()})
 
@@ -160,7 +160,7 @@ def test_every_element_moves_by_one_rounding(
 ) -> None:
     tensor = TensorValue(dtype, (2, 3), Uniform(seed, *span))
 
-    (moved,) = nudged(case(tensor), seed).arguments
+    (moved,) = nudged(case(tensor), seed).values
 
     assert isinstance(moved, TensorValue)
     before, after = (elements_of(value).astype("float64") for value in (tensor, moved))
@@ -182,17 +182,17 @@ def test_every_element_moves_by_one_rounding(
     ],
 )
 def test_what_is_exact_or_too_large_stays_as_it_is(value: Value) -> None:
-    assert nudged(case(value), 1).arguments == (value,)
+    assert nudged(case(value), 1).values == (value,)
 
 
 def test_the_numbers_of_a_call_move_where_it_has_no_tensors() -> None:
-    alone = nudged(case(LiteralValue(0.5)), 1).arguments[0]
+    alone = nudged(case(LiteralValue(0.5)), 1).values[0]
     beside = nudged(case(TensorValue("float32", (1,), Constant(1.0)), LiteralValue(0.5)), 1)
 
     assert isinstance(alone, LiteralValue)
     assert isinstance(alone.value, float)
     assert 0 < abs(alone.value - 0.5) <= 0.5 * 2.0**-23
-    assert beside.arguments[1] == LiteralValue(0.5)
+    assert beside.values[1] == LiteralValue(0.5)
 
 
 def test_tensors_inside_of_lists_and_objects_move_too_and_nan_stays() -> None:
@@ -204,7 +204,7 @@ def test_tensors_inside_of_lists_and_objects_move_too_and_nan_stays() -> None:
         TensorValue("float64", (3,), Special(4)),
     )
 
-    moved = nudged(case(*held), 3).arguments
+    moved = nudged(case(*held), 3).values
 
     assert all(one != other for one, other in zip(held[:3], moved[:3], strict=True))
     assert repr(moved).count("nan") >= repr(held).count("nan")
@@ -225,7 +225,7 @@ def test_a_gradient_that_is_wrong_at_one_point_only_has_met_a_kink() -> None:
     call = replace(case(tied, tied), api="torch.maximum", relation="numeric gradient")
     (finding,) = MetamorphicOracle().judge(call, {OLD: FAILED}, subject())
 
-    one, other = nudged(call, 1).arguments
+    one, other = nudged(call, 1).values
 
     assert may_be_rounding(finding)
     assert one != other

@@ -43,7 +43,7 @@ def test_the_simplest_case_represents_the_bucket() -> None:
     buckets.add(crash(case=call(TensorValue("complex64", (3, 4), Special(1)))))
     bucket = buckets.add(crash(case=call(LiteralValue(1))))
 
-    assert bucket.finding.case.arguments == (LiteralValue(1),)
+    assert bucket.finding.case.values == (LiteralValue(1),)
     assert bucket.count == 2
 
 

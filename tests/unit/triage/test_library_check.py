@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from finding_examples import call, finding
 
-from ciguard.domain import Constant, Finding, LiteralValue, PairKind, Passed, TensorValue
+from ciguard.domain import Constant, Finding, LiteralValue, PairKind, Passed, TensorValue, as_call
 from ciguard.triage import EnvironmentHint, fingerprint, script
 
 HINT = EnvironmentHint(install=("jax==0.10.2",), other_library="torch")
@@ -62,7 +62,7 @@ def test_integers_must_be_equal() -> None:
     met = difference("jax.numpy.cumsum", outputs=b'["T","int64",[1],"AQAAAAAAAAA="]')
     whole = TensorValue("int32", (1,), Constant(1))
     axis = ("axis", LiteralValue(0))
-    met = replace(met, case=replace(met.case, arguments=(whole,), keywords=(axis,)))
+    met = replace(met, case=replace(as_call(met.case), arguments=(whole,), keywords=(axis,)))
 
     text = script(met, environment_hint=HINT)
 

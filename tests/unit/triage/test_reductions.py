@@ -23,6 +23,7 @@ from ciguard.domain import (
     TupleValue,
     Uniform,
     Value,
+    as_call,
 )
 from ciguard.triage import reductions, simplicity
 from ciguard.triage.arrays import content
@@ -86,7 +87,7 @@ CASES = st.builds(
 
 def minimal(case: ApiCall, fails: Callable[[ApiCall], bool]) -> ApiCall:
     """Follow the first variant that fails, to the end."""
-    while better := next((variant for variant in reductions(case) if fails(variant)), None):
+    while better := next(filter(fails, map(as_call, reductions(case))), None):
         case = better
     return case
 
@@ -107,7 +108,7 @@ def test_variants_lead_to_an_end(case: ApiCall) -> None:
 @given(CASES)
 def test_explicit_elements_fit_their_shape(case: ApiCall) -> None:
     for variant in reductions(case):
-        for value in variant.arguments:
+        for value in variant.values:
             if isinstance(value, TensorValue) and isinstance(value.fill, Explicit):
                 count = 1
                 for size in value.shape:
@@ -124,8 +125,8 @@ def test_what_is_left_is_what_the_failure_needs(api_seed: int) -> None:
     )
 
     def fails(variant: ApiCall) -> bool:
-        tensors = [v for v in variant.arguments if isinstance(v, TensorValue)]
-        lists = [v for v in variant.arguments if isinstance(v, ListValue)]
+        tensors = [v for v in variant.values if isinstance(v, TensorValue)]
+        lists = [v for v in variant.values if isinstance(v, ListValue)]
         numbers = [i.value for v in lists for i in v.items if isinstance(i, LiteralValue)]
         is_large = any(isinstance(n, int) and n <= -10_000 for n in numbers)
         return is_large and any(len(v.shape) >= 2 for v in tensors)
@@ -141,7 +142,7 @@ def test_an_empty_tensor_is_no_variant_of_one_with_elements() -> None:
     shapes = {
         value.shape
         for v in reductions(case)
-        for value in v.arguments
+        for value in v.values
         if isinstance(value, TensorValue)
     }
 
@@ -153,7 +154,7 @@ def test_arrays_that_must_fit_each_other_get_smaller_together() -> None:
     right = TensorValue("float32", (4, 5), Constant(0))
 
     def fails(variant: ApiCall) -> bool:
-        shapes = [v.shape for v in variant.arguments if isinstance(v, TensorValue)]
+        shapes = [v.shape for v in variant.values if isinstance(v, TensorValue)]
         return (
             len(shapes) == 2
             and len(shapes[0]) == 2 == len(shapes[1])
@@ -169,7 +170,7 @@ def test_one_element_of_each_array_stands_for_all() -> None:
     divisors = TensorValue("int32", (3,), Explicit((1, -1, 2)))
 
     def fails(variant: ApiCall) -> bool:
-        arrays = [v for v in variant.arguments if isinstance(v, TensorValue)]
+        arrays = [v for v in variant.values if isinstance(v, TensorValue)]
         if len(arrays) != 2 or any(a.dtype != "int32" for a in arrays):
             return False
         try:

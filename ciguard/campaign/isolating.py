@@ -1,0 +1,198 @@
+"""Isolating: from a model on which targets disagree to the one layer that brings it about.
+
+LEMON checks each of its findings by hand, with a model of one layer that is called with what the
+suspect was called with. Here that is a run like any other: a suspect alone, first on numbers in the
+range that its inputs had, then on the very inputs, brought back whole from the elected target. What
+shows there is a finding about that layer; what no layer shows alone is rounding that the model
+made much of, and is dropped. Only a model that ends differently on its targets is told as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, deque
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ArrayValue, Explicit, ModelCase, Outcome, Passed
+from ciguard.execution import Container, Job, Tensor, decode_outputs
+from ciguard.oracles import encode, isolated, judge, suspicion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.campaign.group import Group
+    from ciguard.campaign.stream import Executed
+    from ciguard.domain import Data, Finding
+    from ciguard.execution import Dispatcher, Result
+    from ciguard.oracles import Suspicion
+
+_MOST_UNDER_WAY = 2
+_MOST_WAITING = 64
+"""Doubts beyond that are dropped: the models to come raise them again."""
+_MOST_IN_VAIN = 3
+"""Times that one kind of layer is looked at alone and shows nothing, before it is left alone."""
+_MOST_FOUND = 6
+"""Findings about one kind of layer, check and symptom; more of them say nothing new."""
+_MODEL = "keras.Model"
+
+
+@dataclass(slots=True)
+class _Search:
+    doubt: Suspicion
+    group: Group
+    told_whole: list[Finding]
+    """What is found of the model as a whole, for want of a layer to blame."""
+    left: deque[str]
+    suspect: str = ""
+    case: ModelCase | None = None
+    """Under way; the whole model with a probe, or a layer alone."""
+    targets: tuple[str, ...] = ()
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    is_explicit: bool = False
+
+
+class Isolator:
+    """Looks at suspects on a dispatcher; the caller hands it the results that are its own."""
+
+    KEY = "isolate"
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._queue: deque[_Search] = deque()
+        self._under_way: dict[int, _Search] = {}
+        self._number = 0
+        self._in_vain: Counter[str] = Counter()
+        self._found: Counter[str] = Counter()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits and nothing is under way."""
+        return not self._queue and not self._under_way
+
+    def note(self, executed: Executed, group: Group) -> None:
+        """Take the runs of whole models, and keep those on which targets disagree."""
+        names = list(executed.outcomes)
+        rows = zip(*executed.outcomes.values(), strict=True)
+        for case, row in zip(executed.cases, rows, strict=True):
+            if not isinstance(case, ModelCase) or len(self._queue) >= _MOST_WAITING:
+                continue
+            outcomes = dict(zip(names, row, strict=True))
+            doubt = suspicion(case, outcomes)
+            if doubt is not None:
+                whole = judge(case, outcomes, group.subject(_MODEL))
+                self._queue.append(_Search(doubt, group, whole, deque(doubt.suspects)))
+
+    def pump(self) -> list[Finding]:
+        """Start as many searches as may be under way; return what ended without a layer."""
+        findings = []
+        while self._queue and len(self._under_way) < _MOST_UNDER_WAY:
+            findings += self._go_on(self._queue.popleft())
+        return findings
+
+    def _go_on(self, search: _Search) -> list[Finding]:
+        """Look at the next suspect; where there is none, return what is told of the model."""
+        while search.left:
+            name = search.left.popleft()
+            case = isolated(search.doubt, name)
+            if self._is_worth_it(case):
+                search.suspect, search.is_explicit = name, False
+                self._send(search, case, search.group.running_eagerly)
+                return []
+        return search.told_whole
+
+    def _is_worth_it(self, case: ModelCase) -> bool:
+        return self._in_vain[_kind(case)] < _MOST_IN_VAIN
+
+    def _send(self, search: _Search, case: ModelCase, targets: tuple[str, ...]) -> None:
+        search.case, search.targets, search.outcomes = case, targets, {}
+        self._number += 1
+        self._under_way[self._number] = search
+        encoded = encode(case)
+        for target in targets:
+            job = Job(target, (self.KEY, self._number), (encoded,), most_hangs=1)
+            self._dispatcher.add(job, urgent=True)  # what waits in queues is dropped between stages
+
+    def take(self, result: Result) -> Iterator[Finding]:
+        """Take the result of one of this isolator's jobs; return what it proves."""
+        number: int = result.job.key[1]  # type: ignore[index]
+        search = self._under_way.get(number)
+        if search is None:
+            return  # given up meanwhile
+        search.outcomes[result.job.target] = result.outcomes[0]
+        if len(search.outcomes) < len(search.targets):
+            return
+        del self._under_way[number]
+        yield from self._judge(search)
+
+    def _judge(self, search: _Search) -> Iterator[Finding]:
+        case = search.case
+        if case is None:
+            return
+        if case.probe:
+            data = _probed(search.outcomes[search.targets[0]])
+            if data:
+                search.is_explicit = True
+                alone = isolated(search.doubt, search.suspect, data)
+                self._send(search, alone, search.group.running_eagerly)
+            else:
+                yield from self._go_on(search)
+            return
+        findings = judge(case, search.outcomes, search.group.subject(case.api))
+        if findings:
+            yield from self._told_once(case, findings)
+            return
+        if not search.is_explicit and search.doubt.witness:
+            whole = replace(search.doubt.case, probe=search.suspect)
+            self._send(search, whole, (search.doubt.witness,))
+            return
+        self._in_vain[_kind(case)] += 1
+        yield from self._go_on(search)
+
+    def _told_once(self, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
+        for finding in findings:
+            key = f"{case.api} {case.check} {finding.oracle} {finding.kind} {finding.targets}"
+            self._found[key] += 1
+            if self._found[key] <= _MOST_FOUND:
+                yield finding
+
+    def give_up(self, target: str) -> None:
+        """Forget what needs a target that failed."""
+        for number, search in list(self._under_way.items()):
+            if target in search.targets:
+                del self._under_way[number]
+
+    def abandon(self) -> None:
+        """Forget everything that is not settled."""
+        self._queue.clear()
+        self._under_way.clear()
+
+
+def _kind(case: ModelCase) -> str:
+    """Return what tells one kind of layer from another: class, configuration, what is checked."""
+    layer = case.graph.nodes[-1]
+    config = json.dumps(dict(layer.config), sort_keys=True)
+    ranks = [len(node.shape) for node in case.graph.inputs]
+    return f"{layer.layer} {config} {ranks} {case.check}"
+
+
+def _probed(outcome: Outcome) -> tuple[Data, ...]:
+    """Return what a layer was called with, element by element; nothing if it did not come back."""
+    output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+    if not isinstance(output, Container) or output.keys != ("inputs",):
+        return ()
+    (inputs,) = output.items
+    if not isinstance(inputs, Container) or not inputs.items:
+        return ()
+    arrays = [item for item in inputs.items if isinstance(item, Tensor)]
+    if len(arrays) < inputs.length or not all(map(_is_numeric, arrays)):
+        return ()
+    return tuple(
+        ArrayValue(array.dtype, array.shape, Explicit(tuple(array.elements.tolist())))
+        for array in arrays
+    )
+
+
+def _is_numeric(array: Tensor) -> bool:
+    return array.elements.dtype.kind in "fiub" and math.prod(array.shape) == array.elements.size

@@ -1,0 +1,260 @@
+"""A layer's weights from their recipe: the same arrays on every backend, machine and numpy version.
+
+Self-contained: the text of this module is put into reproducers, which have numpy and Keras only.
+
+Draws come from `numpy.random.RandomState`, whose streams are frozen. Weights are made as float32,
+each from the recipe's seed, its name and how often that name came before, so that they do not
+depend on what else a layer holds.
+
+The neurons of a layer are the last axis of its kernel (Dense, Conv, the pointwise kernel of
+SeparableConv, Embedding), the last but one of a transposed convolution, input channels times
+multiplier of a depthwise one, heads times size of an attention's projection; in a recurrent layer
+a unit with its column in every gate. A layer without a kernel has none: edits leave it as it is.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the target
+
+import numpy as np
+
+SHARE = 0.3
+"""Share of a layer's neurons that an edit changes (LEMON, section 3.2.2)."""
+NOISE = 0.1
+"""Noise as a share of the standard deviation of the layer's weights (LEMON, section 3.2.2)."""
+NUDGE = 2.0**-23
+"""One rounding of float32, relative."""
+POSITIVE = ("gamma", "scale", "variance", "alpha")
+"""Ends of the names of weights that scale or are divided by."""
+_AT_ONCE = 1 << 20
+"""Draws, and elements looked at for a deviation, at a time."""
+
+_RANGES = {
+    "gamma": (0.8, 1.2),
+    "scale": (0.8, 1.2),
+    "variance": (0.5, 1.5),
+    "alpha": (0.1, 0.4),
+    "bias": (-0.05, 0.05),
+    "beta": (-0.1, 0.1),
+    "mean": (-0.1, 0.1),
+    "embeddings": (-1.0, 1.0),
+}
+"""Lowest and highest value by the end of a weight's name."""
+
+
+def arrays(
+    layer: str,
+    recipe: Mapping[str, Any],
+    weights: Sequence[tuple[str, Sequence[int], str]],
+    *,
+    nudge: int = 0,
+    stored: Sequence[Any] | None = None,
+) -> list[Any]:
+    """Return a layer's weights.
+
+    Args:
+        layer: public name of the class; of a wrapper, that of the layer it wraps.
+        recipe: `seed` and `edits` of the JSON form of `ciguard.domain.Weights`; both may be absent.
+        weights: name (the last part of its path), shape and dtype of each, in Keras's order.
+        nudge: not 0: each element is multiplied by 1 + 2^-23 or 1 - 2^-23; its sign turns all
+            choices round, its size says which choices.
+        stored: arrays to begin with instead of what the seed says; None in it for what has none.
+
+    Returns:
+        float32 arrays; None for a weight that is no floating-point number and stays as it is.
+    """
+    keys = _keys([name for name, _, _ in weights])
+    seed = int(recipe.get("seed", 0))
+    made: list[Any] = []
+    for place, (name, shape, dtype) in enumerate(weights):
+        if "float" not in dtype:
+            made.append(None)
+        elif recipe.get("plain"):
+            made.append(_plain(name, tuple(shape)))
+        elif stored is not None and stored[place] is not None:
+            made.append(np.array(stored[place], dtype=np.float32))
+        else:
+            made.append(_initial(layer, name, tuple(shape), _generator(seed, *keys[place])))
+    names = [name for name, _, _ in weights]
+    for rule, edit_seed in () if recipe.get("plain") else recipe.get("edits", ()):
+        _edit(layer, names, made, rule, int(edit_seed))
+    if nudge:
+        for key, array in zip(keys, made):  # noqa: B905 - Python 3.9
+            if array is not None:
+                _nudge(array, nudge, _generator(abs(nudge), *key))
+    return made
+
+
+def _keys(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return for each weight a number for its name, and how often the name came before."""
+    return [(zlib.crc32(n.encode()), list(names[:at]).count(n)) for at, n in enumerate(names)]
+
+
+def _generator(seed: int, *parts: int) -> Any:
+    return np.random.RandomState([seed % 2**32, *(part % 2**32 for part in parts)])
+
+
+def _initial(layer: str, name: str, shape: tuple[int, ...], random: Any) -> Any:
+    if name.endswith("kernel"):
+        # Variance 2 / fan-in keeps the scale of activations through layers with a ReLU (K. He et
+        # al., Delving Deep into Rectifiers, 2015, section 2.2); a recurrent sum gets half of it.
+        gain = 1.0 if name.startswith("recurrent") or _is_recurrent(layer) else 2.0
+        most = math.sqrt(3.0 * gain / max(1, _fan_in(layer, name, shape)))
+        return _uniform(random, shape, -most, most)
+    low, high = next((limits for end, limits in _RANGES.items() if name.endswith(end)), (-0.1, 0.1))
+    return _uniform(random, shape, low, high)
+
+
+def _plain(name: str, shape: tuple[int, ...]) -> Any:
+    """Return evenly spaced numbers, all positive where a weight has to be."""
+    low = 0.5 if name.endswith(POSITIVE) else -0.5
+    return np.linspace(low, low + 1.0, math.prod(shape), dtype=np.float32).reshape(shape)
+
+
+def _uniform(random: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
+    made = np.empty(math.prod(shape), dtype=np.float32)
+    for start in range(0, made.size, _AT_ONCE):
+        part = made[start : start + _AT_ONCE]
+        part[:] = random.random_sample(part.size) * (high - low) + low
+    return made.reshape(shape)
+
+
+def _fan_in(layer: str, name: str, shape: tuple[int, ...]) -> int:
+    """Return how many products are summed for one element of the output."""
+    if _is_depthwise(layer, name):
+        return math.prod(shape[:-2])
+    if _is_transposed(layer):
+        return math.prod(shape[:-2]) * shape[-1]
+    return math.prod(shape[:-1])
+
+
+def _is_recurrent(layer: str) -> bool:
+    return layer.endswith(("RNN", "LSTM", "GRU", "Cell")) or "ConvLSTM" in layer
+
+
+def _is_transposed(layer: str) -> bool:
+    return layer.endswith("Transpose")
+
+
+def _is_depthwise(layer: str, name: str) -> bool:
+    return name == "depthwise_kernel" or (name == "kernel" and "DepthwiseConv" in layer)
+
+
+def _edit(layer: str, names: Sequence[str], made: list[Any], rule: str, seed: int) -> None:
+    """Apply one edit to a layer's weights in place, kernel by kernel."""
+    change = _RULES[rule]
+    blocks = _blocks(layer, names, made)
+    noise = NOISE * _deviation([made[at] for block, _ in blocks for at in block])
+    for number, (block, (gates, neurons)) in enumerate(blocks):
+        random = _generator(seed, number)
+        order = np.argsort(random.random_sample(neurons), kind="stable")
+        for at in block:
+            moved = _neurons_last(layer, names[at], made[at])
+            matrix = moved.reshape(-1, gates, neurons)
+            change(matrix, order, random, 0.0 if names[at] == "bias" else 1.0, noise)
+            back = _neurons_last(layer, names[at], matrix.reshape(moved.shape))
+            made[at] = np.ascontiguousarray(back)
+
+
+def _blocks(
+    layer: str, names: Sequence[str], made: Sequence[Any]
+) -> list[tuple[list[int], tuple[int, int]]]:
+    """Return places of weights that share neurons, and how many gates and neurons these have.
+
+    A kernel, the recurrent kernel and the bias that follow it.
+    """
+    blocks: list[list[int]] = []
+    for at, name in enumerate(names):
+        if made[at] is None or not made[at].size:
+            continue
+        if name in {"kernel", "pointwise_kernel", "embeddings"}:
+            blocks.append([at])
+        elif name == "recurrent_kernel" and blocks:
+            blocks[-1].append(at)
+        elif name == "bias" and blocks:
+            gates, neurons = _neurons(layer, names, made, [*blocks[-1], at])
+            if made[at].size % (gates * neurons) == 0:
+                blocks[-1].append(at)
+    return [(block, _neurons(layer, names, made, block)) for block in blocks]
+
+
+def _neurons(
+    layer: str, names: Sequence[str], made: Sequence[Any], block: Sequence[int]
+) -> tuple[int, int]:
+    kernel = made[block[0]].shape
+    if _is_depthwise(layer, names[block[0]]):
+        return 1, kernel[-2] * kernel[-1]
+    if _is_transposed(layer):
+        return 1, kernel[-2]
+    for at in block[1:]:
+        shape = made[at].shape
+        if names[at] == "recurrent_kernel":
+            return shape[-1] // shape[-2], shape[-2]
+        if len(shape) > 1 and shape == kernel[-len(shape) :]:  # heads and their size
+            return 1, math.prod(shape)
+    return 1, kernel[-1]
+
+
+def _neurons_last(layer: str, name: str, array: Any) -> Any:
+    """Return a kernel with the axis of its neurons at the end, or one that was, as it was."""
+    return np.swapaxes(array, -1, -2) if name == "kernel" and _is_transposed(layer) else array
+
+
+def _deviation(made: Sequence[Any]) -> float:
+    """Return the standard deviation of all elements, or of an even choice of about a million.
+
+    To 12 bits, which do not depend on the order in which a numpy adds.
+    """
+    size = sum(array.size for array in made)
+    step = size // _AT_ONCE + 1
+    parts = [array.reshape(-1)[::step].astype(np.float64) for array in made]
+    if not parts:
+        return 0.0
+    mantissa, exponent = math.frexp(float(np.std(np.concatenate(parts))))
+    return math.ldexp(round(mantissa * 4096) / 4096, exponent)
+
+
+def _chosen(order: Any) -> Any:
+    return order[: max(1, int(SHARE * order.size + 0.5))]
+
+
+def _fuzz(matrix: Any, order: Any, random: Any, _connects: float, noise: float) -> None:
+    chosen = _chosen(order)
+    rows, gates, _ = matrix.shape
+    matrix[:, :, chosen] += noise * random.standard_normal((rows, gates, chosen.size))
+
+
+def _shuffle(matrix: Any, order: Any, random: Any, connects: float, _noise: float) -> None:
+    if not connects:
+        return
+    chosen = _chosen(order)
+    places = np.argsort(random.random_sample((len(matrix), 1, chosen.size)), axis=0, kind="stable")
+    matrix[:, :, chosen] = np.take_along_axis(matrix[:, :, chosen], places, axis=0)
+
+
+def _invert(matrix: Any, order: Any, _random: Any, _connects: float, _noise: float) -> None:
+    matrix[:, :, _chosen(order)] *= -1.0
+
+
+def _block(matrix: Any, order: Any, _random: Any, _connects: float, _noise: float) -> None:
+    matrix[:, :, _chosen(order)] = 0.0
+
+
+def _switch(matrix: Any, order: Any, _random: Any, _connects: float, _noise: float) -> None:
+    two = order[:2]
+    matrix[:, :, two] = matrix[:, :, two[::-1]]
+
+
+_RULES = {"GF": _fuzz, "WS": _shuffle, "NAI": _invert, "NEB": _block, "NS": _switch}
+"""By value of `ciguard.domain.WeightRule`: each changes (rows, gates, neurons) in place."""
+
+
+def _nudge(array: Any, nudge: int, random: Any) -> None:
+    up = NUDGE if nudge > 0 else -NUDGE
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, _AT_ONCE):
+        part = flat[start : start + _AT_ONCE]
+        choice = random.random_sample(part.size) < 0.5  # noqa: PLR2004 - a fair coin
+        part *= np.where(choice, 1.0 + up, 1.0 - up).astype(np.float32)

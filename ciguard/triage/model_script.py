@@ -1,0 +1,299 @@
+"""The run of a layer graph as Python source: layers, their weights, and what is looked at."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    INPUT,
+    Check,
+    Passed,
+    Sample,
+    TensorValue,
+    graph_to_json,
+)
+from ciguard.execution.worker import layer_weights, samples
+from ciguard.triage.literals import is_name, scalar, shape_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ciguard.domain import Data, Json, LayerNode, ModelCase, Outcome
+    from ciguard.triage.source import Source
+
+_NOT_IN_NAMES = re.compile(r"\W")
+_WEIGH = '''
+def weigh(layer, name, recipe):
+    """Give a layer the weights of the run."""
+    described = [(w.name, tuple(w.shape), str(w.dtype)) for w in layer.weights]
+    for weight, array in zip(layer.weights, arrays(name, recipe, described)):
+        if array is not None:
+            weight.assign(array)
+'''
+_WEIGH_PLAINLY = '''
+def weigh(layer):
+    """Give a layer the weights of the run: evenly spaced numbers."""
+    for weight in layer.weights:
+        if "float" in str(weight.dtype):
+            low = 0.5 if weight.name.endswith({positive}) else -0.5
+            numbers = np.linspace(low, low + 1.0, math.prod(weight.shape), dtype="float32")
+            weight.assign(numbers.reshape(weight.shape))
+'''
+_CALL = '''
+def call(layer, *inputs):
+    """Call a layer as in training; of several results take the first."""
+    takes = inspect.signature(type(layer).call).parameters
+    output = layer(*inputs, **({"training": True} if "training" in takes else {}))
+    return output[0] if isinstance(output, (list, tuple)) else output
+'''
+_TRAIN = '''
+def loss_and_gradients(inputs, truth):
+    """Return the mean squared error, and its gradients by weights and inputs."""
+    weights = [w for layer in layers.values() for w in layer.trainable_weights]
+    floating = [place for place, x in enumerate(inputs) if "float" in str(x.dtype)]
+
+    def loss_of(tensors):
+        given = list(inputs)
+        for place, tensor in zip(floating, tensors):
+            given[place] = tensor
+        return keras.ops.mean(keras.ops.square(model(*given)[0] - truth))
+
+    tensors = [inputs[place] for place in floating]
+    if keras.backend.backend() == "torch":
+        import torch
+
+        for tensor in tensors:
+            tensor.requires_grad_()
+        loss = loss_of(tensors)
+        sources = [w.value for w in weights] + tensors
+        gradients = torch.autograd.grad(loss, sources, allow_unused=True)
+        loss = loss.detach()
+    elif keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        with tf.GradientTape() as tape:
+            tape.watch(tensors)
+            loss = loss_of(tensors)
+        gradients = tape.gradient(loss, [w.value for w in weights] + tensors)
+    else:
+        import jax
+
+        def stateless(values, tensors):
+            with keras.StatelessScope(state_mapping=list(zip(weights, values))):
+                return loss_of(tensors)
+
+        values = [w.value for w in weights]
+        loss, found = jax.value_and_grad(stateless, argnums=(0, 1))(values, tensors)
+        gradients = [*found[0], *found[1]]
+    return [loss, *map(sampled, gradients, [w.value for w in weights] + tensors)]
+
+
+def sampled(gradient, source):
+    """Return a gradient's elements, of a large one evenly spaced ones."""
+    if gradient is None:
+        gradient = keras.ops.zeros(tuple(source.shape), dtype=str(source.dtype))
+    flat = keras.ops.convert_to_numpy(gradient).ravel()
+    return flat[:: max(1, flat.size // MOST)][:MOST]
+'''
+_SAVE = """
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "model.keras")
+    saved.save(path)
+    loaded = keras.saving.load_model(path, compile=False)
+before = keras.ops.convert_to_numpy(saved(inputs[0] if len(inputs) == 1 else inputs))
+after = keras.ops.convert_to_numpy(loaded(inputs[0] if len(inputs) == 1 else inputs))
+print("before:", before)
+print("after:", after)
+if before.shape != after.shape or not np.allclose(before, after, 1e-4, 1e-4, equal_nan=True):
+    raise SystemExit("DIFFERENT: the saved model computes something else")
+print("No difference.")
+"""
+_MOST_OF_GRADIENT = 4096
+_SEVERAL = frozenset({"return_state", "return_attention_scores"})
+
+
+def model_statements(case: ModelCase, source: Source) -> tuple[list[str], list[str]]:
+    """Return the source text of a run.
+
+    Args:
+        case: to be written.
+        source: takes imports and what comes before.
+
+    Returns:
+        Definitions, and the statements that bind `result` (none for a model that is saved: these
+        end the script by themselves).
+
+    Raises:
+        ValueError: if a name in the case is not a Python name.
+    """
+    source.needs_numpy = True
+    definitions = [*_definitions(case, source)]
+    statements = [*_inputs(case, source), *_layers(case, source), _model(case)]
+    recipes = [*_recipes(case)]
+    if case.check is Check.SAVE:
+        source.standard |= {"os", "tempfile"}
+        symbols = ", ".join(_symbol(node) for node in case.graph.inputs)
+        statements += [f"symbols = [{symbols}]", "saved = keras.Model(symbols, model(*symbols))"]
+        return definitions, [*statements, *recipes, _SAVE.strip()]
+    statements += ["model(*inputs)  # makes the weights", *recipes]
+    if case.check is Check.TRAIN:
+        truth = _data(case.truth, source)
+        statements += [f"truth = {truth}", "result = loss_and_gradients(inputs, truth)"]
+    else:
+        statements.append("result = model(*inputs)")
+    return definitions, statements
+
+
+def compared(case: ModelCase, outcome: Outcome) -> Outcome:
+    """Return the outcome of a run with no more in it than what a script computes again."""
+    if not isinstance(outcome, Passed):
+        return outcome
+    try:
+        parts = dict(json.loads(outcome.encoded)[2])
+        if case.check is Check.TRAIN:
+            samples_of = [
+                dict(described[2])["sample"]
+                for key in ("gradients", "inputs")
+                for _, described in parts[key][2]
+            ]
+            items = [parts["loss"], *samples_of]
+            tree: Json = ["L", "list", items, len(items)]
+        else:
+            tree = parts["outputs"]
+    except (IndexError, KeyError, TypeError, ValueError):
+        return outcome  # no healthy worker wrote it: nothing in it is compared
+    return replace(outcome, encoded=json.dumps(tree).encode("ascii"))
+
+
+def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
+    if _is_plain(case):
+        source.standard.add("math")
+        yield _WEIGH_PLAINLY.strip().format(positive=layer_weights.POSITIVE)
+    else:
+        yield _body_of(layer_weights, source)
+        yield _WEIGH.strip()
+    if any(isinstance(data, Sample) for data in case.data):
+        yield _body_of(samples, source)
+    if _needs_call(case):
+        source.standard.add("inspect")
+        yield _CALL.strip()
+    if case.check is Check.TRAIN:
+        yield f"MOST = {_MOST_OF_GRADIENT}\n\n\n{_TRAIN.strip()}"
+
+
+def _is_plain(case: ModelCase) -> bool:
+    return all(node.weights.plain for node in case.graph.nodes if node.layer != INPUT)
+
+
+def _body_of(module: object, source: Source) -> str:
+    """Return a module's text without its documentation and imports, which `source` takes."""
+    text = inspect.getsource(module)  # type: ignore[arg-type]
+    head, _, body = text.partition("import numpy as np\n")
+    for name in re.findall(r"^import (\w+)$", head, re.MULTILINE):
+        source.standard.add(name)
+    body = re.sub(r"  # noqa:.*", "", body)
+    return f"from typing import Any, Callable, Mapping, Sequence\n\n{body.strip()}"
+
+
+def _needs_call(case: ModelCase) -> bool:
+    return case.training or any(not _SEVERAL.isdisjoint(node.config) for node in case.graph.nodes)
+
+
+def _inputs(case: ModelCase, source: Source) -> Iterator[str]:
+    values = ", ".join(_data(data, source) for data in case.data)
+    yield f"inputs = [{values}]"
+
+
+def _data(data: Data, source: Source) -> str:
+    if isinstance(data, Sample):
+        made = f"sample({scalar(data.kind.value)}, {data.seed}, {shape_text(data.shape)})"
+        return f"keras.ops.convert_to_tensor({made})"
+    return source.expression(TensorValue(data.dtype, data.shape, data.fill))
+
+
+def _layers(case: ModelCase, source: Source) -> Iterator[str]:
+    dtype = f", dtype={scalar(case.dtype)}" if case.dtype else ""
+    rows = [
+        f"    {scalar(node.name)}: {_layer(node.layer, node.config, source, dtype)},"
+        for node in case.graph.nodes
+        if node.layer != INPUT and not node.shares
+    ]
+    yield "\n".join(["layers = {", *rows, "}"])
+
+
+def _layer(name: str, config: Mapping[str, Json], source: Source, more: str = "") -> str:
+    named = [f"{key}={_json(item, source)}" for key, item in config.items() if is_name(key)]
+    odd = [f"{key!a}: {_json(item, source)}" for key, item in config.items() if not is_name(key)]
+    arguments = [*named, *([f"**{{{', '.join(odd)}}}"] if odd else [])]
+    return f"{source.name_of(name)}({', '.join(arguments)}{more if arguments else more[2:]})"
+
+
+def _json(item: Json, source: Source) -> str:
+    match item:
+        case {"layer": str() as name, **rest} if set(rest) <= {"config"}:
+            config = rest.get("config", {})
+            return _layer(name, config if isinstance(config, dict) else {}, source)
+        case dict():
+            pairs = (f"{str(key)!a}: {_json(value, source)}" for key, value in item.items())
+            return f"{{{', '.join(pairs)}}}"
+        case list():
+            return f"[{', '.join(_json(value, source) for value in item)}]"
+        case _:
+            return scalar(item)
+
+
+def _model(case: ModelCase) -> str:
+    names = _variables(case)
+    inputs = [names[node.name] for node in case.graph.inputs]
+    function = "call({layer}, {given})" if _needs_call(case) else "{layer}({given})"
+    lines = [f"def model({', '.join(inputs)}):"]
+    for node in case.graph.nodes:
+        if node.layer == INPUT:
+            continue
+        given = ", ".join(names[source] for source in node.inputs)
+        layer = f"layers[{node.shares or node.name!a}]"
+        called = function.format(layer=layer, given=f"[{given}]" if node.as_list else given)
+        lines.append(f"    {names[node.name]} = {called}")
+    outputs = ", ".join(names[name] for name in case.graph.outputs)
+    return "\n".join(["", *lines, f"    return [{outputs}]", "", ""])
+
+
+def _variables(case: ModelCase) -> dict[str, str]:
+    """Return a Python name for the output of each node."""
+    names: dict[str, str] = {}
+    for node in case.graph.nodes:
+        name = f"of_{_NOT_IN_NAMES.sub('_', node.name)}" if node.layer != INPUT else ""
+        name = name or f"x{len(names)}"
+        while name in names.values():
+            name += "_"
+        names[node.name] = name
+    return names
+
+
+def _recipes(case: ModelCase) -> Iterator[str]:
+    encoded = {item["name"]: item for item in graph_to_json(case.graph)["nodes"]}
+    for node in case.graph.nodes:
+        if node.layer != INPUT and not node.shares:
+            recipe = encoded[node.name].get("weights", {})
+            if _is_plain(case):
+                yield f"weigh(layers[{node.name!a}])"
+                continue
+            yield f"weigh(layers[{node.name!a}], {_innermost(node)!a}, {recipe!a})"
+
+
+def _innermost(node: LayerNode) -> str:
+    """Return the layer whose weights these are: of a wrapper, what it wraps."""
+    name, config = node.layer, node.config
+    while wrapped := next(
+        (item for item in config.values() if isinstance(item, dict) and "layer" in item), None
+    ):
+        name, config = str(wrapped["layer"]), wrapped.get("config", {})
+    return name
+
+
+def _symbol(node: LayerNode) -> str:
+    return f"keras.Input({shape_text(node.shape)}, dtype={scalar(node.dtype)})"

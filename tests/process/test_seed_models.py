@@ -1,0 +1,383 @@
+"""Seed models become layer graphs in a real Keras target, and graphs become the same models."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ciguard.campaign.group import worker_spec
+from ciguard.config import Config
+from ciguard.domain import INPUT, LayerGraph, SampleKind, graph_from_json, graph_to_json
+from ciguard.errors import SeedModelError
+from ciguard.execution import Dispatcher
+from ciguard.levels.model.seed_sources import Application, parse_source, shipped_scripts
+from ciguard.levels.model.seeds import SeedModel, read_seed_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ciguard.targets import Environment
+
+REPOSITORY = Path(__file__).parents[2]
+PROBE = Path(__file__).with_name("graph_probe.py")
+TARGET = "keras==3.15.1 + torch"
+KEEPS = REPOSITORY / "kept"
+
+SIZES = {
+    "alexnet_cifar10": (1_250_000, 17),
+    "densenet121": (8_060_000, 121),
+    "inception_v3": (23_900_000, 159),
+    "lenet5_fashion_mnist": (413_000, 10),
+    "lenet5_mnist": (62_000, 13),
+    "lstm_price": (27_000, 3),
+    "lstm_sine": (71_000, 5),
+    "mobilenet_v1": (4_250_000, 88),
+    "resnet50": (25_600_000, 50),
+    "vgg16": (138_000_000, 23),
+    "vgg19": (144_000_000, 26),
+    "xception": (22_900_000, 126),
+}
+"""Parameters and layers of each seed in the paper (LEMON, table 1)."""
+
+SCRIPT = """
+import os
+import socket
+import keras
+from beside import units
+
+CALLED = 1
+
+def build(width=1.0):
+    print("noise on the output of the worker")
+    return keras.Sequential([keras.Input((3,)), keras.layers.Dense(round(units * width))])
+
+def without_width():
+    words = keras.Input((4,), dtype="int32")
+    table = keras.layers.Embedding(9, 2)(words)
+    return keras.Model(words, keras.layers.Softmax()(keras.layers.Flatten()(table)))
+
+def raises():
+    raise KeyError("nothing there")
+
+def dies():
+    os.kill(os.getpid(), 11)
+
+def hangs():
+    while True:
+        pass
+
+def reads():
+    return open(SECRET).read()
+
+def calls_home():
+    socket.create_connection(("127.0.0.1", 9))
+
+def returns_nothing():
+    pass
+
+def leaves():
+    raise SystemExit(0)
+"""
+
+pytestmark = pytest.mark.library("keras")
+
+
+@pytest.fixture(scope="module")
+def environment(environment_of: Callable[[str], Environment]) -> Environment:
+    return environment_of(TARGET)
+
+
+def ask(environment: Environment, folder: Path, *question: str) -> Any:
+    done = subprocess.run(
+        [str(environment.python), "-I", str(PROBE), str(REPOSITORY), str(folder), *question],
+        env=dict(environment.variables),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+# --- graphs ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small(environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return ask(environment, tmp_path_factory.mktemp("small"), "seeds", "0.05")
+
+
+@pytest.fixture(scope="module")
+def good(environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return ask(environment, tmp_path_factory.mktemp("good"), "good")
+
+
+@pytest.fixture(scope="module")
+def refusals(environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return ask(environment, tmp_path_factory.mktemp("bad"), "bad")
+
+
+@pytest.mark.parametrize("name", sorted(SIZES))
+def test_a_small_seed_comes_back_from_its_graph(small: Any, name: str) -> None:
+    found = small[name]
+
+    graph = graph_from_json(found["graph"])
+    original, again = found["parameters"]
+    assert found["name"] == name.replace("_", "-")
+    assert len(graph.nodes) >= SIZES[name][1]
+    assert original == again < SIZES[name][0] / 50
+    assert found["shapes"][0] == found["shapes"][1]
+    assert found["same"]
+    assert graph_to_json(graph) == found["graph"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("nested", "shared", "masked", "reopened", "older", "odd_names", "derived_defaults"),
+        *("stacked_cells", "deep", "state_given", "given_as_dictionary"),
+    ],
+)
+def test_a_model_of_any_form_comes_back_from_its_graph(good: Any, name: str) -> None:
+    found = good[name]
+
+    assert found["parameters"][0] == found["parameters"][1]
+    assert found["shapes"][0] == found["shapes"][1]
+    assert found["same"]
+
+
+def test_models_inside_models_are_flattened(good: Any) -> None:
+    graph = graph_from_json(good["nested"]["graph"])
+
+    assert [node.layer.rpartition(".")[2] for node in graph.nodes] == [
+        *("Input", "Input", "Maximum", "Add", "Add", "Dense", "Dense", "Concatenate"),
+    ]
+    first, again = (node for node in graph.nodes if node.layer == "keras.layers.Dense")
+    assert (first.shares, again.shares) == ("", first.name)
+    assert first.weights.stored == "two/inner/dense"
+
+
+def test_a_layer_that_is_called_again_is_shared(good: Any) -> None:
+    graph = graph_from_json(good["shared"]["graph"])
+
+    calls = [node for node in graph.nodes if node.layer == "keras.layers.Dense"]
+    assert [node.shares for node in calls] == ["", calls[0].name, calls[0].name]
+    assert [bool(node.weights.seed) for node in calls] == [True, False, False]
+
+
+def test_arguments_are_those_that_are_not_usual(good: Any) -> None:
+    graph = graph_from_json(good["derived_defaults"]["graph"])
+
+    pool, average, transposed, convolution, norm = (dict(n.config) for n in graph.nodes[1:])
+    assert pool == {"pool_size": [3, 3], "strides": [2, 2]}
+    assert average == {"pool_size": [2, 2], "padding": "same"}
+    assert transposed == {
+        "filters": 3,
+        "kernel_size": [3, 2],
+        "strides": [2, 2],
+        "activation": "elu",
+        "use_bias": False,
+    }
+    leaky = {"layer": "keras.layers.LeakyReLU", "config": {"negative_slope": 0.1}}
+    assert convolution == {"filters": 2, "kernel_size": [1, 1], "activation": leaky}
+    assert norm == {"axis": 1, "epsilon": 0.01}
+
+
+def test_names_are_valid_and_unique(good: Any) -> None:
+    graph = graph_from_json(good["odd_names"]["graph"])
+
+    assert [node.name for node in graph.nodes] == ["layer_1st_input", "a_b_c", "a_b_c_2"]
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ("subclassed model", "is a subclass of keras.Model, which is code"),
+        ("own layer", "layer 'odd': its class __main__.Own is none of keras.layers"),
+        ("lambda", "layer 'odd': Lambda runs code"),
+        ("several outputs", "layer 'odd': it has 3 outputs instead of one"),
+        ("operation", "layer 'exp': it is the operation Exp and no layer: use one of keras.layers"),
+        ("training", "layer 'odd': it is called with training=True: only tensors"),
+        ("ranks", "layer 'add': it is the operation Add"),
+        ("initial states", "layer 'odd': it is called with initial_state="),
+        ("dynamic", "layer 'input_layer': shape (None, None, 2) has a dimension that is not fixed"),
+        ("not built", "it was never built: begin it with keras.Input(shape)"),
+        ("own activation", "layer 'odd': an argument of its constructor is the function"),
+        ("own regulariser", "layer 'odd': an argument of its constructor is the Penalty"),
+        ("dtype", "layer 'odd': it computes in mixed_float16, not in float32"),
+        ("text", "layer 'odd': texts are not supported"),
+        ("tied", "layer 'odd': it has a weight in common with 'dense'"),
+    ],
+)
+def test_what_is_no_graph_is_refused_by_name(refusals: Any, model: str, why: str) -> None:
+    assert refusals[model].startswith("model 'tower'")
+    assert why in refusals[model]
+
+
+@pytest.mark.slow
+def test_seeds_have_the_size_of_the_paper(environment: Environment, tmp_path: Path) -> None:
+    found = ask(environment, tmp_path, "sizes")
+
+    assert found.keys() == SIZES.keys()
+    for name, (parameters, layers) in found.items():
+        assert parameters == pytest.approx(SIZES[name][0], rel=0.02), name
+        assert layers >= SIZES[name][1], name
+
+
+# --- in a worker ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, environment: Environment) -> Path:
+    folder = tmp_path_factory.mktemp("user")
+    secret = tmp_path_factory.mktemp("private") / "key"
+    secret.write_text("secret")
+    saved = folder / "saved"
+    saved.mkdir()
+    assert ask(environment, saved, "files").keys() == {"tower.h5", "tower.keras"}
+    (folder / "beside.py").write_text("units = 6\n")
+    (folder / "own.py").write_text(f"SECRET = {str(secret)!r}\n{SCRIPT}")
+    (folder / "odd.py").write_text("DATA = 'whales'\nfrom own import build\n")
+    (folder / "broken.keras").write_text("no archive")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dispatcher(environment: Environment, folder: Path) -> Iterator[Dispatcher]:
+    spec = worker_spec("keras", environment, Config())
+    shipped = next(iter(shipped_scripts().values())).parent
+    spec = replace(spec, readable=(*spec.readable, folder, shipped))
+    with Dispatcher() as dispatcher:
+        started = dispatcher.start([spec])["keras"]
+        assert not isinstance(started, Exception), started
+        yield dispatcher
+
+
+def described(
+    dispatcher: Dispatcher, folder: Path, *texts: str, limit_s: float = 120
+) -> list[SeedModel | str]:
+    """Return the seed model that each text names, or why there is none."""
+    sources = [parse_source(text, width=0.5, base=folder, keep=KEEPS) for text in texts]
+    records = dispatcher.models("keras", [source.request for source in sources], limit_s=limit_s)
+    return [read(source, record) for source, record in zip(sources, records, strict=True)]
+
+
+def read(source: Any, record: Mapping[str, Any]) -> SeedModel | str:
+    try:
+        return read_seed_model(source, dict(record))
+    except SeedModelError as error:
+        return str(error)
+
+
+def layers_of(graph: LayerGraph) -> list[str]:
+    return [node.layer.rpartition(".")[2] for node in graph.nodes]
+
+
+def test_shipped_seeds_are_described_with_their_data(dispatcher: Dispatcher, folder: Path) -> None:
+    digits, sine = described(dispatcher, folder, "lenet5-mnist", "lstm-sine")
+
+    assert isinstance(digits, SeedModel)
+    assert isinstance(sine, SeedModel)
+    assert (digits.name, digits.classes, digits.truth) == ("lenet5-mnist", 10, (10,))
+    assert [(feed.kind, feed.shape) for feed in digits.data] == [(SampleKind.DIGITS, (28, 28, 1))]
+    assert [(feed.kind, feed.shape) for feed in sine.data] == [(SampleKind.SINE, (10, 1))]
+    assert (sine.classes, sine.truth) == (0, (1,))
+    assert layers_of(sine.graph) == ["Input", "LSTM", "Dropout", "LSTM", "Dropout", "Dense"]
+
+
+def test_the_same_graph_comes_back_however_often(dispatcher: Dispatcher, folder: Path) -> None:
+    first, again = described(dispatcher, folder, "lenet5-mnist", "lenet5-mnist")
+
+    assert first == again
+
+
+def test_a_function_of_a_user_is_described(dispatcher: Dispatcher, folder: Path) -> None:
+    scaled, looked_up = described(dispatcher, folder, "own.py", "own.py:without_width")
+
+    assert isinstance(scaled, SeedModel)
+    assert isinstance(looked_up, SeedModel)
+    assert scaled.truth == (3,)
+    assert scaled.data[0].kind is None
+    (feed,) = looked_up.data
+    assert (feed.shape, feed.dtype, feed.below) == ((4,), "int32", 9)
+    assert looked_up.classes == 8
+
+
+@pytest.mark.parametrize("file", ["saved/tower.keras", "saved/tower.h5"])
+def test_a_saved_model_keeps_its_weights(dispatcher: Dispatcher, folder: Path, file: str) -> None:
+    (seed,) = described(dispatcher, folder, file)
+
+    assert isinstance(seed, SeedModel)
+    weights = seed.graph.node("out").weights
+    assert (weights.file, weights.stored) == (str(folder / file), "out")
+    assert (seed.classes, seed.truth) == (3, (3,))
+    assert [node.layer for node in seed.graph.inputs] == [INPUT]
+
+
+def test_an_application_needs_no_network_without_its_weights(
+    dispatcher: Dispatcher, folder: Path
+) -> None:
+    (seed,) = described(dispatcher, folder, "application:mobilenet")
+
+    assert isinstance(seed, SeedModel)
+    assert seed.truth == (1000,)
+
+
+def test_a_download_that_fails_tells_the_remedy(dispatcher: Dispatcher, tmp_path: Path) -> None:
+    # The folder is not writable to this worker, and no test depends on a network.
+    source = Application(name="p", application="NoSuchNet", kept_in=tmp_path)
+
+    (record,) = dispatcher.models("keras", [source.request])
+
+    with pytest.raises(
+        SeedModelError, match=r"keras\.applications has no 'NoSuchNet'; it has: .*VGG"
+    ):
+        read_seed_model(source, record)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("own.py:missing", "has no function 'missing'; it has: build, without_width, raises"),
+        ("own.py:CALLED", "has no function 'CALLED'"),
+        ("own.py:raises", "KeyError: 'nothing there'"),
+        ("own.py:dies", "its process died of signal 11"),
+        ("own.py:reads", "PermissionError"),
+        ("own.py:calls_home", "PermissionError"),
+        ("own.py:returns_nothing", "returns NoneType, no keras.Model"),
+        ("own.py:leaves", "cannot be read"),
+        ("odd.py", "DATA = 'whales' of its script is no kind of data. Known: digits, images"),
+        ("broken.keras", "broken.keras"),
+    ],
+)
+def test_what_fails_is_told_of_that_model_alone(
+    dispatcher: Dispatcher, folder: Path, text: str, why: str
+) -> None:
+    failed, other = described(dispatcher, folder, text, "own.py")
+
+    assert isinstance(failed, str)
+    assert failed.startswith(f"seed model {text}: ")
+    assert why in failed
+    assert isinstance(other, SeedModel)
+
+
+def test_a_builder_that_hangs_is_ended(dispatcher: Dispatcher, folder: Path) -> None:
+    (failed,) = described(dispatcher, folder, "own.py:hangs", limit_s=3)
+
+    assert failed == "seed model own.py:hangs: not described within 3 s"
+
+
+def test_a_file_that_workers_may_not_read_is_told(dispatcher: Dispatcher, tmp_path: Path) -> None:
+    (tmp_path / "hidden.py").write_text("build = 1\n")
+
+    (failed,) = described(dispatcher, tmp_path, "hidden.py")
+
+    assert isinstance(failed, str)
+    assert "hidden.py" in failed
+    assert "PermissionError" in failed or "lies where workers may not read" in failed

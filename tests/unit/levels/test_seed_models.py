@@ -1,0 +1,283 @@
+"""Seed models: how they are named, and how carefully a target's records are read."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import INPUT, LayerNode, SampleKind
+from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
+from ciguard.levels.model.seed_sources import (
+    Application,
+    Saved,
+    Script,
+    Source,
+    parse_source,
+    shipped_scripts,
+)
+from ciguard.levels.model.seeds import Feed, read_seed_model
+
+KEEP = Path("/cache/models")
+SHIPPED = {
+    *("alexnet-cifar10", "densenet121", "inception-v3", "lenet5-fashion-mnist", "lenet5-mnist"),
+    *("lstm-price", "lstm-sine", "mobilenet-v1", "resnet50", "vgg16", "vgg19", "xception"),
+}
+SCRIPT = Script(name="own", path=Path("/user/own.py"), root=Path("/user"))
+SAVED = Saved(name="saved", path=Path("/user/m.keras"))
+RECORD: dict[str, Any] = {
+    "name": "own",
+    "graph": {
+        "nodes": [
+            {"name": "words", "layer": "keras.Input", "shape": [4], "dtype": "int32"},
+            {"name": "table", "layer": "keras.layers.Embedding", "shape": [4, 2],
+             "inputs": ["words"], "config": {"input_dim": 9, "output_dim": 2}},
+            {"name": "out", "layer": "keras.layers.Flatten", "shape": [8], "inputs": ["table"]},
+        ],
+        "outputs": ["out"],
+    },
+    "data": [{"kind": "", "shape": [4], "dtype": "int32", "below": 9}],
+    "truth": [8],
+    "classes": 0,
+}  # fmt: skip
+
+
+def parse(text: str, base: Path, width: float = 1.0) -> Source:
+    return parse_source(text, width=width, base=base, keep=KEEP)
+
+
+def constants(path: Path) -> dict[str, Any]:
+    """Return what a script assigns by name, where it is a literal."""
+    found = {}
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            try:
+                found[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                continue  # computed
+    return found
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def test_the_models_of_the_paper_are_shipped() -> None:
+    assert set(shipped_scripts()) == SHIPPED
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED))
+def test_a_shipped_script_says_what_it_is(name: str) -> None:
+    said = constants(shipped_scripts()[name])
+
+    assert said["NAME"] == name
+    assert SampleKind(said["DATA"])
+    assert all(size > 0 for size in said["INPUT"])
+    assert ("CLASSES" in said) == (said["DATA"] in {"digits", "images"})
+
+
+def test_a_shipped_model_is_found_by_name(tmp_path: Path) -> None:
+    found = parse("lenet5-mnist", tmp_path, 0.25)
+
+    assert isinstance(found, Script)
+    assert found.path.name == "lenet5_mnist.py"
+    assert found.readable == (found.path.parent, found.path.parent)
+    assert found.request == {
+        "name": "lenet5-mnist",
+        "script": str(found.path),
+        "function": "build",
+        "root": str(found.path.parent),
+        "width": 0.25,
+    }
+
+
+def test_a_function_of_a_file_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "models" / "tower.py"
+    path.parent.mkdir()
+    path.touch()
+
+    named = parse("models/tower.py:tall", tmp_path)
+    usual = parse("models/tower.py", tmp_path)
+
+    expected = Script(name="models/tower.py:tall", path=path, function="tall", root=tmp_path)
+    assert named == expected
+    assert isinstance(usual, Script)
+    assert usual.function == "build"
+    assert expected.readable == (path.parent, tmp_path)
+    assert not expected.owns(str(path))
+
+
+@pytest.mark.parametrize("name", ["tower.keras", "tower.h5"])
+def test_a_saved_model_is_found(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.touch()
+
+    found = parse(name, tmp_path)
+
+    assert found == Saved(name=name, path=path)
+    assert found.readable == (path,)
+    assert found.writable == ()
+    assert found.owns(str(path))
+    assert not found.owns("/etc/passwd")
+
+
+def test_weights_of_an_application_are_downloaded_only_when_asked_for(tmp_path: Path) -> None:
+    plain = parse("application:MobileNet", tmp_path)
+    trained = parse("pretrained:MobileNet", tmp_path)
+
+    assert plain == Application(name="application:MobileNet", application="MobileNet")
+    assert plain.readable == plain.writable == ()
+    assert "folder" not in plain.request
+    assert trained.request["folder"] == str(KEEP)
+    assert trained.readable == trained.writable == (KEEP,)
+    assert trained.owns(f"{KEEP}/mobilenet.keras")
+    assert not trained.owns("/etc/passwd")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "lenet-mnist",
+            "no such seed model. Did you mean 'lenet5-mnist'? Known: alexnet-cifar10, ",
+        ),
+        ("tower.onnx", "A file must end in .py, .keras or .h5. "),
+        ("", "no such seed model"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_known(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        parse(text, tmp_path)
+
+    assert why in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("gone.keras", "there is no file {}/gone.keras. {} holds: tower.h5, tower.py"),
+        ("gone.py:build", "there is no file {}/gone.py"),
+        ("no/folder/gone.h5", "no/folder holds: no model"),
+        ("tower.py:tall-one", "'tall-one' is no name of a function"),
+        ("tower.py:", "Write path/to/model.py:function"),
+        ("folder.keras", "there is no file {}/folder.keras"),
+        ("pretrained:", "write pretrained:NAME with a model of keras.applications"),
+        ("application:../x", "such as application:MobileNetV2"),
+    ],
+)
+def test_what_cannot_be_found_is_told_with_a_remedy(tmp_path: Path, text: str, why: str) -> None:
+    for name in ("tower.py", "tower.h5", "notes.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "folder.keras").mkdir()
+
+    with pytest.raises(ConfigurationError) as caught:
+        parse(text, tmp_path)
+
+    assert why.format(tmp_path, tmp_path) in str(caught.value).replace("folder.keras, ", "")
+
+
+# --- records --------------------------------------------------------------------------------------
+
+
+def test_a_record_is_read() -> None:
+    seed = read_seed_model(SCRIPT, RECORD)
+
+    assert (seed.name, seed.truth, seed.classes) == ("own", (8,), 0)
+    assert seed.data == (Feed(kind=None, shape=(4,), dtype="int32", below=9),)
+    assert [node.name for node in seed.graph.nodes] == ["words", "table", "out"]
+    assert seed.graph.inputs == (LayerNode(name="words", layer=INPUT, shape=(4,), dtype="int32"),)
+
+
+def test_an_error_names_the_model() -> None:
+    with pytest.raises(SeedModelError, match=r"^seed model own: no\\nline"):
+        read_seed_model(SCRIPT, {"name": "else", "error": "no\nline"})
+
+
+def changed(*path: Any, to: Any) -> dict[str, Any]:
+    record = copy.deepcopy(RECORD)
+    place: Any = record
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = to
+    return record
+
+
+DAMAGED = {
+    "no graph": changed("graph", to=[]),
+    "no nodes": changed("graph", "nodes", to=[]),
+    "too many nodes": changed(
+        "graph",
+        "nodes",
+        to=[
+            *RECORD["graph"]["nodes"],
+            *({"name": f"n{i}", "layer": INPUT, "shape": [1]} for i in range(20_000)),
+        ],
+    ),
+    "endless size": changed("graph", "nodes", 1, "shape", to=[float("inf")]),
+    "huge shape": changed("graph", "nodes", 1, "shape", to=[1 << 20, 1 << 20]),
+    "empty shape": changed("graph", "nodes", 1, "shape", to=[0]),
+    "a class of its own": changed("graph", "nodes", 1, "layer", to="os.system"),
+    "a private class": changed("graph", "nodes", 1, "layer", to="keras.layers.core.x"),
+    "an input with inputs": changed("graph", "nodes", 1, "layer", to=INPUT),
+    "a layer without inputs": changed("graph", "nodes", 1, "inputs", to=[]),
+    "a bad name": changed("graph", "nodes", 2, "name", to="a/b"),
+    "a strange type": changed("graph", "nodes", 1, "dtype", to="object"),
+    "a file of others": changed("graph", "nodes", 1, "weights", to={"file": "/etc/passwd"}),
+    "no data": changed("data", to=[]),
+    "data of another shape": changed("data", 0, "shape", to=[5]),
+    "data of another type": changed("data", 0, "dtype", to="float32"),
+    "a strange kind": changed("data", 0, "kind", to="whales"),
+    "a negative table": changed("data", 0, "below", to=-1),
+    "another truth": changed("truth", to=[9]),
+    "a truth of truth": changed("truth", to=[True]),
+    "no classes": changed("classes", to=None),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_record_is_refused(damage: str) -> None:
+    with pytest.raises(SeedModelError, match=r"^seed model own: "):
+        read_seed_model(SCRIPT, DAMAGED[damage])
+
+
+def test_weights_are_read_from_the_file_that_was_asked_for_only() -> None:
+    def stored(file: str) -> dict[str, Any]:
+        return changed("graph", "nodes", 1, "weights", to={"file": file, "stored": "table"})
+
+    seed = read_seed_model(SAVED, stored("/user/m.keras"))
+
+    assert seed.graph.nodes[1].weights.stored == "table"
+    with pytest.raises(SeedModelError, match="node 'table'"):
+        read_seed_model(SAVED, stored("/user/../etc/passwd"))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+PLACES = [
+    *(("graph",), ("data",), ("truth",), ("classes",), ("graph", "nodes"), ("graph", "outputs")),
+    *(("data", 0, key) for key in ("kind", "shape", "dtype", "below")),
+    *(
+        ("graph", "nodes", 1, key)
+        for key in ("name", "layer", "shape", "inputs", "dtype", "weights", "shares", "as_list")
+    ),
+]
+
+
+@given(place=st.sampled_from(PLACES), value=JSON)
+def test_whatever_stands_in_a_record_it_is_read_or_refused(
+    place: tuple[Any, ...], value: Any
+) -> None:
+    try:
+        seed = read_seed_model(SCRIPT, changed(*place, to=value))
+    except SeedModelError:
+        return
+    assert seed.graph.outputs

@@ -1,0 +1,112 @@
+"""Runs of a layer on several backends: who is blamed, for what, and what is left alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from model_examples import ALONE, ENGINES, MODEL, alone, predicted, returned, subject
+
+from ciguard.domain import Check, Crashed, Finding, Outcome, PairKind, Rejected, Severity
+from ciguard.oracles import judge
+
+RIGHT = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
+WRONG = [[0.2, 0.3, 0.6], [0.1, 0.1, 0.8]]
+REFUSED = Rejected("ValueError", "layer 'layer': rank 3 is not supported")
+
+
+def on(*outcomes: Outcome) -> dict[str, Outcome]:
+    return dict(zip(ENGINES, outcomes, strict=False))
+
+
+def found(case: Any, *outcomes: Outcome, tags: tuple[str, ...] = ()) -> list[Finding]:
+    return judge(case, on(*outcomes), subject(case.api, *tags, count=len(outcomes)))
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_one_that_two_others_disagree_with_is_blamed(place: int) -> None:
+    outcomes = [alone(RIGHT)] * 3
+    outcomes[place] = alone(WRONG)
+
+    (finding,) = found(ALONE, *outcomes)
+
+    assert finding.targets[1] == ENGINES[place]
+    assert finding.targets[0] == ENGINES[1 if place == 0 else 0]
+    assert (finding.kind, finding.pair) == ("values", PairKind.BACKEND)
+    assert finding.detail == f"predict: {ENGINES[place]}"
+    assert finding.severity is Severity.HIGH
+    assert set(finding.outcomes) == set(ENGINES)  # whoever confirms it votes again
+
+
+def test_of_two_the_first_is_the_reference() -> None:
+    (finding,) = found(ALONE, alone(WRONG), alone(RIGHT))
+
+    assert finding.targets == ENGINES[:2]
+
+
+def test_rounding_is_no_difference() -> None:
+    off = np.array(RIGHT, dtype=np.float32) * np.float32(1 + 1e-6)
+
+    assert not found(ALONE, alone(RIGHT), alone(off), alone(RIGHT))
+
+
+def test_what_is_random_is_compared_in_form_only() -> None:
+    assert not found(ALONE, alone(RIGHT), alone(WRONG), tags=("random",))
+    assert found(ALONE, alone(RIGHT), alone(RIGHT[:1]), tags=("random",))[0].kind == "shape"
+
+
+def test_nan_on_one_backend_is_told_apart() -> None:
+    (finding,) = found(ALONE, alone(RIGHT), alone([[np.nan] * 3] * 2), alone(RIGHT))
+
+    assert (finding.kind, finding.targets[1]) == ("nan", "tensorflow")
+    assert finding.severity is Severity.LOW
+
+
+def test_a_refusal_of_one_is_told_and_that_of_all_is_not() -> None:
+    (finding,) = found(ALONE, alone(RIGHT), REFUSED, alone(RIGHT))
+
+    assert (finding.kind, finding.targets) == ("refused", ("torch", "tensorflow"))
+    assert not found(ALONE, REFUSED, REFUSED, REFUSED)
+
+
+def test_who_accepts_what_most_refuse_is_left_alone() -> None:
+    assert not found(ALONE, REFUSED, alone(RIGHT), REFUSED)
+
+
+def test_gradients_say_which_part_differs() -> None:
+    case = replace(ALONE, check=Check.TRAIN)
+    right = {"loss": np.float32(1.0), "gradients": {"layer/kernel": np.ones(3, np.float32)}}
+    wrong = {"loss": np.float32(1.0), "gradients": {"layer/kernel": np.zeros(3, np.float32)}}
+
+    (finding,) = found(case, *(returned(result) for result in (right, right, wrong)))
+
+    assert finding.detail == "train: gradients: jax"
+
+
+def test_of_a_whole_model_only_its_end_is_judged() -> None:
+    right = predicted(first=RIGHT, second=RIGHT)
+    wrong = predicted(first=RIGHT, second=WRONG)
+
+    assert not found(MODEL, right, wrong, right)
+    assert {f.kind for f in found(MODEL, right, REFUSED, right)} == {"refused"}
+    assert {f.oracle for f in found(MODEL, right, Crashed("SIGSEGV"), right)} == {"crash"}
+
+
+def test_a_saved_layer_is_held_against_itself_on_every_target() -> None:
+    case = replace(ALONE, check=Check.SAVE)
+    kept = returned({"before": [np.array(RIGHT)], "after": [np.array(RIGHT)]})
+    lost = returned({"before": [np.array(RIGHT)], "after": [np.array(WRONG)]})
+
+    (everywhere,) = found(case, lost, lost)
+    (somewhere,) = found(case, kept, lost)
+
+    assert (everywhere.oracle, everywhere.kind) == ("metamorphic", "saved model")
+    assert everywhere.targets == ENGINES[:2]
+    assert somewhere.targets == ("tensorflow",)
+    assert not found(case, kept, kept)
+
+
+def test_a_call_is_none_of_its_business() -> None:
+    assert not found(ALONE, alone(RIGHT), alone(RIGHT))

@@ -1,0 +1,34 @@
+"""The vote among targets."""
+
+from __future__ import annotations
+
+import operator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.oracles.voting import elected
+
+
+@pytest.mark.parametrize(
+    ("ballots", "winner"),
+    [
+        ({"a": 1}, "a"),
+        ({"a": 1, "b": 2}, "a"),
+        ({"a": 1, "b": 2, "c": 2}, "b"),
+        ({"a": 1, "b": 2, "c": 3}, "a"),
+        ({"a": 1, "b": 2, "c": 1, "d": 2, "e": 2}, "b"),
+    ],
+)
+def test_the_most_agreed_with_is_elected_and_among_equals_the_first(
+    ballots: dict[str, int], winner: str
+) -> None:
+    assert elected(ballots, operator.eq) == winner
+
+
+@given(st.dictionaries(st.text(max_size=3), st.integers(0, 3), min_size=1, max_size=6))
+def test_nobody_elected_has_fewer_companions_than_another(ballots: dict[str, int]) -> None:
+    counts = {name: list(ballots.values()).count(answer) for name, answer in ballots.items()}
+
+    assert counts[elected(ballots, operator.eq)] == max(counts.values())
