@@ -1,0 +1,237 @@
+"""Changes of a layer graph that keep it one: every rule is made of these."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import INPUT, LayerGraph, LayerNode, Weights
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable, Mapping
+
+    from ciguard.domain import Json, Shape
+    from ciguard.levels.model.layers import Config, LayerKind
+
+SOFTMAX = "softmax"
+_SOFTMAX_LAYER = "keras.layers.Softmax"
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEED_BITS = 31
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A tensor on its way into a layer."""
+
+    source: str
+    target: str
+    place: int
+    """Of the tensor among the target's inputs."""
+
+
+def protected(graph: LayerGraph) -> frozenset[str]:
+    """Return the nodes that no rule changes.
+
+    These are the inputs, the outputs, and everything from the first softmax on: what comes out of
+    it are the probabilities that are compared (LEMON's released material).
+    """
+    kept = set(graph.outputs)
+    behind: set[str] = set()
+    for node in graph.nodes:
+        if node.layer == INPUT:
+            kept.add(node.name)
+        elif is_softmax(node) or behind.intersection(node.inputs):
+            behind.add(node.name)
+    return frozenset(kept | behind)
+
+
+def is_softmax(node: LayerNode) -> bool:
+    """Tell whether a node ends in a softmax."""
+    return node.layer == _SOFTMAX_LAYER or node.config.get("activation") == SOFTMAX
+
+
+def edges(graph: LayerGraph) -> list[Edge]:
+    """Return the edges that a layer may be inserted on: none behind a softmax or an output."""
+    untouched = protected(graph) - {node.name for node in graph.inputs}
+    return [
+        Edge(source, node.name, place)
+        for node in graph.nodes
+        for place, source in enumerate(node.inputs)
+        if source not in untouched
+    ]
+
+
+def shapes_into(graph: LayerGraph, node: LayerNode) -> tuple[Shape, ...]:
+    """Return the shapes of a node's inputs."""
+    shapes = {other.name: other.shape for other in graph.nodes}
+    return tuple(shapes[name] for name in node.inputs)
+
+
+def owner(graph: LayerGraph, node: LayerNode) -> LayerNode:
+    """Return the node whose layer object a node calls: itself, mostly."""
+    return graph.node(node.shares) if node.shares else node
+
+
+def layer_group(graph: LayerGraph, node: LayerNode) -> frozenset[str]:
+    """Return the nodes that call the same layer object as this one."""
+    first = node.shares or node.name
+    return frozenset(n.name for n in graph.nodes if first in (n.name, n.shares))
+
+
+def free_name(taken: Iterable[str], layer: str) -> str:
+    """Return a name that none of these is, made of the layer's: `max_pooling2d_3`."""
+    known = set(taken)
+    stem = _WORD.sub("_", layer.rsplit(".", 1)[-1]).lower()
+    number = 1
+    while f"{stem}_{number}" in known:
+        number += 1
+    return f"{stem}_{number}"
+
+
+def new_node(  # noqa: PLR0913 - what a node is made of
+    rng: random.Random,
+    kind: LayerKind,
+    config: Config,
+    *,
+    name: str,
+    inputs: tuple[str, ...],
+    shape: Shape,
+) -> LayerNode:
+    """Return a node with a layer of its own and fresh weights."""
+    return LayerNode(
+        name=name,
+        layer=kind.public,
+        config=config,
+        inputs=inputs,
+        as_list=kind.as_list,
+        shape=shape,
+        dtype=kind.gives.value,
+        weights=Weights(seed=rng.getrandbits(_SEED_BITS)),
+    )
+
+
+def inserted(graph: LayerGraph, edge: Edge, chain: tuple[LayerNode, ...]) -> LayerGraph:
+    """Return the graph with a chain of nodes on an edge; the last gives what the target takes."""
+    nodes: list[LayerNode] = []
+    for node in graph.nodes:
+        if node.name == edge.target:
+            nodes += chain
+            inputs = list(node.inputs)
+            inputs[edge.place] = chain[-1].name
+            nodes.append(replace(node, inputs=tuple(inputs)))
+        else:
+            nodes.append(node)
+    return LayerGraph(nodes=tuple(nodes), outputs=graph.outputs)
+
+
+def changed(graph: LayerGraph, new: Mapping[str, LayerNode]) -> LayerGraph:
+    """Return the graph with some nodes replaced, under the same names."""
+    nodes = tuple(new.get(node.name, node) for node in graph.nodes)
+    return LayerGraph(nodes=nodes, outputs=graph.outputs)
+
+
+def configured(graph: LayerGraph, node: LayerNode, arguments: Mapping[str, Json]) -> LayerGraph:
+    """Return the graph with other arguments for a node's layer, wherever it is called."""
+    group = layer_group(graph, node)
+    return changed(
+        graph,
+        {
+            each.name: replace(each, config={**each.config, **arguments})
+            for each in graph.nodes
+            if each.name in group
+        },
+    )
+
+
+def without(graph: LayerGraph, name: str, instead: str) -> LayerGraph | None:
+    """Return the graph without a node; who took its output takes another's.
+
+    Whatever nobody needs any more goes too.
+
+    Returns:
+        None if an input would not be needed any more.
+    """
+    rest = [
+        replace(node, inputs=tuple(instead if i == name else i for i in node.inputs))
+        for node in graph.nodes
+        if node.name != name
+    ]
+    return pruned(ordered([*rest], graph, leaving=graph.node(name)), graph)
+
+
+def pruned(graph: LayerGraph | None, before: LayerGraph) -> LayerGraph | None:
+    """Return the graph without what leads to no output; None if that is one of the inputs."""
+    if graph is None:
+        return None
+    needed = set(graph.outputs)
+    for node in reversed(graph.nodes):
+        if node.name in needed:
+            needed.update(node.inputs)
+    if any(node.name not in needed for node in before.inputs):
+        return None
+    gone = [node for node in graph.nodes if node.name not in needed]
+    rest = [node for node in graph.nodes if node.name in needed]
+    for node in gone:
+        rest = _handed_on(rest, node)
+    return LayerGraph(nodes=tuple(rest), outputs=graph.outputs)
+
+
+def ordered(
+    nodes: list[LayerNode], before: LayerGraph, *, leaving: LayerNode | None = None
+) -> LayerGraph | None:
+    """Return a graph of these nodes, each after its inputs, shared layers owned by the first.
+
+    Nodes keep their order as far as they can.
+
+    Returns:
+        None if there is a cycle.
+    """
+    if leaving is not None:
+        nodes = _handed_on(nodes, leaving)
+    done: set[str] = set()
+    sorted_nodes: list[LayerNode] = []
+    waiting = nodes
+    while waiting:
+        ready = [node for node in waiting if done.issuperset(node.inputs)]
+        if not ready:
+            return None
+        # One at a time, so that a chain that was in order stays as it was.
+        first = ready[0]
+        sorted_nodes.append(first)
+        done.add(first.name)
+        waiting = [node for node in waiting if node is not first]
+    return LayerGraph(nodes=tuple(_owned_by_first(sorted_nodes)), outputs=before.outputs)
+
+
+def _handed_on(nodes: list[LayerNode], leaving: LayerNode) -> list[LayerNode]:
+    """Return the nodes with the layer of one that goes owned by the next that calls it."""
+    heir = next((node.name for node in nodes if node.shares == leaving.name), "")
+    found = []
+    for node in nodes:
+        if node.name == heir:
+            found.append(replace(node, shares="", weights=leaving.weights))
+        elif node.shares == leaving.name:
+            found.append(replace(node, shares=heir))
+        else:
+            found.append(node)
+    return found
+
+
+def _owned_by_first(nodes: list[LayerNode]) -> list[LayerNode]:
+    """Return the nodes with each shared layer owned by the first that calls it."""
+    groups = {node.shares or node.name for node in nodes if node.shares}
+    weights = {node.name: node.weights for node in nodes}
+    first: dict[str, str] = {}
+    found = []
+    for node in nodes:
+        group = node.shares or node.name
+        if group not in groups:
+            found.append(node)
+        elif group in first:
+            found.append(replace(node, shares=first[group], weights=Weights()))
+        else:
+            first[group] = node.name
+            found.append(replace(node, shares="", weights=weights[group]))
+    return found

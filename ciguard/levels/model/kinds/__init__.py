@@ -1,0 +1,32 @@
+"""The universe of layers as a table: one module per family, one row per class."""
+
+from ciguard.levels.model.kinds import (
+    convolution,
+    core,
+    elementwise,
+    merging,
+    pooling,
+    preprocessing,
+    recurrent,
+    reshaping,
+    wrapping,
+)
+from ciguard.levels.model.kinds.outside import OUTSIDE
+
+KINDS = tuple(
+    kind
+    for module in (
+        core,
+        elementwise,
+        convolution,
+        pooling,
+        recurrent,
+        merging,
+        reshaping,
+        preprocessing,
+        wrapping,
+    )
+    for kind in module.KINDS
+)
+
+__all__ = ["KINDS", "OUTSIDE"]

@@ -1,0 +1,148 @@
+"""Convolutions: plain, depthwise, separable and transposed."""
+
+from __future__ import annotations
+
+from math import gcd, prod
+from typing import TYPE_CHECKING
+
+from ciguard.levels.model.kinds.windows import drawn, per_axis, rank_of, slid, spread
+from ciguard.levels.model.layers import Config, Family, LayerKind, Place, Shapes, near
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain import Shape
+
+_VARYING = ("activation", "use_bias")
+_DILATED, _GROUPED, _STRIDED = 0.2, 0.2, 0.4
+
+
+def _slides(rng: random.Random, place: Place) -> Config:
+    """Draw how the window moves: strides and dilation exclude each other."""
+    axes = len(place.shapes[0]) - 1
+    config: Config = {"kernel_size": drawn(rng, axes), "padding": "same"}
+    if not place.keeps and rng.random() < _STRIDED:
+        return config | {"strides": rng.randint(1, 2), "padding": rng.choice(("same", "valid"))}
+    if rng.random() < _DILATED:
+        config["dilation_rate"] = rng.randint(2, 3)
+    return config
+
+
+def _space(config: Config, shape: Shape) -> Shape | None:
+    return slid(
+        shape[:-1],
+        config["kernel_size"],
+        strides=config.get("strides", 1),
+        padding=config.get("padding", "valid"),
+        dilation=config.get("dilation_rate", 1),
+    )
+
+
+def _filters(rng: random.Random, place: Place) -> int:
+    channels = place.shapes[0][-1]
+    return channels if place.keeps else near(rng, channels)
+
+
+def _draw_plain(rng: random.Random, place: Place) -> Config:
+    filters = _filters(rng, place)
+    config = {"filters": filters, **_slides(rng, place)}
+    common = gcd(filters, place.shapes[0][-1])
+    divisors = [n for n in range(2, min(common, 16) + 1) if common % n == 0]
+    if divisors and rng.random() < _GROUPED:
+        config["groups"] = rng.choice(divisors)
+    causal_rank = 2
+    if len(place.shapes[0]) == causal_rank and rng.random() < _DILATED:
+        config["padding"] = "causal"
+    return config
+
+
+def _draw_separable(rng: random.Random, place: Place) -> Config:
+    config = {"filters": _filters(rng, place), **_slides(rng, place)}
+    return config | ({"depth_multiplier": 2} if rng.random() < _GROUPED else {})
+
+
+def _draw_depthwise(rng: random.Random, place: Place) -> Config:
+    config = _slides(rng, place)
+    return config if place.keeps else config | {"depth_multiplier": rng.randint(1, 3)}
+
+
+def _draw_transposed(rng: random.Random, place: Place) -> Config:
+    axes = len(place.shapes[0]) - 1
+    config: Config = {"filters": _filters(rng, place), "padding": "same"}
+    if not place.keeps:
+        # A kernel narrower than its strides leaves gaps, which not every backend can make.
+        config |= {"strides": rng.randint(1, 2), "padding": rng.choice(("same", "valid"))}
+        return config | {"kernel_size": drawn(rng, axes, least=2)}
+    return config | {"kernel_size": drawn(rng, axes)}
+
+
+def _shape(config: Config, shapes: Shapes) -> Shape | None:
+    space = _space(config, shapes[0])
+    return None if space is None else (*space, config["filters"])
+
+
+def _shape_depthwise(config: Config, shapes: Shapes) -> Shape | None:
+    space = _space(config, shapes[0])
+    return space and (*space, shapes[0][-1] * config.get("depth_multiplier", 1))
+
+
+def _shape_transposed(config: Config, shapes: Shapes) -> Shape | None:
+    if config.get("output_padding") is not None:
+        return None
+    space = spread(
+        shapes[0][:-1],
+        config["kernel_size"],
+        strides=config.get("strides", 1),
+        padding=config.get("padding", "valid"),
+        dilation=config.get("dilation_rate", 1),
+    )
+    return (*space, config["filters"])
+
+
+def _taps(config: Config, shapes: Shapes) -> int:
+    """Elements of a kernel for one pair of channels."""
+    return prod(per_axis(config["kernel_size"], len(shapes[0]) - 1))
+
+
+def _weights(config: Config, shapes: Shapes) -> int:
+    pairs = shapes[0][-1] // config.get("groups", 1) * config["filters"]
+    return _taps(config, shapes) * int(pairs)
+
+
+def _weights_depthwise(config: Config, shapes: Shapes) -> int:
+    return _taps(config, shapes) * shapes[0][-1] * int(config.get("depth_multiplier", 1))
+
+
+def _weights_separable(config: Config, shapes: Shapes) -> int:
+    middle = shapes[0][-1] * int(config.get("depth_multiplier", 1))
+    return middle * (_taps(config, shapes) + int(config["filters"]))
+
+
+KINDS = tuple(
+    LayerKind(
+        name=name,
+        family=Family.CONVOLUTION,
+        ranks=(rank_of(name),),
+        draw=draw,
+        shape=shape,
+        weights=weights,
+        varying=_VARYING,
+    )
+    for names, draw, shape, weights in (
+        (("Conv1D", "Conv2D", "Conv3D"), _draw_plain, _shape, _weights),
+        (
+            ("DepthwiseConv1D", "DepthwiseConv2D"),
+            _draw_depthwise,
+            _shape_depthwise,
+            _weights_depthwise,
+        ),
+        (("SeparableConv1D", "SeparableConv2D"), _draw_separable, _shape, _weights_separable),
+        (
+            ("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"),
+            _draw_transposed,
+            _shape_transposed,
+            _weights,
+        ),
+    )
+    for name in names
+)

@@ -1,0 +1,161 @@
+"""Dense layers, and what makes vectors of integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.levels.model.layers import (
+    TOKENS,
+    Config,
+    Elements,
+    Family,
+    LayerKind,
+    Place,
+    Shapes,
+    elements,
+    kept,
+    near,
+)
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain import Shape
+
+
+def _draw_dense(rng: random.Random, place: Place) -> Config:
+    features = place.shapes[0][-1]
+    return {"units": features if place.keeps else near(rng, features)}
+
+
+def _shape_dense(config: Config, shapes: Shapes) -> Shape:
+    return (*shapes[0][:-1], config["units"])
+
+
+def _weights_dense(config: Config, shapes: Shapes) -> int:
+    return (shapes[0][-1] + 1) * int(config["units"])
+
+
+_LETTERS = "bcdefg"
+
+
+def _draw_einsum(rng: random.Random, place: Place) -> Config:
+    """Draw an equation that multiplies one dimension by a matrix, be it the last or not."""
+    shape = place.shapes[0]
+    letters = _LETTERS[: len(shape)]
+    at = rng.choice((len(shape) - 1, rng.randrange(len(shape))))
+    size = shape[at] if place.keeps else near(rng, shape[at])
+    out = letters[:at] + "z" + letters[at + 1 :]
+    sizes = [*shape[:at], size, *shape[at + 1 :]]
+    config: Config = {
+        "equation": f"a{letters},{letters[at]}z->a{out}",
+        "output_shape": sizes,
+    }
+    return config | ({"bias_axes": "z"} if rng.random() < _BIASED else {})
+
+
+_BIASED = 0.5
+
+
+def _shape_einsum(config: Config, shapes: Shapes) -> Shape | None:
+    given = config["output_shape"]
+    sizes = (given,) if isinstance(given, int) else tuple(given)
+    return sizes if len(sizes) == len(shapes[0]) and None not in sizes else None
+
+
+def _weights_einsum(config: Config, shapes: Shapes) -> int:
+    before, after = shapes[0], _shape_einsum(config, shapes) or shapes[0]
+    changed = [a * b for a, b in zip(before, after, strict=True) if a != b]
+    return changed[0] if changed else max(before) ** 2
+
+
+def _draw_bins(rng: random.Random, place: Place) -> Config | None:
+    if place.keeps:
+        return None
+    count = rng.randint(1, TOKENS - 1)
+    return {"bin_boundaries": sorted(round(rng.uniform(-1, 2), 3) for _ in range(count))}
+
+
+def _draw_embedding(rng: random.Random, place: Place) -> Config:
+    del place
+    return {"input_dim": TOKENS + rng.randint(0, 4), "output_dim": rng.randint(1, 6)}
+
+
+def _shape_embedding(config: Config, shapes: Shapes) -> Shape:
+    return (*shapes[0], config["output_dim"])
+
+
+def _weights_embedding(config: Config, shapes: Shapes) -> int:
+    del shapes
+    return int(config["input_dim"]) * int(config["output_dim"])
+
+
+def _draw_categories(rng: random.Random, place: Place) -> Config:
+    del place
+    modes = ("one_hot", "multi_hot", "count")
+    return {"num_tokens": TOKENS + rng.randint(0, 2), "output_mode": rng.choice(modes)}
+
+
+def _shape_categories(config: Config, shapes: Shapes) -> Shape:
+    shape, tokens = shapes[0], config["num_tokens"]
+    is_wider = config.get("output_mode", "multi_hot") == "one_hot"
+    if is_wider and (shape[-1] != 1 or not shape[:-1]):
+        return (*shape, tokens) if shape[-1] != 1 else (tokens,)
+    return (*shape[:-1], tokens)
+
+
+def _scratch_categories(config: Config, shapes: Shapes) -> int:
+    return elements(shapes[0]) * int(config["num_tokens"])
+
+
+_ANY = (1, 2, 3, 4)
+
+KINDS = (
+    LayerKind(
+        name="Dense",
+        family=Family.CORE,
+        ranks=_ANY,
+        draw=_draw_dense,
+        shape=_shape_dense,
+        weights=_weights_dense,
+        varying=("activation", "use_bias"),
+    ),
+    LayerKind(
+        name="EinsumDense",
+        family=Family.CORE,
+        ranks=_ANY,
+        draw=_draw_einsum,
+        shape=_shape_einsum,
+        weights=_weights_einsum,
+        varying=("activation",),
+    ),
+    LayerKind(
+        name="Discretization",
+        family=Family.PREPROCESSING,
+        ranks=_ANY,
+        draw=_draw_bins,
+        shape=kept,
+        gives=Elements.TOKENS,
+    ),
+    *(
+        LayerKind(
+            name=name,
+            family=Family.CORE,
+            ranks=_ANY[:3],
+            draw=_draw_embedding,
+            shape=_shape_embedding,
+            weights=_weights_embedding,
+            takes=Elements.TOKENS,
+        )
+        for name in ("Embedding", "ReversibleEmbedding")
+    ),
+    LayerKind(
+        name="CategoryEncoding",
+        family=Family.PREPROCESSING,
+        ranks=(1, 2),
+        draw=_draw_categories,
+        shape=_shape_categories,
+        scratch=_scratch_categories,
+        takes=Elements.TOKENS,
+    ),
+)

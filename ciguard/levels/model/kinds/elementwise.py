@@ -1,0 +1,225 @@
+"""Layers that leave shapes alone: activations, normalisation, regularisation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.levels.model.layers import (
+    Choices,
+    Config,
+    Count,
+    Draw,
+    Family,
+    LayerKind,
+    Place,
+    Shapes,
+    kept,
+    no_weights,
+)
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain import Json, Shape
+
+ANY = (1, 2, 3, 4)
+_RATES = (0.0, 0.1, 0.5, 0.9)
+
+
+def _channels(config: Config, shapes: Shapes) -> int:
+    del config
+    return shapes[0][-1]
+
+
+def _row(  # noqa: PLR0913 - one row of a table
+    name: str,
+    family: Family,
+    *,
+    ranks: tuple[int, ...] = ANY,
+    draw: Draw | None = None,
+    varying: tuple[str, ...] = (),
+    weights: Count = no_weights,
+    is_random: bool = False,
+) -> LayerKind:
+    return LayerKind(
+        name=name,
+        family=family,
+        ranks=ranks,
+        draw=draw or Choices(),
+        shape=kept,
+        varying=varying,
+        is_random=is_random,
+        weights=weights,
+    )
+
+
+# --- activations --------------------------------------------------------------------------------
+
+
+def _prelu(rng: random.Random, place: Place) -> Config:
+    rank = len(place.shapes[0])
+    # One slope per element of a large image would be most of a model's weights.
+    shared = list(range(1, rank)) if rank > 1 and rng.random() < _SHARED else []
+    return {"shared_axes": shared} if shared else {}
+
+
+_SHARED = 0.7
+
+
+def _slopes(config: Config, shapes: Shapes) -> int:
+    shape = shapes[0]
+    count = 1
+    for axis, size in enumerate(shape, start=1):
+        count *= 1 if axis in (config.get("shared_axes") or ()) else size
+    return count
+
+
+def _any_axis(rng: random.Random, place: Place) -> Config:
+    axis = _axis(rng, place)
+    return {} if axis == -1 else {"axis": axis}
+
+
+def _axis(rng: random.Random, place: Place) -> int:
+    return rng.choice((-1, -1, rng.randint(1, len(place.shapes[0]))))
+
+
+_ACTIVATIONS = (
+    _row("ReLU", Family.ACTIVATION, varying=("max_value", "negative_slope", "threshold")),
+    _row("LeakyReLU", Family.ACTIVATION, varying=("negative_slope",)),
+    _row("ELU", Family.ACTIVATION, varying=("alpha",)),
+    _row("PReLU", Family.ACTIVATION, draw=_prelu, weights=_slopes),
+    _row("Softmax", Family.ACTIVATION, draw=_any_axis),
+    _row(
+        "Activation",
+        Family.ACTIVATION,
+        draw=Choices(always={"activation": ("relu", "tanh", "sigmoid", "leaky_relu")}),
+        varying=("activation",),
+    ),
+)
+
+# --- normalisation ------------------------------------------------------------------------------
+
+
+def _axes(rng: random.Random, place: Place) -> Config:
+    """Draw one axis or all of them but the batch's."""
+    rank = len(place.shapes[0])
+    if rank > 1 and rng.random() < _SEVERAL:
+        return {"axis": list(range(1, rank + 1))}
+    return _any_axis(rng, place)
+
+
+_SEVERAL = 0.25
+
+
+def _along_axes(config: Config, shapes: Shapes) -> int:
+    shape: Shape = (0, *shapes[0])
+    axis: Json = config.get("axis", -1)
+    count = 1
+    for one in [axis] if isinstance(axis, int) else axis:
+        count *= shape[one]
+    return 2 * count
+
+
+def _groups(rng: random.Random, place: Place) -> Config:
+    channels = place.shapes[0][-1]
+    return {"groups": rng.choice([-1, *(n for n in range(1, 33) if channels % n == 0)])}
+
+
+def _normalised(rng: random.Random, place: Place) -> Config:
+    """Draw a mean and a variance: without them the layer has to be adapted to data first."""
+    channels = place.shapes[0][-1]
+    config: Config = {"invert": True} if rng.random() < _SEVERAL else {}
+    if rng.random() < _SEVERAL:
+        return config | {"axis": None, "mean": 0.5, "variance": 2.0}
+    if channels > _MOST_LISTED:
+        return config | {"mean": 0.25, "variance": 0.5}
+    means = [round(rng.uniform(-1, 1), 3) for _ in range(channels)]
+    return config | {
+        "mean": means,
+        "variance": [round(rng.uniform(0.1, 4), 3) for _ in range(channels)],
+    }
+
+
+_MOST_LISTED = 16
+_SCALED = ("epsilon", "center", "scale")
+
+_NORMALISATION = (
+    _row(
+        "BatchNormalization",
+        Family.NORMALISATION,
+        draw=_any_axis,
+        varying=("momentum", *_SCALED),
+        weights=_along_axes,
+    ),
+    _row(
+        "LayerNormalization",
+        Family.NORMALISATION,
+        draw=_axes,
+        varying=_SCALED,
+        weights=_along_axes,
+    ),
+    _row(
+        "GroupNormalization",
+        Family.NORMALISATION,
+        draw=_groups,
+        varying=_SCALED,
+        weights=_channels,
+    ),
+    _row(
+        "RMSNormalization",
+        Family.NORMALISATION,
+        draw=_any_axis,
+        varying=("epsilon",),
+        weights=_along_axes,
+    ),
+    _row("UnitNormalization", Family.NORMALISATION, draw=_axes),
+    _row("Normalization", Family.PREPROCESSING, draw=_normalised),
+)
+
+# --- regularisation -----------------------------------------------------------------------------
+
+_REGULARISATION = (
+    *(
+        _row(
+            name,
+            Family.REGULARISATION,
+            draw=Choices(always={"rate": _RATES}),
+            varying=("rate",),
+            is_random=True,
+        )
+        for name in ("Dropout", "AlphaDropout")
+    ),
+    _row(
+        "GaussianDropout",
+        Family.REGULARISATION,
+        draw=Choices(always={"rate": _RATES}),
+        is_random=True,
+    ),
+    _row(
+        "GaussianNoise",
+        Family.REGULARISATION,
+        draw=Choices(always={"stddev": (0.0, 0.1, 1.0)}),
+        is_random=True,
+    ),
+    *(
+        _row(
+            f"SpatialDropout{axes}D",
+            Family.REGULARISATION,
+            ranks=(axes + 1,),
+            draw=Choices(always={"rate": _RATES}),
+            varying=("rate",),
+            is_random=True,
+        )
+        for axes in (1, 2, 3)
+    ),
+    _row("ActivityRegularization", Family.REGULARISATION, varying=("l1", "l2")),
+)
+
+KINDS = (
+    *_ACTIVATIONS,
+    *_NORMALISATION,
+    *_REGULARISATION,
+    _row("Identity", Family.CORE),
+    # Further back it masks whole images, which recurrent layers over images do not take.
+    _row("Masking", Family.CORE, ranks=(2,), varying=("mask_value",)),
+)

@@ -1,0 +1,230 @@
+"""Preprocessing: of images, random and not, and of sound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.levels.model.layers import (
+    Choices,
+    Config,
+    Draw,
+    Family,
+    LayerKind,
+    Place,
+    Shapes,
+    elements,
+    kept,
+)
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain import Shape
+
+_IMAGE = (3,)
+_UNIT: tuple[list[float], ...] = ([0.0, 1.0],)
+"""Ranges of values that inputs may be said to have; what is not said is 0 to 255."""
+_RANGED = {"value_range": _UNIT}
+_FACTORS = (0.1, 0.3, [0.1, 0.4])
+_COLOUR, _COLOUR_OR_GREY = (3,), (1, 3)
+
+# --- sizes --------------------------------------------------------------------------------------
+
+
+def _draw_resizing(rng: random.Random, place: Place) -> Config:
+    height, width, _ = place.shapes[0]
+    if place.keeps:
+        return {"height": height, "width": width}
+    return {
+        "height": rng.randint(1, min(2 * height, height + 8)),
+        "width": rng.randint(1, min(2 * width, width + 8)),
+    }
+
+
+def _draw_crop(rng: random.Random, place: Place) -> Config:
+    height, width, _ = place.shapes[0]
+    if place.keeps:
+        return {"height": height, "width": width}
+    return {
+        "height": rng.randint(max(1, height - 3), height),
+        "width": rng.randint(max(1, width - 3), width),
+    }
+
+
+def _shape_resized(config: Config, shapes: Shapes) -> Shape:
+    return (config["height"], config["width"], shapes[0][-1])
+
+
+# --- sound --------------------------------------------------------------------------------------
+
+
+def _draw_mel(rng: random.Random, place: Place) -> Config | None:
+    samples = place.shapes[0][0]
+    # Frames are reflected at the ends, so a frame must not be longer than the sound.
+    lengths = [n for n in (4, 8, 16, 32) if n <= samples]
+    if place.keeps or not lengths:
+        return None
+    length = rng.choice(lengths)
+    return {
+        "fft_length": length,
+        "sequence_length": length,
+        "sequence_stride": max(1, length // rng.choice((1, 2))),
+        "num_mel_bins": rng.randint(2, 8),
+        "sampling_rate": 8000,
+    }
+
+
+def _shape_mel(config: Config, shapes: Shapes) -> Shape:
+    stride = config["sequence_stride"]
+    return (config["num_mel_bins"], (shapes[0][0] + stride + 1) // stride)
+
+
+def _draw_stft(rng: random.Random, place: Place) -> Config | None:
+    samples, _ = place.shapes[0]
+    lengths = [n for n in (2, 4, 8) if n <= samples]
+    if place.keeps or not lengths:
+        return None
+    length = rng.choice(lengths)
+    return {
+        "mode": rng.choice(("log", "magnitude", "psd", "real", "imag", "stft")),
+        "frame_length": length,
+        "frame_step": rng.randint(1, length),
+        "fft_length": length,
+        "padding": rng.choice(("valid", "same")),
+    }
+
+
+def _shape_stft(config: Config, shapes: Shapes) -> Shape | None:
+    samples, channels = shapes[0]
+    length, step = config["frame_length"], config["frame_step"]
+    bins = config["fft_length"] // 2 + 1
+    bins *= 2 if config["mode"] == "stft" else 1
+    is_cut = config.get("padding", "valid") == "valid"
+    steps = (samples - length) // step + 1 if is_cut else -(-samples // step)
+    return (steps, bins * channels) if steps > 0 else None
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def _image(
+    name: str,
+    draw: Draw | None = None,
+    *,
+    channels: tuple[int, ...] = (),
+    varying: tuple[str, ...] = (),
+    is_random: bool = True,
+) -> LayerKind:
+    return LayerKind(
+        name=name,
+        family=Family.PREPROCESSING,
+        ranks=_IMAGE,
+        draw=draw or Choices(),
+        shape=kept,
+        varying=varying,
+        is_random=is_random,
+        channels=channels,
+    )
+
+
+def _factor(*values: float | list[float], **others: tuple[float, ...]) -> Choices:
+    return Choices(always={"factor": values or _FACTORS, **others}, sometimes=_RANGED)
+
+
+def _placed(**always: tuple[float, ...]) -> Choices:
+    return Choices(always=always)
+
+
+def _scratch_equalised(config: Config, shapes: Shapes) -> int:
+    del config
+    return 4 * elements(shapes[0])
+
+
+_MOVED = ("fill_mode", "interpolation", "fill_value")
+
+_IMAGES = (
+    _image("AutoContrast", Choices(sometimes=_RANGED), is_random=False),
+    _image("AugMix", Choices(always=_RANGED), channels=_COLOUR_OR_GREY),
+    _image("RandAugment", Choices(always=_RANGED), channels=_COLOUR_OR_GREY),
+    _image("CutMix"),
+    _image("MixUp", Choices(sometimes={"alpha": (0.2, 1.0)})),
+    _image("RandomBrightness", _factor(0.1, 0.4)),
+    _image("RandomColorDegeneration", _factor(0.2, [0.1, 0.9]), channels=_COLOUR),
+    _image("RandomColorJitter", Choices(always=_RANGED), channels=_COLOUR),
+    _image("RandomContrast", _factor(0.2, 0.5)),
+    _image("RandomElasticTransform", _factor(), varying=_MOVED),
+    _image("RandomErasing", _factor()),
+    _image("RandomFlip", varying=("mode",)),
+    _image("RandomGaussianBlur", _factor()),
+    _image("RandomGrayscale", _placed(factor=(0.2, 0.7)), channels=_COLOUR_OR_GREY),
+    _image("RandomHue", _factor(0.2, [0.1, 0.3]), channels=_COLOUR),
+    _image("RandomInvert", _factor(0.2, 0.7)),
+    _image("RandomPerspective", _placed(factor=(0.2, 0.7)), varying=_MOVED[1:]),
+    _image("RandomPosterization", Choices(always={"factor": (2, 5, 8)}, sometimes=_RANGED)),
+    _image("RandomRotation", _placed(factor=(0.1, 0.4)), varying=_MOVED),
+    _image("RandomSaturation", _factor(0.2, [0.1, 0.9]), channels=_COLOUR),
+    _image("RandomSharpness", _factor(0.2, [0.1, 0.9])),
+    _image("RandomShear", _placed(x_factor=(0.1, 0.3), y_factor=(0.0, 0.2)), varying=_MOVED),
+    _image(
+        "RandomTranslation",
+        _placed(height_factor=(0.1, 0.3), width_factor=(0.1, 0.2)),
+        varying=_MOVED,
+    ),
+    _image("RandomZoom", _placed(height_factor=(0.1, -0.2)), varying=_MOVED),
+    _image("Solarization", Choices(always={"addition_factor": (0.1, 0.3)}, sometimes=_RANGED)),
+)
+
+KINDS = (
+    *_IMAGES,
+    LayerKind(
+        name="ContrastLimitedAdaptiveHistogramEqualization",
+        family=Family.PREPROCESSING,
+        ranks=_IMAGE,
+        draw=Choices(
+            always={"tile_grid_size": ([1, 1], [2, 2]), **_RANGED},
+            sometimes={"clip_limit": (1.0, 4.0)},
+        ),
+        shape=kept,
+        scratch=_scratch_equalised,
+    ),
+    LayerKind(
+        name="Rescaling",
+        family=Family.PREPROCESSING,
+        ranks=(1, 2, 3, 4),
+        draw=Choices(
+            always={"scale": (0.5, 2.0, -1.0, 1 / 255)}, sometimes={"offset": (0.5, -1.0)}
+        ),
+        shape=kept,
+    ),
+    *(
+        LayerKind(
+            name=name,
+            family=Family.PREPROCESSING,
+            ranks=_IMAGE,
+            draw=draw,
+            shape=_shape_resized,
+            varying=varying,
+            is_random=name.startswith("Random"),
+        )
+        for name, draw, varying in (
+            ("Resizing", _draw_resizing, ("interpolation", "crop_to_aspect_ratio", "antialias")),
+            ("CenterCrop", _draw_crop, ()),
+            ("RandomCrop", _draw_crop, ()),
+        )
+    ),
+    LayerKind(
+        name="MelSpectrogram",
+        family=Family.PREPROCESSING,
+        ranks=(1,),
+        draw=_draw_mel,
+        shape=_shape_mel,
+        varying=("power_to_db", "mag_exp"),
+    ),
+    LayerKind(
+        name="STFTSpectrogram",
+        family=Family.PREPROCESSING,
+        ranks=(2,),
+        draw=_draw_stft,
+        shape=_shape_stft,
+    ),
+)

@@ -1,0 +1,218 @@
+"""Recurrent layers: over vectors and over images."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ciguard.levels.model.kinds.windows import drawn, rank_of, slid
+from ciguard.levels.model.layers import PUBLIC, Config, Family, LayerKind, Place, Shapes, near
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Mapping
+
+    from ciguard.domain import Json, Shape
+
+GATES = {"SimpleRNN": 1, "GRU": 3, "LSTM": 4}
+"""Layer → matrices that its kernel consists of."""
+CELLS = tuple(f"{PUBLIC}{name}Cell" for name in GATES)
+_VARYING = ("activation", "use_bias", "dropout", "recurrent_dropout", "go_backwards", "unroll")
+_OWN: Mapping[str, tuple[str, ...]] = {
+    "SimpleRNN": (),
+    "GRU": ("recurrent_activation", "reset_after"),
+    "LSTM": ("recurrent_activation", "unit_forget_bias"),
+}
+_LONGEST_UNROLLED = 16
+
+
+def _returns(rng: random.Random, place: Place) -> Config:
+    is_whole = place.keeps or rng.random() < 0.5  # noqa: PLR2004 - as often as the last step
+    return {"return_sequences": True} if is_whole else {}
+
+
+def _draw(rng: random.Random, place: Place) -> Config:
+    features = place.shapes[0][-1]
+    units = features if place.keeps else near(rng, features)
+    return {"units": units, **_returns(rng, place)}
+
+
+def shape_of_sequence(config: Config, shapes: Shapes, units: int) -> Shape | None:
+    """Return the shape of all steps or of the last one."""
+    steps, _ = shapes[0]
+    if config.get("return_state") or (config.get("unroll") and steps > _LONGEST_UNROLLED):
+        return None
+    return (steps, units) if config.get("return_sequences") else (units,)
+
+
+def _shape(config: Config, shapes: Shapes) -> Shape | None:
+    return shape_of_sequence(config, shapes, config["units"])
+
+
+def _weights_of(gates: int, features: int, units: int) -> int:
+    return gates * units * (features + units + 1)
+
+
+# --- cells --------------------------------------------------------------------------------------
+
+
+def _nested(layer: str, **config: Json) -> Json:
+    return {"layer": layer, "config": config}
+
+
+def _draw_cells(rng: random.Random, place: Place) -> Config:
+    """Draw one cell, or two on top of each other."""
+    features = place.shapes[0][-1]
+    units = features if place.keeps else near(rng, features)
+    top = _nested(rng.choice(CELLS), units=units)
+    config: Config = {"cell": top, **_returns(rng, place)}
+    if rng.random() < _STACKED:
+        below = _nested(rng.choice(CELLS), units=near(rng, min(features, 16)))
+        config["cell"] = {"layer": f"{PUBLIC}StackedRNNCells", "config": {"cells": [below, top]}}
+    return config
+
+
+_STACKED = 0.4
+
+
+def _cells(config: Config) -> list[Json]:
+    cell = config["cell"]
+    return list(cell["config"]["cells"]) if "cells" in cell["config"] else [cell]
+
+
+def _shape_cells(config: Config, shapes: Shapes) -> Shape | None:
+    return shape_of_sequence(config, shapes, _cells(config)[-1]["config"]["units"])
+
+
+def _weights_cells(config: Config, shapes: Shapes) -> int:
+    features, count = shapes[0][-1], 0
+    for cell in _cells(config):
+        units = int(cell["config"]["units"])
+        gates = GATES.get(cell["layer"].removeprefix(PUBLIC).removesuffix("Cell"), 1)
+        count += _weights_of(gates, features, units)
+        features = units
+    return count
+
+
+# --- both directions ----------------------------------------------------------------------------
+
+_MERGES = ("sum", "mul", "ave")
+
+
+def _draw_both(rng: random.Random, place: Place) -> Config:
+    """Draw a layer that runs in both directions; what both give is joined or put side by side."""
+    features = place.shapes[0][-1]
+    merge = rng.choice((*_MERGES, "concat"))
+    if place.keeps and merge == "concat" and features % 2:
+        merge = "sum"
+    units = features if place.keeps else near(rng, features)
+    if merge == "concat" and place.keeps:
+        units = features // 2
+    inner = _nested(PUBLIC + rng.choice(list(GATES)), units=units, **_returns(rng, place))
+    return {"layer": inner} | ({} if merge == "concat" else {"merge_mode": merge})
+
+
+def _shape_both(config: Config, shapes: Shapes) -> Shape | None:
+    merge = config.get("merge_mode", "concat")
+    inner = config["layer"]["config"]
+    if merge is None or "units" not in inner:
+        return None
+    units = inner["units"] * (2 if merge == "concat" else 1)
+    return shape_of_sequence(inner, shapes, units)
+
+
+def _weights_both(config: Config, shapes: Shapes) -> int:
+    inner = config["layer"]
+    gates = GATES.get(inner["layer"].removeprefix(PUBLIC), 4)
+    return 2 * _weights_of(gates, shapes[0][-1], int(inner["config"]["units"]))
+
+
+# --- over images --------------------------------------------------------------------------------
+
+
+def _draw_images(rng: random.Random, place: Place) -> Config:
+    *_, channels = place.shapes[0]
+    axes = len(place.shapes[0]) - 2
+    filters = channels if place.keeps else near(rng, channels)
+    padding = "same" if place.keeps else rng.choice(("same", "valid"))
+    return {
+        "filters": filters,
+        "kernel_size": drawn(rng, axes, most=3),
+        "padding": padding,
+        **_returns(rng, place),
+    }
+
+
+def _shape_images(config: Config, shapes: Shapes) -> Shape | None:
+    steps, *space, _ = shapes[0]
+    found = slid(
+        tuple(space),
+        config["kernel_size"],
+        strides=config.get("strides", 1),
+        padding=config.get("padding", "valid"),
+        dilation=config.get("dilation_rate", 1),
+    )
+    if found is None or config.get("return_state"):
+        return None
+    image = (*found, config["filters"])
+    return (steps, *image) if config.get("return_sequences") else image
+
+
+def _weights_images(config: Config, shapes: Shapes) -> int:
+    axes = len(shapes[0]) - 2
+    window = config["kernel_size"]
+    taps = 1
+    for width in [window] * axes if isinstance(window, int) else window:
+        taps *= int(width)
+    return 4 * taps * int(config["filters"]) * (shapes[0][-1] + int(config["filters"]))
+
+
+def _weights_units(gates: int, config: Config, shapes: Shapes) -> int:
+    return _weights_of(gates, shapes[0][-1], int(config["units"]))
+
+
+KINDS = (
+    *(
+        LayerKind(
+            name=name,
+            family=Family.RECURRENT,
+            ranks=(2,),
+            draw=_draw,
+            shape=_shape,
+            weights=partial(_weights_units, gates),
+            varying=(*_VARYING, *_OWN[name]),
+            is_random=True,
+        )
+        for name, gates in GATES.items()
+    ),
+    LayerKind(
+        name="RNN",
+        family=Family.RECURRENT,
+        ranks=(2,),
+        draw=_draw_cells,
+        shape=_shape_cells,
+        weights=_weights_cells,
+        varying=("go_backwards", "unroll"),
+    ),
+    LayerKind(
+        name="Bidirectional",
+        family=Family.RECURRENT,
+        ranks=(2,),
+        draw=_draw_both,
+        shape=_shape_both,
+        weights=_weights_both,
+    ),
+    *(
+        LayerKind(
+            name=f"ConvLSTM{axes}D",
+            family=Family.RECURRENT,
+            ranks=(rank_of(f"ConvLSTM{axes}D") + 1,),
+            draw=_draw_images,
+            shape=_shape_images,
+            weights=_weights_images,
+            varying=("activation", "recurrent_activation", "use_bias", "go_backwards", "dropout"),
+            is_random=True,
+        )
+        for axes in (1, 2, 3)
+    ),
+)

@@ -1,0 +1,168 @@
+"""Layers that move, cut, pad or repeat elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.levels.model.kinds.windows import per_axis
+from ciguard.levels.model.layers import Config, Family, LayerKind, Place, Shapes, elements
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable
+
+    from ciguard.domain import Json, Shape
+
+_ANY = (1, 2, 3, 4)
+
+
+def _draw_flatten(rng: random.Random, place: Place) -> Config | None:
+    del rng
+    return None if place.keeps else {}
+
+
+def _shape_flatten(config: Config, shapes: Shapes) -> Shape:
+    del config
+    return (elements(shapes[0]),)
+
+
+def _draw_reshape(rng: random.Random, place: Place) -> Config | None:
+    """Draw another order of the sizes, two of them joined, or one split."""
+    sizes = list(place.shapes[0])
+    if place.keeps:
+        return {"target_shape": [*sizes[:-1], -1]}
+    at = rng.randrange(len(sizes))
+    divisors = [n for n in range(2, sizes[at]) if sizes[at] % n == 0]
+    if len(sizes) > 1 and (not divisors or rng.random() < _JOINED or len(sizes) == _ANY[-1]):
+        first = rng.randrange(len(sizes) - 1)
+        sizes[first : first + 2] = [sizes[first] * sizes[first + 1]]
+    elif divisors:
+        part = rng.choice(divisors)
+        sizes[at : at + 1] = [part, sizes[at] // part]
+    else:
+        sizes.insert(rng.randint(0, 1), 1)
+    return {"target_shape": sizes}
+
+
+_JOINED = 0.5
+
+
+def _shape_reshape(config: Config, shapes: Shapes) -> Shape | None:
+    asked, count = list(config["target_shape"]), elements(shapes[0])
+    known = elements(tuple(size for size in asked if size != -1))
+    if -1 in asked and known:
+        asked[asked.index(-1)] = count // known
+    return tuple(asked) if elements(tuple(asked)) == count else None
+
+
+def _draw_permute(rng: random.Random, place: Place) -> Config:
+    """Draw an order of the dimensions; one of equal sizes where the shape must stay."""
+    shape = place.shapes[0]
+    order = list(range(len(shape)))
+    rng.shuffle(order)
+    if place.keeps:
+        # Of equal sizes each takes the place of another.
+        free = {size: [at for at in order if shape[at] == size] for size in set(shape)}
+        order = [free[size].pop() for size in shape]
+    return {"dims": [at + 1 for at in order]}
+
+
+def _shape_permute(config: Config, shapes: Shapes) -> Shape:
+    return tuple(shapes[0][at - 1] for at in config["dims"])
+
+
+def _draw_repeat(rng: random.Random, place: Place) -> Config:
+    del place
+    return {"n": rng.randint(1, 4)}
+
+
+def _shape_repeat(config: Config, shapes: Shapes) -> Shape:
+    return (config["n"], *shapes[0])
+
+
+# --- edges --------------------------------------------------------------------------------------
+
+
+def edges(given: Json, axes: int) -> tuple[tuple[int, int], ...]:
+    """Return what is cut or padded before and after each axis.
+
+    A number holds for all; a list holds one number per axis or, where there is only one axis, both
+    of its sides; or a pair per axis.
+    """
+    if isinstance(given, int):
+        return ((given, given),) * axes
+    if axes == 1 and len(given) == 2:  # noqa: PLR2004 - both sides
+        return ((int(given[0]), int(given[1])),)
+    return tuple((n, n) if isinstance(n, int) else (int(n[0]), int(n[1])) for n in given)
+
+
+def _drawn_edges(rng: random.Random, most: Iterable[int]) -> Json:
+    pairs = [[rng.randint(0, each), rng.randint(0, each)] for each in most]
+    return pairs[0] if len(pairs) == 1 else pairs
+
+
+def _draw_padding(rng: random.Random, place: Place) -> Config | None:
+    space = place.shapes[0][:-1]
+    return None if place.keeps else {"padding": _drawn_edges(rng, (2 for _ in space))}
+
+
+def _draw_cropping(rng: random.Random, place: Place) -> Config | None:
+    space = place.shapes[0][:-1]
+    if place.keeps:
+        return None
+    return {"cropping": _drawn_edges(rng, (min(2, (size - 1) // 2) for size in space))}
+
+
+def _shape_padded(config: Config, shapes: Shapes) -> Shape:
+    *space, channels = shapes[0]
+    sides = edges(config.get("padding", 1), len(space))
+    return (*(n + a + b for n, (a, b) in zip(space, sides, strict=True)), channels)
+
+
+def _shape_cropped(config: Config, shapes: Shapes) -> Shape | None:
+    *space, channels = shapes[0]
+    sides = edges(config.get("cropping", 1), len(space))
+    left = [n - a - b for n, (a, b) in zip(space, sides, strict=True)]
+    return (*left, channels) if min(left) > 0 else None
+
+
+def _draw_upsampling(rng: random.Random, place: Place) -> Config | None:
+    axes = len(place.shapes[0]) - 1
+    if place.keeps:
+        return None
+    return {"size": [rng.randint(1, 3) for _ in range(axes)] if axes > 1 else rng.randint(1, 3)}
+
+
+def _shape_upsampled(config: Config, shapes: Shapes) -> Shape:
+    *space, channels = shapes[0]
+    factors = per_axis(config.get("size", 2), len(space))
+    return (*(n * by for n, by in zip(space, factors, strict=True)), channels)
+
+
+KINDS = (
+    *(
+        LayerKind(name=name, family=Family.RESHAPING, ranks=ranks, draw=draw, shape=shape)
+        for name, ranks, draw, shape in (
+            ("Flatten", _ANY, _draw_flatten, _shape_flatten),
+            ("Reshape", _ANY, _draw_reshape, _shape_reshape),
+            ("Permute", _ANY, _draw_permute, _shape_permute),
+            ("RepeatVector", (1,), _draw_repeat, _shape_repeat),
+        )
+    ),
+    *(
+        LayerKind(
+            name=f"{name}{axes}D",
+            family=Family.RESHAPING,
+            ranks=(axes + 1,),
+            draw=draw,
+            shape=shape,
+            varying=("interpolation",) if (name, axes) == ("UpSampling", 2) else (),
+        )
+        for name, draw, shape in (
+            ("ZeroPadding", _draw_padding, _shape_padded),
+            ("Cropping", _draw_cropping, _shape_cropped),
+            ("UpSampling", _draw_upsampling, _shape_upsampled),
+        )
+        for axes in (1, 2, 3)
+    ),
+)

@@ -1,0 +1,105 @@
+"""AFRm, AFRp: an activation is removed, or another takes its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.levels.model.edits import (
+    SOFTMAX,
+    changed,
+    configured,
+    layer_group,
+    new_node,
+    protected,
+    shapes_into,
+    without,
+)
+from ciguard.levels.model.layers import Family, Place
+from ciguard.levels.model.rules.contract import Mutation
+from ciguard.levels.model.universe import short
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain import LayerGraph, LayerNode
+    from ciguard.levels.model.universe import Universe
+
+_ARGUMENT = "activation"
+_NONE = "linear"
+
+
+def remove_activation(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+    """AFRm: make a layer's activation linear, or remove an activation layer."""
+    choices = [node for node in _activated(graph, universe) if _activation(node) != _NONE]
+    rng.shuffle(choices)
+    for node in choices:
+        what = f"{node.name}: {_activation(node) or short(node.layer)}"
+        if not _is_layer(node, universe):
+            return Mutation(configured(graph, node, {_ARGUMENT: _NONE}), what)
+        mutant = without(graph, node.name, node.inputs[0])
+        if mutant is not None:
+            return Mutation(mutant, what)
+    return None
+
+
+def replace_activation(
+    graph: LayerGraph, rng: random.Random, universe: Universe
+) -> Mutation | None:
+    """AFRp: give a layer another activation, or put another activation layer in its place."""
+    choices = _activated(graph, universe)
+    if not choices:
+        return None
+    node = rng.choice(choices)
+    if _is_layer(node, universe):
+        return _other_layer(graph, node, rng, universe)
+    now = _activation(node)
+    names = [name for name in universe.arguments.activations if name not in (now, SOFTMAX)]
+    new = rng.choice(names)
+    mutant = configured(graph, node, {_ARGUMENT: new})
+    return Mutation(mutant, f"{node.name}: {now} by {new}")
+
+
+def _other_layer(
+    graph: LayerGraph, node: LayerNode, rng: random.Random, universe: Universe
+) -> Mutation | None:
+    kinds = [kind for kind in universe.kinds if kind.family is Family.ACTIVATION]
+    kind = rng.choice([kind for kind in kinds if kind.name != "Softmax"])
+    drawn = universe.draw(rng, kind, Place(shapes_into(graph, node), keeps=True))
+    if drawn is None:
+        return None
+    config, shape = drawn
+    new = new_node(rng, kind, config, name=node.name, inputs=node.inputs, shape=shape)
+    group = layer_group(graph, node)
+    mutant = changed(
+        graph,
+        {
+            each.name: replace(new, name=each.name, inputs=each.inputs, shares=each.shares)
+            for each in graph.nodes
+            if each.name in group
+        },
+    )
+    if not universe.allows(mutant):
+        return None
+    return Mutation(mutant, f"{node.name}: {short(node.layer)} by {kind.name}")
+
+
+def _activated(graph: LayerGraph, universe: Universe) -> list[LayerNode]:
+    """Return the nodes with an activation that may be changed wherever the layer is called."""
+    kept = protected(graph)
+    return [
+        node
+        for node in graph.nodes
+        if (_activation(node) or _is_layer(node, universe)) and not kept & layer_group(graph, node)
+    ]
+
+
+def _activation(node: LayerNode) -> str:
+    """Return what a layer's `activation` argument says; empty for none."""
+    given = node.config.get(_ARGUMENT)
+    return given if isinstance(given, str) else ""
+
+
+def _is_layer(node: LayerNode, universe: Universe) -> bool:
+    kind = universe.kind(node)
+    return kind is not None and kind.family is Family.ACTIVATION

@@ -1,0 +1,123 @@
+"""LA, MLA: layers of the universe are inserted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.levels.model.bundles import Chain
+from ciguard.levels.model.edits import Edge, edges, inserted, protected
+from ciguard.levels.model.layers import Elements
+from ciguard.levels.model.rules.contract import Mutation
+from ciguard.levels.model.universe import short
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain import LayerGraph
+    from ciguard.levels.model.layers import LayerKind
+    from ciguard.levels.model.universe import Universe
+
+_TRIES = 24
+"""Draws of an edge and a layer; a graph that takes none of so many has hardly room for one."""
+_FROM_ELSEWHERE = 0.5
+"""How often a further input comes from elsewhere in the graph, where it can."""
+
+
+def add(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+    """LA: insert a layer that keeps the shape on an edge."""
+    return _tried(graph, rng, universe, _one_layer)
+
+
+def add_many(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+    """MLA: insert a layer that changes the shape, and what restores it."""
+    return _tried(graph, rng, universe, _bundle)
+
+
+def _tried(
+    graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extend
+) -> Mutation | None:
+    """Insert a chain on one edge after another until one suits and is within the bound."""
+    places = [edge for edge in edges(graph) if _is_float(graph, edge)]
+    for _ in range(_TRIES if places else 0):
+        edge = rng.choice(places)
+        source = graph.node(edge.source)
+        taken = {node.name for node in graph.nodes}
+        chain = Chain(rng, universe, source.name, source.shape, taken, [])
+        if not extend(chain, graph, edge) or chain.shape != source.shape:
+            continue
+        mutant = inserted(graph, edge, tuple(chain.nodes))
+        if universe.allows(mutant):
+            layers = ", ".join(short(node.layer) for node in chain.nodes)
+            return Mutation(mutant, f"{edge.source} → {edge.target}: {layers}")
+    return None
+
+
+def _is_float(graph: LayerGraph, edge: Edge) -> bool:
+    return graph.node(edge.source).dtype == Elements.FLOATS.value
+
+
+def _suitable(chain: Chain, held: Elements) -> list[LayerKind]:
+    """Return the layers that take the end of a chain, or several like it."""
+    return [
+        kind for kind in chain.universe.taking(held) if kind.fits((chain.shape,) * kind.inputs[0])
+    ]
+
+
+def _others(chain: Chain, graph: LayerGraph, edge: Edge, kind: LayerKind) -> tuple[str, ...]:
+    """Draw the further inputs of a layer that takes several.
+
+    They come from before the edge's target and are no output of a protected layer; or are the
+    same tensor once more.
+    """
+    fewest, most = kind.inputs
+    count = _count(chain.rng, fewest, most) - 1
+    if not count:
+        return ()
+    behind = protected(graph) - {node.name for node in graph.inputs}
+    names = [node.name for node in graph.nodes]
+    before = graph.nodes[: names.index(edge.target)]
+    alike = [
+        node.name
+        for node in before
+        if node.shape == chain.shape
+        and node.dtype == Elements.FLOATS.value
+        and node.name not in behind
+    ]
+    same = chain.nodes[-1].name if chain.nodes else chain.source
+    return tuple(
+        chain.rng.choice(alike) if alike and chain.rng.random() < _FROM_ELSEWHERE else same
+        for _ in range(count)
+    )
+
+
+def _count(rng: random.Random, fewest: int, most: int) -> int:
+    """Draw how many inputs a layer gets: rarely more than one above the fewest."""
+    return rng.randint(fewest, min(most, fewest + 1))
+
+
+def _one_layer(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
+    kinds = _suitable(chain, Elements.FLOATS)
+    kind = chain.rng.choice(kinds)
+    return chain.draw(kind, *_others(chain, graph, edge, kind), keeps=True)
+
+
+def _bundle(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
+    wanted = chain.shape
+    kinds = _suitable(chain, Elements.FLOATS)
+    kind = chain.rng.choice(kinds)
+    if not chain.draw(kind, *_others(chain, graph, edge, kind)):
+        return False
+    if kind.gives is Elements.TOKENS:
+        takers = _suitable(chain, Elements.TOKENS)
+        if not takers or not chain.draw(chain.rng.choice(takers)):
+            return False
+    elif chain.shape == wanted:
+        return False
+    return chain.restore(wanted)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    _Extend: TypeAlias = Callable[[Chain, LayerGraph, Edge], bool]

@@ -1,0 +1,44 @@
+"""What a mutation rule is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from ciguard.domain import LayerGraph
+    from ciguard.levels.model.universe import Universe
+
+
+class RuleName(StrEnum):
+    """The twelve rules of LEMON, section 3.1. The value is their name in files."""
+
+    REMOVAL = "LR"
+    SWITCH = "LS"
+    COPY = "LC"
+    ADDITION = "LA"
+    MULTI_ADDITION = "MLA"
+    ACTIVATION_REMOVAL = "AFRm"
+    ACTIVATION_REPLACEMENT = "AFRp"
+    GAUSSIAN_FUZZING = "GF"
+    WEIGHT_SHUFFLING = "WS"
+    ACTIVATION_INVERSE = "NAI"
+    EFFECT_BLOCK = "NEB"
+    NEURON_SWITCH = "NS"
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """A mutant, and what was done to make it."""
+
+    graph: LayerGraph
+    what: str
+    """Node and layer, for people."""
+
+
+MutationRule: TypeAlias = "Callable[[LayerGraph, random.Random, Universe], Mutation | None]"
+"""Makes a mutant; None where it finds no place in the graph."""

@@ -1,0 +1,47 @@
+"""GF, WS, NAI, NEB, NS: the weights of some of a layer's neurons are changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ciguard.domain import WeightEdit, WeightRule
+from ciguard.levels.model.edits import changed, layer_group, protected, shapes_into
+from ciguard.levels.model.rules.contract import Mutation
+from ciguard.levels.model.universe import short
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain import LayerGraph
+    from ciguard.levels.model.rules.contract import MutationRule
+    from ciguard.levels.model.universe import Universe
+
+_SEED_BITS = 31
+
+
+def edit_weights(
+    graph: LayerGraph, rng: random.Random, universe: Universe, *, rule: WeightRule
+) -> Mutation | None:
+    """Append an edit to the weights of a layer that has some, wherever it is called."""
+    kept = protected(graph)
+    choices = [
+        node
+        for node in graph.nodes
+        if not node.shares
+        and not kept & layer_group(graph, node)
+        and universe.weights(node, shapes_into(graph, node))
+    ]
+    if not choices:
+        return None
+    node = rng.choice(choices)
+    edit = WeightEdit(rule, rng.getrandbits(_SEED_BITS))
+    weights = replace(node.weights, edits=(*node.weights.edits, edit))
+    mutant = changed(graph, {node.name: replace(node, weights=weights)})
+    return Mutation(mutant, f"{node.name}: {short(node.layer)}")
+
+
+def inner(rule: WeightRule) -> MutationRule:
+    """Return the rule that appends such an edit."""
+    return partial(edit_weights, rule=rule)

@@ -1,0 +1,143 @@
+"""LR, LS, LC: a layer is removed, changes places with another, or is repeated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.levels.model.edits import (
+    Edge,
+    free_name,
+    inserted,
+    ordered,
+    owner,
+    protected,
+    shapes_into,
+    without,
+)
+from ciguard.levels.model.rules.contract import Mutation
+from ciguard.levels.model.universe import short
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain import LayerGraph, LayerNode, Shape
+    from ciguard.levels.model.universe import Universe
+
+
+def remove(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+    """LR: remove a layer whose output could be one of its inputs."""
+    del universe
+    nodes = {node.name: node for node in graph.nodes}
+    kept = protected(graph)
+    choices = [
+        (node, name)
+        for node in graph.nodes
+        if node.name not in kept
+        for name in node.inputs
+        if _alike(nodes[name], node)
+    ]
+    rng.shuffle(choices)
+    for node, instead in choices:
+        mutant = without(graph, node.name, instead)
+        if mutant is not None:
+            return Mutation(mutant, f"{node.name}: {short(node.layer)}")
+    return None
+
+
+def _alike(one: LayerNode, other: LayerNode) -> bool:
+    return (one.shape, one.dtype) == (other.shape, other.dtype)
+
+
+def switch(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+    """LS: let two layers change places that take the same shapes and give the same."""
+    del universe
+    kept = protected(graph)
+    places: dict[tuple[tuple[Shape, ...], Shape, str], list[LayerNode]] = {}
+    for node in graph.nodes:
+        if node.name not in kept:
+            key = (shapes_into(graph, node), node.shape, node.dtype)
+            places.setdefault(key, []).append(node)
+    pairs = [
+        (one, other)
+        for nodes in places.values()
+        for at, one in enumerate(nodes)
+        for other in nodes[at + 1 :]
+        if _does(one) != _does(other) and _dtypes(graph, one) == _dtypes(graph, other)
+    ]
+    if not pairs:
+        return None
+    one, other = rng.choice(pairs)
+    mutant = ordered(_switched(graph, one, other), graph)
+    return None if mutant is None else Mutation(mutant, f"{one.name}, {other.name}")
+
+
+def _does(node: LayerNode) -> tuple[object, ...]:
+    """Return what tells one layer from another; two without weights may do the same."""
+    return (node.layer, dict(node.config), node.shares or node.name, node.weights)
+
+
+def _dtypes(graph: LayerGraph, node: LayerNode) -> tuple[str, ...]:
+    return tuple(graph.node(name).dtype for name in node.inputs)
+
+
+def _switched(graph: LayerGraph, one: LayerNode, other: LayerNode) -> list[LayerNode]:
+    inputs = {one.name: other.inputs, other.name: one.inputs}
+    renamed = {one.name: other.name, other.name: one.name}
+    return [
+        replace(
+            node,
+            inputs=tuple(renamed.get(i, i) for i in inputs.get(node.name, node.inputs)),
+        )
+        for node in graph.nodes
+    ]
+
+
+def copy(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+    """LC: put a copy of a layer behind it, with the same weights.
+
+    A layer of several inputs is given the output of the first in the place of the input of the
+    same shape.
+    """
+    kept = protected(graph)
+    nodes = {node.name: node for node in graph.nodes}
+    choices = [
+        (node, at)
+        for node in graph.nodes
+        if node.name not in kept
+        for at, name in enumerate(node.inputs)
+        if _alike(nodes[name], node)
+    ]
+    rng.shuffle(choices)
+    for node, at in choices:
+        mutant = _copied(graph, node, at)
+        if universe.allows(mutant):
+            return Mutation(mutant, f"{node.name}: {short(node.layer)}")
+    return None
+
+
+def _copied(graph: LayerGraph, node: LayerNode, at: int) -> LayerGraph:
+    name = free_name((n.name for n in graph.nodes), node.layer)
+    inputs = tuple(node.name if i == at else given for i, given in enumerate(node.inputs))
+    twin = replace(node, name=name, inputs=inputs, shares="", weights=owner(graph, node).weights)
+    # The twin stands right behind the layer, before all who take its output.
+    takers = [
+        Edge(node.name, taker.name, place)
+        for taker in graph.nodes
+        for place, source in enumerate(taker.inputs)
+        if source == node.name
+    ]
+    mutant = inserted(graph, takers[0], (twin,))
+    for edge in takers[1:]:
+        mutant = _redirected(mutant, edge, name)
+    return mutant
+
+
+def _redirected(graph: LayerGraph, edge: Edge, source: str) -> LayerGraph:
+    nodes = []
+    for node in graph.nodes:
+        inputs = list(node.inputs)
+        if node.name == edge.target:
+            inputs[edge.place] = source
+        nodes.append(replace(node, inputs=tuple(inputs)))
+    return replace(graph, nodes=tuple(nodes))

@@ -1,0 +1,172 @@
+"""The universe: every layer that can stand in a graph, its shapes, its arguments, its size."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ciguard.domain import INPUT
+from ciguard.levels.model.arguments import Arguments
+from ciguard.levels.model.kinds import KINDS
+from ciguard.levels.model.layers import PUBLIC, Config, Elements, LayerKind, Place, elements
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable
+
+    from ciguard.domain import ApiRecord, LayerGraph, LayerNode, Shape
+    from ciguard.levels.model.layers import Shapes
+
+_OTHER_NAMES = (
+    (re.compile(r"AvgPool(?=\dD)"), "AveragePooling"),
+    (re.compile(r"MaxPool(?=\dD)"), "MaxPooling"),
+    (re.compile(r"Convolution(?=\dD)"), "Conv"),
+)
+_BY_NAME = {kind.public: kind for kind in KINDS}
+_OTHER_FORMAT = "channels_first"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What a graph costs."""
+
+    activations: int = 0
+    """Elements that all layers compute for one sample, and about what they hold beside that."""
+    weights: int = 0
+    """About how many there are."""
+
+    def fits(self, most: Size) -> bool:
+        """Tell whether it is within another."""
+        return self.activations <= most.activations and self.weights <= most.weights
+
+    def __add__(self, other: Size) -> Size:
+        return Size(self.activations + other.activations, self.weights + other.weights)
+
+
+GROWTH = 1.5
+_FREE = Size(4096, 16384)
+
+
+def bound(seed: Size) -> Size:
+    """Return the most that a mutant of a model of this size may cost.
+
+    1.5 times as much, and 4,096 elements and 16,384 weights more, so that the smallest models can
+    grow too.
+    """
+    grown = Size(int(GROWTH * seed.activations), int(GROWTH * seed.weights))
+    return grown + _FREE
+
+
+def canonical(layer: str) -> str:
+    """Return the public name of a layer's class for any of its public names."""
+    for pattern, name in _OTHER_NAMES:
+        layer = pattern.sub(name, layer)
+    return layer
+
+
+@dataclass(frozen=True)
+class Universe:
+    """The layers that mutation draws from, and what may be made of them."""
+
+    arguments: Arguments
+    most: Size | None = None
+    """No mutant may cost more; None for no bound."""
+
+    @classmethod
+    def of(cls, records: Iterable[ApiRecord] = ()) -> Universe:
+        """Return the universe of the library that these records describe; of none, all layers."""
+        return cls(Arguments(records))
+
+    def within(self, most: Size) -> Universe:
+        """Return the same universe with a bound."""
+        return replace(self, most=most)
+
+    @cached_property
+    def kinds(self) -> tuple[LayerKind, ...]:
+        """The layers that the library has."""
+        return tuple(kind for kind in KINDS if self.arguments.knows(kind.public))
+
+    # --- layers ---------------------------------------------------------------------------------
+
+    def kind(self, node: LayerNode) -> LayerKind | None:
+        """Return what is known of a node's layer; None for one from elsewhere."""
+        kind = _BY_NAME.get(canonical(node.layer))
+        return None if kind is None or node.config.get("data_format") == _OTHER_FORMAT else kind
+
+    def draw(
+        self, rng: random.Random, kind: LayerKind, place: Place
+    ) -> tuple[Config, Shape] | None:
+        """Draw the arguments of a layer for a place.
+
+        Returns:
+            Them and the shape that comes out; None where the draw does not suit the place.
+        """
+        if not kind.fits(place.shapes):
+            return None
+        config = kind.draw(rng, place)
+        if config is None:
+            return None
+        config |= self.arguments.draw(rng, kind)
+        shape = kind.shape(config, place.shapes)
+        if shape is None and config.pop("unroll", None):
+            shape = kind.shape(config, place.shapes)
+        if shape is None or 0 in shape or (place.keeps and shape != place.shapes[0]):
+            return None
+        return config, shape
+
+    # --- graphs ---------------------------------------------------------------------------------
+
+    def is_consistent(self, graph: LayerGraph) -> bool:
+        """Tell whether each layer, as far as known, makes the shape that its node says."""
+        nodes = {node.name: node for node in graph.nodes}
+        for node in graph.nodes:
+            kind = self.kind(node)
+            if kind is None:
+                continue
+            shapes = tuple(nodes[name].shape for name in node.inputs)
+            fewest, most = kind.inputs
+            if not fewest <= len(shapes) <= most:
+                return False
+            if kind.shape(dict(node.config), shapes) != node.shape:
+                return False
+        return True
+
+    def weights(self, node: LayerNode, shapes: Shapes) -> int:
+        """Return about how many weights a node has; 0 for an unknown layer."""
+        kind = self.kind(node)
+        return 0 if kind is None else kind.weights(dict(node.config), shapes)
+
+    def size(self, graph: LayerGraph) -> Size:
+        """Return what a graph costs."""
+        nodes = {node.name: node for node in graph.nodes}
+        total = Size()
+        for node in graph.nodes:
+            shapes = tuple(nodes[name].shape for name in node.inputs)
+            kind = None if node.layer == INPUT else self.kind(node)
+            scratch = kind.scratch(dict(node.config), shapes) if kind else 0
+            own = 0 if node.shares else self.weights(node, shapes)
+            total += Size(elements(node.shape) + scratch, own)
+        return total
+
+    def is_random(self, graph: LayerGraph) -> bool:
+        """Tell whether what a graph computes in training may be random."""
+        return any(self._may_be_random(node) for node in graph.nodes if node.layer != INPUT)
+
+    def _may_be_random(self, node: LayerNode) -> bool:
+        kind = self.kind(node)
+        return kind is None or kind.is_random
+
+    def allows(self, graph: LayerGraph) -> bool:
+        """Tell whether a graph is within the bound."""
+        return self.most is None or self.size(graph).fits(self.most)
+
+    def taking(self, held: Elements) -> tuple[LayerKind, ...]:
+        """Return the layers that take such elements."""
+        return tuple(kind for kind in self.kinds if kind.takes is held)
+
+
+def short(layer: str) -> str:
+    """Return a layer's name without the package."""
+    return layer.removeprefix(PUBLIC)

@@ -1,0 +1,94 @@
+"""Runs in a Keras target: builds the graphs of a file and prints what each says of shapes.
+
+    python layer_probe.py GRAPHS.json
+
+A line per graph: empty where every layer gives the shape that its node names, else what is wrong.
+The last line lists the public layers.
+"""
+
+import inspect
+import json
+import sys
+import warnings
+
+import keras
+import numpy as np
+
+INPUT = "keras.Input"
+BATCH = 2
+
+
+def built(nested):
+    """Build a layer from its public name and arguments, wrapped layers included."""
+    arguments = {name: resolved(value) for name, value in nested["config"].items()}
+    return getattr(keras.layers, nested["layer"].rsplit(".", 1)[-1])(**arguments)
+
+
+def resolved(value):
+    """Build what is a layer in an argument."""
+    if isinstance(value, list):
+        return [resolved(item) for item in value]
+    return built(value) if isinstance(value, dict) and "layer" in value else value
+
+
+def wrong(graph):
+    """Return what differs between a graph's shapes and those that Keras makes."""
+    tensors, layers, found = {}, {}, []
+    for node in graph["nodes"]:
+        shape, name = tuple(node["shape"]), node["name"]
+        if node["layer"] == INPUT:
+            tensors[name] = keras.Input(shape, name=name, dtype=node.get("dtype", "float32"))
+            continue
+        layer = layers.get(node.get("shares")) or built({"config": {}, **node})
+        layers[name] = layer
+        given = [tensors[i] for i in node["inputs"]]
+        is_list = node.get("as_list", False)
+        tensors[name] = layer(given) if is_list else layer(*given)
+        symbolic = tuple(tensors[name].shape)[1:]
+        if symbolic != shape:
+            found.append(f"{name}: Keras says {symbolic}, the node {shape}")
+    inputs = [tensors[node["name"]] for node in graph["nodes"] if node["layer"] == INPUT]
+    outputs = [node["name"] for node in graph["nodes"]]
+    model = keras.Model(inputs, [tensors[name] for name in outputs])
+    rng = np.random.default_rng(0)
+    data = [fed(rng, node) for node in graph["nodes"] if node["layer"] == INPUT]
+    for node, value in zip(graph["nodes"], model(data, training=False)):
+        if tuple(value.shape)[1:] != tuple(node["shape"]):
+            found.append(f"{node['name']}: computed {tuple(value.shape)[1:]}, not {node['shape']}")
+    return "; ".join(found)
+
+
+def fed(rng, node):
+    """Return data for an input."""
+    shape = (BATCH, *node["shape"])
+    if node.get("dtype", "float32") == "float32":
+        return rng.random(shape, dtype="float32")
+    return rng.integers(0, 8, shape).astype(node["dtype"])
+
+
+def answer(graph):
+    """Return what is wrong with a graph on one line."""
+    keras.backend.clear_session()
+    try:
+        return wrong(graph)
+    except Exception as error:  # noqa: BLE001 - whatever Keras raises is the answer
+        return " ".join(f"{type(error).__name__}: {error}".split())[:300] or "?"
+
+
+def public():
+    """Return the names of the classes of layers, one name each."""
+    found = (getattr(keras.layers, name) for name in dir(keras.layers))
+    classes = {c for c in found if inspect.isclass(c) and issubclass(c, keras.layers.Layer)}
+    return sorted(c.__name__ for c in classes)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    with open(sys.argv[1]) as file:
+        graphs = json.load(file)
+    import time
+    lines=[]
+    for g in graphs:
+        t=time.time(); lines.append(answer(g)); t=time.time()-t
+        if t>1: print(round(t,1), g['nodes'][-1], file=sys.stderr, flush=True)
+    print(json.dumps({"wrong": lines, "public": public()}))
