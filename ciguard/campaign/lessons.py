@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Rejected
 from ciguard.knowledge import Experience, experience_from_json
-from ciguard.levels import LearningLevel
+from ciguard.levels import GuidedLevel, LearningLevel, ModelLesson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ class Lesson:
 
     index: int
     api: str
-    taught: Experience
+    taught: Experience | ModelLesson
 
 
 class Lessons:
@@ -41,6 +41,7 @@ class Lessons:
 
     def __init__(self, level: Level, *, window: int) -> None:
         self._level = level if isinstance(level, LearningLevel) else None
+        self._guided = level if isinstance(level, GuidedLevel) else None
         self._lag = max(window, _LEAST_LAG)
         self._drawn: deque[Lesson] = deque()
         """In the order of the index, not yet put to use."""
@@ -48,20 +49,34 @@ class Lessons:
 
     def draw(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> None:
         """Take what came of a batch, by target. Called in the order of the index."""
-        if self._level is None:
-            return
-        best = [_best(row) for row in zip(*outcomes.values(), strict=True)]
-        taught = self._level.lesson(batch, best)
+        taught = self._taught(index, batch, outcomes)
         if taught is not None:
             lesson = Lesson(index, batch.api, taught)
             self._drawn.append(lesson)
             self._unnoted.append(lesson)
 
+    def _taught(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> Experience | ModelLesson | None:
+        if self._guided is not None:
+            return self._guided.taught(index, batch, outcomes)
+        if self._level is None:
+            return None
+        return self._level.lesson(
+            batch, [_best(row) for row in zip(*outcomes.values(), strict=True)]
+        )
+
     def put_to_use(self, index: int) -> None:
         """Teach the level what the batch of this index may know."""
-        while self._level and self._drawn and self._drawn[0].index <= index - self._lag:
-            lesson = self._drawn.popleft()
-            self._level.learn(lesson.api, lesson.taught)
+        while self._drawn and self._drawn[0].index <= index - self._lag:
+            self._learn(self._drawn.popleft())
+
+    def _learn(self, lesson: Lesson) -> None:
+        taught = lesson.taught
+        if self._guided is not None and isinstance(taught, ModelLesson):
+            self._guided.guide(taught)
+        elif self._level is not None and isinstance(taught, Experience):
+            self._level.learn(lesson.api, taught)
 
     def drain(self, below: int) -> list[Lesson]:
         """Return the lessons of batches below an index that were not returned before."""
@@ -72,20 +87,16 @@ class Lessons:
 
     def recall(self, lessons: Iterable[Lesson]) -> None:
         """Take over the lessons of an earlier part of the same campaign."""
-        if self._level is None:
-            return
         for lesson in lessons:
-            self._level.relearn(lesson.api, lesson.taught)
+            if self._level is not None and isinstance(lesson.taught, Experience):
+                self._level.relearn(lesson.api, lesson.taught)
             self._drawn.append(lesson)
 
     def everything(self) -> dict[str, Experience]:
         """Put every lesson to use, and return what the level knows then."""
-        if self._level is None:
-            return {}
         while self._drawn:
-            lesson = self._drawn.popleft()
-            self._level.learn(lesson.api, lesson.taught)
-        return self._level.learned()
+            self._learn(self._drawn.popleft())
+        return {} if self._level is None else self._level.learned()
 
 
 def _best(row: Sequence[Outcome]) -> Outcome:
@@ -95,7 +106,10 @@ def _best(row: Sequence[Outcome]) -> Outcome:
 
 def packed(lessons: Sequence[Lesson]) -> str:
     """Return lessons as text for the journal: compressed, since there are many and much alike."""
-    plain = [[one.index, one.api, one.taught.to_json()] for one in lessons]
+    plain = [
+        [one.index, one.api, one.taught.to_json(), isinstance(one.taught, ModelLesson)]
+        for one in lessons
+    ]
     squeezed = zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"))
     return base64.b85encode(squeezed).decode("ascii")
 
@@ -108,7 +122,14 @@ def unpacked(text: str) -> list[Lesson]:
     """
     try:
         plain = json.loads(zlib.decompress(base64.b85decode(text)))
-        return [Lesson(int(at), str(api), experience_from_json(said)) for at, api, said in plain]
+        return [
+            Lesson(
+                int(at),
+                str(api),
+                ModelLesson.from_json(said) if is_of_model else experience_from_json(said),
+            )
+            for at, api, said, is_of_model in plain
+        ]
     except (TypeError, zlib.error) as error:
         msg = f"not packed lessons: {error}"
         raise ValueError(msg) from error

@@ -20,7 +20,14 @@ from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.planned import focus_warning, planned, row_warning
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
-from ciguard.campaign.setup import documentation_of, start_groups, streams_of, summary
+from ciguard.campaign.setup import (
+    divide_cases,
+    documentation_of,
+    model_streams,
+    start_groups,
+    streams_of,
+    summary,
+)
 from ciguard.campaign.standing import standing_of
 from ciguard.campaign.suspects import comparable
 from ciguard.campaign.tracing import traced
@@ -172,7 +179,10 @@ class _Campaign:
         if failures:
             raise WorkerStartError("\n".join(failures))
         lanes = max(1, self._config.jobs)
-        for stream in streams_of(groups, self._config, lanes=lanes, choose=self._choose):
+        streams = streams_of(groups, self._config, lanes=lanes, choose=self._choose)
+        streams += yield from model_streams(groups, self._config, self._dispatcher, lanes=lanes)
+        divide_cases(streams, self._config.max_cases)
+        for stream in streams:
             self._turns.streams[stream.name] = stream
             if not stream.last:
                 total_s = self._config.budget_s * self._config.shard.of

@@ -13,6 +13,9 @@ from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.group import Group, groups_of, worker_spec
 from ciguard.campaign.relating import Relating
+from ciguard.campaign.seeding import LEVEL as MODELS
+from ciguard.campaign.seeding import LIBRARY as MODELLED
+from ciguard.campaign.seeding import seed_models
 from ciguard.campaign.stream import Stream
 from ciguard.domain import (
     LONGEST_TEXT,
@@ -25,8 +28,8 @@ from ciguard.domain import (
     shortened,
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels import LEVELS, LearningLevel, focused, select
-from ciguard.oracles import documentation_findings
+from ciguard.levels import LEVELS, LearningLevel, ModelLevel, focused, select
+from ciguard.oracles import amplification, documentation_findings
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
@@ -137,12 +140,13 @@ def streams_of(
     Raises:
         ConfigurationError: if the globs leave nothing of any library.
     """
-    streams = []
-    for group in groups.values():
+    streams: list[Stream] = []
+    levels = [level for level in config.levels if level != MODELS]
+    for group in groups.values() if levels else ():
         chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
         if not chosen:
             continue
-        for level, mode in product(config.levels, group.modes):
+        for level, mode in product(levels, group.modes):
             made, round_length = focused(LEVELS.get(level), chosen, config.seed, focus=config.focus)
             kind = level if mode == EAGER else f"{level} in mode {mode}"
             named = partial(_stream_name, kind, config, group, _digest(chosen))
@@ -157,15 +161,51 @@ def streams_of(
             if config.relations and mode == EAGER:
                 stream.relating = Relating(group, config.relations)
             streams.append(stream)
-    if not streams and any(group.running for group in groups.values()):
+    if levels and not streams and any(group.running for group in groups.values()):
         globs = ", ".join(config.api)
         msg = (
             f"api = {globs!r}: matches no API of {', '.join(groups)}. "
             "Names are qualified, such as 'torch.nn.*' or 'tensorflow.raw_ops.*'."
         )
         raise ConfigurationError(msg)
-    _divide_cases(streams, config.max_cases)
     return streams
+
+
+def model_streams(
+    groups: Mapping[str, Group], config: Config, dispatcher: Dispatcher, *, lanes: int
+) -> Generator[Event, None, list[Stream]]:
+    """Return the stream of level `model`, if the run has that level.
+
+    A shard mutates seed models of its own, or all, where there are fewer of them than shards.
+
+    Raises:
+        ConfigurationError: if no target is one of Keras, or no seed model can be described.
+        WorkerStartError: if the server of the target that describes them is gone.
+    """
+    if MODELS not in config.levels:
+        return []
+    group = groups.get(MODELLED)
+    if group is None:
+        msg = (
+            f"levels: {MODELS!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
+            f"there are only {', '.join(groups)}."
+        )
+        raise ConfigurationError(msg)
+    if not group.running_eagerly:
+        return []
+    models = yield from seed_models(group, config, dispatcher)
+    shard = config.shard
+    own = models[shard.index - 1 :: shard.of] or models
+    chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
+    seed = config.seed if shard.is_all else config.seed * shard.of + shard.index
+    level = ModelLevel(chosen, seed, models=own, amplification=amplification)
+    names = "\n".join(model.name for model in own)
+    kind = f"{MODELS} of {config.model_width} % width: {names}"
+    stream = Stream(
+        _stream_name(kind, config, group, _digest(chosen), ""), level, group, lanes=lanes
+    )
+    stream.runs_models = True
+    return [stream]
 
 
 def _stream_name(level: str, config: Config, group: Group, chosen: str, learned: str) -> str:
@@ -179,7 +219,7 @@ def _stream_name(level: str, config: Config, group: Group, chosen: str, learned:
     )
 
 
-def _divide_cases(streams: list[Stream], max_cases: int) -> None:
+def divide_cases(streams: list[Stream], max_cases: int) -> None:
     """Give every stream an equal part of `max_cases`, in whole batches."""
     for stream in streams:
         if max_cases:

@@ -7,12 +7,16 @@ from ciguard.levels.api import ApiLevel
 from ciguard.levels.contract import (
     LEVELS,
     Batch,
+    GuidedLevel,
     IndexedLevel,
     LearningLevel,
     Level,
     LevelFactory,
 )
 from ciguard.levels.focus import focused, unmatched
+from ciguard.levels.model.inconsistency import accumulated, change_rates, d_mad
+from ciguard.levels.model.lessons import ModelLesson
+from ciguard.levels.model.level import ModelLevel
 from ciguard.levels.model.seed_sources import Source as SeedSource
 from ciguard.levels.model.seed_sources import parse_source, shipped_scripts
 from ciguard.levels.model.seeds import SeedModel, read_seed_model
@@ -25,12 +29,18 @@ __all__ = [
     "LEVELS",
     "ApiLevel",
     "Batch",
+    "GuidedLevel",
     "IndexedLevel",
     "LearningLevel",
     "Level",
     "LevelFactory",
+    "ModelLesson",
+    "ModelLevel",
     "SeedModel",
     "SeedSource",
+    "accumulated",
+    "change_rates",
+    "d_mad",
     "focused",
     "parse_source",
     "read_seed_model",

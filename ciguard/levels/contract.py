@@ -12,6 +12,7 @@ from ciguard.registry import Registry
 if TYPE_CHECKING:
     from ciguard.domain import CallKind, Case, Outcome
     from ciguard.knowledge import Experience
+    from ciguard.levels.model.lessons import ModelLesson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,25 @@ class LearningLevel(Level, Protocol):
 
     def learned(self) -> dict[str, Experience]:
         """Return what is known from outcomes by now, by API."""
+
+
+@runtime_checkable
+class GuidedLevel(Level, Protocol):
+    """A level whose batches follow from what all targets made of earlier ones of this campaign."""
+
+    def taught(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> ModelLesson | None:
+        """Return what a batch teaches; called in the order of the index, nothing is learned yet.
+
+        Args:
+            index: of the batch.
+            batch: as it was run.
+            outcomes: of its cases, by target.
+        """
+
+    def guide(self, lesson: ModelLesson) -> None:
+        """Put a lesson to use in the batches that are made from now on."""
 
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]

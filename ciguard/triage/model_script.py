@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,12 @@ from ciguard.domain import (
     TensorValue,
     graph_to_json,
 )
-from ciguard.execution.worker import layer_weights, samples
+from ciguard.execution.worker.layer_weights import POSITIVE, arrays
+from ciguard.execution.worker.samples import sample
 from ciguard.triage.literals import is_name, scalar, shape_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ciguard.domain import Data, Json, LayerNode, ModelCase, Outcome
     from ciguard.triage.source import Source
@@ -172,12 +174,12 @@ def compared(case: ModelCase, outcome: Outcome) -> Outcome:
 def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
     if _is_plain(case):
         source.standard.add("math")
-        yield _WEIGH_PLAINLY.strip().format(positive=layer_weights.POSITIVE)
+        yield _WEIGH_PLAINLY.strip().format(positive=POSITIVE)
     else:
-        yield _body_of(layer_weights, source)
+        yield _body_of(arrays, source)
         yield _WEIGH.strip()
     if any(isinstance(data, Sample) for data in case.data):
-        yield _body_of(samples, source)
+        yield _body_of(sample, source)
     if _needs_call(case):
         source.standard.add("inspect")
         yield _CALL.strip()
@@ -189,9 +191,9 @@ def _is_plain(case: ModelCase) -> bool:
     return all(node.weights.plain for node in case.graph.nodes if node.layer != INPUT)
 
 
-def _body_of(module: object, source: Source) -> str:
+def _body_of(function: Callable[..., object], source: Source) -> str:
     """Return a module's text without its documentation and imports, which `source` takes."""
-    text = inspect.getsource(module)  # type: ignore[arg-type]
+    text = inspect.getsource(sys.modules[function.__module__])
     head, _, body = text.partition("import numpy as np\n")
     for name in re.findall(r"^import (\w+)$", head, re.MULTILINE):
         source.standard.add(name)

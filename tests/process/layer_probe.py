@@ -87,8 +87,12 @@ if __name__ == "__main__":
     with open(sys.argv[1]) as file:
         graphs = json.load(file)
     import time
-    lines=[]
+
+    lines = []
     for g in graphs:
-        t=time.time(); lines.append(answer(g)); t=time.time()-t
-        if t>1: print(round(t,1), g['nodes'][-1], file=sys.stderr, flush=True)
+        t = time.time()
+        lines.append(answer(g))
+        t = time.time() - t
+        if t > 1:
+            print(round(t, 1), g["nodes"][-1], file=sys.stderr, flush=True)
     print(json.dumps({"wrong": lines, "public": public()}))

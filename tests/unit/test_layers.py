@@ -44,9 +44,13 @@ MAY_IMPORT = {"registry": {"errors"}, "files": set[str](), "__main__": {"cli"}}
 
 IN_TARGET = ("execution/worker", "targets/adapters")
 """Runs inside the target's interpreter: oldest Python, and no door can be opened there."""
-SHARED = {"ciguard.execution.worker.fills"}
-"""Worker code that the orchestrator runs too, since both must make the same elements: no door in
-the target could offer it."""
+SHARED = {
+    "ciguard.execution.worker.fills",
+    "ciguard.execution.worker.layer_weights",
+    "ciguard.execution.worker.samples",
+}
+"""Worker code that the orchestrator runs or writes into scripts, since all must make the same
+elements: no door in the target could offer it."""
 OLDEST = (3, 9)
 UNDER_TEST = {"torch", "tensorflow", "jittor", "jittor_utils", "keras", "jax", "jaxlib"}
 NEWER_CALLS = {

@@ -157,7 +157,7 @@ class ModelLevel:
             made = [self._of(mutant, self._check(rng), rng) for mutant in mutants]
         return Batch(api=API, kind=CallKind.LAYER, cases=tuple(made))
 
-    def lesson(
+    def taught(
         self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
     ) -> ModelLesson | None:
         """Return what a batch teaches; nothing is learned yet.
@@ -186,9 +186,8 @@ class ModelLevel:
         ]
         return ModelLesson(index, tuple(learned)) if learned else None
 
-    def learn(self, api: str, lesson: ModelLesson) -> None:
+    def guide(self, lesson: ModelLesson) -> None:
         """Put a lesson to use in the batches that are made from now on."""
-        del api
         for one in lesson.mutants:
             if one.rule is None:
                 if one.acc is not None:
