@@ -72,7 +72,7 @@ class Weights:
     file: str = ""
     """A `.keras` or `.h5` file that they are read from; empty: they follow from the seed."""
     stored: str = ""
-    """Name of the layer in that file."""
+    """Name of the layer in that file; of one in a nested model `model/layer`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -320,11 +320,17 @@ def bad() -> dict[str, str]:
 
 
 def files() -> dict[str, Any]:
-    """Save a model in both formats."""
-    model = keras.Sequential([keras.Input((4,)), layers.Dense(3, "softmax", name="out")], name="m")
-    model.save(FOLDER / "tower.keras")
-    model.save(FOLDER / "tower.h5")
-    return {path.name: model.count_params() for path in sorted(FOLDER.iterdir())}
+    """Save a model in both formats; return what each file computes for an input of ones."""
+    lower = keras.Sequential([keras.Input((4,)), layers.Dense(4, name="out")], name="lower")
+    upper = keras.Sequential([keras.Input((4,)), layers.Dense(4, name="out")], name="upper")
+    top = layers.Dense(3, "softmax", name="out")
+    model = keras.Sequential([keras.Input((4,)), lower, upper, top], name="m")
+    found = {}
+    for name in ("tower.keras", "tower.h5"):
+        model.save(FOLDER / name)
+        (output,) = outputs_of(model, [keras.ops.ones((1, 4))])
+        found[name] = output.ravel().tolist()
+    return found
 
 
 if __name__ == "__main__":

@@ -12,9 +12,20 @@ import pytest
 
 from ciguard.campaign.group import worker_spec
 from ciguard.config import Config
-from ciguard.domain import INPUT, LayerGraph, SampleKind, graph_from_json, graph_to_json
+from ciguard.domain import (
+    INPUT,
+    ArrayValue,
+    Constant,
+    LayerGraph,
+    ModelCase,
+    Passed,
+    SampleKind,
+    case_to_json,
+    graph_from_json,
+    graph_to_json,
+)
 from ciguard.errors import SeedModelError
-from ciguard.execution import Dispatcher
+from ciguard.execution import Container, Dispatcher, Job, Tensor, decode_outputs
 from ciguard.levels.model.seed_sources import Application, parse_source, shipped_scripts
 from ciguard.levels.model.seeds import SeedModel, read_seed_model
 
@@ -240,7 +251,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, environment: Environment) -
     secret.write_text("secret")
     saved = folder / "saved"
     saved.mkdir()
-    assert ask(environment, saved, "files").keys() == {"tower.h5", "tower.keras"}
+    (saved / "computed.json").write_text(json.dumps(ask(environment, saved, "files")))
     (folder / "beside.py").write_text("units = 6\n")
     (folder / "own.py").write_text(f"SECRET = {str(secret)!r}\n{SCRIPT}")
     (folder / "odd.py").write_text("DATA = 'whales'\nfrom own import build\n")
@@ -309,15 +320,36 @@ def test_a_function_of_a_user_is_described(dispatcher: Dispatcher, folder: Path)
     assert looked_up.classes == 8
 
 
-@pytest.mark.parametrize("file", ["saved/tower.keras", "saved/tower.h5"])
+@pytest.mark.parametrize("file", ["tower.keras", "tower.h5"])
 def test_a_saved_model_keeps_its_weights(dispatcher: Dispatcher, folder: Path, file: str) -> None:
-    (seed,) = described(dispatcher, folder, file)
+    (seed,) = described(dispatcher, folder, f"saved/{file}")
 
     assert isinstance(seed, SeedModel)
-    weights = seed.graph.node("out").weights
-    assert (weights.file, weights.stored) == (str(folder / file), "out")
+    weights = [node.weights for node in seed.graph.nodes if node.layer != INPUT]
+    assert {weight.file for weight in weights} == {str(folder / "saved" / file)}
+    assert [weight.stored for weight in weights] == ["lower/out", "upper/out", "out"]
     assert (seed.classes, seed.truth) == (3, (3,))
-    assert [node.layer for node in seed.graph.inputs] == [INPUT]
+    computed = json.loads((folder / "saved" / "computed.json").read_text())[file]
+    assert outputs_of_ones(dispatcher, seed) == pytest.approx(computed, rel=1e-5)
+
+
+def outputs_of_ones(dispatcher: Dispatcher, seed: SeedModel) -> list[float]:
+    """Return what a worker computes with a seed for an input of ones."""
+    (feed,) = seed.data
+    ones = ArrayValue(feed.dtype, (1, *feed.shape), Constant(1.0))
+    truth = ArrayValue("float32", (1, *seed.truth), Constant(0.0))
+    case = ModelCase(api="keras.Model", graph=seed.graph, data=(ones,), truth=truth)
+    dispatcher.add(Job("keras", "test", (json.dumps(case_to_json(case)).encode(),), limit_s=60))
+    while not (results := dispatcher.wait(60)):
+        assert not dispatcher.is_idle
+    (outcome,) = results[0].outcomes
+    assert isinstance(outcome, Passed), outcome
+    output = decode_outputs(outcome.encoded)
+    assert isinstance(output, Container)
+    outputs = output.items[output.keys.index("outputs")]
+    assert isinstance(outputs, Container)
+    assert isinstance(outputs.items[0], Tensor)
+    return [float(one) for one in outputs.items[0].elements]
 
 
 def test_an_application_needs_no_network_without_its_weights(

@@ -38,7 +38,14 @@ def _state(file: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)  # every mutant of a model reads the same file
 def _weights_of(keras: Any, file: str, _changed_ns: int, _size: int) -> dict[str, list[Any]]:
-    """Return the weights of every layer in a file, nested ones too, by the layer's name."""
-    model = keras.saving.load_model(file, compile=False)
-    layers = list(model._flatten_layers(include_self=False))  # noqa: SLF001 - nested ones too
-    return {layer.name: layer.get_weights() for layer in reversed(layers)}
+    """Return the weights of every layer in a file, by its name: `inner/dense` in a nested model."""
+    return _by_path(keras.saving.load_model(file, compile=False), "")
+
+
+def _by_path(model: Any, path: str) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for layer in model.layers:
+        found[path + layer.name] = layer.get_weights()
+        if hasattr(layer, "get_layer"):
+            found.update(_by_path(layer, f"{path}{layer.name}/"))
+    return found
