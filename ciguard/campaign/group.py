@@ -11,13 +11,14 @@ from ciguard.campaign.seeding import seed_sources
 from ciguard.domain import ApiRecord, Intent, PairKind, Tally
 from ciguard.execution import Limits, WorkerSpec
 from ciguard.oracles import Identity, Law, Subject, laws_of
-from ciguard.targets import EAGER, ForkPolicy
+from ciguard.targets import EAGER, ForkPolicy, readable_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ciguard.config import Config
     from ciguard.domain import Case, Finding
+    from ciguard.levels import SeedSource
     from ciguard.targets import Environment
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - granted to workers, not used here
@@ -201,7 +202,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         device=environment.target.device,
         mode=environment.target.mode if environment.mode else "",
         variables=environment.variables,
-        readable=(*environment.readable, *(path for one in models for path in one.readable)),
+        readable=(*environment.readable, *_read_by(models)),
         writable=(*_writable(environment), *(path for one in models for path in one.writable)),
         processes=environment.needs_processes,
         warm_up=library.forks is ForkPolicy.AFTER_USE,
@@ -209,6 +210,10 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         if environment.mode
         else limits,
     )
+
+
+def _read_by(models: Iterable[SeedSource]) -> tuple[Path, ...]:
+    return readable_paths((path for one in models for path in one.readable), home=Path.home())
 
 
 def case_limit_s(environment: Environment, asked_s: float) -> float:

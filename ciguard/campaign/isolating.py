@@ -36,6 +36,8 @@ _MOST_IN_VAIN = 3
 _MOST_FOUND = 6
 """Findings about one kind of layer, check and symptom; more of them say nothing new."""
 _MODEL = "keras.Model"
+_LIMIT_S = 20.0
+"""Time of one layer; a backend may have to compile it first."""
 
 
 @dataclass(slots=True)
@@ -111,7 +113,8 @@ class Isolator:
         self._under_way[self._number] = search
         encoded = encode(case)
         for target in targets:
-            job = Job(target, (self.KEY, self._number), (encoded,), most_hangs=1)
+            key = self.KEY, self._number
+            job = Job(target, key, (encoded,), most_hangs=1, limit_s=_LIMIT_S)
             self._dispatcher.add(job, urgent=True)  # what waits in queues is dropped between stages
 
     def take(self, result: Result) -> Iterator[Finding]:

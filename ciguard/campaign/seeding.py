@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ciguard.levels import SeedModel, SeedSource
 
 LEVEL = "model"
+_DOWNLOADED = "pretrained:"
 LIBRARY = "keras"
 """The one library whose graphs of layers run on several others."""
 
@@ -34,6 +35,8 @@ def seed_sources(config: Config) -> tuple[SeedSource, ...]:
         return ()
     names = config.models or tuple(shipped_scripts())
     width, keep = config.model_width / 100, cache_folder() / "models"
+    if any(name.startswith(_DOWNLOADED) for name in names):
+        keep.mkdir(parents=True, exist_ok=True)  # workers may write to what is there
     here = Path.cwd()
     return tuple(parse_source(name, width=width, base=here, keep=keep) for name in names)
 

@@ -39,6 +39,8 @@ _PATIENCE = 24
 _ROUNDS_PER_DEATH = 8
 """One more is forgiven every so many rounds: there may be more to find than what kills."""
 _COST_OF_HANG = 8
+_LIMIT_OF_MODEL_S = 60.0
+"""Time of one run of a whole model: hundreds of layers, each of which may have to be compiled."""
 _CASES_IN_A_MODE = 4
 """Cases of a batch that are run in a mode: each is compiled, and many APIs say more than many calls
 of one."""
@@ -189,7 +191,13 @@ class Stream:
         self._under_way[index] = _UnderWay(batch, targets)
         encoded = tuple(map(encode, batch.cases)) if targets else ()
         for target in targets:
-            job = Job(target, (self.KEY, self.name, index), encoded, most_hangs=1)
+            job = Job(
+                target,
+                (self.KEY, self.name, index),
+                encoded,
+                most_hangs=1,
+                limit_s=_LIMIT_OF_MODEL_S if self.runs_models else 0.0,
+            )
             dispatcher.add(job)
 
     def _for_mode(self, batch: Batch) -> Batch:

@@ -6,7 +6,7 @@ runs inside the target and is imported from there only.
 
 from ciguard.targets.children import child
 from ciguard.targets.description import description_version
-from ciguard.targets.environment import Environment
+from ciguard.targets.environment import Environment, readable_paths
 from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library, Mode
 from ciguard.targets.provision import provision, provision_all
 from ciguard.targets.releases import at_version, newest_release, released_versions
@@ -53,6 +53,7 @@ __all__ = [
     "provision",
     "provision_all",
     "prune_environments",
+    "readable_paths",
     "released_versions",
     "unique_names",
 ]
