@@ -13,6 +13,7 @@ import pytest
 
 from ciguard.domain import (
     ArrayValue,
+    Constant,
     Outcome,
     Passed,
     Rejected,
@@ -194,13 +195,35 @@ CASES: dict[str, ModelCase] = {
 }
 
 
+TRAINED = """
+import sys, keras
+keras.utils.set_random_seed(3)
+model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(4, name="kept", activation="tanh")])
+model.add(keras.layers.Dense(3, name="last"))
+model.save(sys.argv[1])
+print(model(keras.ops.ones((2, 6))).tolist())
+"""
+
+
+def with_stored_weights(file: Path, last: str = "last") -> ModelCase:
+    def read(layer: str) -> Weights:
+        return Weights(file=str(file), stored=layer)
+
+    return case(
+        node("in", INPUT, shape=(6,)),
+        node("a", "Dense", "in", config={"units": 4, "activation": "tanh"}, weights=read("kept")),
+        node("b", "Dense", "a", config={"units": 3}, weights=read(last)),
+        data=(ArrayValue("float32", (2, 6), Constant(1.0)),),
+    )
+
+
 class Answers:
     """What each case came to on one backend."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, cases: Mapping[str, ModelCase]) -> None:
         done = subprocess.run(
             [str(environment.python), "-I", str(PROBE), str(REPOSITORY), "keras"],
-            input=json.dumps([model_case_to_json(each) for each in CASES.values()]),
+            input=json.dumps([model_case_to_json(each) for each in cases.values()]),
             env=dict(environment.variables),
             capture_output=True,
             text=True,
@@ -212,7 +235,7 @@ class Answers:
         self.left: list[str] = answer["left"]
         self.outcomes: dict[str, Outcome] = {
             name: decode_record((status, 1, text.encode("ascii")))
-            for name, (status, text) in zip(CASES, answer["records"], strict=True)
+            for name, (status, text) in zip(cases, answer["records"], strict=True)
         }
 
     def passed(self, name: str) -> dict[str, Output]:
@@ -224,8 +247,38 @@ class Answers:
 
 
 @pytest.fixture(scope="module")
-def answers(environment_of: Callable[[str], Environment]) -> dict[str, Answers]:
-    return {backend: Answers(environment_of(f"keras==3.15.1 + {backend}")) for backend in BACKENDS}
+def stored(
+    environment_of: Callable[[str], Environment], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Any]:
+    """Return a file with a model, and what the model computes of ones."""
+    file = tmp_path_factory.mktemp("models") / "trained.keras"
+    environment = environment_of(f"keras==3.15.1 + {BACKENDS[0]}")
+    done = subprocess.run(
+        [str(environment.python), "-I", "-c", TRAINED, str(file)],
+        env=dict(environment.variables),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    return file, np.array(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.fixture(scope="module")
+def answers(
+    environment_of: Callable[[str], Environment], stored: tuple[Path, Any]
+) -> dict[str, Answers]:
+    file, _ = stored
+    cases = {
+        **CASES,
+        "stored": with_stored_weights(file),
+        "stored elsewhere": with_stored_weights(file.with_suffix(".h5")),
+        "stored under another name": with_stored_weights(file, "first"),
+    }
+    return {
+        backend: Answers(environment_of(f"keras==3.15.1 + {backend}"), cases)
+        for backend in BACKENDS
+    }
 
 
 def items(output: Output) -> dict[str, Output]:
@@ -432,6 +485,25 @@ def test_a_layer_computes_in_the_type_of_its_output(
     (output,) = tensors(answers[backend].passed("half")["outputs"])
 
     assert output.dtype == "float16"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_weights_are_read_from_a_file(
+    answers: dict[str, Answers], stored: tuple[Path, Any], backend: str
+) -> None:
+    (output,) = tensors(answers[backend].passed("stored")["outputs"])
+
+    assert np.abs(output.elements - stored[1].reshape(-1)).max() < 1e-5
+
+
+@pytest.mark.parametrize("name", ["stored elsewhere", "stored under another name"])
+def test_weights_that_are_not_there_are_the_fault_of_the_case(
+    answers: dict[str, Answers], name: str
+) -> None:
+    outcome = answers["jax"].outcomes[name]
+
+    assert isinstance(outcome, Rejected)
+    assert outcome.stage is Stage.BUILD
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

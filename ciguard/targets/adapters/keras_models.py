@@ -42,12 +42,16 @@ def run(adapter: contract.Adapter, work: contract.ModelRun) -> Any:
         `save`: `{"before": [tensor…], "after": [tensor…]}`.
 
     Raises:
-        CannotComputeError: if the backend lacks the type that everything is to be computed in.
+        CannotComputeError: if the backend lacks the type that everything is to be computed in, or
+            a file of weights cannot be loaded.
         LayerError: whatever Keras raises in a layer.
     """
     keras: Any = importlib.import_module("keras")
-    if keras_stored.load(keras, work.case["graph"]["nodes"]):
-        adapter.reset(int(work.case.get("seed", 0)))  # loading drew from the generators
+    try:
+        if keras_stored.load(keras, work.case["graph"]["nodes"]):
+            adapter.reset(int(work.case.get("seed", 0)))  # loading drew from the generators
+    except Exception as error:
+        raise contract.CannotComputeError(str(error)) from error
     # Keras's own frames are what tells an internal error from another; hiding them costs time too.
     keras.config.disable_traceback_filtering()
     with _computing_in(adapter, keras, work.case.get("dtype", "")):

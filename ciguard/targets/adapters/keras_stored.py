@@ -11,13 +11,14 @@ def load(keras: Any, nodes: Sequence[Mapping[str, Any]]) -> bool:
     """Read the files that the nodes name; tell whether there were any.
 
     Raises:
+        KeyError: if a file has no layer of the name that is asked for.
         Exception: whatever Keras or the system raises for a file that cannot be loaded.
     """
     recipes = [node.get("weights", {}) for node in nodes]
-    files = {recipe["file"] for recipe in recipes if recipe.get("file")}
-    for file in files:
-        _weights_of(keras, file, *_state(file))
-    return bool(files)
+    wanted = [recipe for recipe in recipes if recipe.get("file")]
+    for recipe in wanted:
+        arrays(keras, recipe)
+    return bool(wanted)
 
 
 def arrays(keras: Any, recipe: Mapping[str, Any]) -> list[Any]:
@@ -26,9 +27,12 @@ def arrays(keras: Any, recipe: Mapping[str, Any]) -> list[Any]:
     Raises:
         KeyError: if the file has no such layer.
     """
-    file = recipe["file"]
-    found: list[Any] = _weights_of(keras, file, *_state(file))[recipe["stored"]]
-    return found
+    file, name = recipe["file"], recipe["stored"]
+    found = _weights_of(keras, file, *_state(file))
+    if name not in found:
+        msg = f"no layer {name!r} in {os.path.basename(file)}"
+        raise KeyError(msg)
+    return found[name]
 
 
 def _state(file: str) -> tuple[int, int]:

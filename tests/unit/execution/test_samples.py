@@ -70,7 +70,7 @@ def test_a_sine_is_a_sine_within_a_thousandth() -> None:
     step = math.acos(cosine)
     basis = np.stack([np.sin(step * np.arange(2000)), np.cos(step * np.arange(2000))], axis=1)
     fitted = basis @ np.linalg.lstsq(basis, made, rcond=None)[0]
-    assert np.abs(fitted - made).max() < 0.02
+    assert np.abs(fitted - made).max() < 0.004
     assert 0.99 < made.max() <= 1
 
 
