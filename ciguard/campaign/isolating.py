@@ -35,6 +35,8 @@ _MOST_IN_VAIN = 3
 """Times that one kind of layer is looked at alone and shows nothing, before it is left alone."""
 _MOST_FOUND = 6
 """Findings about one kind of layer, check and symptom; more of them say nothing new."""
+_MOST_ELEMENTS = 16384
+"""Of all inputs of a layer, written out: a case is stored, and sent, as text."""
 _MODEL = "keras.Model"
 _LIMIT_S = 20.0
 """Time of one layer; a backend may have to compile it first."""
@@ -191,11 +193,21 @@ def _probed(outcome: Outcome) -> tuple[Data, ...]:
     arrays = [item for item in inputs.items if isinstance(item, Tensor)]
     if len(arrays) < inputs.length or not all(map(_is_numeric, arrays)):
         return ()
-    return tuple(
-        ArrayValue(array.dtype, array.shape, Explicit(tuple(array.elements.tolist())))
-        for array in arrays
-    )
+    in_row = sum(math.prod(array.shape[1:]) for array in arrays)
+    rows = min(_MOST_ELEMENTS // max(1, in_row), *(array.shape[0] for array in arrays))
+    return tuple(_first_rows(array, rows) for array in arrays) if rows else ()
+
+
+def _first_rows(array: Tensor, rows: int) -> ArrayValue:
+    count = rows * math.prod(array.shape[1:])
+    data = Explicit(tuple(array.elements[:count].tolist()))
+    return ArrayValue(array.dtype, (rows, *array.shape[1:]), data)
 
 
 def _is_numeric(array: Tensor) -> bool:
-    return array.elements.dtype.kind in "fiub" and math.prod(array.shape) == array.elements.size
+    """Tell whether a tensor holds numbers, in rows."""
+    return (
+        bool(array.shape)
+        and array.elements.dtype.kind in "fiub"
+        and math.prod(array.shape) == array.elements.size
+    )

@@ -1,0 +1,173 @@
+"""From models on which targets disagree to findings about one layer; the workers are played."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from campaign_examples import member
+from model_examples import ENGINES, MODEL, alone, predicted, returned, subject
+
+from ciguard.campaign.group import Group
+from ciguard.campaign.isolating import Isolator
+from ciguard.campaign.stream import Executed
+from ciguard.domain import Crashed, Explicit, ModelCase, Outcome, case_from_json
+from ciguard.execution import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ciguard.domain import Finding
+    from ciguard.execution import Dispatcher, Job
+
+A, B, C = [[1.0, 2.0, 4.0]], [[0.1, 0.2, 0.7]], [[0.1, 0.3, 0.6]]
+
+
+@dataclass
+class Desk:
+    """Stands where the dispatcher does: keeps the jobs."""
+
+    jobs: list[Job] = field(default_factory=list)
+
+    def add(self, job: Job, *, urgent: bool) -> None:
+        assert urgent  # queues are dropped between stages
+        self.jobs.append(job)
+
+
+def group() -> Group:
+    members = {}
+    for name, identity in subject().targets.items():
+        members[name] = member()
+        members[name].name, members[name].identity = name, identity
+    return Group(library="keras", members=members)
+
+
+def executed(*outcomes: Outcome, case: ModelCase = MODEL) -> Executed:
+    row = {name: (outcome,) for name, outcome in zip(ENGINES, outcomes, strict=False)}
+    return Executed(case.api, (case,), row)
+
+
+def followed(
+    run: Executed, answer: Callable[[ModelCase, str], Outcome]
+) -> tuple[list[Finding], list[ModelCase]]:
+    """Let an isolator have its jobs answered to the end; return its findings and its cases."""
+    desk = Desk()
+    isolator = Isolator(cast("Dispatcher", desk))
+    isolator.note(run, group())
+    findings = isolator.pump()
+    asked = []
+    while desk.jobs:
+        job = desk.jobs.pop(0)
+        case = case_from_json(json.loads(job.cases[0]))
+        assert isinstance(case, ModelCase)
+        asked.append(case)
+        findings += isolator.take(Result(job, (answer(case, job.target),), 0.1))
+        findings += isolator.pump()
+    assert isolator.is_idle
+    return findings, asked
+
+
+RIGHT, WRONG = predicted(first=A, second=B), predicted(first=A, second=C)
+
+
+def test_what_shows_in_a_layer_alone_is_a_finding_about_that_layer() -> None:
+    findings, asked = followed(
+        executed(RIGHT, WRONG, RIGHT),
+        lambda _, target: alone(C if target == "tensorflow" else B),
+    )
+
+    assert [finding.api for finding in findings] == ["keras.layers.Softmax"]
+    assert findings[0].targets == ("torch", "tensorflow")
+    assert len(asked) == len(ENGINES)
+    assert dict(findings[0].case.origin.deviations)["second"] > 0  # type: ignore[union-attr]
+
+
+def test_what_does_not_show_with_made_up_numbers_is_tried_with_the_very_inputs() -> None:
+    def answer(case: ModelCase, target: str) -> Outcome:
+        if case.probe:
+            return returned({"inputs": [np.array(A, dtype=np.float32)]})
+        is_explicit = isinstance(getattr(case.data[0], "fill", None), Explicit)
+        return alone(C if is_explicit and target == "jax" else B)
+
+    findings, asked = followed(executed(RIGHT, RIGHT, WRONG), answer)
+
+    assert [finding.targets for finding in findings] == [("torch", "jax")]
+    assert [case.probe for case in asked].count("second") == 1
+    assert findings[0].case.values[0].fill == Explicit((1.0, 2.0, 4.0))  # type: ignore[union-attr]
+
+
+def test_rounding_that_only_the_model_makes_much_of_is_dropped() -> None:
+    def answer(case: ModelCase, _: str) -> Outcome:
+        return returned({"inputs": [np.array(A)]}) if case.probe else alone(B)
+
+    findings, _ = followed(executed(RIGHT, WRONG, RIGHT), answer)
+
+    assert findings == []
+
+
+def test_a_death_that_no_layer_alone_brings_about_is_told_of_the_model() -> None:
+    findings, asked = followed(
+        executed(RIGHT, Crashed("SIGSEGV"), RIGHT),
+        lambda case, _: Crashed("x") if case.probe else alone(B),
+    )
+
+    assert [(finding.api, finding.oracle) for finding in findings] == [("keras.Model", "crash")]
+    assert {case.api for case in asked} >= {"keras.layers.Dense", "keras.layers.Softmax"}
+
+
+def test_a_layer_that_kills_is_found_among_all() -> None:
+    def answer(case: ModelCase, target: str) -> Outcome:
+        is_it = case.api == "keras.layers.Softmax" and target == "tensorflow"
+        return Crashed("SIGSEGV") if is_it or case.probe else alone(B)
+
+    findings, _ = followed(executed(RIGHT, Crashed("SIGSEGV"), RIGHT), answer)
+
+    assert [(f.api, f.oracle, f.targets) for f in findings] == [
+        ("keras.layers.Softmax", "crash", ("tensorflow",))
+    ]
+
+
+def test_a_kind_of_layer_is_not_looked_at_in_vain_for_ever() -> None:
+    desk = Desk()
+    isolator = Isolator(cast("Dispatcher", desk))
+    shown = 0
+    for seed in range(20):
+        case = replace(MODEL, seed=seed)
+        isolator.note(executed(RIGHT, WRONG, RIGHT, case=case), group())
+        isolator.pump()
+        while desk.jobs:
+            job = desk.jobs.pop(0)
+            shown += 1
+            decoded = case_from_json(json.loads(job.cases[0]))
+            assert isinstance(decoded, ModelCase)
+            out = returned({"inputs": [np.array(A)]}) if decoded.probe else alone(B)
+            assert list(isolator.take(Result(job, (out,), 0.1))) == []
+            isolator.pump()
+
+    assert 0 < shown <= 3 * (2 * len(ENGINES) + 1)
+
+
+def test_inputs_too_large_to_be_written_out_are_cut_to_their_first_rows() -> None:
+    large = np.zeros((4, 8000), dtype=np.float32)
+
+    def answer(case: ModelCase, _: str) -> Outcome:
+        return returned({"inputs": [large]}) if case.probe else alone(B)
+
+    _, asked = followed(executed(RIGHT, WRONG, RIGHT), answer)
+
+    shapes = {data.shape for case in asked for data in case.data if not case.probe}
+    assert (2, 8000) in shapes or all(shape[-1] != 8000 for shape in shapes)
+
+
+def test_what_needs_a_target_that_failed_is_forgotten() -> None:
+    desk = Desk()
+    isolator = Isolator(cast("Dispatcher", desk))
+    isolator.note(executed(RIGHT, WRONG, RIGHT), group())
+    isolator.pump()
+
+    isolator.give_up("tensorflow")
+
+    assert isolator.is_idle
+    assert list(isolator.take(Result(desk.jobs[0], (alone(B),), 0.1))) == []
