@@ -6,10 +6,16 @@ Prints one JSON object: `wrong`, a text per graph, empty where every layer gives
 node names; `public`, the names of each public class of layers.
 """
 
+# ruff: noqa: B905, T201 - runs on any Python that a target has, and prints its answer
+
+from __future__ import annotations
+
 import inspect
 import json
 import sys
 import warnings
+from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -18,22 +24,24 @@ INPUT = "keras.Input"
 BATCH = 2
 
 
-def built(nested):
+def built(nested: dict[str, Any]) -> Any:
     """Build a layer from its public name and arguments, wrapped layers included."""
     arguments = {name: resolved(value) for name, value in nested["config"].items()}
     return getattr(keras.layers, nested["layer"].rsplit(".", 1)[-1])(**arguments)
 
 
-def resolved(value):
+def resolved(value: Any) -> Any:
     """Build what is a layer in an argument."""
     if isinstance(value, list):
         return [resolved(item) for item in value]
     return built(value) if isinstance(value, dict) and "layer" in value else value
 
 
-def wrong(graph):
+def wrong(graph: dict[str, Any]) -> str:
     """Return what differs between a graph's shapes and those that Keras makes."""
-    tensors, layers, found = {}, {}, []
+    tensors: dict[str, Any] = {}
+    layers: dict[str, Any] = {}
+    found = []
     for node in graph["nodes"]:
         shape, name = tuple(node["shape"]), node["name"]
         if node["layer"] == INPUT:
@@ -58,7 +66,7 @@ def wrong(graph):
     return "; ".join(found)
 
 
-def fed(rng, node):
+def fed(rng: np.random.Generator, node: dict[str, Any]) -> Any:
     """Return data for an input."""
     shape = (BATCH, *node["shape"])
     if node.get("dtype", "float32") == "float32":
@@ -66,7 +74,7 @@ def fed(rng, node):
     return rng.integers(0, 8, shape).astype(node["dtype"])
 
 
-def answer(graph):
+def answer(graph: dict[str, Any]) -> str:
     """Return what is wrong with a graph on one line."""
     try:
         return wrong(graph)
@@ -74,9 +82,9 @@ def answer(graph):
         return " ".join(f"{type(error).__name__}: {error}".split())[:300] or "?"
 
 
-def public():
+def public() -> list[list[str]]:
     """Return the public names of each class of layers."""
-    found = {}
+    found: dict[type, list[str]] = {}
     for name in dir(keras.layers):
         made = getattr(keras.layers, name)
         if inspect.isclass(made) and issubclass(made, keras.layers.Layer):
@@ -86,6 +94,5 @@ def public():
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    with open(sys.argv[1]) as file:
-        graphs = json.load(file)
+    graphs = json.loads(Path(sys.argv[1]).read_text())
     print(json.dumps({"wrong": [answer(graph) for graph in graphs], "public": public()}))
