@@ -111,6 +111,11 @@ def _axes(rng: random.Random, place: Place) -> Config:
 _SEVERAL = 0.25
 
 
+def _last_axis(rng: random.Random, place: Place) -> Config:
+    """Draw the last axis by either of its names, see `_axes`."""
+    return {"axis": len(place.shapes[0])} if rng.random() < _SEVERAL else {}
+
+
 def _along_axes(config: Config, shapes: Shapes) -> int:
     shape: Shape = (0, *shapes[0])
     axis: Json = config.get("axis", -1)
@@ -168,7 +173,7 @@ _NORMALISATION = (
     _row(
         "RMSNormalization",
         Family.NORMALISATION,
-        draw=_any_axis,
+        draw=_last_axis,
         varying=("epsilon",),
         weights=_along_axes,
     ),
