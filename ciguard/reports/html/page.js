@@ -191,7 +191,7 @@
         "figcaption",
         {},
         "How much more the outputs of the elected and the deviating target differ behind a layer than before it, " +
-          "in the order of the model. Each step of the scale is a power of ten; 0 and less have no bar.",
+          "in the order of the model. The scale is one of powers of ten; 0 and less have no bar.",
       ),
     );
   }
