@@ -169,11 +169,12 @@
     const bars = rows.map((row) => {
       if (typeof row === "number") return make("li", { class: "left-out" }, `${plural(row, "layer")} left out`);
       const [name, rate, length, isSuspect] = row;
+      const accused = make("span", { class: "role" }, "suspect");
       const bar = length ? [shape("rect", { width: `${length}%`, height: "100%", rx: "2", class: "bar" })] : [];
       return make(
         "li",
         { class: isSuspect ? "layer suspect" : "layer" },
-        make("span", { class: "name" }, ...breakable(name), isSuspect ? make("span", { class: "role" }, "suspect") : null),
+        make("span", { class: "name" }, ...breakable(name), ...(isSuspect ? [" ", accused] : [])),
         shape("svg", { "aria-hidden": "true" }, ...rules(), ...bar),
         make("span", { class: "rate" }, rate),
       );
