@@ -191,8 +191,8 @@
       make(
         "figcaption",
         {},
-        "How much more the outputs of the elected and the deviating target differ behind a layer than before it, " +
-          "in the order of the model. The scale is one of powers of ten; 0 and less have no bar.",
+        "How much more the elected target and the one that differs most from it differ behind a layer than before " +
+          "it, in the order of the model. The scale is one of powers of ten; 0 and less have no bar.",
       ),
     );
   }
