@@ -169,7 +169,7 @@ def isolated(doubt: Suspicion, name: str, data: Sequence[Data] = ()) -> ModelCas
         graph=LayerGraph(nodes=(*inputs, layer), outputs=(ONE_LAYER,)),
         data=given,
         truth=_target(rows, node),
-        origin=replace(doubt.case.origin, deviations=doubt.deviations),
+        origin=replace(doubt.case.origin, deviations=doubt.deviations, suspect=name),
     )
 
 

@@ -133,6 +133,7 @@ def test_a_layer_is_isolated_with_numbers_in_the_range_of_its_inputs() -> None:
     assert case.truth.shape == (2, 3)
     assert case.origin.deviations == doubt.deviations
     assert case.origin.mutations == MODEL.origin.mutations
+    assert case.origin.suspect == "second"
     assert isolated(doubt, "first").data == MODEL.data  # what the model itself was fed
 
 
