@@ -45,9 +45,9 @@ def run(made: ModelLevel, count: int, *, lag: int = 3, through_json: bool = Fals
             lesson = waiting.pop(0)
             if through_json:
                 lesson = ModelLesson.from_json(json.loads(json.dumps(lesson.to_json())))
-            made.learn("keras.Model", lesson)
+            made.guide(lesson)
         batches.append(made.cases(index))
-        lesson_ = made.lesson(index, batches[-1], outcomes_of(batches[-1]))
+        lesson_ = made.taught(index, batches[-1], outcomes_of(batches[-1]))
         assert lesson_ is not None
         waiting.append(lesson_)
     return batches
@@ -123,7 +123,7 @@ def test_what_does_not_run_on_two_targets_teaches_no_inconsistency() -> None:
     batch = made.cases(2)
     refused: list[Outcome] = [Rejected("ValueError", "no") for _ in batch.cases]
 
-    lesson = made.lesson(2, batch, {**outcomes_of(batch), "two": refused})
+    lesson = made.taught(2, batch, {**outcomes_of(batch), "two": refused})
 
     assert lesson is not None
     assert {mutant.acc for mutant in lesson.mutants} == {None}

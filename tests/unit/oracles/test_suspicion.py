@@ -27,8 +27,9 @@ from ciguard.domain import (
     Uniform,
 )
 from ciguard.execution import decode_outputs
+from ciguard.levels import EPSILON
 from ciguard.oracles import isolated, suspicion
-from ciguard.oracles.suspicion import EPSILON, layer_samples
+from ciguard.oracles.suspicion import layer_samples
 
 A, B = [[1.0, 2.0, 4.0]], [[0.1, 0.2, 0.7]]
 
