@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Event, Warned
-from ciguard.errors import ConfigurationError, SeedModelError
+from ciguard.domain import Event, Warned, visible
+from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
 from ciguard.levels import parse_source, read_seed_model, shipped_scripts
 from ciguard.targets import cache_folder
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ciguard.levels import SeedModel, SeedSource
 
 LEVEL = "model"
+_WHAT = "seed model"
+_WILDCARD = frozenset("*?[")
 _DOWNLOADED = "pretrained:"
 LIBRARY = "keras"
 """The one library whose graphs of layers run on several others."""
@@ -33,12 +36,22 @@ def seed_sources(config: Config) -> tuple[SeedSource, ...]:
     """
     if LEVEL not in config.levels:
         return ()
-    names = config.models or tuple(shipped_scripts())
+    names = [name for text in config.models for name in _matches(text)]
     width, keep = config.model_width / 100, cache_folder() / "models"
     if any(name.startswith(_DOWNLOADED) for name in names):
         keep.mkdir(parents=True, exist_ok=True)  # workers may write to what is there
     here = Path.cwd()
     return tuple(parse_source(name, width=width, base=here, keep=keep) for name in names)
+
+
+def _matches(text: str) -> list[str]:
+    """Return the shipped models that a glob names; a text without wildcards stands for itself."""
+    if not _WILDCARD.intersection(text):
+        return [text]
+    found = [name for name in shipped_scripts() if fnmatchcase(name, text)]
+    if not found:
+        raise UnknownNameError(_WHAT, visible(text), known=shipped_scripts())
+    return found
 
 
 def seed_models(

@@ -20,6 +20,7 @@ from ciguard.domain import (
     ArrayValue,
     Check,
     Constant,
+    Exhausted,
     LayerGraph,
     LayerNode,
     Passed,
@@ -94,16 +95,19 @@ def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> Suspicion | N
         case: the run of a whole model.
         outcomes: by target.
     """
+    tried = {name: outcome for name, outcome in outcomes.items() if _was_tried(outcome)}
     outputs = {
         name: output
-        for name, outcome in outcomes.items()
+        for name, outcome in tried.items()
         if isinstance(outcome, Passed) and (output := decode_outputs(outcome.encoded)) is not None
     }
+    if not tried:
+        return None
     samples = {name: layer_samples(output) for name, output in outputs.items()}
     witness = _elected(case, outputs) if outputs else ""
     known = samples.get(witness, {})
-    if len(outputs) < len(outcomes):
-        suspects = _of_ends(case, outcomes)
+    if len(outputs) < len(tried):
+        suspects = _of_ends(case, tried)
         if not suspects:
             return None
         return Suspicion(case=case, suspects=suspects, samples=known, witness=witness)
@@ -223,19 +227,20 @@ def _elected(case: ModelCase, outputs: Mapping[str, Output]) -> str:
     return elected(outputs, lambda one, other: compare_outputs(one, other, inputs) is None)
 
 
+def _was_tried(outcome: Outcome) -> bool:
+    """Tell whether a run says something: not of a target that lacks a layer, or the memory."""
+    is_unable = isinstance(outcome, Rejected) and outcome.stage is not Stage.CALL
+    return not is_unable and not isinstance(outcome, Exhausted)
+
+
 def _of_ends(case: ModelCase, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
-    """Return the suspects where targets end differently; none if all refuse, or none could try."""
-    tried = [
-        o for o in outcomes.values() if not (isinstance(o, Rejected) and o.stage is not Stage.CALL)
-    ]
-    if all(isinstance(outcome, Passed) for outcome in tried):
-        return ()
-    if all(isinstance(outcome, Rejected) for outcome in tried):
+    """Return the suspects where not every target got to the end; none if all refuse."""
+    if all(isinstance(outcome, Rejected) for outcome in outcomes.values()):
         return ()
     names = {node.name for node in case.graph.nodes if node.layer != INPUT}
     told = [
         found[1]
-        for outcome in tried
+        for outcome in outcomes.values()
         if (found := _NAMED.match(getattr(outcome, "message", ""))) and found[1] in names
     ]
     return tuple(dict.fromkeys(told)) or _layers(case)

@@ -19,10 +19,12 @@ from ciguard.domain import (
     Constant,
     Crashed,
     Errored,
+    Exhausted,
     Explicit,
     LayerGraph,
     Outcome,
     Rejected,
+    Resource,
     Stage,
     Uniform,
 )
@@ -102,6 +104,22 @@ def test_a_layer_that_raised_is_named_and_after_a_crash_each_is_a_suspect() -> N
 )
 def test_an_invalid_model_and_a_missing_layer_say_nothing(outcomes: list[Outcome]) -> None:
     assert suspicion(MODEL, on(*outcomes)) is None
+
+
+@pytest.mark.parametrize("check", Check)
+def test_where_nobody_could_try_nothing_is_suspected(check: Check) -> None:
+    unable = Exhausted(Resource.MEMORY), Rejected("AttributeError", "none", Stage.BUILD)
+
+    assert suspicion(replace(MODEL, check=check), on(*unable)) is None
+
+
+def test_those_that_could_try_are_held_against_each_other() -> None:
+    wrong = predicted(first=A, second=[[0.1, 0.3, 0.6]])
+
+    doubt = suspicion(MODEL, on(predicted(first=A, second=B), Exhausted(Resource.MEMORY), wrong))
+
+    assert doubt is not None
+    assert doubt.suspects == ("second",)
 
 
 def test_gradients_and_saving_make_a_suspect_of_each_kind_of_layer() -> None:
