@@ -105,23 +105,22 @@ def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> Suspicion | N
         return None
     samples = {name: layer_samples(output) for name, output in outputs.items()}
     witness = _elected(case, outputs) if outputs else ""
-    known = samples.get(witness, {})
+    deviations: tuple[tuple[str, float], ...] = ()
     if len(outputs) < len(tried):
         suspects = _of_ends(case, tried)
-        if not suspects:
-            return None
-        return Suspicion(case=case, suspects=suspects, samples=known, witness=witness)
-    if case.check is not Check.PREDICT:
+    elif case.check is Check.PREDICT:
+        deviations, suspects = _deviating_layers(case, samples, witness)
+    else:
         agrees = _agrees_on_training if case.check is Check.TRAIN else _agrees_on_saving
-        if agrees(case, outputs):
-            return None
-        suspects = _layers(case, is_reversed=True)
-        return Suspicion(case=case, suspects=suspects, samples=known, witness=witness)
-    deviations, suspects = _deviating_layers(case, samples, witness)
+        suspects = () if agrees(case, outputs) else _layers(case, is_reversed=True)
     if not suspects:
         return None
     return Suspicion(
-        case=case, suspects=suspects, deviations=deviations, samples=known, witness=witness
+        case=case,
+        suspects=suspects,
+        deviations=deviations,
+        samples=samples.get(witness, {}),
+        witness=witness,
     )
 
 
