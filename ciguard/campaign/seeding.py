@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Event, Warned, visible
 from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
-from ciguard.levels import parse_source, read_seed_model, shipped_scripts
-from ciguard.targets import cache_folder
+from ciguard.levels import LEVELS, parse_source, read_seed_model, shipped_scripts
+from ciguard.targets import cache_folder, libraries_of, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -20,11 +20,40 @@ if TYPE_CHECKING:
     from ciguard.levels import SeedModel, SeedSource
 
 LEVEL = "model"
+_KIND = "level"
 _WHAT = "seed model"
 _WILDCARD = frozenset("*?[")
 _DOWNLOADED = "pretrained:"
 LIBRARY = "keras"
 """The one library whose graphs of layers run on several others."""
+
+
+def check_levels(config: Config) -> None:
+    """Refuse levels that do not exist, or cannot run, before anything is built.
+
+    Raises:
+        UnknownNameError: if there is no such level or seed model.
+        ConfigurationError: if models are to be tested without Keras, or a file is missing.
+        TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
+    """
+    known = {*LEVELS.items(), LEVEL}
+    for level in config.levels:
+        if level not in known:
+            raise UnknownNameError(_KIND, visible(level), known=sorted(known))
+    if LEVEL not in config.levels:
+        return
+    libraries = {
+        library.name
+        for text in (*config.base, *config.targets)
+        for library in libraries_of(parse_target(text))
+    }
+    if LIBRARY not in libraries:
+        msg = (
+            f"levels: {LEVEL!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
+            f"there are only {', '.join(sorted(libraries))}."
+        )
+        raise ConfigurationError(msg)
+    seed_sources(config)
 
 
 def seed_sources(config: Config) -> tuple[SeedSource, ...]:

@@ -179,19 +179,13 @@ def model_streams(
     A shard mutates seed models of its own, or all, where there are fewer of them than shards.
 
     Raises:
-        ConfigurationError: if no target is one of Keras, or no seed model can be described.
+        ConfigurationError: if no seed model can be described.
         WorkerStartError: if the server of the target that describes them is gone.
     """
     if MODELS not in config.levels:
         return []
     group = groups.get(MODELLED)
-    if group is None:
-        msg = (
-            f"levels: {MODELS!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
-            f"there are only {', '.join(groups)}."
-        )
-        raise ConfigurationError(msg)
-    if not group.running_eagerly:
+    if group is None or not group.running_eagerly:
         return []
     models = yield from seed_models(group, config, dispatcher)
     shard = config.shard
