@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import ArrayValue, Explicit, ModelCase, Outcome, Passed
 from ciguard.execution import Container, Job, Tensor, decode_outputs
-from ciguard.oracles import encode, isolated, judge, suspicion
+from ciguard.oracles import (
+    encode,
+    exact_runs,
+    is_inexact,
+    isolated,
+    judge,
+    may_be_inexact,
+    suspicion,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,8 +61,10 @@ class _Search:
     case: ModelCase | None = None
     """Under way; the whole model with a probe, or a layer alone."""
     targets: tuple[str, ...] = ()
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
     is_explicit: bool = False
+    shown: list[Finding] = field(default_factory=list)
+    """What the layer alone has shown, while it is run in double precision."""
 
 
 class Isolator:
@@ -110,13 +120,17 @@ class Isolator:
         return self._in_vain[_kind(case)] < _MOST_IN_VAIN
 
     def _send(self, search: _Search, case: ModelCase, targets: tuple[str, ...]) -> None:
-        search.case, search.targets, search.outcomes = case, targets, {}
+        search.case = case
+        self._run(search, (case,), targets)
+
+    def _run(self, search: _Search, cases: tuple[ModelCase, ...], targets: tuple[str, ...]) -> None:
+        search.targets, search.outcomes = targets, {}
         self._number += 1
         self._under_way[self._number] = search
-        encoded = encode(case)
+        encoded = tuple(map(encode, cases))
         for target in targets:
             key = self.KEY, self._number
-            job = Job(target, key, (encoded,), most_hangs=1, limit_s=_LIMIT_S)
+            job = Job(target, key, encoded, most_hangs=1, limit_s=_LIMIT_S)
             self._dispatcher.add(job, urgent=True)  # what waits in queues is dropped between stages
 
     def take(self, result: Result) -> Iterator[Finding]:
@@ -125,7 +139,7 @@ class Isolator:
         search = self._under_way.get(number)
         if search is None:
             return  # given up meanwhile
-        search.outcomes[result.job.target] = result.outcomes[0]
+        search.outcomes[result.job.target] = result.outcomes
         if len(search.outcomes) < len(search.targets):
             return
         del self._under_way[number]
@@ -135,8 +149,12 @@ class Isolator:
         case = search.case
         if case is None:
             return
+        if search.shown:
+            yield from self._weigh(search, case)
+            return
+        first = {name: outcomes[0] for name, outcomes in search.outcomes.items()}
         if case.probe:
-            data = _probed(search.outcomes[search.targets[0]])
+            data = _probed(first[search.targets[0]])
             if data:
                 search.is_explicit = True
                 alone = isolated(search.doubt, search.suspect, data)
@@ -144,10 +162,31 @@ class Isolator:
             else:
                 yield from self._go_on(search)
             return
-        findings = judge(case, search.outcomes, search.group.subject(case.api))
+        findings = judge(case, first, search.group.subject(case.api))
+        if any(map(may_be_inexact, findings)):
+            search.shown = findings
+            self._run(search, exact_runs(case), search.targets)
+            return
         if findings:
             yield from self._told_once(case, findings)
             return
+        yield from self._look_further(search, case)
+
+    def _weigh(self, search: _Search, case: ModelCase) -> Iterator[Finding]:
+        """Hold what was shown against double precision: what is left of it is no rounding."""
+        shown, search.shown = search.shown, []
+        left = [
+            finding
+            for finding in shown
+            if not (may_be_inexact(finding) and is_inexact(finding, case, search.outcomes))
+        ]
+        if left:
+            yield from self._told_once(case, left)
+        else:
+            yield from self._look_further(search, case)
+
+    def _look_further(self, search: _Search, case: ModelCase) -> Iterator[Finding]:
+        """Try the suspect on its very inputs, else the next suspect."""
         if not search.is_explicit and search.doubt.witness:
             whole = replace(search.doubt.case, probe=search.suspect)
             self._send(search, whole, (search.doubt.witness,))

@@ -7,6 +7,7 @@ a few kilobytes; `execution.worker.layer_weights` makes the arrays, the same on 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -159,7 +160,10 @@ class Origin:
     """In order, e.g. `LA conv2d_1: keras.layers.PReLU`."""
     deviations: tuple[tuple[str, float], ...] = ()
     """Layer of the mutant → R_a between the two targets (LEMON, formula 4), in order of the graph;
-    for a graph of one layer that was isolated from it."""
+    for a graph of one layer that was isolated from it. Infinite where only one target computes NaN
+    or infinities."""
+    suspect: str = ""
+    """Name in the mutant of the one layer that was isolated; not always that of the largest R_a."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +286,7 @@ def model_case_from_json(encoded: Json) -> ModelCase:
             seed=int(rest.get("seed", 0)),
             origin=_origin_from_json(rest.get("origin", {})),
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded model case: {error!r}"
         raise ValueError(msg) from error
 
@@ -359,7 +363,11 @@ def _origin_to_json(origin: Origin) -> Json:
     rest = {
         "model": origin.model,
         "mutations": [*origin.mutations],
-        "deviations": [[name, share] for name, share in origin.deviations],
+        # JSON knows no infinity.
+        "deviations": [
+            [name, rate if math.isfinite(rate) else repr(rate)] for name, rate in origin.deviations
+        ],
+        "suspect": origin.suspect,
     }
     return {key: item for key, item in rest.items() if item}
 
@@ -368,5 +376,6 @@ def _origin_from_json(encoded: Json) -> Origin:
     return Origin(
         model=str(encoded.get("model", "")),
         mutations=tuple(map(str, encoded.get("mutations", ()))),
-        deviations=tuple((str(name), float(at)) for name, at in encoded.get("deviations", ())),
+        deviations=tuple((str(name), float(rate)) for name, rate in encoded.get("deviations", ())),
+        suspect=str(encoded.get("suspect", "")),
     )

@@ -14,7 +14,13 @@ from ciguard.levels.contract import (
     LevelFactory,
 )
 from ciguard.levels.focus import focused, unmatched
-from ciguard.levels.model.inconsistency import accumulated, change_rates, d_mad
+from ciguard.levels.model.inconsistency import (
+    EPSILON,
+    accumulated,
+    change_rates,
+    d_mad,
+    layer_deviation,
+)
 from ciguard.levels.model.lessons import ModelLesson
 from ciguard.levels.model.level import ModelLevel
 from ciguard.levels.model.seed_sources import Source as SeedSource
@@ -25,6 +31,7 @@ from ciguard.levels.selection import LEFT_OUT, select
 LEVELS.register("api", ApiLevel)
 
 __all__ = [
+    "EPSILON",
     "LEFT_OUT",
     "LEVELS",
     "ApiLevel",
@@ -42,6 +49,7 @@ __all__ = [
     "change_rates",
     "d_mad",
     "focused",
+    "layer_deviation",
     "parse_source",
     "read_seed_model",
     "select",

@@ -24,6 +24,7 @@ from ciguard.oracles.differential import (
 )
 from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.equivalents import calls_across, equivalence_of, equivalent
+from ciguard.oracles.exact import exact_runs, is_inexact, may_be_inexact
 from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
@@ -99,11 +100,13 @@ __all__ = [
     "encode_on",
     "equivalence_of",
     "equivalent",
+    "exact_runs",
     "has_keyword",
     "has_special_elements",
     "inputs_in",
     "is_comparable",
     "is_expressible",
+    "is_inexact",
     "is_measured",
     "is_rounding",
     "is_whole",
@@ -111,6 +114,7 @@ __all__ = [
     "judge",
     "laws_of",
     "limit_of",
+    "may_be_inexact",
     "may_be_rounding",
     "nudged",
     "pair_kind",

@@ -73,7 +73,7 @@ def nudged(case: Case, seed: int) -> Case:
     a call's numbers are what it computes with; where there are, they are settings and stay.
     """
     if isinstance(case, ModelCase):
-        return _nudged_model(case, seed)
+        return nudged_run(case, seed)
     shares = count(1)
     numbers_move = not inputs_in(case).epsilon and not _needs_smoothness(case)
 
@@ -110,7 +110,7 @@ def nudged(case: Case, seed: int) -> Case:
     )
 
 
-def _nudged_model(case: ModelCase, seed: int) -> ModelCase:
+def nudged_run(case: ModelCase, seed: int) -> ModelCase:
     """Return the run with data and weights moved by one rounding."""
     moved = tuple(
         replace(data, fill=_moved(data, seed))

@@ -28,6 +28,7 @@ from ciguard.domain import (
     Uniform,
 )
 from ciguard.execution import Container, Scalar, Tensor, decode_outputs
+from ciguard.levels import EPSILON, change_rates, layer_deviation
 from ciguard.oracles.comparison import compare_outputs
 from ciguard.oracles.differential import inputs_in
 from ciguard.oracles.voting import elected
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from ciguard.domain import Data, ModelCase, Outcome
     from ciguard.execution import Output
 
-EPSILON = 1e-7
-"""Avoids a division by zero where a layer's inputs agree exactly (LEMON, formula 4)."""
 _LEAST_DEVIATION = 1e-5
 """Of a layer's output, relative to its largest sampled element: below that it is rounding."""
 _MOST_SUSPECTS = 3
@@ -169,7 +168,7 @@ def isolated(doubt: Suspicion, name: str, data: Sequence[Data] = ()) -> ModelCas
         graph=LayerGraph(nodes=(*inputs, layer), outputs=(ONE_LAYER,)),
         data=given,
         truth=_target(rows, node),
-        origin=replace(doubt.case.origin, deviations=doubt.deviations),
+        origin=replace(doubt.case.origin, deviations=doubt.deviations, suspect=name),
     )
 
 
@@ -178,13 +177,9 @@ def deviation(one: LayerSample, other: LayerSample) -> float:
 
     Infinite where one of them holds NaN or infinities in other places, or is of another size.
     """
-    x, y = one.elements, other.elements
-    if x.shape != y.shape or one.special != other.special:
+    if one.elements.shape != other.elements.shape or one.special != other.special:
         return float("inf")
-    finite = np.isfinite(x)
-    if not np.array_equal(finite, np.isfinite(y)):
-        return float("inf")
-    return float(np.abs(x[finite] - y[finite]).mean()) if finite.any() else 0.0
+    return layer_deviation(one.elements, other.elements)
 
 
 def _deviating_layers(
@@ -192,6 +187,7 @@ def _deviating_layers(
 ) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
     """Return R_a of every layer against the target that differs most, and the suspects."""
     reference = samples[witness]
+    sources = {node.name: node.inputs for node in case.graph.nodes}
     deltas = {
         target: {
             name: deviation(reference[name], other[name]) for name in reference if name in other
@@ -202,7 +198,7 @@ def _deviating_layers(
     found: dict[str, float] = {}
     shown: tuple[tuple[str, float], ...] = ()
     for by_layer in deltas.values():
-        rates = _growth(case.graph, by_layer)
+        rates = change_rates(by_layer, sources)
         suspects = {
             name: rates[name]
             for name, delta in by_layer.items()
@@ -216,20 +212,6 @@ def _deviating_layers(
             found[name] = max(rate, found.get(name, 0.0))
     ranked = sorted(found, key=lambda name: -found[name])
     return shown, tuple(ranked[:_MOST_SUSPECTS])
-
-
-def _growth(graph: LayerGraph, deltas: Mapping[str, float]) -> dict[str, float]:
-    """Return R_a by layer: (Δ_a - Δ_pre) / (Δ_pre + ε), Δ_pre the most of its inputs'."""
-    rates = {}
-    for node in graph.nodes:
-        if node.layer == INPUT or node.name not in deltas:
-            continue
-        before = max((deltas.get(source, 0.0) for source in node.inputs), default=0.0)
-        if np.isinf(before):
-            rates[node.name] = 0.0  # something before it is the cause
-        else:
-            rates[node.name] = (deltas[node.name] - before) / (before + EPSILON)
-    return rates
 
 
 def _scale(sample: LayerSample) -> float:

@@ -24,6 +24,7 @@ from ciguard.reports.wording import (
     stack_of,
     state,
 )
+from ciguard.triage import origin_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Outcome
 
 _OUTPUT_LIMIT = 600
+_ORIGIN_LIMIT = 800
+"""No sentence about an origin is as long."""
 
 
 def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
@@ -82,6 +85,8 @@ def bucket_lines(
         yield f"Between:   targets that differ in {finding.pair.value}"
     yield f"Level:     {finding.case.level}"
     yield f"Library:   {visible(finding.library)}"
+    for name, text in origin_rows(finding.case):
+        yield f"{name}:".ljust(11) + visible(text, limit=_ORIGIN_LIMIT)
     yield f"Findings:  {bucket.count}"
     if bucket.issue:
         yield f"Issue:     {visible(issue_text(bucket.issue))}"

@@ -34,11 +34,14 @@ _MEANS = {
         ),
     ),
     FindingClass.CRASH: (
-        "One call ends the Python process where an exception was due.",
+        "A call or model run ends the Python process where an exception was due.",
         "Run the script; report it upstream, or guard the arguments at the marked line.",
     ),
     FindingClass.WRONG_RESULT: (
-        "One call returns what another version, device, mode or computation contradicts.",
+        (
+            "A call or model run returns what another version, device, mode, backend or "
+            "computation contradicts."
+        ),
         "Compare both results in the report and decide which one is right before upgrading.",
     ),
     FindingClass.REGRESSION: (
@@ -50,11 +53,11 @@ _MEANS = {
         "Report the script upstream; do not catch the exception by its class.",
     ),
     FindingClass.HANG: (
-        "One call does not return.",
+        "A call or model run does not return.",
         "Guard the arguments, and report the script upstream.",
     ),
     FindingClass.EXHAUSTION: (
-        "One call with small arguments uses up all memory.",
+        "A call or model run uses up all memory although what it is given is small.",
         "Bound the arguments before they reach the library.",
     ),
     FindingClass.ACCEPTED_ILLEGAL: (
@@ -62,7 +65,7 @@ _MEANS = {
         "Do not rely on what it returns then.",
     ),
     FindingClass.PERFORMANCE: (
-        "One call takes more time or memory than on the reference.",
+        "A call or model run takes more time or memory than on the reference.",
         "Look at the measurements in the report.",
     ),
     FindingClass.CHANGE: (

@@ -39,7 +39,7 @@ from ciguard.reports.wording import (
     short,
     state,
 )
-from ciguard.triage import read_script
+from ciguard.triage import origin_rows, read_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -204,6 +204,10 @@ def _code(text: str) -> str:
     return markdown_code(text) if text else ""
 
 
+def _code_of_name(name: str) -> str:
+    return markdown_code(publishable(name))
+
+
 def _issue(bucket: Bucket, tracker: object) -> str:
     address = issue_address(bucket.issue, tracker)
     if address:
@@ -276,6 +280,8 @@ class _Details:
         )
         for name, text in evidence_rows(finding.evidence):
             yield f"- {name}: {markdown_code(publishable(text))}"
+        for name, text in origin_rows(finding.case, _code_of_name):
+            yield f"- {name}: {text}"
         for name, outcome in list(finding.outcomes.items())[:_MOST_TARGETS]:
             yield f"- {markdown_code(name)}: {markdown_code(publishable(outcome_text(outcome)))}"
         if bucket.native_stack:

@@ -49,9 +49,9 @@ _GITHUB = re.compile(
 _NUMBER = re.compile(r"[1-9][0-9]{0,9}")
 
 _STAGES = {
-    Stage.BUILD: " (while building the arguments)",
+    Stage.BUILD: " (while building what it is given)",
     Stage.CALL: "",
-    Stage.MODE: " (its mode cannot express the call)",
+    Stage.MODE: " (its mode cannot express it)",
 }
 
 MET = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})

@@ -22,7 +22,13 @@ from ciguard.domain import (
 )
 from ciguard.trackers.contract import ROLL_UP, Report, marker
 from ciguard.trackers.template import built_in
-from ciguard.triage import telling_line, without_local_paths
+from ciguard.triage import (
+    given,
+    noun,
+    origin_rows,
+    telling_line,
+    without_local_paths,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -77,10 +83,12 @@ def report(bucket: Bucket, context: Context, *, template: Template | None = None
 def _text(bucket: Bucket, context: Context, template: Template) -> str:
     """Fill the template, without details where the text would be too long."""
     finding = bucket.finding
+    origin = origin_rows(finding.case, lambda name: markdown_code(_local(name)))
     values = {
         **_facts(bucket, context),
         "summary": _summary(finding, context),
         "expected": _held_against(finding.evidence),
+        "origin": "\n\n".join(f"{name}: {text}" for name, text in origin),
         "outcomes": _outcomes(finding, context),
         "script": _script(context, reproduced=bucket.reproduced),
         "evidence": _evidence(bucket),
@@ -230,17 +238,18 @@ def _summary(finding: Finding, context: Context) -> str:
 
 
 def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
+    one = f"One {noun(finding.case)} of {api}"
     match outcome:
         case Crashed():
             line = markdown_code(_line_of(finding))
-            return f"One call of {api} ends the Python process instead of raising: {line}."
+            return f"{one} ends the Python process instead of raising: {line}."
         case Errored():
             line = markdown_code(_line_of(finding))
             return f"An internal error escapes from {api}: {line}."
         case Hung(limit_s):
-            return f"One call of {api} does not return within {limit_s:g} s."
+            return f"{one} does not return within {limit_s:g} s."
         case Exhausted():
-            return f"One call of {api} with small arguments uses up all memory."
+            return f"{one} with small {given(finding.case)} uses up all memory."
         case Passed() | Rejected() | None:
             return f"{api}: {markdown_code(_local(finding.message))}"
         case _:

@@ -19,6 +19,7 @@ BUILT_IN = Path(__file__).parent / "issue.md.j2"
 PARTS = (
     "summary",
     "expected",
+    "origin",
     "outcomes",
     "script",
     "evidence",

@@ -4,6 +4,14 @@
 """
 
 from ciguard.triage.buckets import Buckets, Simplicity, simplicity, united
+from ciguard.triage.case_words import (
+    checked_text,
+    given,
+    noun,
+    origin_rows,
+    rate_text,
+    suspect,
+)
 from ciguard.triage.confirm import Confirmer, Settled
 from ciguard.triage.fingerprint import (
     RECIPES,
@@ -35,18 +43,24 @@ __all__ = [
     "Settled",
     "Simplicity",
     "Symptom",
+    "checked_text",
     "fingerprint",
+    "given",
     "is_fingerprint",
     "measures_alike",
     "native_frames",
     "newest_recipe",
     "normalise",
+    "noun",
+    "origin_rows",
+    "rate_text",
     "read_script",
     "recipe_number",
     "reductions",
     "relate",
     "script",
     "simplicity",
+    "suspect",
     "symptom_of",
     "telling_line",
     "united",

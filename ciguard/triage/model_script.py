@@ -47,9 +47,9 @@ def weigh(layer):
 '''
 _CALL = '''
 def call(layer, *inputs):
-    """Call a layer as in training; of several results take the first."""
+    """Call a layer, as in training or not; of several results take the first."""
     takes = inspect.signature(type(layer).call).parameters
-    output = layer(*inputs, **({"training": True} if "training" in takes else {}))
+    output = layer(*inputs, **({{"training": {training}}} if "training" in takes else {{}}))
     return output[0] if isinstance(output, (list, tuple)) else output
 '''
 _TRAIN = '''
@@ -106,8 +106,9 @@ with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "model.keras")
     saved.save(path)
     loaded = keras.saving.load_model(path, compile=False)
-before = keras.ops.convert_to_numpy(saved(inputs[0] if len(inputs) == 1 else inputs))
-after = keras.ops.convert_to_numpy(loaded(inputs[0] if len(inputs) == 1 else inputs))
+fed = inputs[0] if len(inputs) == 1 else inputs
+before = keras.ops.convert_to_numpy(saved(fed, training=False))
+after = keras.ops.convert_to_numpy(loaded(fed, training=False))
 print("before:", before)
 print("after:", after)
 if before.shape != after.shape or not np.allclose(before, after, 1e-4, 1e-4, equal_nan=True):
@@ -115,7 +116,6 @@ if before.shape != after.shape or not np.allclose(before, after, 1e-4, 1e-4, equ
 print("No difference.")
 """
 _MOST_OF_GRADIENT = 4096
-_SEVERAL = frozenset({"return_state", "return_attention_scores"})
 
 
 def model_statements(case: ModelCase, source: Source) -> tuple[list[str], list[str]]:
@@ -180,9 +180,8 @@ def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
         yield _WEIGH.strip()
     if any(isinstance(data, Sample) for data in case.data):
         yield _body_of(sample, source)
-    if _needs_call(case):
-        source.standard.add("inspect")
-        yield _CALL.strip()
+    source.standard.add("inspect")
+    yield _CALL.strip().format(training=case.training)
     if case.check is Check.TRAIN:
         yield f"MOST = {_MOST_OF_GRADIENT}\n\n\n{_TRAIN.strip()}"
 
@@ -199,10 +198,6 @@ def _body_of(function: Callable[..., object], source: Source) -> str:
         source.standard.add(name)
     body = re.sub(r"  # noqa:.*", "", body)
     return f"from typing import Any, Callable, Mapping, Sequence\n\n{body.strip()}"
-
-
-def _needs_call(case: ModelCase) -> bool:
-    return case.training or any(not _SEVERAL.isdisjoint(node.config) for node in case.graph.nodes)
 
 
 def _inputs(case: ModelCase, source: Source) -> Iterator[str]:
@@ -251,15 +246,15 @@ def _json(item: Json, source: Source) -> str:
 def _model(case: ModelCase) -> str:
     names = _variables(case)
     inputs = [names[node.name] for node in case.graph.inputs]
-    function = "call({layer}, {given})" if _needs_call(case) else "{layer}({given})"
     lines = [f"def model({', '.join(inputs)}):"]
     for node in case.graph.nodes:
         if node.layer == INPUT:
             continue
         given = ", ".join(names[source] for source in node.inputs)
         layer = f"layers[{node.shares or node.name!a}]"
-        called = function.format(layer=layer, given=f"[{given}]" if node.as_list else given)
-        lines.append(f"    {names[node.name]} = {called}")
+        lines.append(
+            f"    {names[node.name]} = call({layer}, {f'[{given}]' if node.as_list else given})"
+        )
     outputs = ", ".join(names[name] for name in case.graph.outputs)
     return "\n".join(["", *lines, f"    return [{outputs}]", "", ""])
 

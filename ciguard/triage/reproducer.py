@@ -23,6 +23,7 @@ from ciguard.files import read_text
 from ciguard.oracles import SLOW, inputs_in, is_measured, precision_of
 from ciguard.targets import EAGER
 from ciguard.triage import arrays
+from ciguard.triage.case_words import noun, origin_rows
 from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
 from ciguard.triage.library_check import equivalent_lines, library_check
@@ -209,6 +210,7 @@ def _header(finding: Finding, hint: EnvironmentHint) -> str:
     if finding.message:
         lines.append(f"In one line: {finding.message}")
     lines += [f"{name}: {text}" for name, text in _held_against(finding) if text]
+    lines += [f"{name}: {text}" for name, text in origin_rows(finding.case)]
     if hint.other_library:
         written = equivalent_lines(finding, other=hint.other_library)
         lines += ["", "The other library's call:", *written]
@@ -235,18 +237,19 @@ def _held_against(finding: Finding) -> tuple[tuple[str, str], ...]:
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
     if finding.pair is not PairKind.NONE or finding.oracle in {"metamorphic", "boundary"}:
         return _of_oracle(finding)
+    one = f"the {noun(finding.case)}"
     match outcome:
         case Crashed():
             return "the process dies."
         case Errored():
             return "an internal error escapes."
         case Hung():
-            return "the call does not return."
+            return f"{one} does not return."
         case Exhausted():
-            return "the call uses up all memory."
+            return f"{one} uses up all memory."
         case Passed() | Rejected() | None:
             is_slow = finding.kind == SLOW
-            return "the call takes long." if is_slow else f"{finding.oracle}: {finding.kind}."
+            return f"{one} takes long." if is_slow else f"{finding.oracle}: {finding.kind}."
         case _:
             assert_never(outcome)
 

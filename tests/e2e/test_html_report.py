@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from ciguard_command import answer, campaign, lines_of
+from layer_findings import MUTATIONS, RATES, layer_case, layer_difference
 from playwright.sync_api import sync_playwright
-from report_examples import HOSTILE, hostile_events, many, run_of, write_report
+from report_examples import HOSTILE, bucket, hostile_events, many, run_of, write_report
 
+from ciguard.domain import Origin
 from ciguard.reports import ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Dialog, Page
+    from playwright.sync_api import Browser, Dialog, Locator, Page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 QUICK = ("--exclude", "*.spin", "--exclude", "*.tail", "--max-cases", "160")
@@ -215,6 +217,59 @@ def test_hostile_texts_do_nothing(browser: Browser, tmp_path: Path) -> None:
         assert page.locator("script").count() == scripts
         assert page.locator("img, iframe, object, [onerror], [onload], [onmouseover]").count() == 0
         assert page.locator("a:not([href^='#'])").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.parametrize("options", [{"viewport": {"width": 1280, "height": 900}}, PHONE, DARK])
+def test_a_layer_s_bucket_tells_its_mutant_and_how_the_deviation_grew(
+    browser: Browser, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    report = write_report(run_of([bucket(1, layer_difference())]), tmp_path)
+    with opened(browser, report, **options) as page:
+        box = first_open(page)
+
+        said = box.inner_text()
+        assert "Where it comes from" in said
+        for text in ("lenet5-mnist", *MUTATIONS, "the outputs (predict)"):
+            assert text in said
+        layers = box.locator(".deviations .layer:has(.name)")
+        suspect = box.locator(".deviations .suspect")
+        assert [one.split()[0] for one in layers.locator(".name").all_inner_texts()] == [
+            name for name, _ in RATES
+        ]
+        assert suspect.inner_text().split() == ["conv_3", "suspect", "3.2e4"]
+        widths = {
+            layer.locator(".name").inner_text().split()[0]: _width(layer.locator(".bar"))
+            for layer in layers.all()
+        }
+        assert widths["p_relu"] == widths["flatten"] == 0
+        # Of 32,000, 417 and 12.5, on a scale that ends at a million.
+        full = _width(suspect.locator("svg"))
+        assert widths["conv_3"] == pytest.approx(full * 4.505 / 6, abs=2)
+        assert widths["batch_normalization"] == pytest.approx(full * 2.621 / 6, abs=2)
+        assert widths["conv2d_2"] == pytest.approx(full * 1.130 / 6, abs=2)
+        red, *others = [
+            layer.evaluate("bar => getComputedStyle(bar).fill")
+            for layer in (suspect.locator(".bar"), *layers.locator(".bar").all()[:2])
+        ]
+        assert red not in others
+
+
+def _width(drawn: Locator) -> float:
+    box = drawn.bounding_box() if drawn.count() else None
+    return box["width"] if box else 0.0
+
+
+def test_a_layer_of_a_large_model_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
+    rates = tuple((f"mixed{n}_branch3x3dbl_batch_normalization_{n}" * 2, n / 7) for n in range(159))
+    origin = Origin(model="inception-v3", deviations=rates, suspect=rates[40][0])
+    report = write_report(run_of([bucket(1, layer_difference(layer_case(origin)))]), tmp_path)
+    with opened(browser, report, **PHONE) as page:
+        chart = first_open(page).locator(".deviations")
+
+        left_out = chart.locator(".left-out").all_inner_texts()
+        assert chart.locator(".bar").count() == 24
+        assert left_out == ["36 layers left out", "99 layers left out"]
         assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 

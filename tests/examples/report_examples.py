@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from finding_examples import TARGET, call, crash, pair
+from layer_findings import layer_case
 
 from ciguard.domain import (
     BatchFinished,
@@ -20,6 +21,7 @@ from ciguard.domain import (
     Evidence,
     Finding,
     Frame,
+    Origin,
     PackageChange,
     Passed,
     Place,
@@ -114,12 +116,19 @@ def hostile_events() -> list[Event]:
     """Return a run in which everything that others can write is hostile."""
     frame = Frame(HOSTILE, HOSTILE)
     evidence = Evidence(expected=HOSTILE, observed=HOSTILE, law=HOSTILE, source=HOSTILE)
+    origin = Origin(
+        model=HOSTILE,
+        mutations=(HOSTILE,) * 50,
+        deviations=((HOSTILE, float("inf")), ("layer", float("nan")), ("other", -1.0)),
+        suspect=HOSTILE,
+    )
     found = replace(
         pair(Passed(b"[1]", 0.1), Errored(HOSTILE, HOSTILE, (frame,))),
         oracle=HOSTILE,
         kind=HOSTILE,
         library=HOSTILE,
         api=HOSTILE,
+        case=replace(layer_case(origin), api=HOSTILE),
         message=HOSTILE,
         evidence=evidence,
         targets=(HOSTILE, TARGET),

@@ -62,6 +62,8 @@ _TABLE: Mapping[str, tuple[Json, ...]] = {
     "use_bias": (True, False),
     "use_scale": (True, False),
 }
+_REFUSED = {"lanczos3", "lanczos5"}
+"""Documented for every backend, refused by PyTorch's: a mutant with it says nothing new."""
 _SAID = {Source.DOC_TYPE, Source.DOC_PHRASE, Source.MINED_RULE}
 """Whose ranges are the documentation's: names and defaults only suggest some."""
 
@@ -130,7 +132,7 @@ def _documented(parameter: Parameter) -> tuple[Json, ...] | Int | Float | None:
             return (True, False)
         case OneOf(values=values):
             literals = [v.value for v in values if isinstance(v, LiteralValue)]
-            distinct = tuple(dict.fromkeys(literals))
+            distinct = tuple(v for v in dict.fromkeys(literals) if v not in _REFUSED)
             # A default alone is no enumeration.
             return distinct if len(distinct) > 1 and len(literals) == len(values) else None
         case Int() | Float() if ranged:

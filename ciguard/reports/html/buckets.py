@@ -23,6 +23,7 @@ from ciguard.domain import (
     visible,
     visible_lines,
 )
+from ciguard.reports.html.deviations import origin_of
 from ciguard.reports.wording import (
     claim,
     issue_address,
@@ -120,6 +121,7 @@ class Bookkeeper:
             "observed": publishable(evidence.observed, limit=_MOST_TEXT),
             "law": publishable(evidence.law, limit=_MOST_TEXT),
             "source": publishable(evidence.source, limit=_MOST_TEXT),
+            "origin": origin_of(finding.case),
             "facts": list(_facts(bucket)),
             "outcomes": [
                 {

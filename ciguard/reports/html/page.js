@@ -92,6 +92,7 @@
     }
     parts.append(
       ...evidence(row, more),
+      ...origin(more),
       ...outcomes(more),
       ...script(more),
       ...stack("Native stack, innermost first", more.native),
@@ -133,6 +134,67 @@
         : null,
       law.length ? pairs(law) : null,
     ].filter(Boolean);
+  }
+
+  // --- where the run of a layer comes from -----------------------------------------------------
+  function origin({ origin: from }) {
+    if (!from) return [];
+    const entries = [
+      ["Seed model", from.model],
+      ["Mutations", mutations(from)],
+      ["Suspect layer", from.suspect],
+      ["Compared", from.checked],
+    ].filter(([, content]) => content);
+    const chart = from.chart ? [deviations(from.chart)] : [];
+    return [heading("Where it comes from"), pairs(entries), ...chart];
+  }
+
+  function mutations(from) {
+    if (!from.mutations.length) return from.model && "none: the seed model itself";
+    const items = from.mutations.map((text) => make("li", {}, text));
+    if (from.more_mutations) items.push(make("li", { class: "quiet" }, `${from.more_mutations.toLocaleString("en")} more`));
+    return make("ol", { class: "mutations" }, ...items);
+  }
+
+  /** Make a part of a drawing; places and lengths are percentages, so that names stay texts. */
+  function shape(tag, attributes = {}, ...children) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  }
+
+  function deviations({ rows, ticks }) {
+    const rules = () => ticks.map(([, at]) => shape("line", { x1: `${at}%`, x2: `${at}%`, y2: "100%", class: "rule" }));
+    const bars = rows.map((row) => {
+      if (typeof row === "number") return make("li", { class: "left-out" }, `${plural(row, "layer")} left out`);
+      const [name, rate, length, isSuspect] = row;
+      const accused = make("span", { class: "role" }, "suspect");
+      const bar = length ? [shape("rect", { width: `${length}%`, height: "100%", rx: "2", class: "bar" })] : [];
+      return make(
+        "li",
+        { class: isSuspect ? "layer suspect" : "layer" },
+        make("span", { class: "name" }, ...breakable(name), ...(isSuspect ? [" ", accused] : [])),
+        shape("svg", { "aria-hidden": "true" }, ...rules(), ...bar),
+        make("span", { class: "rate" }, rate),
+      );
+    });
+    const numbers = ticks.map(([text, at], place) =>
+      shape("text", { x: `${at}%`, y: "11", class: place === ticks.length - 1 ? "tick end" : "tick" }, text),
+    );
+    const scale = make("li", { class: "layer", "aria-hidden": "true" }, shape("svg", {}, ...numbers));
+    return make(
+      "figure",
+      { class: "deviations" },
+      heading("Growth of the deviation by layer, R_a"),
+      make("ol", {}, ...bars, scale),
+      make(
+        "figcaption",
+        {},
+        "How much more the elected target and the one that differs most from it differ behind a layer than before " +
+          "it, in the order of the model. The scale is one of powers of ten; 0 and less have no bar.",
+      ),
+    );
   }
 
   function outcomes(more) {

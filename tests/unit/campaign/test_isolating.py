@@ -13,7 +13,15 @@ from model_examples import ENGINES, MODEL, alone, predicted, returned, subject
 from ciguard.campaign.group import Group
 from ciguard.campaign.isolating import Isolator
 from ciguard.campaign.stream import Executed
-from ciguard.domain import Crashed, Explicit, ModelCase, Outcome, case_from_json
+from ciguard.domain import (
+    Crashed,
+    Explicit,
+    ModelCase,
+    Outcome,
+    Rejected,
+    Stage,
+    case_from_json,
+)
 from ciguard.execution import Result
 
 if TYPE_CHECKING:
@@ -60,27 +68,31 @@ def followed(
     asked = []
     while desk.jobs:
         job = desk.jobs.pop(0)
-        case = case_from_json(json.loads(job.cases[0]))
-        assert isinstance(case, ModelCase)
-        asked.append(case)
-        findings += isolator.take(Result(job, (answer(case, job.target),), 0.1))
+        outcomes = []
+        for encoded in job.cases:
+            case = case_from_json(json.loads(encoded))
+            assert isinstance(case, ModelCase)
+            outcomes.append(answer(case, job.target))
+            asked.append(case)
+        findings += isolator.take(Result(job, tuple(outcomes), 0.1))
         findings += isolator.pump()
     assert isolator.is_idle
     return findings, asked
 
 
+UNABLE = Rejected("CannotComputeError", "no float64 here", Stage.BUILD)
 RIGHT, WRONG = predicted(first=A, second=B), predicted(first=A, second=C)
 
 
 def test_what_shows_in_a_layer_alone_is_a_finding_about_that_layer() -> None:
     findings, asked = followed(
         executed(RIGHT, WRONG, RIGHT),
-        lambda _, target: alone(C if target == "tensorflow" else B),
+        lambda case, target: alone(C if target == "tensorflow" and not case.dtype else B),
     )
 
     assert [finding.api for finding in findings] == ["keras.layers.Softmax"]
     assert findings[0].targets == ("torch", "tensorflow")
-    assert len(asked) == len(ENGINES)
+    assert [case.dtype for case in asked].count("float64") == 3 * len(ENGINES)
     assert dict(findings[0].case.origin.deviations)["second"] > 0  # type: ignore[union-attr]
 
 
@@ -88,6 +100,8 @@ def test_what_does_not_show_with_made_up_numbers_is_tried_with_the_very_inputs()
     def answer(case: ModelCase, target: str) -> Outcome:
         if case.probe:
             return returned({"inputs": [np.array(A, dtype=np.float32)]})
+        if case.dtype:
+            return UNABLE
         is_explicit = isinstance(getattr(case.data[0], "fill", None), Explicit)
         return alone(C if is_explicit and target == "jax" else B)
 
@@ -101,6 +115,21 @@ def test_what_does_not_show_with_made_up_numbers_is_tried_with_the_very_inputs()
 def test_rounding_that_only_the_model_makes_much_of_is_dropped() -> None:
     def answer(case: ModelCase, _: str) -> Outcome:
         return returned({"inputs": [np.array(A)]}) if case.probe else alone(B)
+
+    findings, _ = followed(executed(RIGHT, WRONG, RIGHT), answer)
+
+    assert findings == []
+
+
+def test_what_double_precision_shows_to_be_rounding_is_dropped() -> None:
+    """Moved by one rounding, the layer answers as far apart as the targets do."""
+
+    def answer(case: ModelCase, target: str) -> Outcome:
+        if case.probe:
+            return returned({"inputs": [np.array(A)]})
+        if case.dtype:
+            return alone(np.array(B) + (0.1 if case.nudge else 0.0))
+        return alone(C if target == "tensorflow" else B)
 
     findings, _ = followed(executed(RIGHT, WRONG, RIGHT), answer)
 

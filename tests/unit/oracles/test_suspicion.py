@@ -27,8 +27,9 @@ from ciguard.domain import (
     Uniform,
 )
 from ciguard.execution import decode_outputs
+from ciguard.levels import EPSILON
 from ciguard.oracles import isolated, suspicion
-from ciguard.oracles.suspicion import EPSILON, layer_samples
+from ciguard.oracles.suspicion import layer_samples
 
 A, B = [[1.0, 2.0, 4.0]], [[0.1, 0.2, 0.7]]
 
@@ -133,6 +134,7 @@ def test_a_layer_is_isolated_with_numbers_in_the_range_of_its_inputs() -> None:
     assert case.truth.shape == (2, 3)
     assert case.origin.deviations == doubt.deviations
     assert case.origin.mutations == MODEL.origin.mutations
+    assert case.origin.suspect == "second"
     assert isolated(doubt, "first").data == MODEL.data  # what the model itself was fed
 
 

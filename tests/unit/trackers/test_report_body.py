@@ -8,6 +8,7 @@ import pytest
 from finding_examples import call, crash, finding, pair
 from hypothesis import given
 from hypothesis import strategies as st
+from layer_findings import layer_case, layer_death, layer_difference
 
 from ciguard.domain import (
     Bucket,
@@ -15,11 +16,14 @@ from ciguard.domain import (
     Crashed,
     Errored,
     Evidence,
+    Exhausted,
     Frame,
     Hung,
     LiteralValue,
+    Origin,
     Outcome,
     Passed,
+    Resource,
 )
 from ciguard.domain import Rejected as Refused
 from ciguard.trackers import Context, Report, marker, report, roll_up
@@ -92,6 +96,44 @@ def test_an_issue_holds_the_native_stack_and_names_the_related_buckets() -> None
     assert "libtorch_cpu.so: at::native::fold" in issue.body
     assert "`v1:0000000000000009`, and 2 more" in issue.body
     assert "@everyone" not in outside_code(issue.body)
+
+
+def test_an_issue_about_a_layer_says_which_mutant_it_comes_from() -> None:
+    made = Buckets().add(layer_difference())
+
+    body = report(made, Context()).body
+
+    assert (
+        "Found in: a mutant of `lenet5-mnist` (`LA conv2d_1: keras.layers.PReLU`; `GF dense_2`), "
+        "isolated from 17 layers; R_a 3.2e4 at layer `conv_3`\n\nCompared: the outputs (predict)"
+    ) in body
+
+
+@pytest.mark.parametrize(
+    ("outcome", "says"),
+    [
+        (Crashed("SIGSEGV"), "One run of `keras.layers.Conv2D` ends the Python process"),
+        (Hung(5.0), "One run of `keras.layers.Conv2D` does not return within 5 s."),
+        (
+            Exhausted(Resource.MEMORY, ""),
+            "One run of `keras.layers.Conv2D` with small inputs uses up all memory.",
+        ),
+    ],
+)
+def test_an_issue_about_a_layer_speaks_of_a_run(outcome: Outcome, says: str) -> None:
+    assert says in report(Buckets().add(layer_death(outcome)), Context()).body
+
+
+@given(st.text(max_size=50))
+def test_nothing_of_an_origin_is_live_in_an_issue(text: str) -> None:
+    name = HOSTILE + text
+    origin = Origin(model=name, mutations=(name,), deviations=((name, 1.0),), suspect=name)
+
+    body = outside_code(report(Buckets().add(layer_difference(layer_case(origin))), Context()).body)
+
+    assert body.count("<!--") == 1
+    assert not re.search(r"@\w|https?:|\[a\]|<img|GH-\d|repo#|\*\*bold", body)
+    assert "\n# " not in body
 
 
 OUTCOMES = [

@@ -12,6 +12,7 @@ import pytest
 from finding_examples import call, finding, pair
 from hypothesis import given
 from hypothesis import strategies as st
+from layer_findings import layer_case, layer_death, layer_difference
 
 from ciguard.domain import (
     ApiCall,
@@ -22,11 +23,16 @@ from ciguard.domain import (
     Crashed,
     DictValue,
     DtypeValue,
+    Exhausted,
     Explicit,
+    Hung,
     LiteralValue,
     MemberValue,
+    Origin,
+    Outcome,
     Passed,
     Rejected,
+    Resource,
     Special,
     TensorValue,
     TupleValue,
@@ -171,6 +177,36 @@ def test_a_script_says_how_to_install_and_what_to_expect() -> None:
     assert "# torch==2.13.0: SIGABRT: a.cc:1] Check failed: x (1 vs. 2)" in text
     assert "torch.manual_seed(0)" in text
     assert "result = torch.fold(torch.full((2,), 1.0, dtype=torch.float32), -1)" in text
+
+
+def test_the_script_of_a_layer_says_which_mutant_it_comes_from() -> None:
+    text = script(layer_difference(), environment_hint=EnvironmentHint(install=("keras",)))
+
+    said = text.partition("import")[0].replace("\n# ", " ")
+    assert "Found in: a mutant of lenet5-mnist (LA conv2d_1: keras.layers.PReLU; GF" in said
+    assert "isolated from 17 layers; R_a 3.2e4 at layer conv_3" in said
+    assert "Compared: the outputs (predict)" in said
+
+
+@pytest.mark.parametrize(
+    ("outcome", "says"),
+    [(Hung(5.0), "does not return"), (Exhausted(Resource.MEMORY, ""), "uses up all memory")],
+)
+def test_the_script_of_a_layer_speaks_of_a_run(outcome: Outcome, says: str) -> None:
+    text = script(layer_death(outcome), environment_hint=EnvironmentHint(install=("keras",)))
+
+    assert text.startswith(f"# keras.layers.Conv2D: the run {says}.\n")
+
+
+@given(st.text())
+def test_no_name_of_an_origin_breaks_out_of_the_header(name: str) -> None:
+    name = HOSTILE + name
+    origin = Origin(model=name, mutations=(name,), deviations=((name, 1.0),), suspect=name)
+
+    text = script(layer_difference(layer_case(origin)), environment_hint=HINT)
+
+    assert all(line.startswith("#") for line in text.partition("\n\n")[0].split("\n"))
+    assert "abort" not in ast.unparse(ast.parse(text))
 
 
 def test_variables_are_set_before_the_import() -> None:

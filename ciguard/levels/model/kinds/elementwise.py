@@ -101,14 +101,19 @@ _ACTIVATIONS = (
 
 
 def _axes(rng: random.Random, place: Place) -> Config:
-    """Draw one axis or all of them but the batch's."""
+    """Draw the last axis, or the last few: Keras 3.15.1 on PyTorch takes no others."""
     rank = len(place.shapes[0])
     if rank > 1 and rng.random() < _SEVERAL:
-        return {"axis": list(range(1, rank + 1))}
-    return _any_axis(rng, place)
+        return {"axis": list(range(rng.randint(1, rank), rank + 1))}
+    return {}
 
 
 _SEVERAL = 0.25
+
+
+def _last_axis(rng: random.Random, place: Place) -> Config:
+    """Draw the last axis by either of its names, see `_axes`."""
+    return {"axis": len(place.shapes[0])} if rng.random() < _SEVERAL else {}
 
 
 def _along_axes(config: Config, shapes: Shapes) -> int:
@@ -168,7 +173,7 @@ _NORMALISATION = (
     _row(
         "RMSNormalization",
         Family.NORMALISATION,
-        draw=_any_axis,
+        draw=_last_axis,
         varying=("epsilon",),
         weights=_along_axes,
     ),

@@ -41,6 +41,13 @@ def _draw_resizing(rng: random.Random, place: Place) -> Config:
     }
 
 
+def _draw_random_crop(rng: random.Random, place: Place) -> Config:
+    """Draw the whole image: Keras 3.15.1 crops in training only, but always says that it does."""
+    del rng
+    height, width, _ = place.shapes[0]
+    return {"height": height, "width": width}
+
+
 def _draw_crop(rng: random.Random, place: Place) -> Config:
     height, width, _ = place.shapes[0]
     if place.keeps:
@@ -91,6 +98,8 @@ def _draw_stft(rng: random.Random, place: Place) -> Config | None:
         "frame_step": rng.randint(1, length),
         "fft_length": length,
         "padding": rng.choice(("valid", "same")),
+        # Windows by name need SciPy beside Keras; most backends do not bring it.
+        "window": rng.choice((None, [1.0] * length)),
     }
 
 
@@ -209,7 +218,7 @@ KINDS = (
         for name, draw, varying in (
             ("Resizing", _draw_resizing, ("interpolation", "crop_to_aspect_ratio", "antialias")),
             ("CenterCrop", _draw_crop, ()),
-            ("RandomCrop", _draw_crop, ()),
+            ("RandomCrop", _draw_random_crop, ()),
         )
     ),
     LayerKind(

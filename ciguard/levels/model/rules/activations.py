@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 
 _ARGUMENT = "activation"
 _NONE = "linear"
+_RECURRENT = "tanh"
+"""Activation of a recurrent layer whose configuration names none."""
 
 
 def remove_activation(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
     """AFRm: make a layer's activation linear, or remove an activation layer."""
-    choices = [node for node in _activated(graph, universe) if _activation(node) != _NONE]
+    choices = [node for node in _activated(graph, universe) if _activation(node, universe) != _NONE]
     rng.shuffle(choices)
     for node in choices:
-        what = f"{node.name}: {_activation(node) or short(node.layer)}"
+        what = f"{node.name}: {_activation(node, universe) or short(node.layer)}"
         if not _is_layer(node, universe):
             return Mutation(configured(graph, node, {_ARGUMENT: _NONE}), what)
         mutant = without(graph, node.name, node.inputs[0])
@@ -53,7 +55,7 @@ def replace_activation(
     node = rng.choice(choices)
     if _is_layer(node, universe):
         return _other_layer(graph, node, rng, universe)
-    now = _activation(node)
+    now = _activation(node, universe)
     names = [name for name in universe.arguments.activations if name not in (now, SOFTMAX)]
     new = rng.choice(names)
     mutant = configured(graph, node, {_ARGUMENT: new})
@@ -90,13 +92,17 @@ def _activated(graph: LayerGraph, universe: Universe) -> list[LayerNode]:
     return [
         node
         for node in graph.nodes
-        if (_activation(node) or _is_layer(node, universe)) and not kept & layer_group(graph, node)
+        if (_activation(node, universe) or _is_layer(node, universe))
+        and not kept & layer_group(graph, node)
     ]
 
 
-def _activation(node: LayerNode) -> str:
-    """Return what a layer's `activation` argument says; empty for none."""
-    given = node.config.get(_ARGUMENT)
+def _activation(node: LayerNode, universe: Universe) -> str:
+    """Return the activation that a layer has by its argument; empty for none."""
+    kind = universe.kind(node)
+    is_recurrent = kind is not None and kind.family is Family.RECURRENT
+    usual = _RECURRENT if is_recurrent and kind and _ARGUMENT in kind.varying else ""
+    given = node.config.get(_ARGUMENT, usual)
     return given if isinstance(given, str) else ""
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.domain import WeightEdit, WeightRule
-from ciguard.levels.model.edits import changed, layer_group, protected, shapes_into
+from ciguard.levels.model.edits import changed, protected
 from ciguard.levels.model.rules.contract import Mutation
 from ciguard.levels.model.universe import short
 
@@ -26,12 +26,14 @@ def edit_weights(
 ) -> Mutation | None:
     """Append an edit to the weights of a layer that has some, wherever it is called."""
     kept = protected(graph)
+    untouched = kept | {node.shares for node in graph.nodes if node.name in kept}
+    shapes = {node.name: node.shape for node in graph.nodes}
     choices = [
         node
         for node in graph.nodes
         if not node.shares
-        and not kept & layer_group(graph, node)
-        and universe.weights(node, shapes_into(graph, node))
+        and node.name not in untouched
+        and universe.weights(node, tuple(shapes[name] for name in node.inputs))
     ]
     if not choices:
         return None

@@ -12,7 +12,6 @@ from ciguard.levels.model.edits import (
     ordered,
     owner,
     protected,
-    shapes_into,
     without,
 )
 from ciguard.levels.model.rules.contract import Mutation
@@ -21,7 +20,7 @@ from ciguard.levels.model.universe import short
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import LayerGraph, LayerNode, Shape
+    from ciguard.domain import LayerGraph, LayerNode
     from ciguard.levels.model.universe import Universe
 
 
@@ -53,32 +52,31 @@ def switch(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutatio
     """LS: let two layers change places that take the same shapes and give the same."""
     del universe
     kept = protected(graph)
-    places: dict[tuple[tuple[Shape, ...], Shape, str], list[LayerNode]] = {}
+    nodes = {node.name: node for node in graph.nodes}
+    places: dict[tuple[object, ...], list[LayerNode]] = {}
     for node in graph.nodes:
         if node.name not in kept:
-            key = (shapes_into(graph, node), node.shape, node.dtype)
-            places.setdefault(key, []).append(node)
-    pairs = [
-        (one, other)
-        for nodes in places.values()
-        for at, one in enumerate(nodes)
-        for other in nodes[at + 1 :]
-        if _does(one) != _does(other) and _dtypes(graph, one) == _dtypes(graph, other)
-    ]
-    if not pairs:
-        return None
-    one, other = rng.choice(pairs)
-    mutant = ordered(_switched(graph, one, other), graph)
-    return None if mutant is None else Mutation(mutant, f"{one.name}, {other.name}")
+            takes = tuple((nodes[name].shape, nodes[name].dtype) for name in node.inputs)
+            places.setdefault((takes, node.shape, node.dtype), []).append(node)
+    alike = [found for found in places.values() if len(found) > 1]
+    pairs = [len(found) * (len(found) - 1) for found in alike]
+    for _ in range(_TRIES if alike else 0):
+        one, other = rng.sample(rng.choices(alike, pairs)[0], 2)
+        mutant = None
+        if _does(one) != _does(other):
+            mutant = ordered(_switched(graph, one, other), graph)
+        if mutant is not None:
+            return Mutation(mutant, f"{one.name}, {other.name}")
+    return None
+
+
+_TRIES = 24
+"""Pairs; layers of a graph that are all the same make no mutant."""
 
 
 def _does(node: LayerNode) -> tuple[object, ...]:
     """Return what tells one layer from another; two without weights may do the same."""
     return (node.layer, dict(node.config), node.shares or node.name, node.weights)
-
-
-def _dtypes(graph: LayerGraph, node: LayerNode) -> tuple[str, ...]:
-    return tuple(graph.node(name).dtype for name in node.inputs)
 
 
 def _switched(graph: LayerGraph, one: LayerNode, other: LayerNode) -> list[LayerNode]:

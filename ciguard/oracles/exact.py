@@ -1,0 +1,120 @@
+"""A layer in double precision: how exact single precision can be there, and who is nearer.
+
+The same run in float64 is right to many more digits than float32 has. What it makes of weights and
+data that are moved by one rounding of float32 is the layer's condition, whatever algorithm a
+backend has for it: a target whose result lies within that of the exact one has only rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ciguard.domain import Passed
+from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
+from ciguard.oracles.conditioning import nudged_run
+from ciguard.oracles.layer_runs import precision_of
+from ciguard.oracles.tolerance import relative_tolerance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ciguard.domain import Finding, ModelCase, Outcome
+    from ciguard.execution import Output
+    from ciguard.oracles.tolerance import Inputs
+
+EXACT = "float64"
+_NUMERIC = frozenset({"values", "nan"})
+_MOVES = (1, 2)
+"""Seeds of which number goes up and which goes down."""
+_SLACK = 8.0
+"""Times what one rounding of everything that goes in does: a layer rounds more than once."""
+
+
+def may_be_inexact(finding: Finding) -> bool:
+    """Tell whether rounding could explain a finding about a layer."""
+    return finding.oracle == "differential" and finding.kind in _NUMERIC
+
+
+def exact_runs(case: ModelCase) -> tuple[ModelCase, ...]:
+    """Return the run in double precision, and again with what goes in moved by one rounding."""
+    exact = replace(case, dtype=EXACT)
+    return (exact, *(nudged_run(exact, move) for move in _MOVES))
+
+
+def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[Outcome]]) -> bool:
+    """Tell whether both targets of a finding have only rounded.
+
+    Args:
+        finding: about a layer alone.
+        case: its run.
+        exact: by target, what came of `exact_runs`. Backends that have no float64 refuse them.
+
+    Returns:
+        False where no backend computes in double precision, or where those that do disagree.
+    """
+    known = [runs for runs in map(_decoded, exact.values()) if runs is not None]
+    if not known:
+        return False
+    inputs = precision_of(case)
+    first, *moved = known[0]
+    return all(
+        _is_near(_arrays(finding.outcomes[name]), first, moved, inputs) for name in finding.targets
+    ) and all(_is_near(other[0], first, moved, inputs) for other in known[1:])
+
+
+def _decoded(runs: Sequence[Outcome]) -> list[list[NDArray[Any]]] | None:
+    arrays = [_arrays(run) for run in runs]
+    return arrays if len(arrays) == 1 + len(_MOVES) and all(arrays) else None
+
+
+def _arrays(outcome: Outcome) -> list[NDArray[Any]]:
+    """Return every floating-point array of a result; none if the run did not end well."""
+    output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+    return [] if output is None else list(_floating(output))
+
+
+def _floating(output: Output) -> Iterator[NDArray[Any]]:
+    match output:
+        case Tensor(_, _, numbers) | TensorDigest(_, _, numbers) if numbers.dtype.kind == "f":
+            yield numbers.astype(np.float64)
+        case Container(items=items):
+            for item in items:
+                yield from _floating(item)
+        case _:
+            return
+
+
+def _is_near(
+    found: list[NDArray[Any]],
+    exact: list[NDArray[Any]],
+    moved: list[list[NDArray[Any]]],
+    inputs: Inputs,
+) -> bool:
+    if [array.shape for array in found] != [array.shape for array in exact]:
+        return False
+    for place, (one, right) in enumerate(zip(found, exact, strict=True)):
+        near = [other[place] for other in moved if other[place].shape == right.shape]
+        if not _is_within(one, right, near, inputs):
+            return False
+    return True
+
+
+def _is_within(
+    one: NDArray[Any], right: NDArray[Any], near: list[NDArray[Any]], inputs: Inputs
+) -> bool:
+    finite = np.isfinite(right)
+    if not np.array_equal(finite, np.isfinite(one)):
+        return False
+    if not finite.any():
+        return True
+    error = float(np.abs(one - right)[finite].max())
+    sensitivity = max((float(np.abs(other - right)[finite].max()) for other in near), default=0.0)
+    largest = max(float(np.abs(right[finite]).max()), inputs.scale)
+    rounding = relative_tolerance("float32", count=right.size, inputs=inputs) * largest
+    return error <= rounding + _SLACK * sensitivity

@@ -1,0 +1,111 @@
+"""What a case is and where it comes from, in words: the same in every report."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ciguard.domain import INPUT, Check, ModelCase, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ciguard.domain import Case, Origin
+
+_CHECKS = {
+    Check.PREDICT: "the outputs (predict)",
+    Check.TRAIN: "loss and gradients of one training step (train)",
+    Check.SAVE: "the outputs before and after the model was saved and loaded (save)",
+}
+_MOST_MUTATIONS = 4
+_MOST_NAME = 80
+_LONGEST_PLAIN = 999.5
+"""Numbers from here on are written with an exponent."""
+
+
+def noun(case: Case) -> str:
+    """Return what one execution of the case is: `call`, or `run` of a layer or model."""
+    return "run" if isinstance(case, ModelCase) else "call"
+
+
+def given(case: Case) -> str:
+    """Return what it is given: `arguments`, or `inputs` of a layer or model."""
+    return "inputs" if isinstance(case, ModelCase) else "arguments"
+
+
+def origin_rows(case: Case, named: Callable[[str], str] = str) -> list[tuple[str, str]]:
+    """Return where the run of a layer or model comes from, and what of it was compared.
+
+    Args:
+        case: of any level; of a call nothing of the kind is told.
+        named: makes a name, which may hold fuzzed text, fit for where the rows are shown.
+    """
+    if not isinstance(case, ModelCase):
+        return []
+    rows = (("Found in", origin_text(case, named)), ("Compared", checked_text(case)))
+    return [(name, text) for name, text in rows if text]
+
+
+def checked_text(case: ModelCase) -> str:
+    """Return what was run and compared."""
+    return _CHECKS[case.check]
+
+
+def origin_text(case: ModelCase, named: Callable[[str], str] = str) -> str:
+    """Return where a case comes from; empty where no seed model is known.
+
+    For example `a mutant of lenet5-mnist (LA conv_1: keras.layers.PReLU; GF dense), isolated from
+    17 layers; R_a 3.2e4 at layer conv_3`.
+    """
+    if case.origin.model == "":
+        return ""
+    origin = case.origin
+    parts = [f"{_model_text(origin, named)}{_part_text(case, named)}"]
+    rates = dict(origin.deviations)
+    name = suspect(origin)
+    if name in rates:
+        parts.append(f"R_a {rate_text(rates[name])} at layer {named(_bounded(name))}")
+    return "; ".join(parts)
+
+
+def suspect(origin: Origin) -> str:
+    """Return the layer that was isolated; where that is not written, the one of the largest R_a."""
+    rates = [(rate, name) for name, rate in origin.deviations if not math.isnan(rate)]
+    return origin.suspect or max(rates, key=lambda one: one[0], default=(0.0, ""))[1]
+
+
+def rate_text(rate: float) -> str:
+    """Return an R_a: `0.25`, `417`, `3.2e4`, `infinite`."""
+    if not math.isfinite(rate):
+        return "unknown" if math.isnan(rate) else "infinite"
+    text = f"{rate:.3g}" if abs(rate) < _LONGEST_PLAIN else f"{rate:.1e}"
+    digits, _, exponent = text.partition("e")
+    return f"{digits}e{int(exponent)}" if exponent else digits
+
+
+def _model_text(origin: Origin, named: Callable[[str], str]) -> str:
+    model = named(_bounded(origin.model))
+    if not origin.mutations:
+        return model
+    shown = [named(_bounded(one)) for one in origin.mutations[:_MOST_MUTATIONS]]
+    more = len(origin.mutations) - len(shown)
+    listed = "; ".join([*shown, *([f"{more:,} more"] if more else [])])
+    return f"a mutant of {model} ({listed})"
+
+
+def _part_text(case: ModelCase, named: Callable[[str], str]) -> str:
+    """Return how much of the model the case is."""
+    if not case.is_one_layer:
+        return f", run whole: {_layers(sum(node.layer != INPUT for node in case.graph.nodes))}"
+    if case.origin.deviations:
+        return f", isolated from {_layers(len(case.origin.deviations))}"
+    name = case.origin.suspect
+    return f", isolated from layer {named(_bounded(name))}" if name else ""
+
+
+def _layers(count: int) -> str:
+    return f"{count:,} layer{'' if count == 1 else 's'}"
+
+
+def _bounded(name: str) -> str:
+    return shortened(name, _MOST_NAME)

@@ -1,0 +1,169 @@
+"""Roulette, Metropolis-Hastings and the formulas of LEMON, against the formulas."""
+
+# ruff: noqa: S311 - generators are repeatable on purpose
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from model_graphs import GRAPHS
+
+from ciguard.levels.model.guidance import POOL, Guidance, MetropolisHastings, Parent, Roulette
+from ciguard.levels.model.inconsistency import (
+    EPSILON,
+    accumulated,
+    change_rates,
+    d_mad,
+    deviations,
+    layer_deviation,
+)
+from ciguard.levels.model.rules import RuleName
+
+GRAPH = GRAPHS["lstm"]
+DRAWS = 20_000
+
+
+def chi_squared(seen: Counter[str], expected: dict[str, float]) -> float:
+    total = seen.total()
+    return sum((seen[k] - total * p) ** 2 / (total * p) for k, p in expected.items())
+
+
+def test_the_roulette_chooses_by_scores() -> None:
+    roulette = Roulette(
+        {str(c): Parent(name=str(c), seed="s", graph=GRAPH, chosen=c) for c in (0, 1, 3)}
+    )
+    rng = random.Random(1)
+
+    seen = Counter(roulette.choose(rng).name for _ in range(DRAWS))
+
+    assert roulette.probabilities() == pytest.approx({"0": 4 / 7, "1": 2 / 7, "3": 1 / 7})
+    # 0.999 quantile for two degrees of freedom.
+    assert chi_squared(seen, roulette.probabilities()) < 13.8
+
+
+def stationary(choice: MetropolisHastings) -> list[float]:
+    """Return the distribution over ranks that the chain leaves as it is."""
+    n = len(choice.scores)
+    steps = np.array([[choice.acceptance(a, b) for b in range(n)] for a in range(n)])
+    # A rejected proposal is drawn again: rows are normalised.
+    steps /= steps.sum(axis=1, keepdims=True)
+    share = np.full(n, 1 / n)
+    for _ in range(200):
+        share = share @ steps
+    return list(share)
+
+
+def test_rules_are_chosen_by_rank() -> None:
+    choice = MetropolisHastings()
+    for rank, rule in enumerate(RuleName):
+        for at in range(20):
+            choice.observe(rule, amplified=at >= rank)
+    rng = random.Random(2)
+    current, seen = None, Counter[str]()
+
+    for _ in range(DRAWS):
+        current = choice.choose(rng, current)
+        seen[current] += 1
+
+    expected = dict(zip(RuleName, stationary(choice), strict=True))
+    # 0.999 quantile for eleven degrees of freedom; draws of a chain hang together a little.
+    assert chi_squared(seen, {k.value: p for k, p in expected.items()}) < 1.5 * 31.3
+    assert seen[RuleName.REMOVAL] > 1.5 * seen[RuleName.NEURON_SWITCH]
+
+
+def test_acceptance_is_that_of_the_formula() -> None:
+    choice = MetropolisHastings()
+
+    assert choice.acceptance(5, 2) == 1
+    assert choice.acceptance(2, 5) == pytest.approx((11 / 12) ** 3)
+
+
+def mutant(name: str, acc: float) -> Parent:
+    return Parent(name=name, seed="lstm", graph=GRAPH, mutations=("LR x",), acc=acc)
+
+
+def test_a_mutant_that_amplifies_joins_the_pool() -> None:
+    guidance = Guidance.begin({"lstm": GRAPH})
+    rule = RuleName.COPY
+    too_early = guidance.observe(mutant("a", 9), parent="lstm", parent_acc=None, rule=rule)
+    guidance.measured("lstm", 1.0)
+    equal = guidance.observe(mutant("b", 1.0), parent="lstm", parent_acc=None, rule=rule)
+    less = guidance.observe(mutant("c", 1.9), parent="b", parent_acc=2.0, rule=rule)
+
+    assert (too_early, equal, less) == (False, True, False)
+    assert list(guidance.roulette.pool) == ["lstm", "b"]
+    assert guidance.roulette.pool["lstm"].chosen == 2
+    assert guidance.rules.current is rule
+
+
+def test_a_full_pool_lets_the_worn_out_mutant_go_and_no_seed() -> None:
+    guidance = Guidance.begin({"lstm": GRAPH})
+    guidance.roulette.pool["lstm"].chosen = 999
+    for at in range(POOL + 5):
+        guidance.observe(mutant(f"m{at}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
+
+    assert len(guidance.roulette.pool) == POOL
+    assert "lstm" in guidance.roulette.pool
+    assert "m3" not in guidance.roulette.pool
+
+
+def test_the_random_variant_is_uniform() -> None:
+    guidance = Guidance.begin({"a": GRAPH, "b": GRAPH}, is_guided=False)
+    guidance.roulette.pool["a"].chosen = 50
+    rng = random.Random(3)
+
+    models = Counter(guidance.parent(rng).name for _ in range(DRAWS))
+    rules = Counter(guidance.rules.choose(rng, None).value for _ in range(DRAWS))
+
+    assert chi_squared(models, {"a": 0.5, "b": 0.5}) < 10.9
+    assert chi_squared(rules, {rule.value: 1 / 12 for rule in RuleName}) < 31.3
+
+
+# --- formulas -----------------------------------------------------------------------------------
+
+TRUTH = np.array([[1.0, 0.0], [0.0, 1.0]])
+ONE = np.array([[0.9, 0.1], [0.0, 1.0]])
+OTHER = np.array([[0.7, 0.3], [0.0, 1.0]])
+
+
+def test_deviation_and_d_mad_are_those_of_the_paper() -> None:
+    assert deviations(ONE, TRUTH) == pytest.approx([0.1, 0.0])
+    assert d_mad(TRUTH, ONE, OTHER) == pytest.approx([0.2 / 0.4, 0.0])
+    assert accumulated(TRUTH, [ONE, OTHER, TRUTH]) == pytest.approx(0.5 + 1.0 + 1.0)
+
+
+def test_what_is_not_finite_adds_nothing() -> None:
+    broken = np.array([[np.nan, 0.0], [np.inf, 1.0]])
+
+    assert list(d_mad(TRUTH, ONE, broken)) == [0.0, 0.0]
+
+
+def test_shapes_that_differ_are_refused() -> None:
+    with pytest.raises(ValueError, match="shape"):
+        deviations(ONE[:1], TRUTH)
+    with pytest.raises(ValueError, match="shape"):
+        layer_deviation(ONE[:1], TRUTH)
+
+
+def test_the_layer_where_it_begins_has_the_largest_rate() -> None:
+    deviation = {"x": 0.0, "a": 1e-8, "b": 0.01, "c": 0.02, "d": 0.012}
+    inputs = {"a": ("x",), "b": ("a",), "c": ("b",), "d": ("a", "b")}
+
+    rates = change_rates(deviation, inputs)
+
+    assert max(rates, key=lambda name: rates[name]) == "b"
+    assert rates["c"] == pytest.approx((0.02 - 0.01) / (0.01 + EPSILON))
+    assert rates["d"] == pytest.approx((0.012 - 0.01) / (0.01 + EPSILON))
+
+
+def test_the_first_layer_that_is_not_finite_alike_is_the_suspect() -> None:
+    nan = np.array([np.nan, 1.0])
+    deviation = {"a": layer_deviation(nan, nan), "b": layer_deviation(nan, np.ones(2))}
+    deviation["c"] = float("inf")
+
+    rates = change_rates(deviation, {"b": ("a",), "c": ("b",)})
+
+    assert rates == {"a": 0.0, "b": float("inf"), "c": 0.0}

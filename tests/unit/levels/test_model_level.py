@@ -1,0 +1,142 @@
+"""Batches of mutants follow from seed, index and what was learned; lessons survive JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from model_graphs import MODELS
+
+from ciguard.domain import Check, Explicit, ModelCase, Passed, Rejected, Sample
+from ciguard.levels.contract import Batch, IndexedLevel
+from ciguard.levels.model.layers import elements
+from ciguard.levels.model.lessons import ModelLesson
+from ciguard.levels.model.level import INPUTS, PER_BATCH, ModelLevel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.domain import Outcome
+
+PASSED = Passed(b"", 0.1)
+
+
+def amplification(case: ModelCase, outcomes: Mapping[str, Outcome]) -> float | None:
+    """A stand-in that is larger for larger graphs."""
+    passed = [o for o in outcomes.values() if isinstance(o, Passed)]
+    return float(len(case.graph.nodes)) if len(passed) > 1 else None
+
+
+def level(seed: int = 5, *, is_guided: bool = True) -> ModelLevel:
+    return ModelLevel((), seed, models=MODELS, amplification=amplification, is_guided=is_guided)
+
+
+def outcomes_of(batch: Batch) -> dict[str, list[Outcome]]:
+    return {"one": [PASSED for _ in batch.cases], "two": [PASSED for _ in batch.cases]}
+
+
+def run(made: ModelLevel, count: int, *, lag: int = 3, through_json: bool = False) -> list[Batch]:
+    """Run batches, each taught by those that lie a lag back."""
+    waiting: list[ModelLesson] = []
+    batches = []
+    for index in range(count):
+        while waiting and waiting[0].index <= index - lag:
+            lesson = waiting.pop(0)
+            if through_json:
+                lesson = ModelLesson.from_json(json.loads(json.dumps(lesson.to_json())))
+            made.guide(lesson)
+        batches.append(made.cases(index))
+        lesson_ = made.taught(index, batches[-1], outcomes_of(batches[-1]))
+        assert lesson_ is not None
+        waiting.append(lesson_)
+    return batches
+
+
+def test_the_first_batches_are_the_seeds_as_they_are() -> None:
+    batches = [level().cases(index) for index in range(len(MODELS))]
+
+    for batch, model in zip(batches, MODELS, strict=True):
+        checks = [case.check for case in batch.cases if isinstance(case, ModelCase)]
+        assert checks == [Check.PREDICT, Check.TRAIN, Check.SAVE]
+        assert {json.dumps(case.graph == model.graph) for case in models_in(batch)} == {"true"}
+
+
+def models_in(batch: Batch) -> list[ModelCase]:
+    return [case for case in batch.cases if isinstance(case, ModelCase)]
+
+
+def test_batches_follow_from_seed_index_and_lessons() -> None:
+    assert run(level(), 30) == run(level(), 30, through_json=True)
+    assert run(level(), 12) != run(level(6), 12)
+
+
+def test_making_a_batch_changes_no_other() -> None:
+    plain, asked = level(), level()
+    for index in (9, 4, 9, 20):
+        asked.cases(index)
+
+    assert run(plain, 12) == run(asked, 12)
+
+
+def test_mutants_of_one_seed_see_the_same_inputs_and_truth() -> None:
+    seen: dict[str, set[str]] = {}
+    for batch in run(level(), 40)[len(MODELS) :]:
+        assert len(batch.cases) == PER_BATCH
+        assert len({case.origin.model for case in models_in(batch)}) == 1
+        for case in models_in(batch):
+            seen.setdefault(case.origin.model, set()).add(repr((case.data, case.truth)))
+
+    assert {name: len(texts) for name, texts in seen.items()} == {"lenet": 1, "lstm": 1}
+
+
+def test_labels_are_one_hot() -> None:
+    case = models_in(level().cases(0))[0]
+    fill = case.truth.fill
+
+    assert case.truth.shape == (INPUTS, 10)
+    assert isinstance(fill, Explicit)
+    rows = [fill.data[at : at + 10] for at in range(0, elements(case.truth.shape), 10)]
+    assert all(sorted(row) == [0.0] * 9 + [1.0] for row in rows)
+    assert isinstance(case.data[0], Sample)
+    assert case.data[0].shape == (INPUTS, 8, 8, 1)
+
+
+def test_mutants_become_parents_and_their_mutations_add_up() -> None:
+    made = level()
+    batches = run(made, 60)
+
+    orders = [len(case.origin.mutations) for batch in batches for case in models_in(batch)]
+    assert max(orders) >= 3
+    assert len(made.guidance.roulette.pool) > len(MODELS)
+
+
+def test_checks_are_mostly_predictions() -> None:
+    checks = [case.check for batch in run(level(), 80)[2:] for case in models_in(batch)]
+
+    assert 0.15 < checks.count(Check.TRAIN) / len(checks) < 0.35
+    assert 0.01 < checks.count(Check.SAVE) / len(checks) < 0.12
+
+
+def test_what_does_not_run_on_two_targets_teaches_no_inconsistency() -> None:
+    made = level()
+    batch = made.cases(2)
+    refused: list[Outcome] = [Rejected("ValueError", "no") for _ in batch.cases]
+
+    lesson = made.taught(2, batch, {**outcomes_of(batch), "two": refused})
+
+    assert lesson is not None
+    assert {mutant.acc for mutant in lesson.mutants} == {None}
+    assert {mutant.graph for mutant in lesson.mutants} == {None}
+
+
+def test_it_is_a_level() -> None:
+    assert isinstance(level(), IndexedLevel)
+    with pytest.raises(ValueError, match="no seed model"):
+        ModelLevel((), 1, models=(), amplification=amplification)
+
+
+@pytest.mark.parametrize("text", [[], [1], ["x", []], [1, [{}]], {"a": 1}])
+def test_what_is_no_lesson_is_refused(text: object) -> None:
+    with pytest.raises(ValueError, match="not an encoded lesson"):
+        ModelLesson.from_json(text)

@@ -1,0 +1,165 @@
+"""Every rule, on every graph, again and again: what comes out is a valid graph of the same kind."""
+
+# ruff: noqa: S311 - generators are repeatable on purpose
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_graphs import GRAPHS, entry, node
+
+from ciguard.domain import LayerGraph, WeightRule, graph_from_json, graph_to_json
+from ciguard.levels.model.edits import edges, protected
+from ciguard.levels.model.rules import RULES, RuleName
+from ciguard.levels.model.universe import Universe, bound
+
+ALL = Universe.of()
+NAMES = st.sampled_from(sorted(GRAPHS))
+RULE = st.sampled_from(RuleName)
+
+
+def mutants(graph: LayerGraph, rules: list[RuleName], seed: int) -> list[LayerGraph]:
+    universe = ALL.within(bound(ALL.size(graph)))
+    rng = random.Random(seed)
+    found = [graph]
+    for rule in rules:
+        made = RULES[rule](found[-1], rng, universe)
+        if made is not None:
+            found.append(made.graph)
+    return found
+
+
+@given(NAMES, st.lists(RULE, min_size=1, max_size=12), st.integers(0, 2**32))
+def test_mutants_of_any_order_are_valid_graphs(name: str, rules: list[RuleName], seed: int) -> None:
+    graph = GRAPHS[name]
+
+    for mutant in mutants(graph, rules, seed)[1:]:
+        # Reading refuses what is not in order, or named twice.
+        assert graph_from_json(graph_to_json(mutant)) == mutant
+        assert ALL.is_consistent(mutant)
+        assert mutant.inputs == graph.inputs
+        assert mutant.outputs == graph.outputs
+        for out in graph.outputs:
+            assert mutant.node(out).shape == graph.node(out).shape
+            assert mutant.node(out).config == graph.node(out).config
+        assert ALL.size(mutant).fits(bound(ALL.size(graph)))
+
+
+@given(NAMES, st.lists(RULE, min_size=1, max_size=12), st.integers(0, 2**32))
+def test_calls_of_a_shared_layer_agree_on_it(name: str, rules: list[RuleName], seed: int) -> None:
+    for mutant in mutants(GRAPHS[name], rules, seed):
+        for each in mutant.nodes:
+            if each.shares:
+                first = mutant.node(each.shares)
+                assert not first.shares
+                assert (first.layer, first.config) == (each.layer, each.config)
+
+
+@given(NAMES, st.lists(RULE, max_size=12), st.integers(0, 2**32))
+def test_the_same_generator_makes_the_same_mutants(
+    name: str, rules: list[RuleName], seed: int
+) -> None:
+    assert mutants(GRAPHS[name], rules, seed) == mutants(GRAPHS[name], rules, seed)
+
+
+@pytest.mark.parametrize("rule", RuleName)
+def test_every_rule_finds_a_place_and_changes_something(rule: RuleName) -> None:
+    changed = Counter(
+        name
+        for name, graph in GRAPHS.items()
+        for seed in range(20)
+        for mutant in mutants(graph, [rule], seed)[1:]
+        if mutant != graph
+    )
+
+    assert changed["residual"] > 10
+
+
+def test_nothing_from_the_softmax_on_is_touched() -> None:
+    x = entry("x", 4)
+    a = node("a", "Dense", x, units=4)
+    soft = node("soft", "Softmax", a)
+    behind = node("behind", "Dense", soft, units=4, activation="relu")
+    out = node("out", "Dense", behind, units=4)
+    graph = LayerGraph(nodes=(x, a, soft, behind, out), outputs=("out",))
+
+    assert protected(graph) == {"x", "soft", "behind", "out"}
+    assert [(edge.source, edge.target) for edge in edges(graph)] == [("x", "a"), ("a", "soft")]
+
+
+def test_a_removed_layer_hands_its_weights_to_the_next_that_shares_them() -> None:
+    graph = GRAPHS["shared"]
+    mutant = next(
+        m
+        for seed in range(200)
+        for m in mutants(graph, [RuleName.REMOVAL], seed)[1:]
+        if "a" not in {n.name for n in m.nodes}
+    )
+
+    assert mutant.node("b").shares == ""
+    assert mutant.node("b").weights == graph.node("a").weights
+    assert mutant.node("c").shares == "b"
+
+
+def test_two_layers_of_a_chain_change_places() -> None:
+    x = entry("x", 4)
+    a = node("a", "Dense", x, units=4)
+    b = node("b", "ReLU", a)
+    out = node("out", "Dense", b, units=2)
+    graph = LayerGraph(nodes=(x, a, b, out), outputs=("out",))
+
+    made = RULES[RuleName.SWITCH](graph, random.Random(0), ALL)
+
+    assert made is not None
+    assert [(n.name, n.inputs) for n in made.graph.nodes] == [
+        ("x", ()),
+        ("b", ("x",)),
+        ("a", ("b",)),
+        ("out", ("a",)),
+    ]
+
+
+def test_a_copy_has_the_weights_of_the_layer() -> None:
+    graph = GRAPHS["lenet"]
+    made = next(
+        m
+        for seed in range(99)
+        if (m := RULES[RuleName.COPY](graph, random.Random(seed), ALL)) and m.what.startswith("d2")
+    )
+    twin = made.graph.node("dense_1")
+
+    assert twin.inputs == ("d2",)
+    assert made.graph.node("out").inputs == ("dense_1",)
+    assert twin.weights == graph.node("d2").weights
+
+
+def test_an_activation_that_is_an_argument_becomes_linear_or_another() -> None:
+    x = entry("x", 4)
+    a = node("a", "Dense", x, units=4, activation="relu")
+    out = node("out", "Dense", a, units=2)
+    graph = LayerGraph(nodes=(x, a, out), outputs=("out",))
+
+    removed = RULES[RuleName.ACTIVATION_REMOVAL](graph, random.Random(0), ALL)
+    replaced = RULES[RuleName.ACTIVATION_REPLACEMENT](graph, random.Random(0), ALL)
+
+    assert removed is not None
+    assert removed.graph.node("a").config["activation"] == "linear"
+    assert replaced is not None
+    assert replaced.graph.node("a").config["activation"] not in ("relu", "softmax")
+    assert RULES[RuleName.ACTIVATION_REMOVAL](removed.graph, random.Random(0), ALL) is None
+
+
+@pytest.mark.parametrize("rule", WeightRule)
+def test_inner_rules_append_edits_in_order(rule: WeightRule) -> None:
+    once, twice = mutants(GRAPHS["lstm"], [RuleName(rule.value)] * 2, 3)[1:]
+
+    kinds = [e.rule for n in twice.nodes for e in n.weights.edits]
+    assert kinds == [rule, rule]
+    assert [replace(n, weights=GRAPHS["lstm"].node(n.name).weights) for n in once.nodes] == list(
+        GRAPHS["lstm"].nodes
+    )

@@ -1,0 +1,74 @@
+"""Double precision as a witness: what it explains, and what it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from model_examples import ALONE, ENGINES, alone, subject
+
+from ciguard.domain import ArrayValue, Check, Finding, Outcome, Rejected, Stage
+from ciguard.oracles import exact_runs, is_inexact, judge, may_be_inexact
+
+RIGHT = np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
+OFF = RIGHT + np.array([[0.0, 0.0, 0.1], [0.0, 0.0, 0.0]])
+UNABLE = Rejected("CannotComputeError", "", Stage.BUILD)
+
+
+def finding(deviating: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = OFF) -> Finding:
+    outcomes = dict(zip(ENGINES, (alone(RIGHT), alone(deviating), alone(RIGHT)), strict=True))
+    (found,) = judge(ALONE, outcomes, subject())
+    return found
+
+
+def exactly(*runs: Outcome) -> dict[str, tuple[Outcome, ...]]:
+    return {"torch": runs, "tensorflow": runs, "jax": (UNABLE,) * len(runs)}
+
+
+def test_a_run_in_double_precision_is_followed_by_two_with_everything_moved() -> None:
+    exact, *moved = exact_runs(ALONE)
+
+    assert exact == replace(ALONE, dtype="float64")
+    assert [run.dtype for run in moved] == ["float64"] * 2
+    assert len({run.nudge for run in (exact, *moved)}) == 3
+    assert isinstance(ALONE.data[0], ArrayValue)
+    assert all(run.data != ALONE.data for run in moved)
+
+
+@pytest.mark.parametrize(
+    ("moved_by", "explained"), [(0.0, False), (1e-6, False), (0.02, True), (0.5, True)]
+)
+def test_a_difference_within_the_condition_of_the_layer_is_rounding(
+    moved_by: float, *, explained: bool
+) -> None:
+    runs = exactly(alone(RIGHT), alone(RIGHT + moved_by), alone(RIGHT - moved_by))
+
+    assert is_inexact(finding(), ALONE, runs) is explained
+
+
+def test_nothing_is_explained_where_no_backend_has_double_precision() -> None:
+    assert not is_inexact(finding(), ALONE, dict.fromkeys(ENGINES, (UNABLE,) * 3))
+
+
+def test_nothing_is_explained_where_double_precision_disagrees_too() -> None:
+    one, other = (alone(RIGHT),) * 3, (alone(OFF),) * 3
+
+    assert not is_inexact(finding(), ALONE, {"torch": one, "tensorflow": other})
+
+
+def test_nan_where_the_exact_result_has_none_is_no_rounding() -> None:
+    lost = finding(np.full_like(RIGHT, np.nan))
+    runs = exactly(alone(RIGHT), alone(RIGHT + 0.5), alone(RIGHT - 0.5))
+
+    assert may_be_inexact(lost)
+    assert not is_inexact(lost, ALONE, runs)
+
+
+def test_only_numbers_can_be_inexact() -> None:
+    shape = finding(OFF[:1])
+
+    assert shape.kind == "shape"
+    assert not may_be_inexact(shape)
+    assert not may_be_inexact(replace(finding(), oracle="crash"))
+    assert exact_runs(replace(ALONE, check=Check.TRAIN))[0].check is Check.TRAIN

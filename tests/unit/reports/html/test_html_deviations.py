@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from finding_examples import call
+from hypothesis import given
+from hypothesis import strategies as st
+from layer_findings import MUTATIONS, layer_case, whole_case
+from report_examples import HOSTILE
+
+from ciguard.domain import Check, Origin
+from ciguard.reports.html.deviations import MOST_BARS, NEIGHBOURS, origin_of, shown
+
+RATES = st.lists(st.tuples(st.text(max_size=3), st.floats()), max_size=200)
+
+
+def test_a_layer_s_run_has_its_model_mutations_check_and_a_bar_per_layer_in_order() -> None:
+    told = origin_of(layer_case())
+
+    rows = told["chart"]["rows"]
+    assert told["model"] == "lenet5-mnist"
+    assert told["mutations"] == [*MUTATIONS]
+    assert told["checked"] == "the outputs (predict)"
+    assert told["suspect"] == "conv_3 (keras.layers.Conv2D), one of 17 layers"
+    assert [row[0] for row in rows[3:7]] == [
+        "max_pooling2d",
+        "conv2d_2",
+        "conv_3",
+        "batch_normalization",
+    ]
+    assert [row[:2] for row in rows if row[3]] == [["conv_3", "3.2e4"]]
+
+
+def test_bars_are_as_long_as_the_powers_of_ten_and_nothing_has_none() -> None:
+    rates = (("a", 0.0), ("b", -3.0), ("c", 9.0), ("d", 99.0), ("e", 9999.0))
+    chart = origin_of(layer_case(Origin(model="m", deviations=rates)))["chart"]
+
+    lengths = [row[2] for row in chart["rows"]]
+    assert lengths == pytest.approx([0, 0, 25, 50, 100], abs=0.1)
+    assert [text for text, _ in chart["ticks"]] == ["0", "10", "100", "1e3", "1e4"]
+    assert chart["ticks"][-1][1] == 100
+
+
+def test_a_suspect_that_grew_less_than_another_layer_is_marked_all_the_same() -> None:
+    origin = replace(layer_case().origin, suspect="dense_2")
+
+    rows = origin_of(layer_case(origin))["chart"]["rows"]
+
+    assert [row[0] for row in rows if row[3]] == ["dense_2"]
+
+
+def test_of_many_layers_the_neighbourhood_and_the_largest_are_shown_and_the_rest_counted() -> None:
+    rates = tuple((f"layer_{place}", float(place)) for place in range(159))
+    origin = Origin(model="inception", deviations=rates, suspect="layer_20")
+
+    rows = origin_of(layer_case(origin))["chart"]["rows"]
+
+    bars = [row[0] for row in rows if isinstance(row, list)]
+    largest = MOST_BARS - 2 * NEIGHBOURS - 1
+    assert bars == [f"layer_{place}" for place in (*range(16, 25), *range(159 - largest, 159))]
+    assert [row for row in rows if isinstance(row, int)] == [16, 159 - largest - 25]
+
+
+@given(RATES, st.text(max_size=3))
+def test_a_chart_is_bounded_json_whatever_the_rates_are(
+    rates: list[tuple[str, float]], accused: str
+) -> None:
+    origin = Origin(model="m", deviations=tuple(rates), suspect=accused)
+
+    chart = origin_of(layer_case(origin))["chart"]
+
+    json.dumps(chart, allow_nan=False)
+    if not rates:
+        assert chart is None
+        return
+    bars = [row for row in chart["rows"] if isinstance(row, list)]
+    assert sum(row if isinstance(row, int) else 1 for row in chart["rows"]) == len(rates)
+    assert len(bars) <= MOST_BARS
+    assert len(chart["rows"]) <= 2 * MOST_BARS + 1
+    assert all(0 <= length <= 100 for _, _, length, _ in bars)
+    places = shown(rates, accused)
+    for place, (_, _, length, _) in zip(places, bars, strict=True):
+        rate = rates[place][1]
+        assert (length > 0) == (not math.isnan(rate) and rate > 0)
+
+
+def test_what_is_no_layer_has_no_suspect_and_a_call_no_such_section() -> None:
+    whole = origin_of(whole_case())
+
+    assert (whole["suspect"], whole["chart"]) == ("", None)
+    assert origin_of(call()) is None
+
+
+def test_a_training_step_names_its_layer_without_a_chart() -> None:
+    origin = Origin(model="lstm-sine", suspect="lstm_1")
+
+    told = origin_of(layer_case(origin, check=Check.TRAIN))
+
+    assert told["suspect"] == "lstm_1 (keras.layers.Conv2D)"
+    assert told["checked"] == "loss and gradients of one training step (train)"
+    assert told["mutations"] == []
+    assert told["chart"] is None
+
+
+def test_texts_of_an_origin_are_bounded_and_printable() -> None:
+    origin = Origin(
+        model=HOSTILE * 9,
+        mutations=(HOSTILE * 9,) * 50,
+        deviations=((HOSTILE * 9, 1.0),) * 50,
+        suspect=HOSTILE * 9,
+    )
+
+    told = origin_of(layer_case(origin))
+
+    text = json.dumps(told, ensure_ascii=False)
+    assert told["more_mutations"] == 10
+    assert text.isprintable()
+    assert len(text) < 20_000
