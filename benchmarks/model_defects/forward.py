@@ -81,14 +81,17 @@ def _exact(right: Any, x: Any, approximate: bool = True) -> Any:  # noqa: FBT001
 
 
 def _axis_before(right: Any, layer: Any, inputs: Any) -> Any:
-    if inputs.ndim < 3 or inputs.shape[-1] != inputs.shape[-2] or _last(layer, inputs) is None:  # noqa: PLR2004 - an axis before the last
-        return right(layer, inputs)
-    return right(layer, inputs.transpose(-1, -2)).transpose(-1, -2)
-
-
-def _last(layer: Any, inputs: Any) -> Any:
     axes = [layer.axis] if isinstance(layer.axis, int) else list(layer.axis)
-    return True if axes in ([-1], [inputs.ndim - 1]) else None
+    if inputs.ndim == _PAIR or axes not in ([-1], [inputs.ndim - 1]):
+        return right(layer, inputs)
+    variance, mean = torch.var_mean(inputs, dim=-2, keepdim=True, correction=0)
+    outputs = (inputs - mean) * torch.rsqrt(variance + layer.epsilon)
+    outputs = outputs if layer.gamma is None else outputs * layer.gamma.value
+    return outputs if layer.beta is None else outputs + layer.beta.value
+
+
+_PAIR = 2
+"""Dimensions of a batch of vectors."""
 
 
 def _swapped_interpolation(right: Any, layer: Any, inputs: Any) -> Any:
