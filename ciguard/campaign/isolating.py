@@ -65,6 +65,8 @@ class _Search:
     is_explicit: bool = False
     shown: list[Finding] = field(default_factory=list)
     """What the layer alone has shown, while it is run in double precision."""
+    has_told: bool = False
+    """Whether a layer is known that brings it about; what is left is new layers behind it."""
 
 
 class Isolator:
@@ -79,6 +81,8 @@ class Isolator:
         self._number = 0
         self._in_vain: Counter[str] = Counter()
         self._found: Counter[str] = Counter()
+        self._seen: set[str] = set()
+        """Kinds of layers that were looked at alone."""
 
     @property
     def is_idle(self) -> bool:
@@ -110,13 +114,16 @@ class Isolator:
         while search.left:
             name = search.left.popleft()
             case = isolated(search.doubt, name)
-            if self._is_worth_it(case):
+            if self._is_worth_it(case, search):
+                self._seen.add(_kind(case))
                 search.suspect, search.is_explicit = name, False
                 self._send(search, case, search.group.running_eagerly)
                 return []
-        return search.told_whole
+        return [] if search.has_told else search.told_whole
 
-    def _is_worth_it(self, case: ModelCase) -> bool:
+    def _is_worth_it(self, case: ModelCase, search: _Search) -> bool:
+        if search.has_told:
+            return _kind(case) not in self._seen
         return self._in_vain[_kind(case)] < _MOST_IN_VAIN
 
     def _send(self, search: _Search, case: ModelCase, targets: tuple[str, ...]) -> None:
@@ -168,7 +175,7 @@ class Isolator:
             self._run(search, exact_runs(case), search.targets)
             return
         if findings:
-            yield from self._told_once(case, findings)
+            yield from self._told(search, case, findings)
             return
         yield from self._look_further(search, case)
 
@@ -181,17 +188,29 @@ class Isolator:
             if not (may_be_inexact(finding) and is_inexact(finding, case, search.outcomes))
         ]
         if left:
-            yield from self._told_once(case, left)
+            yield from self._told(search, case, left)
         else:
             yield from self._look_further(search, case)
 
     def _look_further(self, search: _Search, case: ModelCase) -> Iterator[Finding]:
         """Try the suspect on its very inputs, else the next suspect."""
-        if not search.is_explicit and search.doubt.witness:
+        if not search.is_explicit and search.doubt.witness and not search.has_told:
             whole = replace(search.doubt.case, probe=search.suspect)
             self._send(search, whole, (search.doubt.witness,))
             return
         self._in_vain[_kind(case)] += 1
+        yield from self._go_on(search)
+
+    def _told(self, search: _Search, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
+        """Tell what a layer has shown, and go on: it keeps what lies behind it from showing.
+
+        A layer of a seed model is in most mutants. If it deviates, all of them do, and no sample
+        says anything of the layers behind it; so each new kind of these is looked at once.
+        """
+        yield from self._told_once(case, findings)
+        if not search.has_told:
+            search.has_told = True
+            search.left += [name for name in search.doubt.hidden if name not in search.left]
         yield from self._go_on(search)
 
     def _told_once(self, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:

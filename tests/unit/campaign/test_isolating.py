@@ -62,7 +62,12 @@ def followed(
 ) -> tuple[list[Finding], list[ModelCase]]:
     """Let an isolator have its jobs answered to the end; return its findings and its cases."""
     desk = Desk()
-    isolator = Isolator(cast("Dispatcher", desk))
+    return answered(Isolator(cast("Dispatcher", desk)), desk, run, answer)
+
+
+def answered(
+    isolator: Isolator, desk: Desk, run: Executed, answer: Callable[[ModelCase, str], Outcome]
+) -> tuple[list[Finding], list[ModelCase]]:
     isolator.note(run, group())
     findings = isolator.pump()
     asked = []
@@ -156,6 +161,26 @@ def test_a_layer_that_kills_is_found_among_all() -> None:
     assert [(f.api, f.oracle, f.targets) for f in findings] == [
         ("keras.layers.Softmax", "crash", ("tensorflow",))
     ]
+
+
+def test_behind_a_layer_that_deviates_each_new_kind_is_looked_at_once() -> None:
+    def answer(case: ModelCase, target: str) -> Outcome:
+        is_exact = case.dtype == "float64"
+        return UNABLE if is_exact else alone(C if target == "tensorflow" else B)
+
+    desk = Desk()
+    isolator = Isolator(cast("Dispatcher", desk))
+    findings: list[str] = []
+    asked: list[set[str]] = []
+    for seed in range(2):
+        run = executed(RIGHT, predicted(first=C, second=C), RIGHT, case=replace(MODEL, seed=seed))
+        found, cases = answered(isolator, desk, run, answer)
+        findings += [finding.api for finding in found]
+        asked.append({case.api for case in cases})
+
+    dense, softmax = "keras.layers.Dense", "keras.layers.Softmax"
+    assert asked == [{dense, softmax}, {dense}]
+    assert findings == [dense, softmax, dense]
 
 
 def test_a_kind_of_layer_is_not_looked_at_in_vain_for_ever() -> None:
