@@ -207,7 +207,7 @@ def _cut_before(right: Any, layer: Any, inputs: Any) -> Any:
 
 
 def _without_bias(right: Any, layer: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-    with _having(layer, use_bias=False):
+    with _having(layer, bias=None):
         return right(layer, inputs, *args, **kwargs)
 
 
