@@ -17,6 +17,7 @@ from ciguard.domain import (
     TensorValue,
     graph_to_json,
 )
+from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.layer_weights import POSITIVE, arrays
 from ciguard.execution.worker.samples import sample
 from ciguard.triage.literals import is_name, scalar, shape_text
@@ -179,6 +180,7 @@ def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
         yield _body_of(arrays, source)
         yield _WEIGH.strip()
     if any(isinstance(data, Sample) for data in case.data):
+        yield _body_of(elements, source)
         yield _body_of(sample, source)
     source.standard.add("inspect")
     yield _CALL.strip().format(training=case.training)
@@ -191,12 +193,15 @@ def _is_plain(case: ModelCase) -> bool:
 
 
 def _body_of(function: Callable[..., object], source: Source) -> str:
-    """Return a module's text without its documentation and imports, which `source` takes."""
+    """Return a module's text without its documentation and imports, which `source` takes.
+
+    What it imports of ciguard has to be among the definitions too.
+    """
     text = inspect.getsource(sys.modules[function.__module__])
     head, _, body = text.partition("import numpy as np\n")
     for name in re.findall(r"^import (\w+)$", head, re.MULTILINE):
         source.standard.add(name)
-    body = re.sub(r"  # noqa:.*", "", body)
+    body = re.sub(r"  # noqa:.*|^from ciguard\..*\n", "", body, flags=re.MULTILINE)
     return f"from typing import Any, Callable, Mapping, Sequence\n\n{body.strip()}"
 
 
