@@ -22,7 +22,7 @@ DEFINING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Assign, ast.AnnAssi
 
 def definitions(text: str) -> dict[str, Any]:
     """Run what a script defines before it makes a layer, without the library."""
-    nodes = [
+    nodes: list[ast.stmt] = [
         node
         for node in ast.parse(text.partition("\ninputs = ")[0]).body
         if isinstance(node, DEFINING) and "keras" not in ast.unparse(node)
