@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import ArrayValue, Explicit, ModelCase, Outcome, Passed
 from ciguard.execution import Container, Job, Tensor, decode_outputs
 from ciguard.oracles import (
+    Suspicion,
     encode,
     exact_runs,
     is_inexact,
@@ -25,6 +26,7 @@ from ciguard.oracles import (
     judge,
     may_be_inexact,
     suspicion,
+    widely,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from ciguard.campaign.stream import Executed
     from ciguard.domain import Data, Finding
     from ciguard.execution import Dispatcher, Result
-    from ciguard.oracles import Suspicion
 
 _MOST_UNDER_WAY = 2
 _MOST_WAITING = 64
@@ -87,18 +88,25 @@ class Isolator:
         self._found: Counter[str] = Counter()
         self._seen: set[str] = set()
         """Kinds of layers that were looked at alone."""
+        self._met: set[str] = set()
+        """Layers, by class and activation, that were met in any model."""
+        self._wide: deque[tuple[ModelCase, Group]] = deque()
+        """Runs of these alone on numbers far from zero, to be done when there is nothing else."""
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing waits and nothing is under way."""
-        return not self._queue and not self._under_way
+        return not self._queue and not self._wide and not self._under_way
 
     def note(self, executed: Executed, group: Group) -> None:
         """Take the runs of whole models, and keep those on which targets disagree."""
         names = list(executed.outcomes)
         rows = zip(*executed.outcomes.values(), strict=True)
         for case, row in zip(executed.cases, rows, strict=True):
-            if not isinstance(case, ModelCase) or len(self._queue) >= _MOST_WAITING:
+            if not isinstance(case, ModelCase):
+                continue
+            self._meet(case, group)
+            if len(self._queue) >= _MOST_WAITING:
                 continue
             outcomes = dict(zip(names, row, strict=True))
             doubt = suspicion(case, outcomes)
@@ -106,11 +114,25 @@ class Isolator:
                 whole = judge(case, outcomes, group.subject(_MODEL))
                 self._queue.append(_Search(doubt, group, whole, deque(doubt.suspects)))
 
+    def _meet(self, case: ModelCase, group: Group) -> None:
+        """Note the layers that no model had before."""
+        for node in case.graph.nodes:
+            key = f"{node.layer} {node.config.get('activation', '')}"
+            alone = widely(case, node) if node.inputs and key not in self._met else None
+            if alone is not None:
+                self._met.add(key)
+                self._wide.append((alone, group))
+
     def pump(self) -> list[Finding]:
         """Start as many searches as may be under way; return what ended without a layer."""
         findings = []
         while self._queue and len(self._under_way) < _MOST_UNDER_WAY:
             findings += self._go_on(self._queue.popleft())
+        while self._wide and len(self._under_way) < _MOST_UNDER_WAY:
+            case, group = self._wide.popleft()
+            doubt = Suspicion(case=case, suspects=(), samples={})
+            search = _Search(doubt, group, [], deque(), is_explicit=True)
+            self._send(search, case, group.running_eagerly)
         return findings
 
     def _go_on(self, search: _Search) -> list[Finding]:
@@ -230,6 +252,7 @@ class Isolator:
     def abandon(self) -> None:
         """Forget everything that is not settled."""
         self._queue.clear()
+        self._wide.clear()
         self._under_way.clear()
 
 

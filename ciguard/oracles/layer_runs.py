@@ -97,7 +97,13 @@ def _is_meaningful(difference: Difference, case: ModelCase, subject: Subject) ->
         return False
     if not case.is_one_layer:
         return difference.kind in _OF_ENDS
-    return difference.kind not in _COMPUTED or not subject.tags & UNSTABLE_TAGS
+    return difference.kind not in _COMPUTED or not _is_unstable(case, subject)
+
+
+def _is_unstable(case: ModelCase, subject: Subject) -> bool:
+    """Tell whether the values of a layer may differ by right: what is random is so in training."""
+    tags = UNSTABLE_TAGS if case.training else UNSTABLE_TAGS - {"random"}
+    return bool(subject.tags & tags)
 
 
 def _finding(
@@ -144,7 +150,7 @@ def _of_saving(
         difference = changed_by_saving(output, inputs) if output is not None else None
         if difference is not None and difference.kind not in {"aliasing", "mutation"}:
             broken[name] = difference
-    if not broken or subject.tags & UNSTABLE_TAGS:
+    if not broken or _is_unstable(case, subject):
         return []
     first = next(iter(broken.values()))
     return [

@@ -53,8 +53,17 @@ def test_rounding_is_no_difference() -> None:
 
 
 def test_what_is_random_is_compared_in_form_only() -> None:
-    assert not found(ALONE, alone(RIGHT), alone(WRONG), tags=("random",))
-    assert found(ALONE, alone(RIGHT), alone(RIGHT[:1]), tags=("random",))[0].kind == "shape"
+    training = replace(ALONE, training=True)
+
+    assert not found(training, alone(RIGHT), alone(WRONG), tags=("random",))
+    assert not found(ALONE, alone(RIGHT), alone(WRONG), tags=("unstable",))
+    assert found(training, alone(RIGHT), alone(RIGHT[:1]), tags=("random",))[0].kind == "shape"
+
+
+def test_outside_of_training_nothing_is_random() -> None:
+    (finding,) = found(ALONE, alone(RIGHT), alone(WRONG), tags=("random",))
+
+    assert finding.kind == "values"
 
 
 def test_nan_on_one_backend_is_told_apart() -> None:
