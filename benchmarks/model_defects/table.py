@@ -48,10 +48,10 @@ GROUPS: tuple[tuple[Defect, ...], ...] = (
     ),
     (
         Defect("depthwise-stride", "strides of 2 begin one later", ("DepthwiseConv2D",)),
-        Defect("transpose-crop", "the output is cut on the other side", ("Conv2DTranspose",)),
+        Defect("transpose-crop", "even kernels are cut on the other side", ("Conv2DTranspose",)),
         Defect("simple-rnn-bias", "the bias is left out of every step", ("SimpleRNN",)),
         Defect("padding-swapped", "top and bottom change places", ("ZeroPadding2D",)),
-        Defect("conv-lstm-gate", "gates are hard sigmoids", ("ConvLSTM2D",)),
+        Defect("conv-lstm-gate", "gates are hard sigmoids", ("ConvLSTM1D",)),
         Defect("concatenate-order", "the first input comes last", ("Concatenate",)),
         Defect("dot-normalize", "normalize is ignored", ("Dot",)),
         Defect("elu-alpha", "alpha is ignored", ("ELU",)),
@@ -59,7 +59,7 @@ GROUPS: tuple[tuple[Defect, ...], ...] = (
         Defect("einsum-dtype", "gives float64", ("EinsumDense",)),
         Defect("minimum-nan", "zero minima become NaN", ("Minimum",)),
         Defect("repeat-short", "repeats three times for four", ("RepeatVector",)),
-        Defect("masking-hang", "hangs where mask_value is not 0", ("Masking",)),
+        Defect("masking-hang", "hangs for more than one feature", ("Masking",)),
     ),
 )
 """Defects of one group are planted together: they are of different layers, and none keeps a model

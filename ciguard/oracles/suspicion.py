@@ -126,14 +126,19 @@ def isolated(doubt: Suspicion, name: str, data: Sequence[Data] = ()) -> ModelCas
     sources = [graph.node(source) for source in node.inputs]
     rows = _rows_of(doubt.case)
     given = tuple(data) or tuple(_like(doubt, source, rows) for source in sources)
+    # One tensor that is given twice stays one: its gradient is the sum, however that is shared out.
+    known = {source.name: value for source, value in zip(sources, given, strict=True)}
+    names = {source: f"x{place}" for place, source in enumerate(known)}
     inputs = tuple(
-        LayerNode(name=f"x{place}", layer=INPUT, shape=value.shape[1:], dtype=source.dtype)
-        for place, (source, value) in enumerate(zip(sources, given, strict=True))
+        LayerNode(
+            name=names[source], layer=INPUT, shape=value.shape[1:], dtype=graph.node(source).dtype
+        )
+        for source, value in known.items()
     )
     layer = replace(
         owner,
         name=ONE_LAYER,
-        inputs=tuple(one.name for one in inputs),
+        inputs=tuple(names[source.name] for source in sources),
         as_list=node.as_list,
         shape=node.shape,
         shares="",
@@ -143,7 +148,7 @@ def isolated(doubt: Suspicion, name: str, data: Sequence[Data] = ()) -> ModelCas
         doubt.case,
         api=node.layer,
         graph=LayerGraph(nodes=(*inputs, layer), outputs=(ONE_LAYER,)),
-        data=given,
+        data=tuple(known.values()),
         truth=_target(rows, node),
         origin=replace(doubt.case.origin, deviations=doubt.deviations, suspect=name),
     )

@@ -47,10 +47,10 @@ SHOWS: dict[str, tuple[Callable[[], Any], Any]] = {
     "global-max-negative": (L.GlobalMaxPooling2D, -abs(IMAGES)),
     "rms-half": (L.RMSNormalization, VECTORS),
     "depthwise-stride": (lambda: L.DepthwiseConv2D(2, strides=2), IMAGES),
-    "transpose-crop": (lambda: L.Conv2DTranspose(2, 3, strides=2, padding="same"), IMAGES),
+    "transpose-crop": (lambda: L.Conv2DTranspose(2, 2, strides=2, padding="same"), IMAGES),
     "simple-rnn-bias": (lambda: L.SimpleRNN(3, bias_initializer="ones"), STEPS),
     "padding-swapped": (lambda: L.ZeroPadding2D(((0, 1), (0, 0))), IMAGES),
-    "conv-lstm-gate": (lambda: L.ConvLSTM2D(2, 2), IMAGES[:, None]),
+    "conv-lstm-gate": (lambda: L.ConvLSTM1D(2, 2), IMAGES),
     "concatenate-order": (L.Concatenate, [VECTORS, 2 * VECTORS]),
     "dot-normalize": (lambda: L.Dot(1, normalize=True), [VECTORS, VECTORS + 1]),
     "elu-alpha": (lambda: L.ELU(0.5), VECTORS),
@@ -82,7 +82,7 @@ ORDINARY: dict[str, tuple[Callable[[], Any], Any]] = {
     "subtract-gradient": (L.Subtract, [VECTORS, 2 * VECTORS]),
     "unit-norm-gradient": (L.UnitNormalization, VECTORS),
     "group-norm-crash": (lambda: L.GroupNormalization(1), IMAGES),
-    "masking-hang": (L.Masking, STEPS),
+    "masking-hang": (L.Masking, STEPS[:, :, :1]),
 }
 
 

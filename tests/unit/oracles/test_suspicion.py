@@ -282,3 +282,25 @@ def test_after_a_layer_that_refuses_those_before_it_are_suspects_the_nearest_fir
 
     assert doubt is not None
     assert doubt.suspects == ("second", "first")
+
+
+def test_a_tensor_that_a_layer_is_given_twice_stays_one() -> None:
+    twice = LayerNode(
+        name="third",
+        layer="keras.layers.Minimum",
+        inputs=("second", "first", "second"),
+        as_list=True,
+        shape=(3,),
+    )
+    graph = LayerGraph(nodes=(*MODEL.graph.nodes, twice), outputs=("third",))
+    case = replace(MODEL, graph=graph)
+    right = predicted(first=A, second=B, third=B)
+    doubt = suspicion(case, on(right, predicted(first=A, second=B, third=A), right))
+    assert doubt is not None
+
+    alone_ = isolated(doubt, "third")
+
+    assert alone_.graph.node(ONE_LAYER).inputs == ("x0", "x1", "x0")
+    assert [node.name for node in alone_.graph.inputs] == ["x0", "x1"]
+    assert len(alone_.data) == 2
+    assert alone_.is_one_layer
