@@ -45,6 +45,12 @@ def weigh(layer):
             numbers = np.linspace(low, low + 1.0, math.prod(weight.shape), dtype="float32")
             weight.assign(numbers.reshape(weight.shape))
 '''
+_ELEMENTS = '''
+def elements(fill, dtype, shape):
+    """Return evenly distributed numbers."""
+    _, seed, low, high = fill
+    return (unit(seed, shape[0]) * (high - low) + low).astype(dtype)
+'''
 _CALL = '''
 def call(layer, *inputs):
     """Call a layer, as in training or not; of several results take the first."""
@@ -179,6 +185,8 @@ def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
         yield _body_of(arrays, source)
         yield _WEIGH.strip()
     if any(isinstance(data, Sample) for data in case.data):
+        source.needs_unit = True
+        yield _ELEMENTS.strip()
         yield _body_of(sample, source)
     source.standard.add("inspect")
     yield _CALL.strip().format(training=case.training)
@@ -196,7 +204,7 @@ def _body_of(function: Callable[..., object], source: Source) -> str:
     head, _, body = text.partition("import numpy as np\n")
     for name in re.findall(r"^import (\w+)$", head, re.MULTILINE):
         source.standard.add(name)
-    body = re.sub(r"  # noqa:.*", "", body)
+    body = re.sub(r"  # noqa:.*|^from ciguard\..*\n", "", body, flags=re.MULTILINE)
     return f"from typing import Any, Callable, Mapping, Sequence\n\n{body.strip()}"
 
 
