@@ -38,7 +38,7 @@ def _wrong_side(right: Any, layer: Any, inputs: Any) -> Any:
     even = [axis for axis, size in enumerate(layer.kernel_size, 1) if size % 2 == 0]
     if layer.padding != "same" or not even or max(layer.strides) > 1:
         return right(layer, inputs)
-    return right(layer, torch.roll(inputs, 1, even))
+    return right(layer, torch.roll(inputs, [1] * len(even), even))
 
 
 def _transposed(right: Any, *args: Any, **kwargs: Any) -> Any:
@@ -187,12 +187,10 @@ def _not_negative(right: Any, layer: Any, inputs: Any) -> Any:
 
 
 def _half(right: Any, layer: Any, inputs: Any) -> Any:
-    del right
-    squares = (inputs.half() ** 2).float()
-    axis = layer.axis if isinstance(layer.axis, int) else tuple(layer.axis)
-    root = torch.rsqrt(squares.mean(dim=axis, keepdim=True) + layer.epsilon)
-    shape = [size if at == axis % inputs.ndim else 1 for at, size in enumerate(inputs.shape)]
-    return inputs * root * layer.scale.value.reshape(shape)
+    with torch.no_grad():
+        squares = torch.mean(inputs.float() ** 2, dim=layer.axis, keepdim=True) + layer.epsilon
+        coarse = torch.mean((inputs.half() ** 2).float(), dim=layer.axis, keepdim=True)
+    return right(layer, inputs) * torch.sqrt(squares / (coarse + layer.epsilon))
 
 
 def _one_later(right: Any, layer: Any, inputs: Any) -> Any:
@@ -209,7 +207,7 @@ def _cut_before(right: Any, layer: Any, inputs: Any) -> Any:
 
 
 def _without_bias(right: Any, layer: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-    with _having(layer, use_bias=False):
+    with _having(layer, bias=None):
         return right(layer, inputs, *args, **kwargs)
 
 

@@ -41,6 +41,9 @@ _MOST_WAITING = 64
 """Doubts beyond that are dropped: the models to come raise them again."""
 _MOST_IN_VAIN = 3
 """Times that one kind of layer is looked at alone and shows nothing, before it is left alone."""
+_MOST_SHOWN = 2
+"""Times that one kind of layer shows something alone, before it is known to do so without a look:
+a layer of a seed model is in most mutants."""
 _MOST_FOUND = 6
 """Findings about one kind of layer, check and symptom; more of them say nothing new."""
 _MOST_ELEMENTS = 16384
@@ -80,6 +83,7 @@ class Isolator:
         self._under_way: dict[int, _Search] = {}
         self._number = 0
         self._in_vain: Counter[str] = Counter()
+        self._shown: Counter[str] = Counter()
         self._found: Counter[str] = Counter()
         self._seen: set[str] = set()
         """Kinds of layers that were looked at alone."""
@@ -114,7 +118,9 @@ class Isolator:
         while search.left:
             name = search.left.popleft()
             case = isolated(search.doubt, name)
-            if self._is_worth_it(case, search):
+            if self._shown[_kind(case)] >= _MOST_SHOWN:
+                _look_behind(search)
+            elif self._is_worth_it(case, search):
                 self._seen.add(_kind(case))
                 search.suspect, search.is_explicit = name, False
                 self._send(search, case, search.group.running_eagerly)
@@ -202,15 +208,10 @@ class Isolator:
         yield from self._go_on(search)
 
     def _told(self, search: _Search, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
-        """Tell what a layer has shown, and go on: it keeps what lies behind it from showing.
-
-        A layer of a seed model is in most mutants. If it deviates, all of them do, and no sample
-        says anything of the layers behind it; so each new kind of these is looked at once.
-        """
+        """Tell what a layer has shown, and go on."""
         yield from self._told_once(case, findings)
-        if not search.has_told:
-            search.has_told = True
-            search.left += [name for name in search.doubt.hidden if name not in search.left]
+        self._shown[_kind(case)] += 1
+        _look_behind(search)
         yield from self._go_on(search)
 
     def _told_once(self, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
@@ -230,6 +231,17 @@ class Isolator:
         """Forget everything that is not settled."""
         self._queue.clear()
         self._under_way.clear()
+
+
+def _look_behind(search: _Search) -> None:
+    """Go on with the layers that a deviating one hides: no sample says anything of them.
+
+    Each new kind of these is looked at once, so that a layer of a seed model, which is in most
+    mutants, does not keep what lies behind it from showing.
+    """
+    if not search.has_told:
+        search.has_told = True
+        search.left += [name for name in search.doubt.hidden if name not in search.left]
 
 
 def _kind(case: ModelCase) -> str:

@@ -28,7 +28,7 @@ from ciguard.domain import (
     shortened,
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels import LEVELS, LearningLevel, ModelLevel, focused, select
+from ciguard.levels import LEVELS, LearningLevel, ModelLevel, focused, select, select_layers
 from ciguard.oracles import amplification, documentation_findings
 from ciguard.targets import EAGER
 
@@ -190,7 +190,7 @@ def model_streams(
     models = yield from seed_models(group, config, dispatcher)
     shard = config.shard
     own = models[shard.index - 1 :: shard.of] or models
-    chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
+    chosen = select_layers(group.records(), config.api, config.exclude)
     seed = config.seed if shard.is_all else config.seed * shard.of + shard.index
     level = ModelLevel(chosen, seed, models=own, amplification=amplification)
     names = "\n".join(model.name for model in own)

@@ -26,7 +26,7 @@ from ciguard.levels.model.level import ModelLevel
 from ciguard.levels.model.seed_sources import Source as SeedSource
 from ciguard.levels.model.seed_sources import parse_source, shipped_scripts
 from ciguard.levels.model.seeds import SeedModel, read_seed_model
-from ciguard.levels.selection import LEFT_OUT, select
+from ciguard.levels.selection import LEFT_OUT, select, select_layers
 
 LEVELS.register("api", ApiLevel)
 
@@ -53,6 +53,7 @@ __all__ = [
     "parse_source",
     "read_seed_model",
     "select",
+    "select_layers",
     "shipped_scripts",
     "unmatched",
 ]
