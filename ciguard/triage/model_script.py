@@ -32,9 +32,18 @@ _WEIGH = '''
 def weigh(layer, name, recipe):
     """Give a layer the weights of the run."""
     described = [(w.name, tuple(w.shape), str(w.dtype)) for w in layer.weights]
-    for weight, array in zip(layer.weights, arrays(name, recipe, described)):
+    stored = stored_in(**recipe) if "file" in recipe else None
+    for weight, array in zip(layer.weights, arrays(name, recipe, described, stored=stored)):
         if array is not None:
             weight.assign(array)
+'''
+_STORED = '''
+def stored_in(file, stored, **_):
+    """Return the weights of a layer in the model that the run began with."""
+    found = keras.saving.load_model(file, compile=False)
+    for name in stored.split("/"):
+        found = found.get_layer(name)
+    return found.get_weights()
 '''
 _WEIGH_PLAINLY = '''
 def weigh(layer):
@@ -183,6 +192,7 @@ def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
         yield _WEIGH_PLAINLY.strip().format(positive=POSITIVE)
     else:
         yield _body_of(arrays, source)
+        yield _STORED.strip()
         yield _WEIGH.strip()
     if any(isinstance(data, Sample) for data in case.data):
         source.needs_unit = True
