@@ -62,9 +62,9 @@ def _counting_padding(right: Any, layer: Any, inputs: Any) -> Any:
 
 
 def _borders(layer: Any, inputs: Any) -> list[int]:
-    """Return the zeros around images that make `valid` of `same`; channels last, as torch pads."""
+    """Return the zeros that make `valid` of `same`; channels last, the last axis first."""
     found = [0, 0]
-    for axis in (1, 0):
+    for axis in reversed(range(inputs.ndim - 2)):
         size, window, stride = inputs.shape[axis + 1], layer.pool_size[axis], layer.strides[axis]
         most = max(0, (-(-size // stride) - 1) * stride + window - size)
         found += [most // 2, most - most // 2]
@@ -115,7 +115,7 @@ def _rounding_up(right: Any, layer: Any, inputs: Any) -> Any:
     outputs = right(layer, inputs)
     if layer.padding == "same" or inputs.shape[1] % 2 == 0:
         return outputs
-    return torch.cat([outputs, inputs[:, -1:]], dim=1)
+    return torch.cat([outputs, outputs[:, -1:]], dim=1)
 
 
 def _without_maximum(right: Any, layer: Any, inputs: Any, mask: Any = None) -> Any:
@@ -245,11 +245,11 @@ PLACES = {
     "upsampling-swapped": Place(layers.UpSampling2D, "call", _swapped_interpolation),
     "both-ways-order": Place(layers.Bidirectional, "call", _way_back_first),
     "embedding-shift": Place(layers.Embedding, "call", _next_row),
-    "pool-rounds-up": Place(layers.MaxPooling1D, "call", _rounding_up),
+    "pool-rounds-up": Place(layers.MaxPooling2D, "call", _rounding_up),
     "softmax-overflow": Place(layers.Softmax, "call", _without_maximum),
     "conv1d-dilation": Place(layers.Conv1D, "call", _undilated),
     "gru-go-backwards": Place(backend, "gru", _forwards),
-    "max-border": Place(layers.MaxPooling2D, "call", _padded_with_zero),
+    "max-border": Place(layers.MaxPooling1D, "call", _padded_with_zero),
     "gelu-exact": Place(nn, "gelu", _exact),
     "attention-scale": Place(layers.MultiHeadAttention, "call", _unscaled),
     "separable-transposed": Place(layers.SeparableConv2D, "call", _pointwise_transposed),

@@ -141,7 +141,7 @@ def _of_saving(
     broken: dict[str, Difference] = {}
     for name, outcome in outcomes.items():
         output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
-        difference = _changed_by_saving(output, inputs) if output is not None else None
+        difference = changed_by_saving(output, inputs) if output is not None else None
         if difference is not None and difference.kind not in {"aliasing", "mutation"}:
             broken[name] = difference
     if not broken or subject.tags & UNSTABLE_TAGS:
@@ -168,7 +168,8 @@ def _of_saving(
     ]
 
 
-def _changed_by_saving(output: Output, inputs: Inputs) -> Difference | None:
+def changed_by_saving(output: Output, inputs: Inputs) -> Difference | None:
+    """Return how the outputs after saving and loading differ from those before, if they do."""
     match output:
         case Container(keys=("before", "after"), items=(before, after)):
             return compare_outputs(before, after, inputs)

@@ -209,7 +209,10 @@ def _is_plain(case: ModelCase) -> bool:
 
 
 def _body_of(function: Callable[..., object], source: Source) -> str:
-    """Return a module's text without its documentation and imports, which `source` takes."""
+    """Return a module's text without its documentation and imports, which `source` takes.
+
+    What it imports of ciguard has to be among the definitions too.
+    """
     text = inspect.getsource(sys.modules[function.__module__])
     head, _, body = text.partition("import numpy as np\n")
     for name in re.findall(r"^import (\w+)$", head, re.MULTILINE):
