@@ -23,6 +23,7 @@ from ciguard.domain import (
     LayerNode,
     Passed,
     Rejected,
+    Sample,
     Stage,
     Uniform,
 )
@@ -315,6 +316,8 @@ def _rows_of(case: ModelCase) -> int:
 def _like(doubt: Suspicion, source: LayerNode, rows: int) -> Data:
     """Return numbers of the shape and range that one input of a layer had."""
     for node, data in zip(doubt.case.graph.inputs, doubt.case.data, strict=True):
+        if node.name == source.name and isinstance(data, Sample):
+            return ArrayValue(source.dtype, data.shape, Uniform(data.seed % 65536, 0.0, 1.0))
         if node.name == source.name:
             return data
     sample = doubt.samples.get(source.name)

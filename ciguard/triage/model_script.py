@@ -17,7 +17,6 @@ from ciguard.domain import (
     TensorValue,
     graph_to_json,
 )
-from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.layer_weights import POSITIVE, arrays
 from ciguard.execution.worker.samples import sample
 from ciguard.triage.literals import is_name, scalar, shape_text
@@ -33,9 +32,18 @@ _WEIGH = '''
 def weigh(layer, name, recipe):
     """Give a layer the weights of the run."""
     described = [(w.name, tuple(w.shape), str(w.dtype)) for w in layer.weights]
-    for weight, array in zip(layer.weights, arrays(name, recipe, described)):
+    stored = stored_in(**recipe) if "file" in recipe else None
+    for weight, array in zip(layer.weights, arrays(name, recipe, described, stored=stored)):
         if array is not None:
             weight.assign(array)
+'''
+_STORED = '''
+def stored_in(file, stored, **_):
+    """Return the weights of a layer in the model that the run began with."""
+    found = keras.saving.load_model(file, compile=False)
+    for name in stored.split("/"):
+        found = found.get_layer(name)
+    return found.get_weights()
 '''
 _WEIGH_PLAINLY = '''
 def weigh(layer):
@@ -45,6 +53,12 @@ def weigh(layer):
             low = 0.5 if weight.name.endswith({positive}) else -0.5
             numbers = np.linspace(low, low + 1.0, math.prod(weight.shape), dtype="float32")
             weight.assign(numbers.reshape(weight.shape))
+'''
+_ELEMENTS = '''
+def elements(fill, dtype, shape):
+    """Return evenly distributed numbers."""
+    _, seed, low, high = fill
+    return (unit(seed, shape[0]) * (high - low) + low).astype(dtype)
 '''
 _CALL = '''
 def call(layer, *inputs):
@@ -178,9 +192,11 @@ def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
         yield _WEIGH_PLAINLY.strip().format(positive=POSITIVE)
     else:
         yield _body_of(arrays, source)
+        yield _STORED.strip()
         yield _WEIGH.strip()
     if any(isinstance(data, Sample) for data in case.data):
-        yield _body_of(elements, source)
+        source.needs_unit = True
+        yield _ELEMENTS.strip()
         yield _body_of(sample, source)
     source.standard.add("inspect")
     yield _CALL.strip().format(training=case.training)
