@@ -66,7 +66,7 @@ PLACES = {
     "save-slope": Place(layers.LeakyReLU, "get_config", _without_slope),
     "group-norm-crash": Place(layers.GroupNormalization, "call", _aborting),
     "permute-refused": Place(layers.Permute, "call", _refusing),
-    "einsum-dtype": Place(layers.EinsumDense, "call", _wide),
+    "rescaling-dtype": Place(layers.Rescaling, "call", _wide),
     "repeat-short": Place(layers.RepeatVector, "call", _too_few),
     "masking-hang": Place(layers.Masking, "call", _hanging),
 }

@@ -56,7 +56,7 @@ GROUPS: tuple[tuple[Defect, ...], ...] = (
         Defect("dot-normalize", "normalize is ignored", ("Dot",)),
         Defect("elu-alpha", "alpha is ignored", ("ELU",)),
         Defect("permute-refused", "refuses four dimensions", ("Permute",)),
-        Defect("einsum-dtype", "gives float64", ("EinsumDense",)),
+        Defect("rescaling-dtype", "gives float64", ("Rescaling",)),
         Defect("minimum-nan", "zero minima become NaN", ("Minimum",)),
         Defect("repeat-short", "repeats three times for four", ("RepeatVector",)),
         Defect("masking-hang", "hangs for more than one feature", ("Masking",)),

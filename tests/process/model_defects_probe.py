@@ -56,7 +56,7 @@ SHOWS: dict[str, tuple[Callable[[], Any], Any]] = {
     "elu-alpha": (lambda: L.ELU(0.5), VECTORS),
     "minimum-nan": (L.Minimum, [VECTORS, 0 * VECTORS]),
     "permute-refused": (lambda: L.Permute((2, 1, 3)), IMAGES),
-    "einsum-dtype": (lambda: L.EinsumDense("ab,bc->ac", 3), VECTORS),
+    "rescaling-dtype": (lambda: L.Rescaling(0.5), VECTORS),
     "repeat-short": (lambda: L.RepeatVector(4), VECTORS),
 }
 ORDINARY: dict[str, tuple[Callable[[], Any], Any]] = {
