@@ -53,7 +53,9 @@ class Recall:
 
     defects: tuple[Found, ...] = ()
     misplaced: tuple[Bucket, ...] = ()
-    """At a healthy target, or where no layer has a defect."""
+    """At the planted target, where no layer has a defect."""
+    own: tuple[Bucket, ...] = ()
+    """At a target without defects: in what Keras's backends differ anyway."""
     unsettled: tuple[Bucket, ...] = ()
     """Flaky, or not confirmed in time."""
 
@@ -61,6 +63,7 @@ class Recall:
         return Recall(
             self.defects + other.defects,
             self.misplaced + other.misplaced,
+            self.own + other.own,
             self.unsettled + other.unsettled,
         )
 
@@ -70,6 +73,7 @@ class _Sorted:
     named: dict[str, list[Bucket]] = field(default_factory=dict)
     whole: dict[str, list[Bucket]] = field(default_factory=dict)
     misplaced: list[Bucket] = field(default_factory=list)
+    own: list[Bucket] = field(default_factory=list)
     unsettled: list[Bucket] = field(default_factory=list)
 
 
@@ -89,13 +93,14 @@ def recall_of(
         if bucket.confirmation is not Confirmation.CONFIRMED:
             found.unsettled.append(bucket)
         elif planted not in bucket.finding.targets[-1:]:
-            found.misplaced.append(bucket)
+            found.own.append(bucket)
         else:
             _attribute(bucket, planted_in, found)
     first = cases_until(results / "journal.jsonl")
     return Recall(
         tuple(_found(defect, found, first) for defect in planted_in),
         tuple(found.misplaced),
+        tuple(found.own),
         tuple(found.unsettled),
     )
 

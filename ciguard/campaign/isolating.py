@@ -128,7 +128,7 @@ class Isolator:
         findings = []
         while self._queue and len(self._under_way) < _MOST_UNDER_WAY:
             findings += self._go_on(self._queue.popleft())
-        while self._wide and len(self._under_way) < _MOST_UNDER_WAY:
+        if self._wide and not self._under_way:  # one at a time: mutants matter more
             case, group = self._wide.popleft()
             doubt = Suspicion(case=case, suspects=(), samples={})
             search = _Search(doubt, group, [], deque(), is_explicit=True)

@@ -73,7 +73,8 @@ def test_other_layers_other_targets_and_what_is_not_confirmed_count_for_nothing(
     found = recall(results, on_healthy, unsure, blamed)
 
     assert [one.is_found for one in found.defects] == [False, False]
-    assert found.misplaced == (on_healthy, blamed)
+    assert found.misplaced == (blamed,)
+    assert found.own == (on_healthy,)
     assert found.unsettled == (unsure,)
 
 
