@@ -112,7 +112,8 @@ def loss_and_gradients(inputs, truth):
 def sampled(gradient, source):
     """Return a gradient's elements, of a large one evenly spaced ones."""
     if gradient is None:
-        gradient = keras.ops.zeros(tuple(source.shape), dtype=str(source.dtype))
+        dtype = keras.backend.standardize_dtype(source.dtype)
+        gradient = keras.ops.zeros(tuple(source.shape), dtype=dtype)
     flat = keras.ops.convert_to_numpy(gradient).ravel()
     return flat[:: max(1, flat.size // MOST)][:MOST]
 '''
