@@ -126,7 +126,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", help="name of a defect; more than once")
     parser.add_argument("--healthy", action="append", help=f"targets beside it: {HEALTHY}")
     parser.add_argument("--target", default=PLANTED, help="that the defects are planted in")
-    parser.add_argument("--budget", default="5m", help="of one campaign; there are four")
+    parser.add_argument("--budget", default="5m", help="of one campaign; there are five")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--no-control", action="store_true", help="leave out the healthy run")

@@ -144,6 +144,8 @@ def _nested(encoded: Json) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 def _found(defect: Defect, found: _Sorted, first: Mapping[str, int]) -> Found:
     named, whole = (tuple(part.get(defect.name, ())) for part in (found.named, found.whole))
+    if named:
+        whole = ()  # it may be about another defect in the same model
     counts = [first[b.fingerprint] for b in (*named, *whole) if b.fingerprint in first]
     return Found(defect, named, whole, min(counts, default=0))
 
