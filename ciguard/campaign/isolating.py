@@ -47,6 +47,9 @@ _MOST_SHOWN = 2
 a layer of a seed model is in most mutants."""
 _MOST_FOUND = 6
 """Findings about one kind of layer, check and symptom; more of them say nothing new."""
+_MOST_WIDE = 3
+"""Configurations of a layer that are looked at far from zero; one may say nothing, as an enlarged
+image of one pixel."""
 _MOST_ELEMENTS = 16384
 """Of all inputs of a layer, written out: a case is stored, and sent, as text."""
 _MODEL = "keras.Model"
@@ -88,8 +91,8 @@ class Isolator:
         self._found: Counter[str] = Counter()
         self._seen: set[str] = set()
         """Kinds of layers that were looked at alone."""
-        self._met: set[str] = set()
-        """Layers, by class and activation, that were met in any model."""
+        self._met: dict[str, set[str]] = {}
+        """Configurations by layer, class and activation, that were met in any model, the first."""
         self._wide: deque[tuple[ModelCase, Group]] = deque()
         """Runs of these alone on numbers far from zero, to be done when there is nothing else."""
 
@@ -117,10 +120,10 @@ class Isolator:
     def _meet(self, case: ModelCase, group: Group) -> None:
         """Note the layers that no model had before."""
         for node in case.graph.nodes:
-            key = f"{node.layer} {node.config.get('activation', '')}"
-            alone = widely(case, node) if node.inputs and key not in self._met else None
-            if alone is not None:
-                self._met.add(key)
+            met = self._met.setdefault(f"{node.layer} {node.config.get('activation', '')}", set())
+            alone = widely(case, node) if node.inputs and len(met) < _MOST_WIDE else None
+            if alone is not None and _kind(alone) not in met:
+                met.add(_kind(alone))
                 self._wide.append((alone, group))
 
     def pump(self) -> list[Finding]:

@@ -220,6 +220,26 @@ def test_every_layer_that_is_met_is_looked_at_once_on_numbers_far_from_zero() ->
     ]
 
 
+def test_few_configurations_of_a_layer_are_looked_at_far_from_zero() -> None:
+    desk = Desk()
+    isolator = Isolator(cast("Dispatcher", desk))
+    asked: list[str] = []
+    for units in range(1, 6):
+        entry, first, second = MODEL.graph.nodes
+        nodes = (entry, replace(first, config={"units": units}), second)
+        case = replace(MODEL, graph=replace(MODEL.graph, nodes=nodes))
+        isolator.note(executed(RIGHT, RIGHT, RIGHT, case=case), group())
+        isolator.pump()
+        while desk.jobs:
+            job = desk.jobs.pop(0)
+            asked += [case_from_json(json.loads(job.cases[0])).api] * (job.target == ENGINES[0])
+            assert not [*isolator.take(Result(job, (alone(B),) * len(job.cases), 0.1))]
+            isolator.pump()
+
+    assert asked.count("keras.layers.Dense") == 3
+    assert asked.count("keras.layers.Softmax") == 1
+
+
 def test_a_kind_of_layer_is_not_looked_at_in_vain_for_ever() -> None:
     desk = Desk()
     isolator = Isolator(cast("Dispatcher", desk))
