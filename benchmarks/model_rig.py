@@ -6,6 +6,7 @@ Groups, seed models, streams, dispatcher and workers are those of `ciguard run`.
 from __future__ import annotations
 
 import time
+from collections import defaultdict, deque
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -17,18 +18,19 @@ from ciguard.campaign.seeding import seed_models
 from ciguard.campaign.setup import start_groups
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.config import Config
-from ciguard.domain import Check, Event, ModelCase
+from ciguard.domain import Check, ModelCase
 from ciguard.execution import Dispatcher
 from ciguard.levels import ModelLevel, select
 from ciguard.oracles import amplification, suspicion
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ciguard.domain import Outcome
-    from ciguard.levels import Batch, SeedModel
+    from ciguard.domain import ApiRecord, Event, Outcome
+    from ciguard.execution import Result
+    from ciguard.levels import Batch, ModelLesson, SeedModel
     from ciguard.targets import Environment
 
 T = TypeVar("T")
@@ -57,17 +59,34 @@ def with_adapter(environment: Environment, adapter: Path) -> Environment:
 class PredictingLevel(ModelLevel):
     """Level `model` whose every case predicts, as a plain script would do with a model."""
 
+    def __init__(
+        self, apis: Sequence[ApiRecord], seed: int, *, models: Sequence[SeedModel], is_guided: bool
+    ) -> None:
+        """Make the level; see `ModelLevel`."""
+        super().__init__(
+            apis, seed, models=models, amplification=amplification, is_guided=is_guided
+        )
+        self._seeds = len(models)
+        self.lessons: deque[ModelLesson | None] = deque()
+        """What batches taught, in the order of their index; the caller takes them."""
+
     def cases(self, index: int) -> Batch:
-        """Return the batch of that index."""
+        """Return the batch of that index; of a seed model one case."""
         batch = super().cases(index)
-        return replace(batch, cases=tuple(map(_predicting, batch.cases)))
+        cases = [replace(case, check=Check.PREDICT, training=False) for case in _models(batch)]
+        return replace(batch, cases=tuple(cases[:1] if index < self._seeds else cases))
+
+    def taught(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> ModelLesson | None:
+        """Return what a batch teaches."""
+        lesson = super().taught(index, batch, outcomes)
+        self.lessons.append(lesson)
+        return lesson
 
 
-def _predicting(case: object) -> ModelCase:
-    if not isinstance(case, ModelCase):
-        msg = f"level model made {case!r}"
-        raise TypeError(msg)
-    return replace(case, check=Check.PREDICT, training=False)
+def _models(batch: Batch) -> list[ModelCase]:
+    return [case for case in batch.cases if isinstance(case, ModelCase)]
 
 
 @dataclass
@@ -75,8 +94,8 @@ class Ran:
     """A batch, and what it cost until it was judged."""
 
     executed: Executed
-    cpu_s: float
-    """Of all processes since the batch before: what is under way costs as well."""
+    lesson: ModelLesson | None
+    """What it taught."""
 
     def rows(self) -> Iterator[tuple[ModelCase, dict[str, Outcome]]]:
         """Yield each case with its outcomes by target."""
@@ -92,38 +111,47 @@ class Rig:
 
     def __init__(self, dispatcher: Dispatcher, group: Group, config: Config) -> None:
         self._dispatcher = dispatcher
-        self._config = config
         self.group = group
+        self.spent: dict[str, float] = defaultdict(float)
+        """CPU seconds of this process by stage."""
         self.models: list[SeedModel] = _result(seed_models(group, config, dispatcher))
         self.records = select(group.records(), config.api, config.exclude, allow=config.allow)
 
-    def level(self, seed: int, *, is_guided: bool = True, predicts: bool = True) -> ModelLevel:
+    def predicting(self, seed: int, *, is_guided: bool = True) -> PredictingLevel:
         """Return a level that has learned nothing yet."""
-        kind = PredictingLevel if predicts else ModelLevel
-        return kind(
-            self.records,
-            seed,
-            models=self.models,
-            amplification=amplification,
-            is_guided=is_guided,
-        )
+        return PredictingLevel(self.records, seed, models=self.models, is_guided=is_guided)
+
+    def every_check(self, seed: int) -> ModelLevel:
+        """Return a level as campaigns have it: a part of its cases train, or save and load."""
+        return ModelLevel(self.records, seed, models=self.models, amplification=amplification)
 
     def run(self, level: ModelLevel, *, batches: int) -> Iterator[Ran]:
         """Generate, run and judge batches on all targets, as a campaign with one job does."""
         stream = Stream("benchmark", level, self.group, lanes=1)
         stream.runs_models = True
         stream.last = batches
-        before = self.cpu_s
         while not stream.is_exhausted:
-            stream.fill(self._dispatcher)
+            with self._spending("generating and encoding"):
+                stream.fill(self._dispatcher)
             for result in self._dispatcher.wait(1.0):
-                for executed in stream.take(result):
-                    ran = Ran(executed, 0.0)
-                    for case, outcomes in ran.rows():
-                        suspicion(case, outcomes)
-                    now = self.cpu_s
-                    ran.cpu_s, before = now - before, now
-                    yield ran
+                yield from self._judged(stream, level, result)
+
+    def _judged(self, stream: Stream, level: ModelLevel, result: Result) -> Iterator[Ran]:
+        with self._spending("decoding and judging"):
+            complete = list(stream.take(result))
+        for executed in complete:
+            lesson = level.lessons.popleft() if isinstance(level, PredictingLevel) else None
+            ran = Ran(executed, lesson)
+            with self._spending("decoding and judging"):
+                for case, outcomes in ran.rows():
+                    suspicion(case, outcomes)
+            yield ran
+
+    @contextmanager
+    def _spending(self, stage: str) -> Iterator[None]:
+        began = time.process_time()
+        yield
+        self.spent[stage] += time.process_time() - began
 
     @property
     def cpu_s(self) -> float:
