@@ -192,9 +192,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
     """Return how a target's workers are run."""
     library = environment.library
     limits = Limits(
-        case_s=case_limit_s(environment, config.case_limit_s),
-        memory_mib=config.memory_mib,
-        kept_mib=library.kept_mib,
+        case_s=case_limit_s(environment, config.case_limit_s), memory_mib=config.memory_mib
     )
     models = seed_sources(config) if library.name == MODELLED else ()
     return WorkerSpec(

@@ -280,8 +280,7 @@ class Lane:
         number, began_ns = self._cell.progress()
         if not number:
             return
-        most_mib = self._limits.memory_mib + self._limits.kept_mib + _LIBRARY_MIB
-        if self._memory_mib(_RESIDENT) > most_mib:
+        if self._memory_mib(_RESIDENT) > self._limits.memory_mib + _LIBRARY_MIB:
             self._kill("memory", dump=False)
         elif self._is_hung(now - began_ns / 1e9, self._limit_s(self._running)):
             self._kill("time", dump=True)
@@ -311,8 +310,7 @@ class Lane:
         Libraries that compile keep what they compiled: thousands of kernels fill the limit.
         """
         grown_mib = self._memory_mib(_DATA) - self._data_at_start_mib
-        left_behind_mib = self._limits.memory_mib * _MOST_LEFT_BEHIND
-        return grown_mib > self._limits.kept_mib + left_behind_mib
+        return grown_mib > self._limits.memory_mib * _MOST_LEFT_BEHIND
 
     def _memory_mib(self, field: int) -> int:
         try:

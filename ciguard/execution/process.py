@@ -55,7 +55,7 @@ def settings(spec: WorkerSpec, folder: Path) -> dict[str, Any]:
         "processes": spec.processes,
         "warm_up": spec.warm_up,
         "confine": spec.confine,
-        "memory_mib": spec.limits.memory_mib + spec.limits.kept_mib,
+        "memory_mib": spec.limits.memory_mib,
         "output_mib": spec.limits.output_mib,
     }
 

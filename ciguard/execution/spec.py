@@ -18,8 +18,6 @@ class Limits:
     """Time of one case; a starved machine is given up to three times as much."""
     memory_mib: int = 1024
     """Memory beyond what the loaded library takes."""
-    kept_mib: int = 0
-    """Memory beyond that for what the library keeps of what it compiled, from case to case."""
     output_mib: int = 64
     """Size of one file, and of what a case writes to its standard streams."""
     start_s: float = 300.0

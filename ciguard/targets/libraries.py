@@ -85,8 +85,6 @@ class Library:
     forks: ForkPolicy = ForkPolicy.AFTER_IMPORT
     case_limit_s: float = 5.0
     """Time limit of one case."""
-    kept_mib: int = 0
-    """Memory that a worker may take for what the library keeps of what it compiled."""
     modes: Mapping[str, Mode] = field(default_factory=dict)
     """How a target can execute calls, beside eagerly."""
     needs_processes: bool = False
@@ -126,9 +124,6 @@ _TENSORFLOW_LOGS = {"TF_CPP_MIN_LOG_LEVEL": "2"}
 # With oneDNN's allocator TensorFlow sleeps 10 s before it says that memory is short, on each call;
 # without it the same operation also rounds the same way on every version that is compared.
 _NO_ONEDNN = {"TF_ENABLE_ONEDNN_OPTS": "0"}
-# JAX keeps about 2 MiB for every operation on every shape. A new worker begins without any of it,
-# and needs a second or two before it is as fast again.
-_OF_KERNELS_MIB = 1024
 
 for _library in (
     Library(
@@ -189,7 +184,6 @@ for _library in (
         environment=_ONE_THREAD,
         forks=ForkPolicy.AFTER_IMPORT,
         case_limit_s=20.0,
-        kept_mib=_OF_KERNELS_MIB,
     ),
     Library(
         name="jax",
@@ -200,7 +194,6 @@ for _library in (
         cpu_environment={"JAX_PLATFORMS": "cpu"},
         forks=ForkPolicy.AFTER_IMPORT,
         case_limit_s=20.0,
-        kept_mib=_OF_KERNELS_MIB,
         modes={"jit": Mode()},
     ),
 ):
