@@ -1,8 +1,8 @@
 """Keras with mild defects: the adapter of one target of the benchmark of level `model`.
 
 Released backends agree but for rounding, so there is nothing for guidance to amplify. This adapter
-plants four defects, of kinds that backends had: each changes what a layer computes by less than a
-tenth, and most seed models hold none of these layers.
+plants four: three activations are too large by three tenths, and BatchNormalization adds 0.05 too
+much to the variance. No small seed model holds one of them: mutation has to bring them in.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.targets.adapters.keras import KerasAdapter
 
-_WRONG_BY = 1.05
+_WRONG_BY = 1.3
 _EPSILON = 0.05
 
 

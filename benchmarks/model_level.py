@@ -79,7 +79,9 @@ def speed(environments: dict[str, Environment], options: argparse.Namespace) -> 
         file = Path(folder, "cases.jsonl")
         file.write_bytes(b"\n".join(cases))
         raw = [_raw(environment, file, options.warm_up) for environment in environments.values()]
-        stages = [_stages(environment, file, options.warm_up) for environment in environments.values()]
+        stages = [
+            _stages(environment, file, options.warm_up) for environment in environments.values()
+        ]
     met, compiled = (sum(costs) for costs in zip(*raw, strict=True))
     print(f"\n{count} mutants of {options.models[0]}, width {options.width} %, three targets")
     _rate("plain Keras, shapes as they come", met, met)
@@ -156,7 +158,9 @@ def rules(environments: dict[str, Environment], options: argparse.Namespace) -> 
         level = rig.predicting(0, is_guided=False)
         batches = len(rig.models) + options.covering // PER_BATCH
         for ran in rig.run(level, batches=batches):
-            amplifies = {m.mutations for m in ran.lesson.mutants if m.may_join} if ran.lesson else ()
+            amplifies = (
+                {m.mutations for m in ran.lesson.mutants if m.may_join} if ran.lesson else ()
+            )
             for case, outcomes in ran.rows():
                 if not case.origin.mutations:
                     continue
@@ -175,7 +179,9 @@ def rules(environments: dict[str, Environment], options: argparse.Namespace) -> 
         print(f"  {rule:<6}" + "".join(f"{cell:>20}" for cell in cells))
     known = {kind.public for kind in universe.kinds}
     left = sorted(name.rpartition(".")[2] for name in known - covered)
-    print(f"\nlayers covered: {len(known & covered)} of {len(known)}; not: {', '.join(left) or '-'}")
+    print(
+        f"\nlayers covered: {len(known & covered)} of {len(known)}; not: {', '.join(left) or '-'}"
+    )
 
 
 def _layers(case: ModelCase) -> set[str]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from accounting import children_cpu_s
 
-from ciguard.campaign.group import Group
 from ciguard.campaign.seeding import seed_models
 from ciguard.campaign.setup import start_groups
 from ciguard.campaign.stream import Executed, Stream
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from ciguard.campaign.group import Group
     from ciguard.domain import ApiRecord, Event, Outcome
     from ciguard.execution import Result
     from ciguard.levels import Batch, ModelLesson, SeedModel

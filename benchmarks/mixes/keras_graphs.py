@@ -90,7 +90,7 @@ def main() -> None:
     if keras.config.backend() == "torch":
         torch = importlib.import_module("torch")
         torch.set_num_threads(1)
-        torch.set_grad_enabled(False)  # noqa: FBT003 - torch's own
+        torch.set_grad_enabled(False)
     cases = [json.loads(line)[2] for line in Path(sys.argv[1]).read_text("utf-8").splitlines()]
     warm_up = int(sys.argv[2])
     timed(cases[:warm_up])

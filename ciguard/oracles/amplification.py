@@ -40,7 +40,8 @@ def amplification(case: ModelCase, outcomes: Mapping[str, Outcome]) -> float | N
 def truth_of(case: ModelCase) -> NDArray[np.float64]:
     """Return G: what the first output of a model ought to be, the batch dimension first."""
     fill = value_to_json(case.truth)[3]
-    return elements(fill, case.truth.dtype, case.truth.shape).astype(np.float64)
+    made = elements(fill, case.truth.dtype, case.truth.shape)
+    return np.asarray(made, dtype=np.float64)
 
 
 def first_outputs(
