@@ -33,16 +33,26 @@ def amplification(case: ModelCase, outcomes: Mapping[str, Outcome]) -> float | N
     """
     if case.check is not Check.PREDICT:
         return None
-    found = [
-        output
-        for outcome in outcomes.values()
-        if isinstance(outcome, Passed) and (output := _first(outcome, case.truth.shape)) is not None
-    ]
-    if len(found) < _PAIR:
-        return None
+    found = list(first_outputs(case, outcomes).values())
+    return accumulated(truth_of(case), found) if len(found) >= _PAIR else None
+
+
+def truth_of(case: ModelCase) -> NDArray[np.float64]:
+    """Return G: what the first output of a model ought to be, the batch dimension first."""
     fill = value_to_json(case.truth)[3]
-    truth = elements(fill, case.truth.dtype, case.truth.shape).astype(np.float64)
-    return accumulated(truth, found)
+    made = elements(fill, case.truth.dtype, case.truth.shape)
+    return np.asarray(made, dtype=np.float64)
+
+
+def first_outputs(
+    case: ModelCase, outcomes: Mapping[str, Outcome]
+) -> dict[str, NDArray[np.float64]]:
+    """Return the first output of a run that predicts, of each target that gave it whole."""
+    return {
+        name: output
+        for name, outcome in outcomes.items()
+        if isinstance(outcome, Passed) and (output := _first(outcome, case.truth.shape)) is not None
+    }
 
 
 def _first(outcome: Passed, shape: tuple[int, ...]) -> NDArray[np.float64] | None:

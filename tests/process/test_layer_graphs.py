@@ -145,6 +145,11 @@ IMAGES = (
     node("half", "Rescaling", "flat", config={"scale": 0.5}),
     node("out", "Dense", "flat", config={"units": 3}),
 )
+MISFIT = (
+    node("in", INPUT, shape=(4,)),
+    node("fits", "Dense", "in", config={"units": 3}),
+    node("misfit", "Conv2D", "fits", config={"filters": 2, "kernel_size": 3}),
+)
 GRAPHS = {"residual": RESIDUAL, "sequences": SEQUENCES, "shared": SHARED, "images": IMAGES}
 
 
@@ -189,11 +194,8 @@ CASES: dict[str, ModelCase] = {
         node("in", INPUT, shape=(4,)),
         node("dense", "Dense", "in", config={"units": 3}, dtype="float16"),
     ),
-    "refused": case(
-        node("in", INPUT, shape=(4,)),
-        node("fits", "Dense", "in", config={"units": 3}),
-        node("misfit", "Conv2D", "fits", config={"filters": 2, "kernel_size": 3}),
-    ),
+    "refused": case(*MISFIT),
+    "refused in training": case(*MISFIT, check=Check.TRAIN),
     "no such layer": case(node("in", INPUT, shape=(4,)), node("new", "NotYetThere", "in")),
     "no such argument": case(
         node("in", INPUT, shape=(4,)), node("new", "Dense", "in", config={"units": 2, "odd": 1})
@@ -514,9 +516,10 @@ def test_weights_that_are_not_there_are_the_fault_of_the_case(
     assert outcome.stage is Stage.BUILD
 
 
+@pytest.mark.parametrize("name", ["refused", "refused in training"])
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_an_error_names_its_node(answers: dict[str, Answers], backend: str) -> None:
-    outcome = answers[backend].outcomes["refused"]
+def test_an_error_names_its_node(answers: dict[str, Answers], backend: str, name: str) -> None:
+    outcome = answers[backend].outcomes[name]
 
     assert isinstance(outcome, Rejected)
     assert outcome.exception == "ValueError"

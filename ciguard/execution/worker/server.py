@@ -43,6 +43,10 @@ MOST_MESSAGE = 65536
 MOST_DESCRIPTORS = 8
 _DUMP_TIME_S = 0.15
 _REHEARSALS = 20
+_COMPILED = "compiled"
+"""Folder beside those of the workers, which are named by numbers."""
+_MOST_COMPILED = 20_000
+"""Files in it, of some kilobytes each: with more, all go when the next worker starts."""
 
 
 class Server:
@@ -51,6 +55,7 @@ class Server:
     def __init__(self, settings: dict[str, Any], control: socket.socket) -> None:
         self._settings = settings
         self._control = control
+        self._compiled = os.path.join(settings["scratch"], _COMPILED)
         self._adapter: Any = None
         self._executor: Any = None
         self._children: dict[int, int] = {}
@@ -66,6 +71,7 @@ class Server:
         try:
             self._adapter = load_adapter(self._settings["adapter"])
             self._adapter.load(self._settings["device"])
+            self._adapter.keep_compiled(self._compiled)
             version = self._adapter.version()
             mode = self._settings["mode"]
             self._executor = ModeExecutor(self._adapter, mode) if mode else Executor(self._adapter)
@@ -110,6 +116,7 @@ class Server:
             "script": self._run_script,
         }
         self._perturb = request["perturb"]
+        prune(self._compiled, _MOST_COMPILED)
         self._fork(tasks[request["op"]], request["ticket"], descriptors)
         return True
 
@@ -224,6 +231,14 @@ class Server:
         os.close(watch)
         del self._children[pid]
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
+
+
+def prune(folder: str, most: int) -> None:
+    """Empty a folder of more than `most` files; what is needed of them is made again."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    for name in names if len(names) > most else ():
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(folder, name))
 
 
 def hold(settings: dict[str, Any]) -> list[str]:

@@ -76,6 +76,14 @@ class Adapter:
         del device
         importlib.import_module(self.module)
 
+    def keep_compiled(self, folder: str) -> None:
+        """Let workers share what the library compiles, in a folder of their server's own.
+
+        Called after `load`; the folder need not exist, and is gone when the server is. Nothing by
+        default.
+        """
+        del folder
+
     def warm_up(self) -> None:
         """Run a few harmless operations, so that every forked worker finds the library prepared.
 

@@ -39,6 +39,10 @@ class KerasAdapter(contract.Adapter):
         self._symbol = self._keras.KerasTensor
         self._state = GlobalState(keras_state.pieces())
 
+    def keep_compiled(self, folder: str) -> None:
+        """Share what the backend compiles: models repeat few operations on few shapes."""
+        self._backend.keep_compiled(folder)
+
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function and per class whose objects are called."""
         catalogue = importlib.import_module("ciguard.targets.adapters.keras_catalogue")

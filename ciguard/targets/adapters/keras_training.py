@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ciguard.targets.adapters.contract import LayerError
 from ciguard.targets.adapters.keras_digests import digest
 
 if TYPE_CHECKING:
@@ -125,9 +126,9 @@ def _on_tensorflow(network: Network, fed: dict[str, Any], truth: Any) -> Any:
 
 
 def _on_jax(network: Network, fed: dict[str, Any], truth: Any) -> Any:
-    """Compute the graph once to make its layers, then as a function of weights and inputs."""
+    """Make the layers, then compute the graph as a function of weights and inputs."""
     jax: Any = importlib.import_module("jax")
-    network.forward(dict(fed))
+    _make_layers(network, fed)
     variables = _trainable(network)
     weights = list(variables.values())
     inputs = _floating(fed)
@@ -142,6 +143,21 @@ def _on_jax(network: Network, fed: dict[str, Any], truth: Any) -> Any:
     compute = jax.value_and_grad(loss_of, argnums=(0, 1))
     loss, (of_weights, of_inputs) = compute(values, list(inputs.values()))
     return loss, variables, [*of_weights, *of_inputs]
+
+
+def _make_layers(network: Network, fed: dict[str, Any]) -> None:
+    """Make the layers from shapes alone: JAX would compile each operation that it computes.
+
+    A layer that cannot be called with shapes is called with numbers: what it raises then counts.
+    """
+    symbols = {
+        name: network.keras.Input(batch_shape=tuple(value.shape), dtype=str(value.dtype))
+        for name, value in fed.items()
+    }
+    try:
+        network.forward(symbols)
+    except LayerError:
+        network.forward(dict(fed))
 
 
 _BACKENDS = {"torch": _on_torch, "tensorflow": _on_tensorflow, "jax": _on_jax}

@@ -1,0 +1,218 @@
+"""Level `model`: how fast mutants run, whether guidance pays, what rules and layers come up.
+
+    python benchmarks/model_level.py [--part speed guidance rules] [--models …] [--width 100]
+
+Prints, for mutants of small models on Keras 3.15.1 with torch, TensorFlow and JAX: mutants per CPU
+second beside plain Keras that builds and calls the same graphs; guided against random mutation with
+mild defects planted in one backend, and on the backends as they are; which rules found a place, ran
+and amplified; the layers that mutants covered. CPU seconds of all processes count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model_guidance import Exploration, compared, explored
+from model_rig import TARGETS, Rig, environments_of, rig_on, with_adapter
+
+from ciguard.domain import INPUT, ModelCase
+from ciguard.levels.model.rules import RuleName
+from ciguard.levels.model.universe import Universe, canonical
+from ciguard.oracles import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.levels import ModelLevel
+    from ciguard.targets import Environment
+
+HERE = Path(__file__).parent
+MIXES = HERE / "mixes"
+MILD = HERE / "mild_keras.py"
+PER_BATCH = 4
+ONE_PLACE = {"NPROC": "1", "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
+"""What ciguard's adapters set in their own process."""
+
+
+# --- speed ----------------------------------------------------------------------------------------
+
+
+def in_target(environment: Environment, script: str, *arguments: str) -> str:
+    """Return what a script prints in a target's interpreter."""
+    argv = [str(environment.python), str(MIXES / script), *arguments]
+    variables = {**ONE_PLACE, **environment.variables, "HOME": "/nonexistent"}
+    done = subprocess.run(argv, env=variables, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def timed(rig: Rig, level: ModelLevel, *, warm_up: int, mutants: int) -> tuple[list[bytes], float]:
+    """Run mutants; return the cases, those of the warm-up first, and CPU seconds of the others."""
+    cases: list[bytes] = []
+    counted = began = None
+    for ran in rig.run(level, batches=(warm_up + mutants) // PER_BATCH):
+        cases += map(encode, ran.executed.cases)
+        if counted is None and len(cases) >= warm_up:
+            counted, began = len(cases), rig.cpu_s
+            rig.spent.clear()
+    if counted is None or began is None:
+        msg = f"{len(cases)} cases are fewer than {warm_up} to warm up"
+        raise SystemExit(msg)
+    return cases, (rig.cpu_s - began) / (len(cases) - counted)
+
+
+def speed(environments: dict[str, Environment], options: argparse.Namespace) -> None:
+    """Print the cost of a mutant beside that of plain Keras."""
+    sizes = {"warm_up": options.warm_up, "mutants": options.mutants}
+    with rig_on(environments, options.models[:1], width=options.width) as rig:
+        cases, own_s = timed(rig, rig.predicting(0), **sizes)
+        count = len(cases) - options.warm_up
+        here = {stage: spent / count for stage, spent in rig.spent.items()}
+        _, mixed_s = timed(rig, rig.every_check(1), **sizes)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "cases.jsonl")
+        file.write_bytes(b"\n".join(cases))
+        raw = [_raw(environment, file, options.warm_up) for environment in environments.values()]
+        stages = [
+            _stages(environment, file, options.warm_up) for environment in environments.values()
+        ]
+    met, compiled = (sum(costs) for costs in zip(*raw, strict=True))
+    print(f"\n{count} mutants of {options.models[0]}, width {options.width} %, three targets")
+    _rate("plain Keras, shapes as they come", met, met)
+    _rate("ciguard, all predict", own_s, met)
+    _rate("plain Keras, all shapes compiled before", compiled, met)
+    _rate("ciguard, every check (train, save)", mixed_s, met)
+    print(f"  ciguard / plain Keras with all shapes compiled: {compiled / own_s:.0%}")
+    print("\n  ms of CPU per mutant")
+    for stage, spent in here.items():
+        print(f"  {stage:<26}{1000 * spent:>9.2f}")
+    print(f"  {'in workers':<26}" + "".join(f"{name[16:40]:>26}" for name in environments))
+    for stage in dict.fromkeys(stage for one in stages for stage in one):
+        row = "".join(f"{1000 * one.get(stage, 0.0) / count:>26.2f}" for one in stages)
+        print(f"    {stage:<24}{row}")
+
+
+def _raw(environment: Environment, file: Path, warm_up: int) -> tuple[float, float]:
+    """Return CPU seconds per model of both rounds."""
+    said = in_target(environment, "keras_graphs.py", str(file), str(warm_up))
+    first, second = (line.split() for line in said.splitlines()[-2:])
+    return float(first[0]) / int(first[1]), float(second[0]) / int(second[1])
+
+
+def _stages(environment: Environment, file: Path, warm_up: int) -> dict[str, float]:
+    said = in_target(environment, "keras_stages.py", str(HERE.parent), str(file), str(warm_up))
+    spent: dict[str, float] = json.loads(said.splitlines()[-1])
+    return spent
+
+
+def _rate(name: str, cost_s: float, raw_s: float) -> None:
+    print(f"  {name:<42}{1 / cost_s:>8.2f} /CPU-s{raw_s / cost_s:>8.0%}")
+
+
+# --- guidance -------------------------------------------------------------------------------------
+
+
+def guidance(environments: dict[str, Environment], options: argparse.Namespace) -> None:
+    """Print what guided and random mutation come to, with defects and without."""
+    first, *_ = environments
+    planted = {**environments, first: with_adapter(environments[first], MILD)}
+    for title, targets in (
+        (f"mild defects in {first}", planted),
+        ("backends as they are", environments),
+    ):
+        print(f"\n{title}; {options.seeds} seeds, {options.mutants} mutants each")
+        with rig_on(targets, options.models, width=options.width) as rig:
+            found = {
+                is_guided: [
+                    explored(rig, seed, is_guided=is_guided, mutants=options.mutants)
+                    for seed in range(options.seeds)
+                ]
+                for is_guided in (True, False)
+            }
+        _print_guidance(found[True], found[False])
+
+
+def _print_guidance(guided: Sequence[Exploration], random: Sequence[Exploration]) -> None:
+    print(f"  {'':<36}{'guided':>12}{'random':>12}{'p (one-sided)':>16}")
+    for row in compared(guided, random):
+        print(f"  {row.name:<36}{row.guided:>12.4g}{row.random:>12.4g}{row.p:>16.3f}")
+
+
+# --- rules and layers -----------------------------------------------------------------------------
+
+
+def rules(environments: dict[str, Environment], options: argparse.Namespace) -> None:
+    """Print what came of each rule on each seed model, and the layers that mutants covered."""
+    applied: Counter[tuple[str, str]] = Counter()
+    valid: Counter[tuple[str, str]] = Counter()
+    amplified: Counter[tuple[str, str]] = Counter()
+    covered: set[str] = set()
+    with rig_on(environments, options.models, width=options.width) as rig:
+        universe = Universe.of(rig.records)
+        level = rig.predicting(0, is_guided=False)
+        batches = len(rig.models) + options.covering // PER_BATCH
+        for ran in rig.run(level, batches=batches):
+            amplifies = (
+                {m.mutations for m in ran.lesson.mutants if m.may_join} if ran.lesson else ()
+            )
+            for case, outcomes in ran.rows():
+                if not case.origin.mutations:
+                    continue
+                key = case.origin.mutations[-1].partition(" ")[0], case.origin.model
+                applied[key] += 1
+                if not any(type(outcome).__name__ == "Passed" for outcome in outcomes.values()):
+                    continue
+                valid[key] += 1
+                amplified[key] += case.origin.mutations in amplifies
+                covered |= _layers(case)
+        names = [model.name for model in rig.models]
+    print(f"\n{applied.total()} mutants, random: applied / ran / amplified")
+    print(f"  {'':<6}" + "".join(f"{name:>20}" for name in names))
+    for rule in RuleName:
+        cells = [f"{applied[rule, n]} / {valid[rule, n]} / {amplified[rule, n]}" for n in names]
+        print(f"  {rule:<6}" + "".join(f"{cell:>20}" for cell in cells))
+    known = {kind.public for kind in universe.kinds}
+    left = sorted(name.rpartition(".")[2] for name in known - covered)
+    print(
+        f"\nlayers covered: {len(known & covered)} of {len(known)}; not: {', '.join(left) or '-'}"
+    )
+
+
+def _layers(case: ModelCase) -> set[str]:
+    """Return the layers of a graph, and those that they wrap."""
+    found: set[str] = set()
+    for node in case.graph.nodes:
+        if node.layer != INPUT:
+            found.add(canonical(node.layer))
+    return found
+
+
+PARTS = {"speed": speed, "guidance": guidance, "rules": rules}
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--part", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--models", nargs="+", default=["lenet5-mnist", "lstm-sine", "lstm-price"])
+    parser.add_argument("--width", type=int, default=100, help="per cent; see `ciguard run`")
+    parser.add_argument("--mutants", type=int, default=160, help="per measurement")
+    parser.add_argument("--warm-up", type=int, default=40, help="mutants that are not measured")
+    parser.add_argument("--seeds", type=int, default=5, help="of guided and of random mutation")
+    parser.add_argument("--covering", type=int, default=1000, help="mutants for rules and layers")
+    options = parser.parse_args()
+    environments = environments_of(TARGETS)
+    for part in options.part:
+        PARTS[part](environments, options)
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

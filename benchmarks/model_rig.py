@@ -1,0 +1,186 @@
+"""Three targets of Keras 3 and mutants that run on them: what the benchmark of level `model` uses.
+
+Groups, seed models, streams, dispatcher and workers are those of `ciguard run`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from accounting import children_cpu_s
+
+from ciguard.campaign.seeding import seed_models
+from ciguard.campaign.setup import start_groups
+from ciguard.campaign.stream import Executed, Stream
+from ciguard.config import Config
+from ciguard.domain import Check, ModelCase
+from ciguard.execution import Dispatcher
+from ciguard.levels import ModelLevel, select
+from ciguard.oracles import amplification, suspicion
+from ciguard.targets import parse_target, provision
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from ciguard.campaign.group import Group
+    from ciguard.domain import ApiRecord, Event, Outcome
+    from ciguard.execution import Result
+    from ciguard.levels import Batch, ModelLesson, SeedModel
+    from ciguard.targets import Environment
+
+T = TypeVar("T")
+
+TARGETS = (
+    "keras==3.15.1 + torch==2.13.0",
+    "keras==3.15.1 + tensorflow-cpu==2.21.0",
+    "keras==3.15.1 + jax",
+)
+
+
+def environments_of(targets: Sequence[str]) -> dict[str, Environment]:
+    """Return the environments of targets by name, built if need be."""
+    found = [provision(parse_target(text), on_step=lambda _: None) for text in targets]
+    return {environment.target.name: environment for environment in found}
+
+
+def with_adapter(environment: Environment, adapter: Path) -> Environment:
+    """Return an environment whose workers load another adapter."""
+    library = replace(environment.library, adapter=adapter)
+    return replace(
+        environment, library=library, readable=(*environment.readable, adapter.parent.resolve())
+    )
+
+
+class PredictingLevel(ModelLevel):
+    """Level `model` whose every case predicts, as a plain script would do with a model."""
+
+    def __init__(
+        self, apis: Sequence[ApiRecord], seed: int, *, models: Sequence[SeedModel], is_guided: bool
+    ) -> None:
+        """Make the level; see `ModelLevel`."""
+        super().__init__(
+            apis, seed, models=models, amplification=amplification, is_guided=is_guided
+        )
+        self._seeds = len(models)
+        self.lessons: deque[ModelLesson | None] = deque()
+        """What batches taught, in the order of their index; the caller takes them."""
+
+    def cases(self, index: int) -> Batch:
+        """Return the batch of that index; of a seed model one case."""
+        batch = super().cases(index)
+        cases = [replace(case, check=Check.PREDICT, training=False) for case in _models(batch)]
+        return replace(batch, cases=tuple(cases[:1] if index < self._seeds else cases))
+
+    def taught(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> ModelLesson | None:
+        """Return what a batch teaches."""
+        lesson = super().taught(index, batch, outcomes)
+        self.lessons.append(lesson)
+        return lesson
+
+
+def _models(batch: Batch) -> list[ModelCase]:
+    return [case for case in batch.cases if isinstance(case, ModelCase)]
+
+
+@dataclass
+class Ran:
+    """A batch, and what it cost until it was judged."""
+
+    executed: Executed
+    lesson: ModelLesson | None
+    """What it taught."""
+
+    def rows(self) -> Iterator[tuple[ModelCase, dict[str, Outcome]]]:
+        """Yield each case with its outcomes by target."""
+        names = list(self.executed.outcomes)
+        columns = zip(*self.executed.outcomes.values(), strict=True)
+        for case, row in zip(self.executed.cases, columns, strict=True):
+            if isinstance(case, ModelCase):
+                yield case, dict(zip(names, row, strict=True))
+
+
+class Rig:
+    """Targets with their workers, and seed models to mutate."""
+
+    def __init__(self, dispatcher: Dispatcher, group: Group, config: Config) -> None:
+        self._dispatcher = dispatcher
+        self.group = group
+        self.spent: dict[str, float] = defaultdict(float)
+        """CPU seconds of this process by stage."""
+        self.models: list[SeedModel] = _result(seed_models(group, config, dispatcher))
+        self.records = select(group.records(), config.api, config.exclude, allow=config.allow)
+
+    def predicting(self, seed: int, *, is_guided: bool = True) -> PredictingLevel:
+        """Return a level that has learned nothing yet."""
+        return PredictingLevel(self.records, seed, models=self.models, is_guided=is_guided)
+
+    def every_check(self, seed: int) -> ModelLevel:
+        """Return a level as campaigns have it: a part of its cases train, or save and load."""
+        return ModelLevel(self.records, seed, models=self.models, amplification=amplification)
+
+    def run(self, level: ModelLevel, *, batches: int) -> Iterator[Ran]:
+        """Generate, run and judge batches on all targets, as a campaign with one job does."""
+        stream = Stream("benchmark", level, self.group, lanes=1)
+        stream.runs_models = True
+        stream.last = batches
+        while not stream.is_exhausted:
+            with self._spending("generating and encoding"):
+                stream.fill(self._dispatcher)
+            for result in self._dispatcher.wait(1.0):
+                yield from self._judged(stream, level, result)
+
+    def _judged(self, stream: Stream, level: ModelLevel, result: Result) -> Iterator[Ran]:
+        with self._spending("decoding and judging"):
+            complete = list(stream.take(result))
+        for executed in complete:
+            lesson = level.lessons.popleft() if isinstance(level, PredictingLevel) else None
+            ran = Ran(executed, lesson)
+            with self._spending("decoding and judging"):
+                for case, outcomes in ran.rows():
+                    suspicion(case, outcomes)
+            yield ran
+
+    @contextmanager
+    def _spending(self, stage: str) -> Iterator[None]:
+        began = time.process_time()
+        yield
+        self.spent[stage] += time.process_time() - began
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of this process, the servers and their workers."""
+        return time.process_time() + children_cpu_s()
+
+
+@contextmanager
+def rig_on(
+    environments: dict[str, Environment], models: Sequence[str], *, width: int
+) -> Iterator[Rig]:
+    """Start the targets, and end them."""
+    config = Config(
+        targets=tuple(environments), levels=("model",), models=tuple(models), model_width=width
+    )
+    with Dispatcher() as dispatcher:
+        groups = _result(start_groups(environments, config, dispatcher))
+        (group,) = groups.values()
+        failed = [member.not_run for member in group.members.values() if member.not_run]
+        if failed:
+            raise SystemExit("\n".join(failed))
+        yield Rig(dispatcher, group, config)
+
+
+def _result(events: Generator[Event, None, T]) -> T:
+    """Return what a stage of a campaign comes to; what it says on the way is not shown."""
+    while True:
+        try:
+            next(events)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result

@@ -1,0 +1,29 @@
+"""A folder of what can be made again is emptied when it holds too much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.execution.worker.server import prune
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(("count", "left"), [(3, 3), (4, 0)])
+def test_a_folder_is_emptied_only_beyond_the_limit(tmp_path: Path, count: int, left: int) -> None:
+    for number in range(count):
+        tmp_path.joinpath(f"kernel{number}").touch()
+
+    prune(str(tmp_path), 3)
+
+    assert tmp_path.is_dir()
+    assert len(list(tmp_path.iterdir())) == left
+
+
+def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+    prune(str(tmp_path / "compiled"), 0)
+
+    assert list(tmp_path.iterdir()) == []
