@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +11,12 @@ from ciguard.campaign.seeding import LIBRARY as MODELLED
 from ciguard.campaign.seeding import seed_sources
 from ciguard.domain import ApiRecord, Intent, PairKind, Tally
 from ciguard.execution import Limits, WorkerSpec
+from ciguard.levels import MODEL_FOLDERS
 from ciguard.oracles import Identity, Law, Subject, laws_of
 from ciguard.targets import EAGER, ForkPolicy, readable_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ciguard.config import Config
     from ciguard.domain import Case, Finding
@@ -201,7 +203,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         adapter=library.adapter,
         device=environment.target.device,
         mode=environment.target.mode if environment.mode else "",
-        variables=environment.variables,
+        variables={**environment.variables, **_folders_of(models)},
         readable=(*environment.readable, *_read_by(models)),
         writable=(*_writable(environment), *(path for one in models for path in one.writable)),
         processes=environment.needs_processes,
@@ -210,6 +212,12 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         if environment.mode
         else limits,
     )
+
+
+def _folders_of(models: Sequence[SeedSource]) -> dict[str, str]:
+    """Return the variable that tells workers where files with weights are."""
+    folders = {name: str(path) for one in models for name, path in one.weights_in.items()}
+    return {MODEL_FOLDERS: json.dumps(folders)} if folders else {}
 
 
 def _read_by(models: Iterable[SeedSource]) -> tuple[Path, ...]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import ArrayValue, Explicit, ModelCase, Outcome, Passed
 from ciguard.execution import Container, Job, Tensor, decode_outputs
 from ciguard.oracles import (
+    Suspicion,
     encode,
     exact_runs,
     is_inexact,
@@ -25,6 +26,7 @@ from ciguard.oracles import (
     judge,
     may_be_inexact,
     suspicion,
+    widely,
 )
 
 if TYPE_CHECKING:
@@ -34,13 +36,15 @@ if TYPE_CHECKING:
     from ciguard.campaign.stream import Executed
     from ciguard.domain import Data, Finding
     from ciguard.execution import Dispatcher, Result
-    from ciguard.oracles import Suspicion
 
 _MOST_UNDER_WAY = 2
 _MOST_WAITING = 64
 """Doubts beyond that are dropped: the models to come raise them again."""
 _MOST_IN_VAIN = 3
 """Times that one kind of layer is looked at alone and shows nothing, before it is left alone."""
+_MOST_SHOWN = 2
+"""Times that one kind of layer shows something alone, before it is known to do so without a look:
+a layer of a seed model is in most mutants."""
 _MOST_FOUND = 6
 """Findings about one kind of layer, check and symptom; more of them say nothing new."""
 _MOST_ELEMENTS = 16384
@@ -65,6 +69,8 @@ class _Search:
     is_explicit: bool = False
     shown: list[Finding] = field(default_factory=list)
     """What the layer alone has shown, while it is run in double precision."""
+    has_told: bool = False
+    """Whether a layer is known that brings it about; what is left is new layers behind it."""
 
 
 class Isolator:
@@ -78,19 +84,29 @@ class Isolator:
         self._under_way: dict[int, _Search] = {}
         self._number = 0
         self._in_vain: Counter[str] = Counter()
+        self._shown: Counter[str] = Counter()
         self._found: Counter[str] = Counter()
+        self._seen: set[str] = set()
+        """Kinds of layers that were looked at alone."""
+        self._met: set[str] = set()
+        """Layers, by class and activation, that were met in any model."""
+        self._wide: deque[tuple[ModelCase, Group]] = deque()
+        """Runs of these alone on numbers far from zero, to be done when there is nothing else."""
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing waits and nothing is under way."""
-        return not self._queue and not self._under_way
+        return not self._queue and not self._wide and not self._under_way
 
     def note(self, executed: Executed, group: Group) -> None:
         """Take the runs of whole models, and keep those on which targets disagree."""
         names = list(executed.outcomes)
         rows = zip(*executed.outcomes.values(), strict=True)
         for case, row in zip(executed.cases, rows, strict=True):
-            if not isinstance(case, ModelCase) or len(self._queue) >= _MOST_WAITING:
+            if not isinstance(case, ModelCase):
+                continue
+            self._meet(case, group)
+            if len(self._queue) >= _MOST_WAITING:
                 continue
             outcomes = dict(zip(names, row, strict=True))
             doubt = suspicion(case, outcomes)
@@ -98,11 +114,25 @@ class Isolator:
                 whole = judge(case, outcomes, group.subject(_MODEL))
                 self._queue.append(_Search(doubt, group, whole, deque(doubt.suspects)))
 
+    def _meet(self, case: ModelCase, group: Group) -> None:
+        """Note the layers that no model had before."""
+        for node in case.graph.nodes:
+            key = f"{node.layer} {node.config.get('activation', '')}"
+            alone = widely(case, node) if node.inputs and key not in self._met else None
+            if alone is not None:
+                self._met.add(key)
+                self._wide.append((alone, group))
+
     def pump(self) -> list[Finding]:
         """Start as many searches as may be under way; return what ended without a layer."""
         findings = []
         while self._queue and len(self._under_way) < _MOST_UNDER_WAY:
             findings += self._go_on(self._queue.popleft())
+        if self._wide and not self._under_way:  # one at a time: mutants matter more
+            case, group = self._wide.popleft()
+            doubt = Suspicion(case=case, suspects=(), samples={})
+            search = _Search(doubt, group, [], deque(), is_explicit=True)
+            self._send(search, case, group.running_eagerly)
         return findings
 
     def _go_on(self, search: _Search) -> list[Finding]:
@@ -110,13 +140,18 @@ class Isolator:
         while search.left:
             name = search.left.popleft()
             case = isolated(search.doubt, name)
-            if self._is_worth_it(case):
+            if self._shown[_kind(case)] >= _MOST_SHOWN:
+                _look_behind(search)
+            elif self._is_worth_it(case, search):
+                self._seen.add(_kind(case))
                 search.suspect, search.is_explicit = name, False
                 self._send(search, case, search.group.running_eagerly)
                 return []
-        return search.told_whole
+        return [] if search.has_told else search.told_whole
 
-    def _is_worth_it(self, case: ModelCase) -> bool:
+    def _is_worth_it(self, case: ModelCase, search: _Search) -> bool:
+        if search.has_told:
+            return _kind(case) not in self._seen
         return self._in_vain[_kind(case)] < _MOST_IN_VAIN
 
     def _send(self, search: _Search, case: ModelCase, targets: tuple[str, ...]) -> None:
@@ -168,7 +203,7 @@ class Isolator:
             self._run(search, exact_runs(case), search.targets)
             return
         if findings:
-            yield from self._told_once(case, findings)
+            yield from self._told(search, case, findings)
             return
         yield from self._look_further(search, case)
 
@@ -181,17 +216,24 @@ class Isolator:
             if not (may_be_inexact(finding) and is_inexact(finding, case, search.outcomes))
         ]
         if left:
-            yield from self._told_once(case, left)
+            yield from self._told(search, case, left)
         else:
             yield from self._look_further(search, case)
 
     def _look_further(self, search: _Search, case: ModelCase) -> Iterator[Finding]:
         """Try the suspect on its very inputs, else the next suspect."""
-        if not search.is_explicit and search.doubt.witness:
+        if not search.is_explicit and search.doubt.witness and not search.has_told:
             whole = replace(search.doubt.case, probe=search.suspect)
             self._send(search, whole, (search.doubt.witness,))
             return
         self._in_vain[_kind(case)] += 1
+        yield from self._go_on(search)
+
+    def _told(self, search: _Search, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
+        """Tell what a layer has shown, and go on."""
+        yield from self._told_once(case, findings)
+        self._shown[_kind(case)] += 1
+        _look_behind(search)
         yield from self._go_on(search)
 
     def _told_once(self, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
@@ -210,7 +252,19 @@ class Isolator:
     def abandon(self) -> None:
         """Forget everything that is not settled."""
         self._queue.clear()
+        self._wide.clear()
         self._under_way.clear()
+
+
+def _look_behind(search: _Search) -> None:
+    """Go on with the layers that a deviating one hides: no sample says anything of them.
+
+    Each new kind of these is looked at once, so that a layer of a seed model, which is in most
+    mutants, does not keep what lies behind it from showing.
+    """
+    if not search.has_told:
+        search.has_told = True
+        search.left += [name for name in search.doubt.hidden if name not in search.left]
 
 
 def _kind(case: ModelCase) -> str:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _LEAST_LAG = 24
 """Batches. Wider than the window of a few workers, so that their number changes no case."""
+_LEAST_LAG_OF_MODELS = 6
+"""The same for batches that take seconds: so many are under way with two workers per target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Lessons:
     def __init__(self, level: Level, *, window: int) -> None:
         self._level = level if isinstance(level, LearningLevel) else None
         self._guided = level if isinstance(level, GuidedLevel) else None
-        self._lag = max(window, _LEAST_LAG)
+        self._lag = max(window, _LEAST_LAG if self._guided is None else _LEAST_LAG_OF_MODELS)
         self._drawn: deque[Lesson] = deque()
         """In the order of the index, not yet put to use."""
         self._unnoted: deque[Lesson] = deque()

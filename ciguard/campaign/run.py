@@ -20,6 +20,7 @@ from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.planned import focus_warning, planned, row_warning
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
+from ciguard.campaign.seeding import check_levels
 from ciguard.campaign.setup import (
     divide_cases,
     documentation_of,
@@ -88,6 +89,7 @@ def run(
     else:
         forget_part(config.out)
     plan, config = planned(config)
+    check_levels(config)
     memory = load_memory(config, store=store, intends=intends)
     yield RunStarted(
         targets=(*config.base, *config.targets),

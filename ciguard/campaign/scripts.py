@@ -22,7 +22,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
 from ciguard.oracles import is_measured
-from ciguard.targets import EAGER, LIBRARIES, Active, parse_target
+from ciguard.targets import EAGER, LIBRARIES, Active, backend_choice, libraries_of, parse_target
 from ciguard.triage import EnvironmentHint, measures_alike, script
 
 if TYPE_CHECKING:
@@ -138,7 +138,13 @@ def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
     packages = tuple(str(p) for p in target.packages if not isinstance(p, Active))
     return EnvironmentHint(
         install=packages or (f"{library.distributions[0]}=={version}",),
-        variables=tuple({**library.environment, **dict(target.variables)}.items()),
+        variables=tuple(
+            {
+                **library.environment,
+                **backend_choice(libraries_of(target) or (library,)),
+                **dict(target.variables),
+            }.items()
+        ),
         device=target.device,
         mode=target.mode,
         module=library.module,

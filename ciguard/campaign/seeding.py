@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Event, Warned
-from ciguard.errors import ConfigurationError, SeedModelError
-from ciguard.levels import parse_source, read_seed_model, shipped_scripts
-from ciguard.targets import cache_folder
+from ciguard.domain import Event, Warned, visible
+from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
+from ciguard.levels import LEVELS, parse_source, read_seed_model, shipped_scripts
+from ciguard.targets import cache_folder, libraries_of, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -19,9 +20,40 @@ if TYPE_CHECKING:
     from ciguard.levels import SeedModel, SeedSource
 
 LEVEL = "model"
+_KIND = "level"
+_WHAT = "seed model"
+_WILDCARD = frozenset("*?[")
 _DOWNLOADED = "pretrained:"
 LIBRARY = "keras"
 """The one library whose graphs of layers run on several others."""
+
+
+def check_levels(config: Config) -> None:
+    """Refuse levels that do not exist, or cannot run, before anything is built.
+
+    Raises:
+        UnknownNameError: if there is no such level or seed model.
+        ConfigurationError: if models are to be tested without Keras, or a file is missing.
+        TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
+    """
+    known = {*LEVELS.items(), LEVEL}
+    for level in config.levels:
+        if level not in known:
+            raise UnknownNameError(_KIND, visible(level), known=sorted(known))
+    if LEVEL not in config.levels:
+        return
+    libraries = {
+        library.name
+        for text in (*config.base, *config.targets)
+        for library in libraries_of(parse_target(text))
+    }
+    if LIBRARY not in libraries:
+        msg = (
+            f"levels: {LEVEL!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
+            f"there are only {', '.join(sorted(libraries))}."
+        )
+        raise ConfigurationError(msg)
+    seed_sources(config)
 
 
 def seed_sources(config: Config) -> tuple[SeedSource, ...]:
@@ -33,12 +65,22 @@ def seed_sources(config: Config) -> tuple[SeedSource, ...]:
     """
     if LEVEL not in config.levels:
         return ()
-    names = config.models or tuple(shipped_scripts())
+    names = [name for text in config.models for name in _matches(text)]
     width, keep = config.model_width / 100, cache_folder() / "models"
     if any(name.startswith(_DOWNLOADED) for name in names):
         keep.mkdir(parents=True, exist_ok=True)  # workers may write to what is there
     here = Path.cwd()
     return tuple(parse_source(name, width=width, base=here, keep=keep) for name in names)
+
+
+def _matches(text: str) -> list[str]:
+    """Return the shipped models that a glob names; a text without wildcards stands for itself."""
+    if not _WILDCARD.intersection(text):
+        return [text]
+    found = [name for name in shipped_scripts() if fnmatchcase(name, text)]
+    if not found:
+        raise UnknownNameError(_WHAT, visible(text), known=shipped_scripts())
+    return found
 
 
 def seed_models(

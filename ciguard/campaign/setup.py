@@ -28,7 +28,7 @@ from ciguard.domain import (
     shortened,
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels import LEVELS, LearningLevel, ModelLevel, focused, select
+from ciguard.levels import LEVELS, LearningLevel, ModelLevel, focused, select, select_layers
 from ciguard.oracles import amplification, documentation_findings
 from ciguard.targets import EAGER
 
@@ -179,24 +179,18 @@ def model_streams(
     A shard mutates seed models of its own, or all, where there are fewer of them than shards.
 
     Raises:
-        ConfigurationError: if no target is one of Keras, or no seed model can be described.
+        ConfigurationError: if no seed model can be described.
         WorkerStartError: if the server of the target that describes them is gone.
     """
     if MODELS not in config.levels:
         return []
     group = groups.get(MODELLED)
-    if group is None:
-        msg = (
-            f"levels: {MODELS!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
-            f"there are only {', '.join(groups)}."
-        )
-        raise ConfigurationError(msg)
-    if not group.running_eagerly:
+    if group is None or not group.running_eagerly:
         return []
     models = yield from seed_models(group, config, dispatcher)
     shard = config.shard
     own = models[shard.index - 1 :: shard.of] or models
-    chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
+    chosen = select_layers(group.records(), config.api, config.exclude)
     seed = config.seed if shard.is_all else config.seed * shard.of + shard.index
     level = ModelLevel(chosen, seed, models=own, amplification=amplification)
     names = "\n".join(model.name for model in own)

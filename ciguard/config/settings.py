@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 DEFAULT_TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.12.0", "tensorflow-cpu==2.21.0")
 
+SMALL_MODELS = ("lenet5-*", "lstm-*", "alexnet-cifar10")
+
 TAGS = (
     "files",
     "network",
@@ -117,11 +119,12 @@ class Config:
         metadata=_described(texts("GLOB"), "Glob over API names that are left out."),
     )
     models: tuple[str, ...] = field(
-        default=(),
+        default=SMALL_MODELS,
         metadata=_described(
-            texts("MODEL"),
-            "Seed model of level model: a name such as lenet5-mnist, file.keras, file.py:function "
-            "or pretrained:ResNet50. Nothing stands for all that come with ciguard.",
+            texts("MODEL", required=True),
+            "Seed model of level model: a glob over the names of those that come with ciguard, "
+            "file.keras, file.py:function or pretrained:ResNet50. The default are the small ones; "
+            "deep ones take minutes on backends that compile.",
             flag="--model",
         ),
     )

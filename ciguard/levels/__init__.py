@@ -23,10 +23,11 @@ from ciguard.levels.model.inconsistency import (
 )
 from ciguard.levels.model.lessons import ModelLesson
 from ciguard.levels.model.level import ModelLevel
+from ciguard.levels.model.seed_sources import FOLDERS as MODEL_FOLDERS
 from ciguard.levels.model.seed_sources import Source as SeedSource
 from ciguard.levels.model.seed_sources import parse_source, shipped_scripts
 from ciguard.levels.model.seeds import SeedModel, read_seed_model
-from ciguard.levels.selection import LEFT_OUT, select
+from ciguard.levels.selection import LEFT_OUT, select, select_layers
 
 LEVELS.register("api", ApiLevel)
 
@@ -34,6 +35,7 @@ __all__ = [
     "EPSILON",
     "LEFT_OUT",
     "LEVELS",
+    "MODEL_FOLDERS",
     "ApiLevel",
     "Batch",
     "GuidedLevel",
@@ -53,6 +55,7 @@ __all__ = [
     "parse_source",
     "read_seed_model",
     "select",
+    "select_layers",
     "shipped_scripts",
     "unmatched",
 ]

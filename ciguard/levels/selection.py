@@ -55,6 +55,29 @@ def select(
     )
 
 
+def select_layers(
+    records: Iterable[ApiRecord], include: Collection[str] = ("*",), exclude: Collection[str] = ()
+) -> tuple[ApiRecord, ...]:
+    """Return the records of what mutants are made of, in their order.
+
+    Unlike calls, layers are known by all their names (`MaxPooling2D` is `MaxPool2D`, whichever the
+    catalogue has), and tags are no reason to leave one out: a layer that is given another layer is
+    tagged as one that calls back, but in a graph that is data.
+
+    Args:
+        records: the catalogue.
+        include: globs over names; one must match.
+        exclude: globs over names; none may match.
+    """
+    wanted, unwanted = _matcher(include), _matcher(exclude)
+    return tuple(
+        record
+        for record in records
+        if any(map(wanted.match, (record.api, *record.aliases)))
+        and not any(map(unwanted.match, (record.api, *record.aliases)))
+    )
+
+
 def _matcher(globs: Collection[str]) -> re.Pattern[str]:
     # No glob at all matches nothing: `$^` is never true of a name.
     return re.compile("|".join(map(translate, globs)) or r"$^")

@@ -59,6 +59,7 @@ from ciguard.oracles.relations import (
 )
 from ciguard.oracles.suspicion import Suspicion, isolated, suspicion
 from ciguard.oracles.tolerance import Inputs, relative_tolerance
+from ciguard.oracles.wide import widely
 
 __all__ = [
     "HANG",
@@ -127,5 +128,6 @@ __all__ = [
     "steady_growth",
     "suspicion",
     "tensors_of",
+    "widely",
     "with_tensors",
 ]

@@ -35,6 +35,7 @@ from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_ou
 from ciguard.execution.worker.fills import elements
 from ciguard.oracles.comparison import number
 from ciguard.oracles.differential import differs, inputs_in
+from ciguard.oracles.layer_runs import changed_by_saving
 from ciguard.oracles.relations import RELATIONS, observed_in
 from ciguard.oracles.tolerance import epsilon_of
 
@@ -188,6 +189,8 @@ def _shows(finding: Finding, inputs: Inputs) -> bool:
 
 def _breaks(outcome: Outcome, finding: Finding, inputs: Inputs) -> bool:
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+    if isinstance(finding.case, ModelCase):
+        return output is not None and changed_by_saving(output, inputs) is not None
     observed = observed_in(output, inputs) if output is not None else None
     relation = RELATIONS.get(finding.case.relation)
     return observed is not None and relation.broken(observed) is not None

@@ -97,7 +97,13 @@ def _is_meaningful(difference: Difference, case: ModelCase, subject: Subject) ->
         return False
     if not case.is_one_layer:
         return difference.kind in _OF_ENDS
-    return difference.kind not in _COMPUTED or not subject.tags & UNSTABLE_TAGS
+    return difference.kind not in _COMPUTED or not _is_unstable(case, subject)
+
+
+def _is_unstable(case: ModelCase, subject: Subject) -> bool:
+    """Tell whether the values of a layer may differ by right: what is random is so in training."""
+    tags = UNSTABLE_TAGS if case.training else UNSTABLE_TAGS - {"random"}
+    return bool(subject.tags & tags)
 
 
 def _finding(
@@ -141,10 +147,10 @@ def _of_saving(
     broken: dict[str, Difference] = {}
     for name, outcome in outcomes.items():
         output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
-        difference = _changed_by_saving(output, inputs) if output is not None else None
+        difference = changed_by_saving(output, inputs) if output is not None else None
         if difference is not None and difference.kind not in {"aliasing", "mutation"}:
             broken[name] = difference
-    if not broken or subject.tags & UNSTABLE_TAGS:
+    if not broken or _is_unstable(case, subject):
         return []
     first = next(iter(broken.values()))
     return [
@@ -168,7 +174,8 @@ def _of_saving(
     ]
 
 
-def _changed_by_saving(output: Output, inputs: Inputs) -> Difference | None:
+def changed_by_saving(output: Output, inputs: Inputs) -> Difference | None:
+    """Return how the outputs after saving and loading differ from those before, if they do."""
     match output:
         case Container(keys=("before", "after"), items=(before, after)):
             return compare_outputs(before, after, inputs)

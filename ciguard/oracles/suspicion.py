@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import (
     INPUT,
@@ -20,23 +18,24 @@ from ciguard.domain import (
     ArrayValue,
     Check,
     Constant,
+    Exhausted,
     LayerGraph,
     LayerNode,
     Passed,
     Rejected,
+    Sample,
     Stage,
     Uniform,
 )
-from ciguard.execution import Container, Scalar, Tensor, decode_outputs
-from ciguard.levels import EPSILON, change_rates, layer_deviation
+from ciguard.execution import Container, decode_outputs
+from ciguard.levels import EPSILON, change_rates
 from ciguard.oracles.comparison import compare_outputs
 from ciguard.oracles.differential import inputs_in
+from ciguard.oracles.layer_samples import LayerSample, deviation, layer_samples, part
 from ciguard.oracles.voting import elected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from ciguard.domain import Data, ModelCase, Outcome
     from ciguard.execution import Output
@@ -49,28 +48,6 @@ _NAMED = re.compile(r"\A(?:.{0,60}?: )?layer '([A-Za-z0-9_.\-/>]{1,200})': ")
 """How a worker begins the message of what a layer raised."""
 
 
-@dataclass(frozen=True, slots=True)
-class LayerSample:
-    """What one target tells of one layer's output."""
-
-    elements: NDArray[Any]
-    """At most some dozens, evenly spaced over the output."""
-    special: tuple[int, int]
-    """How many elements are NaN, and how many infinite."""
-
-    @property
-    def low(self) -> float:
-        """Least finite element; 0 if there is none."""
-        finite = self.elements[np.isfinite(self.elements)]
-        return float(finite.min()) if finite.size else 0.0
-
-    @property
-    def high(self) -> float:
-        """Greatest finite element; 0 if there is none."""
-        finite = self.elements[np.isfinite(self.elements)]
-        return float(finite.max()) if finite.size else 0.0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspicion:
     """A model on which targets disagree."""
@@ -79,6 +56,8 @@ class Suspicion:
     """The run of the whole model."""
     suspects: tuple[str, ...]
     """Names of its layers, in the order in which they are to be looked at."""
+    hidden: tuple[str, ...] = ()
+    """Layers that take what deviates already: what they make of it tells nothing of them."""
     deviations: tuple[tuple[str, float], ...] = ()
     """R_a of every layer, in the order of the graph, between the two targets that differ most."""
     samples: Mapping[str, LayerSample]
@@ -94,45 +73,44 @@ def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> Suspicion | N
         case: the run of a whole model.
         outcomes: by target.
     """
+    tried = {name: outcome for name, outcome in outcomes.items() if _was_tried(outcome)}
     outputs = {
         name: output
-        for name, outcome in outcomes.items()
+        for name, outcome in tried.items()
         if isinstance(outcome, Passed) and (output := decode_outputs(outcome.encoded)) is not None
     }
+    if not tried:
+        return None
     samples = {name: layer_samples(output) for name, output in outputs.items()}
     witness = _elected(case, outputs) if outputs else ""
     known = samples.get(witness, {})
-    if len(outputs) < len(outcomes):
-        suspects = _of_ends(case, outcomes)
-        if not suspects:
-            return None
-        return Suspicion(case=case, suspects=suspects, samples=known, witness=witness)
-    if case.check is not Check.PREDICT:
-        agrees = _agrees_on_training if case.check is Check.TRAIN else _agrees_on_saving
-        if agrees(case, outputs):
-            return None
-        suspects = _layers(case, is_reversed=True)
-        return Suspicion(case=case, suspects=suspects, samples=known, witness=witness)
-    deviations, suspects = _deviating_layers(case, samples, witness)
+    deltas = _deltas(samples, witness) if witness else {}
+    deviations: tuple[tuple[str, float], ...] = ()
+    if len(outputs) < len(tried):
+        suspects = _of_ends(case, tried)
+    elif case.check is Check.PREDICT:
+        deviations, suspects = _deviating_layers(case, deltas, known)
+    else:
+        suspects = _of_other_checks(case, outputs)
     if not suspects:
         return None
     return Suspicion(
-        case=case, suspects=suspects, deviations=deviations, samples=known, witness=witness
+        case=case,
+        suspects=suspects,
+        hidden=_hidden(case, deltas, known, suspects) if deviations else (),
+        deviations=deviations,
+        samples=known,
+        witness=witness,
     )
 
 
-def layer_samples(output: Output) -> dict[str, LayerSample]:
-    """Return what a run tells of each layer, by name; nothing if it tells nothing of layers."""
-    found = _part(output, "layers")
-    if not isinstance(found, Container):
-        return {}
-    samples = {}
-    for name, item in zip(found.keys, found.items, strict=False):
-        sample = _part(item, "sample")
-        if isinstance(sample, Tensor):
-            counts = (_count(_part(item, "nan")), _count(_part(item, "inf")))
-            samples[name] = LayerSample(sample.elements.astype(np.float64), counts)
-    return samples
+def _of_other_checks(case: ModelCase, outputs: Mapping[str, Output]) -> tuple[str, ...]:
+    """Return the suspects of a training step, or of a model that was saved."""
+    if case.check is Check.SAVE:
+        return () if _agrees_on_saving(case, outputs) else _layers(case, is_reversed=True)
+    if _agrees_on_training(case, outputs):
+        return ()
+    return _nearest_first(case, outputs, _layers(case, is_reversed=True))
 
 
 def isolated(doubt: Suspicion, name: str, data: Sequence[Data] = ()) -> ModelCase:
@@ -149,14 +127,19 @@ def isolated(doubt: Suspicion, name: str, data: Sequence[Data] = ()) -> ModelCas
     sources = [graph.node(source) for source in node.inputs]
     rows = _rows_of(doubt.case)
     given = tuple(data) or tuple(_like(doubt, source, rows) for source in sources)
+    # One tensor that is given twice stays one: its gradient is the sum, however that is shared out.
+    known = {source.name: value for source, value in zip(sources, given, strict=True)}
+    names = {source: f"x{place}" for place, source in enumerate(known)}
     inputs = tuple(
-        LayerNode(name=f"x{place}", layer=INPUT, shape=value.shape[1:], dtype=source.dtype)
-        for place, (source, value) in enumerate(zip(sources, given, strict=True))
+        LayerNode(
+            name=names[source], layer=INPUT, shape=value.shape[1:], dtype=graph.node(source).dtype
+        )
+        for source, value in known.items()
     )
     layer = replace(
         owner,
         name=ONE_LAYER,
-        inputs=tuple(one.name for one in inputs),
+        inputs=tuple(names[source.name] for source in sources),
         as_list=node.as_list,
         shape=node.shape,
         shares="",
@@ -166,35 +149,32 @@ def isolated(doubt: Suspicion, name: str, data: Sequence[Data] = ()) -> ModelCas
         doubt.case,
         api=node.layer,
         graph=LayerGraph(nodes=(*inputs, layer), outputs=(ONE_LAYER,)),
-        data=given,
+        data=tuple(known.values()),
         truth=_target(rows, node),
         origin=replace(doubt.case.origin, deviations=doubt.deviations, suspect=name),
     )
 
 
-def deviation(one: LayerSample, other: LayerSample) -> float:
-    """Return Δ of a layer between two targets: the mean absolute difference (LEMON, formula 4).
-
-    Infinite where one of them holds NaN or infinities in other places, or is of another size.
-    """
-    if one.elements.shape != other.elements.shape or one.special != other.special:
-        return float("inf")
-    return layer_deviation(one.elements, other.elements)
+_Deltas: TypeAlias = "dict[str, dict[str, float]]"
+"""Δ of every layer, by target, against the elected one."""
 
 
-def _deviating_layers(
-    case: ModelCase, samples: Mapping[str, Mapping[str, LayerSample]], witness: str
-) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
-    """Return R_a of every layer against the target that differs most, and the suspects."""
+def _deltas(samples: Mapping[str, Mapping[str, LayerSample]], witness: str) -> _Deltas:
     reference = samples[witness]
-    sources = {node.name: node.inputs for node in case.graph.nodes}
-    deltas = {
+    return {
         target: {
             name: deviation(reference[name], other[name]) for name in reference if name in other
         }
         for target, other in samples.items()
         if target != witness
     }
+
+
+def _deviating_layers(
+    case: ModelCase, deltas: _Deltas, reference: Mapping[str, LayerSample]
+) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
+    """Return R_a of every layer against the target that differs most, and the suspects."""
+    sources = {node.name: node.inputs for node in case.graph.nodes}
     found: dict[str, float] = {}
     shown: tuple[tuple[str, float], ...] = ()
     for by_layer in deltas.values():
@@ -202,7 +182,7 @@ def _deviating_layers(
         suspects = {
             name: rates[name]
             for name, delta in by_layer.items()
-            if delta > _LEAST_DEVIATION * _scale(reference[name]) and rates.get(name, 0.0) > 1.0
+            if _is_beyond_rounding(delta, reference[name]) and rates.get(name, 0.0) > 1.0
         }
         if suspects and max(suspects.values()) > max(found.values(), default=0.0):
             shown = tuple(
@@ -214,6 +194,27 @@ def _deviating_layers(
     return shown, tuple(ranked[:_MOST_SUSPECTS])
 
 
+def _hidden(
+    case: ModelCase,
+    deltas: _Deltas,
+    reference: Mapping[str, LayerSample],
+    suspects: tuple[str, ...],
+) -> tuple[str, ...]:
+    """Return one layer of each kind that is no suspect and takes what deviates already."""
+    deviating = {
+        name
+        for by_layer in deltas.values()
+        for name, delta in by_layer.items()
+        if _is_beyond_rounding(delta, reference[name])
+    }
+    behind = {node.name for node in case.graph.nodes if deviating.intersection(node.inputs)}
+    return tuple(name for name in _layers(case) if name in behind and name not in suspects)
+
+
+def _is_beyond_rounding(delta: float, reference: LayerSample) -> bool:
+    return delta > _LEAST_DEVIATION * _scale(reference)
+
+
 def _scale(sample: LayerSample) -> float:
     return max(abs(sample.low), abs(sample.high), EPSILON)
 
@@ -223,22 +224,63 @@ def _elected(case: ModelCase, outputs: Mapping[str, Output]) -> str:
     return elected(outputs, lambda one, other: compare_outputs(one, other, inputs) is None)
 
 
+def _was_tried(outcome: Outcome) -> bool:
+    """Tell whether a run says something: not of a target that lacks a layer, or the memory."""
+    is_unable = isinstance(outcome, Rejected) and outcome.stage is not Stage.CALL
+    return not is_unable and not isinstance(outcome, Exhausted)
+
+
 def _of_ends(case: ModelCase, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
-    """Return the suspects where targets end differently; none if all refuse, or none could try."""
-    tried = [
-        o for o in outcomes.values() if not (isinstance(o, Rejected) and o.stage is not Stage.CALL)
-    ]
-    if all(isinstance(outcome, Passed) for outcome in tried):
-        return ()
-    if all(isinstance(outcome, Rejected) for outcome in tried):
+    """Return the suspects where not every target got to the end; none if all refuse."""
+    if all(isinstance(outcome, Rejected) for outcome in outcomes.values()):
         return ()
     names = {node.name for node in case.graph.nodes if node.layer != INPUT}
     told = [
         found[1]
-        for outcome in tried
+        for outcome in outcomes.values()
         if (found := _NAMED.match(getattr(outcome, "message", ""))) and found[1] in names
     ]
-    return tuple(dict.fromkeys(told)) or _layers(case)
+    # What a layer is given may be the fault of those before it: the nearest come next.
+    before = [name for name in _layers(case, is_reversed=True) if _is_before(case, name, told)]
+    return tuple(dict.fromkeys([*told, *before])) or _layers(case)
+
+
+def _is_before(case: ModelCase, name: str, told: Sequence[str]) -> bool:
+    order = [node.name for node in case.graph.nodes]
+    return bool(told) and order.index(name) < max(map(order.index, told))
+
+
+def _nearest_first(
+    case: ModelCase, outputs: Mapping[str, Output], suspects: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Put those first that stand where gradients, on their way back, begin to differ.
+
+    Args:
+        case: a training step on which targets disagree.
+        outputs: of the targets.
+        suspects: in the order in which gradients reach them.
+    """
+    inputs = inputs_in(case)
+    first, *others = (_gradients(output) for output in outputs.values())
+    differing = {
+        key.partition("/")[0]
+        for key, gradient in first.items()
+        for other in others
+        if key not in other or compare_outputs(gradient, other[key], inputs) is not None
+    }
+    agreeing = {key.partition("/")[0] for key in first} - differing
+    places = [place for place, name in enumerate(suspects) if name in differing]
+    if not places:
+        return suspects
+    # The last layer on the way whose own gradients are right may hand on a wrong one.
+    right = [place for place, name in enumerate(suspects[: places[0]]) if name in agreeing]
+    start = right[-1] if right else 0
+    return suspects[start:] + suspects[:start]
+
+
+def _gradients(output: Output) -> dict[str, Output]:
+    found = part(output, "gradients")
+    return dict(zip(found.keys, found.items, strict=False)) if isinstance(found, Container) else {}
 
 
 def _layers(case: ModelCase, *, is_reversed: bool = False) -> tuple[str, ...]:
@@ -260,22 +302,11 @@ def _agrees_on_training(case: ModelCase, outputs: Mapping[str, Output]) -> bool:
 
 def _agrees_on_saving(case: ModelCase, outputs: Mapping[str, Output]) -> bool:
     inputs = inputs_in(case)
-    pairs = [(_part(out, "before"), _part(out, "after")) for out in outputs.values()]
+    pairs = [(part(out, "before"), part(out, "after")) for out in outputs.values()]
     return all(
         before is None or after is None or compare_outputs(before, after, inputs) is None
         for before, after in pairs
     )
-
-
-def _part(output: Output, key: str) -> Output | None:
-    if isinstance(output, Container) and key in output.keys:
-        return output.items[output.keys.index(key)]
-    return None
-
-
-def _count(output: Output | None) -> int:
-    is_number = isinstance(output, Scalar) and output.text.isdigit()
-    return int(output.text) if is_number and isinstance(output, Scalar) else 0
 
 
 def _rows_of(case: ModelCase) -> int:
@@ -285,6 +316,8 @@ def _rows_of(case: ModelCase) -> int:
 def _like(doubt: Suspicion, source: LayerNode, rows: int) -> Data:
     """Return numbers of the shape and range that one input of a layer had."""
     for node, data in zip(doubt.case.graph.inputs, doubt.case.data, strict=True):
+        if node.name == source.name and isinstance(data, Sample):
+            return ArrayValue(source.dtype, data.shape, Uniform(data.seed % 65536, 0.0, 1.0))
         if node.name == source.name:
             return data
     sample = doubt.samples.get(source.name)

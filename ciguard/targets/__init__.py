@@ -6,7 +6,7 @@ runs inside the target and is imported from there only.
 
 from ciguard.targets.children import child
 from ciguard.targets.description import description_version
-from ciguard.targets.environment import Environment, readable_paths
+from ciguard.targets.environment import Environment, backend_choice, readable_paths
 from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library, Mode
 from ciguard.targets.provision import provision, provision_all
 from ciguard.targets.releases import at_version, newest_release, released_versions
@@ -43,6 +43,7 @@ __all__ = [
     "Target",
     "Wheel",
     "at_version",
+    "backend_choice",
     "cache_folder",
     "child",
     "description_version",

@@ -78,14 +78,21 @@ def worker_variables(
             variables |= library.cpu_environment
     if target.device == CPU:
         variables["CUDA_VISIBLE_DEVICES"] = ""
-    under_test, *others = libraries
-    if under_test.backend_variable:
-        backends = [other.name for other in others if other.name in under_test.backends]
-        if backends:
-            variables[under_test.backend_variable] = backends[0]
+    variables |= backend_choice(libraries)
     if cache is not None:
-        variables[under_test.cache_variable] = os.fspath(cache)
+        variables[libraries[0].cache_variable] = os.fspath(cache)
     return variables | dict(target.variables)
+
+
+def backend_choice(libraries: tuple[Library, ...]) -> dict[str, str]:
+    """Return the variable that selects the backend, if the library has several.
+
+    Args:
+        libraries: the library under test, then its backends.
+    """
+    under_test, *others = libraries
+    backends = [other.name for other in others if other.name in under_test.backends]
+    return {under_test.backend_variable: backends[0]} if backends else {}
 
 
 def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:

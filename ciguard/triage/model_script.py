@@ -32,9 +32,18 @@ _WEIGH = '''
 def weigh(layer, name, recipe):
     """Give a layer the weights of the run."""
     described = [(w.name, tuple(w.shape), str(w.dtype)) for w in layer.weights]
-    for weight, array in zip(layer.weights, arrays(name, recipe, described)):
+    stored = stored_in(**recipe) if "file" in recipe else None
+    for weight, array in zip(layer.weights, arrays(name, recipe, described, stored=stored)):
         if array is not None:
             weight.assign(array)
+'''
+_STORED = '''
+def stored_in(file, stored, **_):
+    """Return the weights of a layer in the model that the run began with."""
+    found = keras.saving.load_model(file, compile=False)
+    for name in stored.split("/"):
+        found = found.get_layer(name)
+    return found.get_weights()
 '''
 _WEIGH_PLAINLY = '''
 def weigh(layer):
@@ -44,6 +53,12 @@ def weigh(layer):
             low = 0.5 if weight.name.endswith({positive}) else -0.5
             numbers = np.linspace(low, low + 1.0, math.prod(weight.shape), dtype="float32")
             weight.assign(numbers.reshape(weight.shape))
+'''
+_ELEMENTS = '''
+def elements(fill, dtype, shape):
+    """Return evenly distributed numbers."""
+    _, seed, low, high = fill
+    return (unit(seed, shape[0]) * (high - low) + low).astype(dtype)
 '''
 _CALL = '''
 def call(layer, *inputs):
@@ -97,7 +112,8 @@ def loss_and_gradients(inputs, truth):
 def sampled(gradient, source):
     """Return a gradient's elements, of a large one evenly spaced ones."""
     if gradient is None:
-        gradient = keras.ops.zeros(tuple(source.shape), dtype=str(source.dtype))
+        dtype = keras.backend.standardize_dtype(source.dtype)
+        gradient = keras.ops.zeros(tuple(source.shape), dtype=dtype)
     flat = keras.ops.convert_to_numpy(gradient).ravel()
     return flat[:: max(1, flat.size // MOST)][:MOST]
 '''
@@ -177,8 +193,11 @@ def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
         yield _WEIGH_PLAINLY.strip().format(positive=POSITIVE)
     else:
         yield _body_of(arrays, source)
+        yield _STORED.strip()
         yield _WEIGH.strip()
     if any(isinstance(data, Sample) for data in case.data):
+        source.needs_unit = True
+        yield _ELEMENTS.strip()
         yield _body_of(sample, source)
     source.standard.add("inspect")
     yield _CALL.strip().format(training=case.training)
@@ -191,12 +210,15 @@ def _is_plain(case: ModelCase) -> bool:
 
 
 def _body_of(function: Callable[..., object], source: Source) -> str:
-    """Return a module's text without its documentation and imports, which `source` takes."""
+    """Return a module's text without its documentation and imports, which `source` takes.
+
+    What it imports of ciguard has to be among the definitions too.
+    """
     text = inspect.getsource(sys.modules[function.__module__])
     head, _, body = text.partition("import numpy as np\n")
     for name in re.findall(r"^import (\w+)$", head, re.MULTILINE):
         source.standard.add(name)
-    body = re.sub(r"  # noqa:.*", "", body)
+    body = re.sub(r"  # noqa:.*|^from ciguard\..*\n", "", body, flags=re.MULTILINE)
     return f"from typing import Any, Callable, Mapping, Sequence\n\n{body.strip()}"
 
 

@@ -173,6 +173,13 @@ CASES: dict[str, ModelCase] = {
     "wide gradients": case(*RESIDUAL, check=Check.TRAIN, dtype="float64"),
     "after a wide one": case(*RESIDUAL),
     "training": case(*RESIDUAL, check=Check.TRAIN, training=True),
+    "independent of its input": case(
+        node("in", INPUT, shape=(4,)),
+        node("bin", "Discretization", "in", config={"bin_boundaries": [0.0]}, dtype="int32"),
+        node("table", "Embedding", "bin", config={"input_dim": 2, "output_dim": 3}),
+        check=Check.TRAIN,
+        truth=(2, 4, 3),
+    ),
     "nudged": case(*RESIDUAL, nudge=1),
     "probed": case(*RESIDUAL, probe="sum"),
     "large": case(node("in", INPUT, shape=(60, 80, 20)), node("same", "ReLU", "in")),
@@ -329,6 +336,7 @@ def text_of(output: Output) -> str:
     [
         *(f"{graph} {check}" for graph in GRAPHS for check in Check),
         *("two outputs", "a hundred layers", "training", "nudged", "probed", "after a wide one"),
+        "independent of its input",
     ],
 )
 def test_three_backends_compute_the_same(answers: dict[str, Answers], name: str) -> None:

@@ -105,9 +105,9 @@ def _initial(layer: str, name: str, shape: tuple[int, ...], random: Any) -> Any:
         # al., Delving Deep into Rectifiers, 2015, section 2.2); a recurrent sum gets half of it.
         gain = 1.0 if name.startswith("recurrent") or _is_recurrent(layer) else 2.0
         most = math.sqrt(3.0 * gain / max(1, _fan_in(layer, name, shape)))
-        return _uniform(random, shape, -most, most)
+        return _between(random, shape, -most, most)
     low, high = next((limits for end, limits in _RANGES.items() if name.endswith(end)), (-0.1, 0.1))
-    return _uniform(random, shape, low, high)
+    return _between(random, shape, low, high)
 
 
 def _plain(name: str, shape: tuple[int, ...]) -> Any:
@@ -116,7 +116,7 @@ def _plain(name: str, shape: tuple[int, ...]) -> Any:
     return np.linspace(low, low + 1.0, math.prod(shape), dtype=np.float32).reshape(shape)
 
 
-def _uniform(random: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
+def _between(random: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
     made = np.empty(math.prod(shape), dtype=np.float32)
     for start in range(0, made.size, _AT_ONCE):
         part = made[start : start + _AT_ONCE]

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ciguard.domain import LayerGraph
 
 POOL = 50
-"""Models that are mutated at a time, as in LEMON's released material; seeds among them."""
+"""Models that are mutated at a time, of one seed model, as in LEMON's released material; the seed
+among them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,20 +45,42 @@ class Parent:
 
 @dataclass(slots=True)
 class Roulette:
-    """The pool of models; each is chosen with a probability by its score (formula 7)."""
+    """The pools of models; each is chosen with a probability by its score (formula 7).
+
+    Every seed model has a pool of its own, and all pools are equally probable, as LEMON mutates one
+    seed at a time: where targets disagree on a layer of one seed, all its mutants join, and would
+    leave the others hardly a turn.
+    """
 
     pool: dict[str, Parent] = field(default_factory=dict)
+    """By name, of all seeds."""
     size: int = POOL
+    """Of the pool of one seed."""
 
     def probabilities(self) -> dict[str, float]:
         """Return how probable each model's choice is."""
-        total = sum(parent.score for parent in self.pool.values())
-        return {name: parent.score / total for name, parent in self.pool.items()}
+        return self._shares({name: parent.score for name, parent in self.pool.items()})
 
-    def choose(self, rng: random.Random) -> Parent:
-        """Return a model; nothing is counted yet, see `count`."""
-        scores = [parent.score for parent in self.pool.values()]
-        return rng.choices(list(self.pool.values()), scores)[0]
+    def _shares(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """Return the probabilities of models with these scores, as much for each seed."""
+        totals: dict[str, float] = {}
+        for name, score in scores.items():
+            seed = self.pool[name].seed
+            totals[seed] = totals.get(seed, 0.0) + score
+        return {
+            name: score / totals[self.pool[name].seed] / len(totals)
+            for name, score in scores.items()
+        }
+
+    def choose(self, rng: random.Random, *, is_guided: bool = True) -> Parent:
+        """Return a model; nothing is counted yet, see `count`.
+
+        Args:
+            rng: draws it.
+            is_guided: False to draw uniformly from a seed's pool.
+        """
+        shares = self.probabilities() if is_guided else self._shares(dict.fromkeys(self.pool, 1.0))
+        return self.pool[rng.choices(list(shares), list(shares.values()))[0]]
 
     def count(self, name: str) -> None:
         """Note that a model was chosen; one that has left the pool needs no count."""
@@ -65,13 +88,14 @@ class Roulette:
             self.pool[name].chosen += 1
 
     def join(self, parent: Parent) -> None:
-        """Take a model into the pool; if it is full, the mutant that was chosen most often goes.
+        """Take a model into its seed's pool; if that is full, the most chosen mutant goes.
 
         Seeds stay: what is mutated must not drift away from real models for good.
         """
         self.pool[parent.name] = parent
-        mutants = [p for p in self.pool.values() if p.mutations and p is not parent]
-        if len(self.pool) > self.size and mutants:
+        alike = [p for p in self.pool.values() if p.seed == parent.seed]
+        mutants = [p for p in alike if p.mutations and p is not parent]
+        if len(alike) > self.size and mutants:
             del self.pool[max(mutants, key=lambda p: p.chosen).name]
 
 
@@ -166,20 +190,18 @@ class Guidance:
     roulette: Roulette
     rules: RuleChoice
     is_guided: bool = True
-    """Whether the pool is chosen from by scores; else every model is as probable as any other."""
+    """Whether a pool is chosen from by scores; else all its models are equally probable."""
 
     @classmethod
     def begin(cls, seeds: Mapping[str, LayerGraph], *, is_guided: bool = True) -> Guidance:
         """Return the state before anything was observed."""
         pool = {name: Parent(name=name, seed=name, graph=graph) for name, graph in seeds.items()}
         rules: RuleChoice = MetropolisHastings() if is_guided else UniformChoice()
-        return cls(Roulette(pool, max(POOL, len(pool) + 1)), rules, is_guided)
+        return cls(Roulette(pool), rules, is_guided)
 
     def parent(self, rng: random.Random) -> Parent:
         """Choose a model."""
-        if self.is_guided:
-            return self.roulette.choose(rng)
-        return rng.choice(list(self.roulette.pool.values()))
+        return self.roulette.choose(rng, is_guided=self.is_guided)
 
     def measured(self, seed: str, acc: float) -> None:
         """Note the accumulated inconsistency of a seed model."""

@@ -26,6 +26,8 @@ _SCRIPT = re.compile(r"(?P<path>.+\.py)(?::(?P<function>.*))?")
 _APPLICATION = re.compile(r"(?P<kind>application|pretrained):(?P<name>.*)")
 _BUILD = "build"
 _WHAT = "seed model"
+FOLDERS = "CIGUARD_MODELS"
+"""Variable that tells workers the folders of files with weights, by name; see `keras_stored`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,11 @@ class Script:
         del file
         return False
 
+    @property
+    def weights_in(self) -> Mapping[str, Path]:
+        """Folders of files with weights, by their names in graphs."""
+        return {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
@@ -92,6 +99,12 @@ class Saved:
     def owns(self, file: str) -> bool:
         """Tell whether a graph of this source may read its weights from a file."""
         return file == str(self.path)
+
+    @property
+    def weights_in(self) -> Mapping[str, Path]:
+        """Folders of files with weights, by their names in graphs: as the user wrote them."""
+        written = Path(self.name).parent
+        return {written.name if written.is_absolute() else str(written): self.path.parent}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +135,11 @@ class Application:
     def owns(self, file: str) -> bool:
         """Tell whether a graph of this source may read its weights from a file."""
         return Path(file).parent == self.kept_in
+
+    @property
+    def weights_in(self) -> Mapping[str, Path]:
+        """Folders of files with weights, by their names in graphs."""
+        return {} if self.kept_in is None else {"pretrained": self.kept_in}
 
 
 Source: TypeAlias = Script | Saved | Application

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard.domain import (
@@ -92,8 +93,26 @@ def _seed_model(source: Source, read: Untrusted) -> SeedModel:
         msg = "the shape of its truth is not that of its first output"
         raise ValueError(msg)
     return SeedModel(
-        name=source.name, graph=graph, data=feeds, truth=truth, classes=read.count("classes")
+        name=source.name,
+        graph=_without_paths(graph, source),
+        data=feeds,
+        truth=truth,
+        classes=read.count("classes"),
     )
+
+
+def _without_paths(graph: LayerGraph, source: Source) -> LayerGraph:
+    """Name files with weights as the user does: where they are on this machine is nobody's."""
+    (folder,) = source.weights_in or ("",)
+    nodes = tuple(
+        replace(
+            node, weights=replace(node.weights, file=f"{folder}/{Path(node.weights.file).name}")
+        )
+        if node.weights.file
+        else node
+        for node in graph.nodes
+    )
+    return replace(graph, nodes=nodes)
 
 
 def _check(node: LayerNode, source: Source) -> None:

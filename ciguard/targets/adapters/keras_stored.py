@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from functools import lru_cache
 from typing import Any, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the target
+
+FOLDERS = "CIGUARD_MODELS"
+"""Variable that holds the folders of files with weights, by their names in graphs, as JSON."""
 
 
 def load(keras: Any, nodes: Sequence[Mapping[str, Any]]) -> bool:
@@ -28,11 +32,19 @@ def arrays(keras: Any, recipe: Mapping[str, Any]) -> list[Any]:
         KeyError: if the file has no such layer.
     """
     file, name = recipe["file"], recipe["stored"]
-    found = _weights_of(keras, file, *_state(file))
+    path = _path(file)
+    found = _weights_of(keras, path, *_state(path))
     if name not in found:
         msg = f"no layer {name!r} in {os.path.basename(file)}"
         raise KeyError(msg)
     return found[name]
+
+
+def _path(file: str) -> str:
+    """Return where a file is here. Graphs name its folder as the user does, not where that is."""
+    folder, _, name = file.rpartition("/")
+    folders = json.loads(os.environ.get(FOLDERS, "{}"))
+    return os.path.join(folders.get(folder, folder), name)
 
 
 def _state(file: str) -> tuple[int, int]:

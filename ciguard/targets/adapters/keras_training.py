@@ -61,7 +61,8 @@ def step(network: Network, truth: Any) -> Any:
 
 def _described(network: Network, gradient: Any, source: Any, most: int) -> dict[str, Any]:
     if gradient is None:
-        gradient = network.keras.ops.zeros(tuple(source.shape), dtype=str(source.dtype))
+        dtype = network.keras.backend.standardize_dtype(source.dtype)
+        gradient = network.keras.ops.zeros(tuple(source.shape), dtype=dtype)
     found = digest(network.adapter, gradient, most)
     read = network.adapter.read(gradient) or {}
     if "array" in read:

@@ -20,9 +20,11 @@ from ciguard.domain import (
     Outcome,
     Rejected,
     Stage,
+    Uniform,
     case_from_json,
 )
 from ciguard.execution import Result
+from ciguard.oracles.wide import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,16 +64,30 @@ def followed(
 ) -> tuple[list[Finding], list[ModelCase]]:
     """Let an isolator have its jobs answered to the end; return its findings and its cases."""
     desk = Desk()
-    isolator = Isolator(cast("Dispatcher", desk))
+    return answered(Isolator(cast("Dispatcher", desk)), desk, run, answer)
+
+
+def is_wide(case: ModelCase) -> bool:
+    """Tell whether a layer is looked at on numbers far from zero, as each is that was met first."""
+    fills = [getattr(data, "fill", None) for data in case.data]
+    return any(isinstance(fill, Uniform) and fill.high == WIDTH for fill in fills)
+
+
+def answered(
+    isolator: Isolator, desk: Desk, run: Executed, answer: Callable[[ModelCase, str], Outcome]
+) -> tuple[list[Finding], list[ModelCase]]:
     isolator.note(run, group())
     findings = isolator.pump()
     asked = []
     while desk.jobs:
         job = desk.jobs.pop(0)
-        outcomes = []
+        outcomes: list[Outcome] = []
         for encoded in job.cases:
             case = case_from_json(json.loads(encoded))
             assert isinstance(case, ModelCase)
+            if is_wide(case):
+                outcomes.append(alone(B))
+                continue
             outcomes.append(answer(case, job.target))
             asked.append(case)
         findings += isolator.take(Result(job, tuple(outcomes), 0.1))
@@ -158,6 +174,52 @@ def test_a_layer_that_kills_is_found_among_all() -> None:
     ]
 
 
+def test_behind_a_layer_that_deviates_each_new_kind_is_looked_at_once() -> None:
+    def answer(case: ModelCase, target: str) -> Outcome:
+        is_exact = case.dtype == "float64"
+        return UNABLE if is_exact else alone(C if target == "tensorflow" else B)
+
+    desk = Desk()
+    isolator = Isolator(cast("Dispatcher", desk))
+    findings: list[str] = []
+    asked: list[set[str]] = []
+    for seed in range(3):
+        run = executed(RIGHT, predicted(first=C, second=C), RIGHT, case=replace(MODEL, seed=seed))
+        found, cases = answered(isolator, desk, run, answer)
+        findings += [finding.api for finding in found]
+        asked.append({case.api for case in cases})
+
+    dense, softmax = "keras.layers.Dense", "keras.layers.Softmax"
+    assert asked == [{dense, softmax}, {dense}, set()]  # that it deviates is known by then
+    assert findings == [dense, softmax, dense]
+
+
+def test_every_layer_that_is_met_is_looked_at_once_on_numbers_far_from_zero() -> None:
+    desk = Desk()
+    isolator = Isolator(cast("Dispatcher", desk))
+    findings: list[Finding] = []
+    asked: list[str] = []
+    for seed in range(2):
+        isolator.note(executed(RIGHT, RIGHT, RIGHT, case=replace(MODEL, seed=seed)), group())
+        isolator.pump()
+        while desk.jobs:
+            job = desk.jobs.pop(0)
+            case = case_from_json(json.loads(job.cases[0]))
+            assert isinstance(case, ModelCase)
+            assert is_wide(case)
+            asked += [case.api] * (job.target == ENGINES[0])
+            is_wrong = case.api == "keras.layers.Softmax" and job.target == "jax"
+            outcomes = [alone([[np.nan] * 3] if is_wrong else B)] * len(job.cases)
+            findings += isolator.take(Result(job, tuple(outcomes), 0.1))
+            isolator.pump()
+
+    assert set(asked) == {"keras.layers.Dense", "keras.layers.Softmax"}
+    assert asked.count("keras.layers.Dense") == 1
+    assert [(f.api, f.kind, f.targets[1]) for f in findings] == [
+        ("keras.layers.Softmax", "nan", "jax")
+    ]
+
+
 def test_a_kind_of_layer_is_not_looked_at_in_vain_for_ever() -> None:
     desk = Desk()
     isolator = Isolator(cast("Dispatcher", desk))
@@ -198,5 +260,6 @@ def test_what_needs_a_target_that_failed_is_forgotten() -> None:
 
     isolator.give_up("tensorflow")
 
+    assert [*isolator.take(Result(desk.jobs[0], (alone(C),), 0.1))] == []
+    isolator.abandon()
     assert isolator.is_idle
-    assert list(isolator.take(Result(desk.jobs[0], (alone(B),), 0.1))) == []

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from campaign_examples import ONE, TWO, call
 from hypothesis import given
@@ -8,7 +10,11 @@ from hypothesis import strategies as st
 from ciguard.campaign.lessons import Lesson, Lessons, packed, unpacked
 from ciguard.domain import CallKind, LiteralValue, Outcome, Passed, Rejected
 from ciguard.knowledge import Experience
-from ciguard.levels import Batch
+from ciguard.levels import Batch, ModelLesson
+from ciguard.levels.model.lessons import MutantLesson
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 LAG = 24
 PASSED, REFUSED = Passed(b"", 0.1), Rejected("ValueError", "no")
@@ -43,6 +49,27 @@ class Pupil:
 
     def learned(self) -> dict[str, Experience]:
         return {"planted.double": Experience(noted=len(self.heard))}
+
+
+class Guided:
+    """A level that follows what all targets made of its batches."""
+
+    def __init__(self) -> None:
+        self.heard: list[int] = []
+
+    def cases(self, index: int) -> Batch:
+        return batch(index)
+
+    def taught(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> ModelLesson:
+        del batch
+        mutants = [MutantLesson(name=name, seed="a", acc=0.5) for name in outcomes]
+        return ModelLesson(index, tuple(mutants))
+
+    def guide(self, lesson: ModelLesson) -> None:
+        assert [mutant.name for mutant in lesson.mutants] == [ONE, TWO]
+        self.heard.append(lesson.index)
 
 
 class Fixed:
@@ -122,6 +149,23 @@ def test_in_the_end_everything_is_learned() -> None:
     drawn(lessons, 30)
 
     assert lessons.everything()["planted.double"].noted == 30
+
+
+def test_a_guided_level_hears_of_all_targets_and_goes_on_after_a_resumption() -> None:
+    first, second = Guided(), Guided()
+    lessons = Lessons(first, window=6)
+    for index in range(10):
+        lessons.draw(index, batch(index), {ONE: (PASSED,), TWO: (REFUSED,)})
+    noted = unpacked(packed(lessons.drain(10)))
+    resumed = Lessons(second, window=6)
+
+    lessons.put_to_use(10)
+    resumed.recall(noted)
+    resumed.put_to_use(10)
+
+    assert first.heard == second.heard == [0, 1, 2, 3, 4]
+    assert resumed.everything() == {}
+    assert second.heard == list(range(10))
 
 
 def test_a_level_that_does_not_learn_is_taught_nothing() -> None:

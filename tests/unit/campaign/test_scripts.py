@@ -161,3 +161,9 @@ def test_what_shows_without_a_mode_is_shown_without_it() -> None:
     assert shown_on(died, sites) == ONE
     assert shown_on(replace(died, targets=(TWO,)), sites) == TWO
     assert shown_on(difference(), sites) == TWO
+
+
+def test_a_person_gets_the_backend_that_the_target_has() -> None:
+    jax = replace(summary(member(TWO)), name="keras==3.15.1 + jax", library="keras")
+
+    assert ("KERAS_BACKEND", "jax") in site_elsewhere(jax).hint.variables

@@ -44,6 +44,19 @@ def test_the_roulette_chooses_by_scores() -> None:
     assert chi_squared(seen, roulette.probabilities()) < 13.8
 
 
+def test_every_seed_has_its_turn_however_many_of_its_mutants_joined() -> None:
+    guidance = Guidance.begin({"lstm": GRAPH, "other": GRAPH})
+    guidance.measured("lstm", 1.0)
+    for at in range(POOL + 5):
+        guidance.observe(mutant(f"m{at}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
+
+    shares = guidance.roulette.probabilities()
+
+    assert shares["other"] == pytest.approx(0.5)
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert len(guidance.roulette.pool) == POOL + 1
+
+
 def stationary(choice: MetropolisHastings) -> list[float]:
     """Return the distribution over ranks that the chain leaves as it is."""
     n = len(choice.scores)

@@ -10,7 +10,7 @@ import pytest
 from model_examples import ALONE, ENGINES, MODEL, alone, predicted, returned, subject
 
 from ciguard.domain import Check, Crashed, Finding, Outcome, PairKind, Rejected, Severity
-from ciguard.oracles import judge
+from ciguard.oracles import is_rounding, judge, may_be_rounding
 
 RIGHT = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
 WRONG = [[0.2, 0.3, 0.6], [0.1, 0.1, 0.8]]
@@ -53,8 +53,17 @@ def test_rounding_is_no_difference() -> None:
 
 
 def test_what_is_random_is_compared_in_form_only() -> None:
-    assert not found(ALONE, alone(RIGHT), alone(WRONG), tags=("random",))
-    assert found(ALONE, alone(RIGHT), alone(RIGHT[:1]), tags=("random",))[0].kind == "shape"
+    training = replace(ALONE, training=True)
+
+    assert not found(training, alone(RIGHT), alone(WRONG), tags=("random",))
+    assert not found(ALONE, alone(RIGHT), alone(WRONG), tags=("unstable",))
+    assert found(training, alone(RIGHT), alone(RIGHT[:1]), tags=("random",))[0].kind == "shape"
+
+
+def test_outside_of_training_nothing_is_random() -> None:
+    (finding,) = found(ALONE, alone(RIGHT), alone(WRONG), tags=("random",))
+
+    assert finding.kind == "values"
 
 
 def test_nan_on_one_backend_is_told_apart() -> None:
@@ -106,6 +115,21 @@ def test_a_saved_layer_is_held_against_itself_on_every_target() -> None:
     assert everywhere.targets == ENGINES[:2]
     assert somewhere.targets == ("tensorflow",)
     assert not found(case, kept, kept)
+
+
+def test_what_saving_changes_is_rounding_only_if_it_is_as_small() -> None:
+    case = replace(ALONE, check=Check.SAVE)
+    off = np.array(RIGHT, dtype=np.float32) * np.float32(1 + 2e-5)
+    right = np.array(RIGHT, dtype=np.float32)
+    lost = returned({"before": [right], "after": [np.array(WRONG, dtype=np.float32)]})
+    near = returned({"before": [right], "after": [off]})
+    shaky = returned({"before": [off], "after": [right]})
+    (changed,) = found(case, lost, lost)
+    (rounded,) = found(case, near, near)
+
+    assert may_be_rounding(changed)
+    assert not is_rounding(changed, dict.fromkeys(ENGINES[:2], (lost,)))
+    assert is_rounding(rounded, dict.fromkeys(ENGINES[:2], (shaky,)))
 
 
 def test_a_call_is_none_of_its_business() -> None:

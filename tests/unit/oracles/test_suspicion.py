@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model_examples import ENGINES, FIRST, MODEL, SECOND, X, alone, predicted, returned
+from model_examples import ENGINES, FIRST, MODEL, SECOND, X, alone, layers, predicted, returned
 
 from ciguard.domain import (
     INPUT,
@@ -19,17 +19,20 @@ from ciguard.domain import (
     Constant,
     Crashed,
     Errored,
+    Exhausted,
     Explicit,
     LayerGraph,
+    LayerNode,
     Outcome,
     Rejected,
+    Resource,
     Stage,
     Uniform,
 )
 from ciguard.execution import decode_outputs
 from ciguard.levels import EPSILON
 from ciguard.oracles import isolated, suspicion
-from ciguard.oracles.suspicion import layer_samples
+from ciguard.oracles.layer_samples import layer_samples
 
 A, B = [[1.0, 2.0, 4.0]], [[0.1, 0.2, 0.7]]
 
@@ -89,7 +92,7 @@ def test_a_layer_that_raised_is_named_and_after_a_crash_each_is_a_suspect() -> N
 
     assert named is not None
     assert dead is not None
-    assert named.suspects == ("second",)
+    assert named.suspects == ("second", "first")  # it may have been given something wrong
     assert dead.suspects == ("first", "second")
 
 
@@ -102,6 +105,22 @@ def test_a_layer_that_raised_is_named_and_after_a_crash_each_is_a_suspect() -> N
 )
 def test_an_invalid_model_and_a_missing_layer_say_nothing(outcomes: list[Outcome]) -> None:
     assert suspicion(MODEL, on(*outcomes)) is None
+
+
+@pytest.mark.parametrize("check", Check)
+def test_where_nobody_could_try_nothing_is_suspected(check: Check) -> None:
+    unable = Exhausted(Resource.MEMORY), Rejected("AttributeError", "none", Stage.BUILD)
+
+    assert suspicion(replace(MODEL, check=check), on(*unable)) is None
+
+
+def test_those_that_could_try_are_held_against_each_other() -> None:
+    wrong = predicted(first=A, second=[[0.1, 0.3, 0.6]])
+
+    doubt = suspicion(MODEL, on(predicted(first=A, second=B), Exhausted(Resource.MEMORY), wrong))
+
+    assert doubt is not None
+    assert doubt.suspects == ("second",)
 
 
 def test_gradients_and_saving_make_a_suspect_of_each_kind_of_layer() -> None:
@@ -193,3 +212,95 @@ def test_inputs_are_no_suspects() -> None:
     assert doubt is not None
     assert "x" not in doubt.suspects
     assert doubt.witness == ""
+
+
+THIRD = LayerNode(name="third", layer="keras.layers.ReLU", inputs=("second",), shape=(3,))
+LONGER = replace(MODEL, graph=LayerGraph(nodes=(*MODEL.graph.nodes, THIRD), outputs=(THIRD.name,)))
+
+
+def told(output: Any, **form: Any) -> Outcome:
+    """Return a prediction whose first layer is told to be of another type or shape."""
+    described = layers(first=output, second=output)
+    described["first"] |= form
+    return returned({"outputs": [np.asarray(output, dtype=np.float32)], "layers": described})
+
+
+@pytest.mark.parametrize("form", [{"dtype": "float64"}, {"shape": [3, 1]}])
+def test_another_type_or_shape_is_a_deviation_though_the_next_layer_rounds_it_away(
+    form: dict[str, Any],
+) -> None:
+    doubt = suspicion(MODEL, on(told(A), told(A, **form), told(A)))
+
+    assert doubt is not None
+    assert doubt.suspects == ("first",)
+
+
+def test_layers_behind_one_that_deviates_are_hidden_by_it() -> None:
+    right = predicted(first=A, second=B, third=B)
+    wrong = predicted(first=[[2.0, 3.0, 5.0]], second=[[0.2, 0.3, 0.8]], third=[[0.2, 0.3, 0.8]])
+
+    doubt = suspicion(LONGER, on(right, wrong, right))
+    seen = suspicion(LONGER, on(right, predicted(first=A, second=B, third=A), right))
+
+    assert doubt is not None
+    assert doubt.suspects == ("first",)
+    assert doubt.hidden == ("second", "third")
+    assert seen is not None
+    assert seen.suspects == ("third",)
+    assert seen.hidden == ()
+
+
+def trained(**gradients: float) -> Outcome:
+    found = {f"{node}/kernel": np.full(3, value) for node, value in gradients.items()}
+    return returned({"loss": np.float64(1.0), "gradients": found})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "suspects"),
+    [
+        # What stands last has right gradients of its own, and may hand on a wrong one.
+        ({"first": 2.0, "second": 2.0, "third": 1.0}, ("third", "second", "first")),
+        ({"first": 2.0, "second": 1.0, "third": 1.0}, ("second", "first", "third")),
+        ({"first": 2.0, "second": 2.0, "third": 2.0}, ("third", "second", "first")),
+        ({"first": 1.0, "second": 1.0, "third": 2.0}, ("third", "second", "first")),
+    ],
+)
+def test_gradients_say_where_to_begin(wrong: dict[str, float], suspects: tuple[str, ...]) -> None:
+    right = trained(first=1.0, second=1.0, third=1.0)
+
+    doubt = suspicion(replace(LONGER, check=Check.TRAIN), on(right, trained(**wrong), right))
+
+    assert doubt is not None
+    assert doubt.suspects == suspects
+
+
+def test_after_a_layer_that_refuses_those_before_it_are_suspects_the_nearest_first() -> None:
+    right = predicted(first=A, second=B, third=B)
+    refused = Rejected("ValueError", "layer 'second': wrong shape")
+
+    doubt = suspicion(LONGER, on(right, refused, right))
+
+    assert doubt is not None
+    assert doubt.suspects == ("second", "first")
+
+
+def test_a_tensor_that_a_layer_is_given_twice_stays_one() -> None:
+    twice = LayerNode(
+        name="third",
+        layer="keras.layers.Minimum",
+        inputs=("second", "first", "second"),
+        as_list=True,
+        shape=(3,),
+    )
+    graph = LayerGraph(nodes=(*MODEL.graph.nodes, twice), outputs=("third",))
+    case = replace(MODEL, graph=graph)
+    right = predicted(first=A, second=B, third=B)
+    doubt = suspicion(case, on(right, predicted(first=A, second=B, third=A), right))
+    assert doubt is not None
+
+    alone_ = isolated(doubt, "third")
+
+    assert alone_.graph.node(ONE_LAYER).inputs == ("x0", "x1", "x0")
+    assert [node.name for node in alone_.graph.inputs] == ["x0", "x1"]
+    assert len(alone_.data) == 2
+    assert alone_.is_one_layer

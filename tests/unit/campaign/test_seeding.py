@@ -1,0 +1,68 @@
+"""Which seed models a run begins with, and what is refused before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.campaign.seeding import check_levels, seed_sources
+from ciguard.config import Config
+from ciguard.errors import CiguardError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KERAS = "keras==3.15.1 + torch==2.13.0"
+ALL = 12
+
+
+def names(*models: str) -> list[str]:
+    plain = Config(levels=("model",), targets=(KERAS,))
+    config = replace(plain, models=models) if models else plain
+    return [source.name for source in seed_sources(config)]
+
+
+def test_by_default_the_small_ones_are_mutated() -> None:
+    small = ["alexnet-cifar10", "lenet5-fashion-mnist", "lenet5-mnist", "lstm-price", "lstm-sine"]
+
+    assert sorted(names()) == small
+
+
+def test_globs_name_shipped_models_and_files_name_themselves(tmp_path: Path) -> None:
+    file = tmp_path / "tower.keras"
+    file.touch()
+
+    assert len(names("*")) == ALL
+    assert names("vgg1?", str(file)) == ["vgg16", "vgg19", str(file)]
+
+
+def test_a_run_without_models_reads_none() -> None:
+    assert seed_sources(Config(models=("no such model",))) == ()
+
+
+def test_the_width_is_in_per_cent() -> None:
+    (source,) = seed_sources(Config(levels=("model",), models=("lenet5-mnist",), model_width=50))
+
+    assert source.request["width"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        (Config(levels=("modle",)), "no such level.*Did you mean 'model'|Known: api, model"),
+        (Config(levels=("model",), targets=("torch==2.13.0",)), "needs targets of Keras 3"),
+        (Config(levels=("model",), targets=(KERAS,), models=("lenet",)), "no such seed model"),
+        (Config(levels=("model",), targets=(KERAS,), models=("zz*",)), "no such seed model"),
+        (Config(levels=("model",), targets=(KERAS,), models=("a.keras",)), "there is no file"),
+    ],
+)
+def test_what_cannot_run_is_refused_at_once(config: Config, why: str) -> None:
+    with pytest.raises(CiguardError, match=why):
+        check_levels(config)
+
+
+def test_level_api_needs_no_keras() -> None:
+    check_levels(Config(targets=("torch==2.13.0",)))
+    check_levels(Config(levels=("api", "model"), targets=("torch==2.13.0", KERAS)))

@@ -1,0 +1,35 @@
+"""Which layers mutants are made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciguard.domain import ApiRecord, CallKind
+from ciguard.levels import select, select_layers
+
+
+def layer(name: str, *aliases: str, tags: frozenset[str] = frozenset()) -> ApiRecord:
+    return ApiRecord(
+        api=f"keras.layers.{name}",
+        kind=CallKind.LAYER,
+        parameters=(),
+        aliases=tuple(f"keras.layers.{alias}" for alias in aliases),
+        tags=tags,
+    )
+
+
+POOLING = layer("MaxPool2D", "MaxPooling2D")
+WRAPPER = layer("Bidirectional", tags=frozenset({"callback"}))
+DENSE = layer("Dense")
+RECORDS = (POOLING, WRAPPER, DENSE)
+
+
+@pytest.mark.parametrize("name", ["keras.layers.MaxPooling2D", "keras.layers.MaxPool2D", "*Pool*"])
+def test_a_layer_is_known_by_all_its_names(name: str) -> None:
+    assert select_layers(RECORDS, (name,)) == (POOLING,)
+    assert select_layers(RECORDS, exclude=(name,)) == (WRAPPER, DENSE)
+
+
+def test_a_layer_that_is_given_a_layer_takes_part_although_no_call_of_it_does() -> None:
+    assert select_layers(RECORDS) == RECORDS
+    assert select(RECORDS) == (POOLING, DENSE)

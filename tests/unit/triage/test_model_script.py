@@ -1,0 +1,151 @@
+"""Runs of layer graphs as scripts: they need Keras and numpy alone, and make the same numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from model_examples import ALONE, MODEL, alone, returned
+
+from ciguard.domain import (
+    ONE_LAYER,
+    Check,
+    Finding,
+    LayerGraph,
+    LayerNode,
+    ModelCase,
+    PairKind,
+    Sample,
+    SampleKind,
+    Severity,
+    WeightEdit,
+    WeightRule,
+    Weights,
+)
+from ciguard.execution.worker.layer_weights import arrays
+from ciguard.execution.worker.samples import sample
+from ciguard.triage import EnvironmentHint, script
+from ciguard.triage.model_script import compared
+
+RIGHT = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
+HINT = EnvironmentHint(install=("keras==3.15.1", "torch"), variables=(("KERAS_BACKEND", "torch"),))
+EDITED = Weights(seed=5, edits=(WeightEdit(WeightRule.SWITCH, 3),))
+
+
+def with_weights(case: ModelCase, weights: Weights) -> ModelCase:
+    nodes = tuple(
+        replace(node, weights=weights) if node.inputs else node for node in case.graph.nodes
+    )
+    return replace(case, graph=replace(case.graph, nodes=nodes))
+
+
+def text_of(case: ModelCase, oracle: str = "differential") -> str:
+    gradient = {"shape": [1], "dtype": "float32", "sample": np.ones(3, np.float32)}
+    outcome = alone(RIGHT)
+    if case.check is Check.TRAIN:
+        result = {"loss": np.float32(1), "gradients": {"layer/kernel": gradient}, "inputs": {}}
+        outcome = returned(result)
+    found = Finding(
+        oracle=oracle,
+        kind="values",
+        severity=Severity.HIGH,
+        library="keras",
+        api=case.api,
+        case=case,
+        outcomes={"torch": outcome, "jax": outcome},
+        targets=("torch", "jax"),
+        pair=PairKind.BACKEND if oracle == "differential" else PairKind.NONE,
+        message="m",
+    )
+    return script(found, environment_hint=HINT)
+
+
+@pytest.mark.parametrize("check", Check)
+@pytest.mark.parametrize("case", [ALONE, MODEL])
+@pytest.mark.parametrize("weights", [Weights(plain=True), Weights(seed=4), EDITED])
+def test_a_script_is_whole_and_knows_nothing_of_ciguard(
+    check: Check, case: ModelCase, weights: Weights
+) -> None:
+    kind = "metamorphic" if check is Check.SAVE else "differential"
+
+    text = text_of(replace(with_weights(case, weights), check=check), kind)
+
+    compile(text, "script.py", "exec")
+    assert not re.search(r"(from|import) ciguard", text)
+    assert "import keras\n" in text
+
+
+def test_plain_weights_need_a_few_lines_only() -> None:
+    plain, seeded = (
+        text_of(with_weights(ALONE, weights)) for weights in (Weights(plain=True), Weights(seed=1))
+    )
+
+    assert len(plain.splitlines()) < 150 < len(seeded.splitlines())
+
+
+def defined(text: str, *names: str) -> dict[str, Any]:
+    """Run what a script defines before it makes anything, without Keras."""
+    head, _, _ = text.partition("\nkeras.utils.set_random_seed")
+    head = re.sub(r"^import keras$|^with suppress.*\n.*", "", head, flags=re.MULTILINE)
+    scope: dict[str, Any] = {}
+    exec(compile(head, "script.py", "exec"), scope)  # noqa: S102 - ours
+    return {name: scope[name] for name in names}
+
+
+def test_weights_and_data_are_those_of_the_run() -> None:
+    pictures = {SampleKind.DIGITS, SampleKind.IMAGES}
+    kinds = [(kind, (2, 6, 6, 1) if kind in pictures else (2, 6, 1)) for kind in SampleKind]
+    described = [("kernel", (4, 3), "float32"), ("bias", (3,), "float32")]
+    recipe = {"seed": 5, "edits": [["NS", 3]]}
+    data = (Sample(SampleKind.DIGITS, 1, (2, 4)),)
+    text = text_of(with_weights(replace(MODEL, data=data), EDITED))
+
+    found = defined(text, "arrays", "sample")
+
+    for mine, theirs in zip(
+        arrays("keras.layers.Dense", recipe, described),
+        found["arrays"]("keras.layers.Dense", recipe, described),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(mine, theirs)
+    for kind, shape in kinds:
+        np.testing.assert_array_equal(sample(kind.value, 7, shape), found["sample"](kind, 7, shape))
+
+
+def test_wrapped_layers_and_odd_names_are_written_as_they_are() -> None:
+    config = {"layer": {"layer": "keras.layers.LSTM", "config": {"units": 3}}, "merge_mode": "sum"}
+    wrapped = LayerNode(
+        name=ONE_LAYER,
+        layer="keras.layers.Bidirectional",
+        config=config,
+        inputs=("x0",),
+        shape=(3,),
+        weights=Weights(plain=True),
+    )
+    graph = LayerGraph(nodes=(ALONE.graph.nodes[0], wrapped), outputs=(ONE_LAYER,))
+    odd = replace(wrapped, config={"1'); import os": [True, None, "a\nb"]})
+
+    text = text_of(replace(ALONE, api=wrapped.layer, graph=graph))
+    hostile = text_of(replace(ALONE, graph=replace(graph, nodes=(ALONE.graph.nodes[0], odd))))
+
+    assert "Bidirectional(layer=keras.layers.LSTM(units=3), merge_mode='sum')" in text
+    compile(hostile, "script.py", "exec")
+    assert "**{\"1'); import os\": [True, None, 'a\\nb']}" in hostile
+
+
+def test_a_name_that_is_none_is_refused() -> None:
+    node = replace(ALONE.graph.nodes[1], layer="print(1)#")
+
+    with pytest.raises(ValueError, match="dotted name"):
+        text_of(replace(ALONE, graph=replace(ALONE.graph, nodes=(ALONE.graph.nodes[0], node))))
+
+
+def test_only_what_a_script_computes_again_is_compared() -> None:
+    both = returned({"outputs": [np.array(RIGHT)], "layers": {"a": {"sample": np.ones(2)}}})
+    damaged = replace(both, encoded=b'["M"]')
+
+    assert b"layers" not in compared(ALONE, both).encoded  # type: ignore[union-attr]
+    assert compared(ALONE, damaged) is damaged
