@@ -126,11 +126,11 @@ def guidance(environments: dict[str, Environment], options: argparse.Namespace) 
         (f"mild defects in {first}", planted),
         ("backends as they are", environments),
     ):
-        print(f"\n{title}; {options.seeds} seeds, {options.mutants} mutants each")
+        print(f"\n{title}; {options.seeds} seeds, {options.explored} mutants each")
         with rig_on(targets, options.models, width=options.width) as rig:
             found = {
                 is_guided: [
-                    explored(rig, seed, is_guided=is_guided, mutants=options.mutants)
+                    explored(rig, seed, is_guided=is_guided, mutants=options.explored)
                     for seed in range(options.seeds)
                 ]
                 for is_guided in (True, False)
@@ -202,7 +202,9 @@ def main() -> int:
     parser.add_argument("--part", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--models", nargs="+", default=["lenet5-mnist", "lstm-sine", "lstm-price"])
     parser.add_argument("--width", type=int, default=100, help="per cent; see `ciguard run`")
-    parser.add_argument("--mutants", type=int, default=160, help="per measurement")
+    parser.add_argument("--mutants", type=int, default=160, help="whose speed is measured")
+    # What a batch teaches is put to use 24 batches, about 100 mutants, later.
+    parser.add_argument("--explored", type=int, default=320, help="mutants guided, or random")
     parser.add_argument("--warm-up", type=int, default=40, help="mutants that are not measured")
     parser.add_argument("--seeds", type=int, default=5, help="of guided and of random mutation")
     parser.add_argument("--covering", type=int, default=1000, help="mutants for rules and layers")
