@@ -122,8 +122,7 @@ def test_a_pull_request_that_touches_only_documentation_runs_nothing_and_says_so
     plan = make_plan(_request(repository), _no_index)
 
     assert plan.jobs == ()
-    assert [job.targets for job in plan.skipped] == [("tensorflow-cpu==2.12.0",)]
-    assert plan.skipped[0].reason == "only documentation changes"
+    assert plan.skipped == ()  # nothing that should have run could not
     assert plan.reasons[0] == "Nothing is run: only documentation changes."
 
 
