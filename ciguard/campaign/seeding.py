@@ -12,7 +12,7 @@ from ciguard.levels import LEVELS, parse_source, read_seed_model, shipped_script
 from ciguard.targets import cache_folder, libraries_of, parse_target
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from ciguard.campaign.group import Group
     from ciguard.config import Config
@@ -42,18 +42,25 @@ def check_levels(config: Config) -> None:
             raise UnknownNameError(_KIND, visible(level), known=sorted(known))
     if LEVEL not in config.levels:
         return
-    libraries = {
-        library.name
-        for text in (*config.base, *config.targets)
-        for library in libraries_of(parse_target(text))
-    }
-    if LIBRARY not in libraries:
+    found = [libraries_of(parse_target(text)) for text in (*config.base, *config.targets)]
+    if all(found):  # what `current` holds is known once it has been looked at
+        refuse_without_keras(library.name for libraries in found for library in libraries)
+    seed_sources(config)
+
+
+def refuse_without_keras(libraries: Iterable[str]) -> None:
+    """Refuse to test models on targets of these libraries alone.
+
+    Raises:
+        ConfigurationError: if Keras is none of them.
+    """
+    names = sorted(set(libraries))
+    if LIBRARY not in names:
         msg = (
             f"levels: {LEVEL!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
-            f"there are only {', '.join(sorted(libraries))}."
+            f"there are only {', '.join(names)}."
         )
         raise ConfigurationError(msg)
-    seed_sources(config)
 
 
 def seed_sources(config: Config) -> tuple[SeedSource, ...]:

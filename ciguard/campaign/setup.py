@@ -15,7 +15,7 @@ from ciguard.campaign.group import Group, groups_of, worker_spec
 from ciguard.campaign.relating import Relating
 from ciguard.campaign.seeding import LEVEL as MODELS
 from ciguard.campaign.seeding import LIBRARY as MODELLED
-from ciguard.campaign.seeding import seed_models
+from ciguard.campaign.seeding import refuse_without_keras, seed_models
 from ciguard.campaign.stream import Stream
 from ciguard.domain import (
     LONGEST_TEXT,
@@ -179,13 +179,14 @@ def model_streams(
     A shard mutates seed models of its own, or all, where there are fewer of them than shards.
 
     Raises:
-        ConfigurationError: if no seed model can be described.
+        ConfigurationError: if no target is one of Keras, or no seed model can be described.
         WorkerStartError: if the server of the target that describes them is gone.
     """
     if MODELS not in config.levels:
         return []
-    group = groups.get(MODELLED)
-    if group is None or not group.running_eagerly:
+    refuse_without_keras(groups)
+    group = groups[MODELLED]
+    if not group.running_eagerly:
         return []
     models = yield from seed_models(group, config, dispatcher)
     shard = config.shard

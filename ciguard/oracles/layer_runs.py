@@ -1,7 +1,7 @@
 """Runs of layer graphs held against each other: a vote names the target that deviates.
 
 A layer alone is judged here as a call is judged by `differential`. Of a whole model only how the
-run ended counts: what its layers compute is held against each other by `inconsistency`, and judged
+run ended counts: what its layers compute is held against each other by `suspicion`, and judged
 when the layer that brings it about has been isolated.
 """
 

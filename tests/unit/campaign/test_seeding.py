@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.campaign.seeding import check_levels, seed_sources
+from ciguard.campaign.seeding import check_levels, refuse_without_keras, seed_sources
 from ciguard.config import Config
 from ciguard.errors import CiguardError
 
@@ -61,6 +61,12 @@ def test_the_width_is_in_per_cent() -> None:
 def test_what_cannot_run_is_refused_at_once(config: Config, why: str) -> None:
     with pytest.raises(CiguardError, match=why):
         check_levels(config)
+
+
+def test_what_the_present_environment_holds_is_seen_later() -> None:
+    check_levels(Config(levels=("model",), targets=("current",)))
+    with pytest.raises(CiguardError, match="there are only torch"):
+        refuse_without_keras(["torch"])
 
 
 def test_level_api_needs_no_keras() -> None:
