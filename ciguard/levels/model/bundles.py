@@ -66,7 +66,7 @@ class Chain:
         if self.shape == shape:
             return True
         ways = list(self._ways(shape))
-        return self.rng.choice(ways)(shape) and self.shape == shape
+        return bool(ways) and self.rng.choice(ways)(shape) and self.shape == shape
 
     def _ways(self, shape: Shape) -> Iterator[_Way]:
         if elements(self.shape) * elements(shape) <= _WIDEST_DENSE:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from model_graphs import MODELS
 
-from ciguard.domain import Check, Explicit, ModelCase, Passed, Rejected, Sample
+from ciguard.domain import ApiRecord, CallKind, Check, Explicit, ModelCase, Passed, Rejected, Sample
 from ciguard.levels.contract import Batch, IndexedLevel
+from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.lessons import ModelLesson
 from ciguard.levels.model.level import INPUTS, PER_BATCH, ModelLevel
@@ -128,6 +129,16 @@ def test_what_does_not_run_on_two_targets_teaches_no_inconsistency() -> None:
     assert lesson is not None
     assert {mutant.acc for mutant in lesson.mutants} == {None}
     assert {mutant.graph for mutant in lesson.mutants} == {None}
+
+
+@pytest.mark.parametrize("layer", [kind.public for kind in KINDS])
+def test_a_universe_of_one_layer_is_enough(layer: str) -> None:
+    """Globs may leave that few: rules that need others find no place."""
+    record = ApiRecord(api=layer, kind=CallKind.LAYER, parameters=())
+    narrow = ModelLevel((record,), 5, models=MODELS, amplification=amplification)
+
+    for index in range(len(MODELS), 30):
+        assert len(narrow.cases(index).cases) <= PER_BATCH
 
 
 def test_it_is_a_level() -> None:

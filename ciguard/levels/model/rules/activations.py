@@ -57,6 +57,8 @@ def replace_activation(
         return _other_layer(graph, node, rng, universe)
     now = _activation(node, universe)
     names = [name for name in universe.arguments.activations if name not in (now, SOFTMAX)]
+    if not names:
+        return None
     new = rng.choice(names)
     mutant = configured(graph, node, {_ARGUMENT: new})
     return Mutation(mutant, f"{node.name}: {now} by {new}")
@@ -66,7 +68,10 @@ def _other_layer(
     graph: LayerGraph, node: LayerNode, rng: random.Random, universe: Universe
 ) -> Mutation | None:
     kinds = [kind for kind in universe.kinds if kind.family is Family.ACTIVATION]
-    kind = rng.choice([kind for kind in kinds if kind.name != "Softmax"])
+    others = [kind for kind in kinds if kind.name != "Softmax"]
+    if not others:
+        return None
+    kind = rng.choice(others)
     drawn = universe.draw(rng, kind, Place(shapes_into(graph, node), keeps=True))
     if drawn is None:
         return None

@@ -97,6 +97,8 @@ def _count(rng: random.Random, fewest: int, most: int) -> int:
 
 def _one_layer(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
     kinds = _suitable(chain, Elements.FLOATS)
+    if not kinds:
+        return False
     kind = chain.rng.choice(kinds)
     return chain.draw(kind, *_others(chain, graph, edge, kind), keeps=True)
 
@@ -104,6 +106,8 @@ def _one_layer(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
 def _bundle(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
     wanted = chain.shape
     kinds = _suitable(chain, Elements.FLOATS)
+    if not kinds:
+        return False
     kind = chain.rng.choice(kinds)
     if not chain.draw(kind, *_others(chain, graph, edge, kind)):
         return False
