@@ -10,6 +10,12 @@ from typing import TypeAlias
 
 from ciguard.domain.intent import Intent
 from ciguard.domain.models import MODEL, ModelCase, model_case_from_json, model_case_to_json
+from ciguard.domain.programs import (
+    PROGRAM,
+    ProgramCase,
+    program_case_from_json,
+    program_case_to_json,
+)
 from ciguard.domain.values import Json, Value, value_from_json, value_to_json
 
 
@@ -54,7 +60,7 @@ class ApiCall:
         return (*self.arguments, *self.inputs, *(value for _, value in self.keywords))
 
 
-Case: TypeAlias = ApiCall | ModelCase
+Case: TypeAlias = ApiCall | ModelCase | ProgramCase
 
 
 def as_call(case: Case) -> ApiCall:
@@ -73,6 +79,8 @@ def case_to_json(case: Case) -> Json:
     """Return the JSON form of a case: a list, since it travels once per execution."""
     if isinstance(case, ModelCase):
         return model_case_to_json(case)
+    if isinstance(case, ProgramCase):
+        return program_case_to_json(case)
     encoded = [
         case.api,
         case.kind.value,
@@ -97,6 +105,8 @@ def case_from_json(encoded: Json) -> Case:
     try:
         if encoded[1] == MODEL:
             return model_case_from_json(encoded)
+        if encoded[1] == PROGRAM:
+            return program_case_from_json(encoded)
         api, kind, arguments, keywords, inputs, seed, intent, focus, *relation = encoded
         (name,) = relation or ("",)
         return ApiCall(

@@ -1,0 +1,156 @@
+"""Cases of level `code`: whole programs that build, train and evaluate a model, and their parts.
+
+A program is text. What it differs in from the program that it was derived from is known exactly,
+and travels with it: the line, the parameter, the old and the new value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+from ciguard.domain.intent import Intent
+
+if TYPE_CHECKING:
+    from ciguard.domain.values import Json, Value
+
+PROGRAM = "program"
+"""Second member of an encoded `ProgramCase`, where an API call has its kind."""
+
+
+class Operator(StrEnum):
+    """What is done to a block (MoCo, section III-C). The value is its name in files."""
+
+    NONE = ""
+    """Nothing: the block is the seed's own."""
+    REPLACEMENT = "AR"
+    """Another API in place of its own, with the arguments that both take."""
+    GENERATION = "RG"
+    """Another value of one parameter, within its legal range."""
+    BOUNDARY = "BC"
+    """A value of one parameter just outside of its legal range."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derivation:
+    """One step from a program to the next: a block is put into its slot."""
+
+    block: str
+    """Name of the block in the seed."""
+    line: int
+    """Of the changed call in the derived program, from 1; where nothing was changed, the block's
+    first."""
+    api: str = ""
+    """Qualified public name of what the changed call calls now; empty where none was changed."""
+    operator: Operator = Operator.NONE
+    parameter: str = ""
+    """For `AR` empty."""
+    before: str = ""
+    """Python text of the old value, or the qualified name of the old API; empty: not given."""
+    after: str = ""
+    sentence: str = ""
+    """Words of the documentation that justify the new value as legal, or as illegal."""
+    adapter: str = ""
+    """Statement that was put before the block, or behind it, so that it fits; empty: none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ancestry:
+    """Where a program comes from."""
+
+    seed: str
+    """Name of the seed program."""
+    path: tuple[Derivation, ...] = ()
+    """From the template to this program; the last one is what the case is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramCase:
+    """One run of one program."""
+
+    api: str
+    """What is tested: the API of the last derivation, else the library's name."""
+    source: str
+    """The program."""
+    block: str = ""
+    """A program that runs the last block alone, forwards and backwards, on an input such as it
+    meets in its slot; it is run before. Empty: nothing is run before."""
+    seed: int = 0
+    """The library's random generators are seeded with it before either is run."""
+    intent: Intent = Intent.CONFORMING
+    """CONFORMING for a positive node, VIOLATING for a negative one (MoCo, section III-A3)."""
+    cycles: int = 1
+    """Times that the program is run in one process, to see what it leaves behind."""
+    ancestry: Ancestry = Ancestry(seed="")
+
+    relation: ClassVar[str] = ""
+    """No metamorphic relation is tried with a program."""
+
+    @property
+    def focus(self) -> str:
+        """The parameter that is on or beyond the edge of its range."""
+        return self.ancestry.path[-1].parameter if self.ancestry.path else ""
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """No value is given from outside."""
+        return ()
+
+    @property
+    def level(self) -> str:
+        """The level that this kind of case belongs to."""
+        return "code"
+
+
+def program_case_to_json(case: ProgramCase) -> Json:
+    """Return the JSON form of a case: `[api, "program", {…}]`; what is empty is left out."""
+    rest = {
+        "source": case.source,
+        "block": case.block,
+        "seed": case.seed,
+        "intent": case.intent.value if case.intent is not Intent.CONFORMING else "",
+        "cycles": case.cycles if case.cycles != 1 else 0,
+        "ancestry": [case.ancestry.seed, [_step_to_json(step) for step in case.ancestry.path]],
+    }
+    filled = {key: item for key, item in rest.items() if item or key == "source"}
+    return [case.api, PROGRAM, filled]
+
+
+def program_case_from_json(encoded: Json) -> ProgramCase:
+    """Rebuild a case.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of a case of this level.
+    """
+    try:
+        api, _, rest = encoded
+        seed, path = rest["ancestry"]
+        return ProgramCase(
+            api=str(api),
+            source=str(rest["source"]),
+            block=str(rest.get("block", "")),
+            seed=int(rest.get("seed", 0)),
+            intent=Intent(rest.get("intent", Intent.CONFORMING)),
+            cycles=int(rest.get("cycles", 1)),
+            ancestry=Ancestry(seed=str(seed), path=tuple(map(_step_from_json, path))),
+        )
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        msg = f"not an encoded program case: {error!r}"
+        raise ValueError(msg) from error
+
+
+_TEXTS = ("block", "api", "parameter", "before", "after", "sentence", "adapter")
+
+
+def _step_to_json(step: Derivation) -> Json:
+    rest = {"operator": step.operator.value, **{name: getattr(step, name) for name in _TEXTS}}
+    return {"line": step.line, **{key: item for key, item in rest.items() if item}}
+
+
+def _step_from_json(encoded: Json) -> Derivation:
+    return Derivation(
+        line=int(encoded["line"]),
+        operator=Operator(encoded.get("operator", "")),
+        **{name: str(encoded.get(name, "")) for name in _TEXTS},
+    )

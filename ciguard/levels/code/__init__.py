@@ -1,0 +1,1 @@
+"""Level `code`: model programs cut into blocks, and put together anew (MoCo)."""
