@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
-    from ciguard.domain import ApiRecord, Data, LayerGraph, Outcome, SampleKind, Shape
+    from ciguard.domain import ApiRecord, Data, Json, LayerGraph, Outcome, SampleKind, Shape
 
     Amplification: TypeAlias = Callable[[ModelCase, Mapping[str, Outcome]], float | None]
 
@@ -157,16 +157,22 @@ class ModelLevel:
             made = [self._of(mutant, self._check(rng), rng) for mutant in mutants]
         return Batch(api=API, kind=CallKind.LAYER, cases=tuple(made))
 
-    def taught(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> ModelLesson | None:
-        """Return what a batch teaches; nothing is learned yet.
+    def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
+        """Return what a batch teaches, a `ModelLesson`; nothing is learned yet.
+
+        None where it teaches nothing.
 
         Args:
             index: of the batch.
             batch: as it was run.
             outcomes: of its cases, by target.
         """
+        lesson = self._lesson(index, batch, outcomes)
+        return lesson.to_json() if lesson else None
+
+    def _lesson(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> ModelLesson | None:
         rows = list(zip(*outcomes.values(), strict=True))
         accs = [
             self._amplification(case, dict(zip(outcomes, row, strict=True)))
@@ -186,9 +192,13 @@ class ModelLevel:
         ]
         return ModelLesson(index, tuple(learned)) if learned else None
 
-    def guide(self, lesson: ModelLesson) -> None:
-        """Put a lesson to use in the batches that are made from now on."""
-        for one in lesson.mutants:
+    def guide(self, lesson: Json) -> None:
+        """Put a lesson to use in the batches that are made from now on.
+
+        Raises:
+            ValueError: if this level did not draw it.
+        """
+        for one in ModelLesson.from_json(lesson).mutants:
             if one.rule is None:
                 if one.acc is not None:
                     self.guidance.measured(one.seed, one.acc)
