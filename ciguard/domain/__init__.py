@@ -131,6 +131,8 @@ from ciguard.domain.programs import (
     Derivation,
     Operator,
     ProgramCase,
+    derivation_from_json,
+    derivation_to_json,
     program_case_from_json,
     program_case_to_json,
 )
@@ -300,6 +302,8 @@ __all__ = [
     "class_of",
     "command_text",
     "corruption_line",
+    "derivation_from_json",
+    "derivation_to_json",
     "documentation_to_json",
     "dtypes",
     "ended_well",

@@ -111,7 +111,7 @@ def program_case_to_json(case: ProgramCase) -> Json:
         "seed": case.seed,
         "intent": case.intent.value if case.intent is not Intent.CONFORMING else "",
         "cycles": case.cycles if case.cycles != 1 else 0,
-        "ancestry": [case.ancestry.seed, [_step_to_json(step) for step in case.ancestry.path]],
+        "ancestry": [case.ancestry.seed, [derivation_to_json(step) for step in case.ancestry.path]],
     }
     filled = {key: item for key, item in rest.items() if item or key == "source"}
     return [case.api, PROGRAM, filled]
@@ -133,7 +133,7 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
             seed=int(rest.get("seed", 0)),
             intent=Intent(rest.get("intent", Intent.CONFORMING)),
             cycles=int(rest.get("cycles", 1)),
-            ancestry=Ancestry(seed=str(seed), path=tuple(map(_step_from_json, path))),
+            ancestry=Ancestry(seed=str(seed), path=tuple(map(derivation_from_json, path))),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded program case: {error!r}"
@@ -143,12 +143,18 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
 _TEXTS = ("block", "api", "parameter", "before", "after", "sentence", "adapter")
 
 
-def _step_to_json(step: Derivation) -> Json:
+def derivation_to_json(step: Derivation) -> Json:
+    """Return the JSON form of a step; what is empty is left out."""
     rest = {"operator": step.operator.value, **{name: getattr(step, name) for name in _TEXTS}}
     return {"line": step.line, **{key: item for key, item in rest.items() if item}}
 
 
-def _step_from_json(encoded: Json) -> Derivation:
+def derivation_from_json(encoded: Json) -> Derivation:
+    """Rebuild a step.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: if `encoded` is not the JSON form of one.
+    """
     return Derivation(
         line=int(encoded["line"]),
         operator=Operator(encoded.get("operator", "")),

@@ -1,0 +1,80 @@
+"""From a block to the blocks that may follow in its place (MoCo, section III-C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ciguard.domain import Derivation
+from ciguard.levels.code.nodes import Candidate
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator, Sequence
+
+    from ciguard.levels.code.blocks import Block, Fed, Mutant
+
+_MOST_NEGATIVE = 3
+"""Illegal values that are tried on each new block; there are more blocks than time."""
+
+
+class Operate(Protocol):
+    """AR or RG."""
+
+    def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
+        """Return the block with one call changed; None where there is nothing to change."""
+
+
+class Forbid(Protocol):
+    """BC."""
+
+    def mutants(self, block: Block, place: int) -> Sequence[Mutant]:
+        """Return all that can be made of one call with one illegal value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operators:
+    """The three operators, for one library."""
+
+    replacement: Operate
+    generation: Operate
+    boundary: Forbid
+
+
+def candidates(
+    block: Block, takes: Fed, operators: Operators, rng: random.Random, *, times: int
+) -> Iterator[Candidate]:
+    """Yield the blocks that are tried in one slot.
+
+    First the block as it is; then new ones by AR or RG, each followed by those that BC makes of it.
+
+    Args:
+        block: fitted to its slot.
+        takes: what it is called with there.
+        operators: of the library.
+        rng: what chance there is.
+        times: how often AR or RG is applied (times_mt).
+    """
+    seen = {block}
+    step = Derivation(block=block.name, line=0, adapter=block.adapter)
+    yield Candidate(block=block, steps=(step,), takes=takes)
+    for _ in range(times if block.calls else 0):
+        place = rng.randrange(len(block.calls))
+        mutant = _positive(block, place, operators, rng)
+        if mutant is None or mutant.block in seen:
+            continue
+        seen.add(mutant.block)
+        yield Candidate(block=mutant.block, steps=(mutant.step,), place=place, takes=takes)
+        illegal = operators.boundary.mutants(mutant.block, place)
+        for negative in rng.sample(illegal, min(_MOST_NEGATIVE, len(illegal))):
+            if negative.block not in seen:
+                seen.add(negative.block)
+                steps = (mutant.step, negative.step)
+                yield Candidate(block=negative.block, steps=steps, place=place, takes=takes)
+
+
+def _positive(block: Block, place: int, operators: Operators, rng: random.Random) -> Mutant | None:
+    """Apply AR or RG, whichever chance says, or the other where that finds nothing."""
+    order = [operators.replacement, operators.generation]
+    rng.shuffle(order)
+    return next(filter(None, (operate(block, place, rng) for operate in order)), None)
