@@ -129,8 +129,10 @@ class Dialect:
 
     # --- adapters ---------------------------------------------------------------------------------
 
-    def adapter(self, now: tuple[int, ...], rank: int, channels: int) -> str:
-        """Return an expression of `x` that brings it to another rank, the batch axis kept.
+    def adapter(
+        self, now: tuple[int, ...], rank: int, channels: int
+    ) -> tuple[str, tuple[int, ...]] | None:
+        """Return an expression of `x` that brings it to another rank, and the shape it then has.
 
         Args:
             now: shape that there is, the batch dimension included.
@@ -138,21 +140,21 @@ class Dialect:
             channels: the axis that counts channels or features, 1 or -1.
 
         Returns:
-            Qualified names stand in it; empty where no reshaping makes that rank of this shape.
+            Qualified names stand in the expression. None where no reshaping makes that rank.
         """
         if rank < 2 or not now or math.prod(now[1:]) < 1:  # noqa: PLR2004 - a batch of vectors
-            return ""
+            return None
         sizes = _reshaped(now[1:], rank - 1, channels=-1 if self.channels_last else channels)
+        shape = (now[0], *sizes)
+        is_flat = len(sizes) == 1
         if self.infers_sizes:
-            layers = "tensorflow.keras.layers"
-            shape = ", ".join(map(str, sizes)) + ("," if len(sizes) == 1 else "")
-            flat = len(sizes) == 1
-            return f"{layers}.Flatten()(x)" if flat else f"{layers}.Reshape(({shape}))(x)"
-        if len(sizes) == 1:
-            return "x.flatten(1)"
+            layer = "Flatten()" if is_flat else f"Reshape({sizes})"
+            return f"tensorflow.keras.layers.{layer}(x)", shape
+        if is_flat:
+            return "x.flatten(1)", shape
         if self.library == "torch":
-            return f"x.flatten(1).unflatten(1, {sizes})"
-        return f"x.reshape({(now[0], *sizes)})"
+            return f"x.flatten(1).unflatten(1, {sizes})", shape
+        return f"x.reshape({(-1, *sizes)})", shape
 
     def cast(self) -> str:
         """Return an expression of `x` as 32-bit floating point."""
@@ -239,7 +241,9 @@ def _tensorflow_input(fed: Fed) -> str:
     shape, dtype = fed.shape, f"tensorflow.{fed.dtype}"
     if fed.dtype in FLOATS:
         return f"tensorflow.random.normal({shape}, dtype={dtype})"
-    whole = f"tensorflow.random.uniform({shape}, maxval={fed.below or _FEW}, dtype=tensorflow.int32)"
+    whole = (
+        f"tensorflow.random.uniform({shape}, maxval={fed.below or _FEW}, dtype=tensorflow.int32)"
+    )
     return f"tensorflow.cast({whole}, {dtype})"
 
 

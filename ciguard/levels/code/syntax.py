@@ -205,3 +205,16 @@ def parse_positional(text: str) -> ast.expr:
         msg = f"no argument: {text!r}"
         raise SyntaxError(msg)
     return call.args[0]
+
+
+def filled(expression: ast.expr, hole: ast.expr) -> ast.expr:
+    """Return an expression of `x` with another one in the place of `x`, which is not copied."""
+    return _Fill(hole).visit(expression)  # type: ignore[no-any-return]  # ast says Any
+
+
+class _Fill(ast.NodeTransformer):
+    def __init__(self, hole: ast.expr) -> None:
+        self.hole = hole
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 - ast's name
+        return self.hole if node.id == "x" else node
