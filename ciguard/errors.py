@@ -87,6 +87,10 @@ class ClusterError(CiguardError):
     """The cluster cannot be reached or used, or loses a shard."""
 
 
+class EncoderError(CiguardError):
+    """An encoder of texts lacks its package or its model."""
+
+
 class PlanError(CiguardError):
     """What is to be tested cannot be planned: history, a file or a limit stands against it."""
 
