@@ -10,7 +10,7 @@ from ciguard.knowledge import Source
 from ciguard.levels.code.binding import VARIADIC, bind, default_of, with_argument
 from ciguard.levels.code.blocks import Mutant
 from ciguard.levels.code.coherence import is_coherent
-from ciguard.levels.code.knowledge import INPUT_SIZES, spaces
+from ciguard.levels.code.knowledge import INPUT_SIZES, is_said, spaces
 from ciguard.levels.code.legal import draw, literal_part
 from ciguard.levels.code.literals import is_same, text_of, value_of
 from ciguard.values import AnyOf, Bool, Float, Int, Optional, Tuple
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain import ApiRecord
     from ciguard.knowledge import Api, Parameter
     from ciguard.levels.code.blocks import Block
     from ciguard.levels.code.knowledge import Apis
@@ -38,10 +38,10 @@ finds again is of another form then; or nothing of the computation is changed.""
 _SIZES = re.compile(r"(?:^units|^filters|_channels|_features|_size|_dim|_heads|_layers)$")
 _AXES = frozenset({"dim", "start_dim", "end_dim"})
 _TRIES = 8
-_SAYING = (
-    Source.OPDEF, Source.SCHEMA, Source.ANNOTATION, Source.DOC_TYPE, Source.DOC_PHRASE,
-    Source.MINED_RULE,
-)  # fmt: skip
+_SMALL = 6
+_END = re.compile(r"(?<=[.;])\s+")
+_LIMITS = {"allowed", "range"}
+_OF_WORDS = (Source.DOC_TYPE, Source.DOC_PHRASE, Source.MINED_RULE)
 _MOST_QUOTED = 200
 
 
@@ -98,7 +98,7 @@ def is_varied(parameter: Parameter) -> bool:
     """Tell whether another value of a parameter makes another model of the same form."""
     if parameter.name in INPUT_SIZES | _LEFT_ALONE or parameter.kind in VARIADIC:
         return False
-    return parameter.is_generated and bool(_aspects(parameter) & {"structures", "allowed"})
+    return parameter.is_generated and is_said(parameter)
 
 
 def drawable(
@@ -111,7 +111,10 @@ def drawable(
         record: of the API.
         is_needed: numbers are drawn even where nobody says how large they may be: positive ones.
     """
-    is_ranged = "range" in _aspects(parameter)
+    if not is_said(parameter):
+        is_size = parameter.name in INPUT_SIZES and is_needed
+        return Int(min=1, max=_SMALL) if is_size else None
+    is_ranged = any(evidence.aspect == "range" for evidence in parameter.evidence)
     part = literal_part(parameter.constraint, spaces(record), is_ranged=is_ranged or is_needed)
     if part is None:
         return None
@@ -180,23 +183,12 @@ def _flipped(now: str | None) -> str | None:
             return None
 
 
-def _aspects(parameter: Parameter) -> set[str]:
-    return {evidence.aspect for evidence in parameter.evidence}
-
-
 def justification(api: Api, parameter: Parameter) -> str:
     """Return the words of the library that say what a parameter accepts; empty if it says none."""
-    said = [e for e in parameter.evidence if e.source in _SAYING]
-    ranked = sorted(said, key=lambda e: (e.aspect not in {"allowed", "range"}, e.source))
-    for evidence in ranked[:1]:
-        doc = {p.name: p for p in api.record.parameters}[parameter.name]
-        return f"{parameter.name}: {_sentence(doc, evidence.text)}"[:_MOST_QUOTED]
-    return ""
-
-
-def _sentence(parameter: ParameterRecord, text: str) -> str:
-    """Return the sentence of a description that has a text in it, else the text."""
-    if text and text in parameter.doc:
-        sentences = re.split(r"(?<=[.;])\s+", " ".join(parameter.doc.split()))
-        return next((one for one in sentences if " ".join(text.split()) in one), text)
-    return text
+    own = {p.name: p for p in api.record.parameters}[parameter.name]
+    sentences = _END.split(" ".join(own.doc.split()))
+    limits = [e.text for e in parameter.evidence if e.aspect in _LIMITS and e.source in _OF_WORDS]
+    telling = next((one for one in sentences for text in limits if text in one), sentences[0])
+    kind = own.doc_type or own.annotation or own.schema_type
+    said = f"{kind}. {telling}" if kind and telling else kind or telling
+    return f"{parameter.name}: {said}"[:_MOST_QUOTED] if said else ""

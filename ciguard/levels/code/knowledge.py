@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallKind, ParameterKind
-from ciguard.knowledge import understand
+from ciguard.domain import CallKind, LiteralValue, ParameterKind
+from ciguard.knowledge import Evidence, Source, understand
 from ciguard.levels.selection import LEFT_OUT
-from ciguard.values import AnyOf, List, Optional, Tensor
+from ciguard.values import AnyOf, List, OneOf, Optional, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ciguard.domain import ApiRecord
-    from ciguard.knowledge import Api
+    from ciguard.knowledge import Api, Parameter
     from ciguard.values import Constraint
 
 INPUT_SIZES = frozenset(
@@ -29,6 +30,8 @@ INPUT_SIZES = frozenset(
 repaired from what really comes in, never mutated."""
 _SAME_LIBRARY = (("", ""), ("keras.", "tensorflow.keras."), ("tensorflow.keras.", "keras."))
 """How programs begin a name, and how the catalogue does."""
+_HALVING = "glu"
+"""Halves the last dimension, behind the back of the layer that it is given to."""
 _SPACES = re.compile(r"([123])[dD](?![a-z0-9])")
 _NO_LAYERS = frozenset(
     {
@@ -59,6 +62,7 @@ class Apis:
             module, _, short = name.rpartition(".")
             self._modules.setdefault(module, {})[short] = record
         self._read = read
+        self._activations = _activations(listed)
         self._known: dict[str, Api] = {}
 
     def find(self, name: str) -> Api | None:
@@ -73,16 +77,17 @@ class Apis:
     def siblings(self, name: str) -> Iterator[tuple[str, Api]]:
         """Yield what may stand in the place of an API: a name as a program would write it, the API.
 
-        Those are the APIs of its module and kind which take as many inputs. A layer's are made of
-        as many dimensions as its name says: `Conv1d` has no sibling `Conv2d`.
+        Those are the APIs of its module and kind which take as many inputs, apart from those whose
+        names say other numbers of dimensions: `Conv2d` is no sibling of `Conv1d`, `ReLU` is.
         """
         own = self.find(name)
         if own is None or own.record.kind is CallKind.METHOD:
             return
+        wanted = _spaces_of(name) or spaces(own.record)
         for record, shorts in self.family(name).values():
             if record.api == own.record.api or not _stands(record):
                 continue
-            short = _of_same_spaces(shorts, spaces(own.record), record)
+            short = _name_of(record, shorts, wanted)
             other = self._of(record) if short else None
             if other is not None and len(data_of(other)) == len(data_of(own)):
                 yield f"{name.rpartition('.')[0]}.{short}", other
@@ -103,8 +108,40 @@ class Apis:
 
     def _of(self, record: ApiRecord) -> Api:
         if record.api not in self._known:
-            self._known[record.api] = self._read(record)
+            api = self._read(record)
+            self._known[record.api] = with_choices(api, "activation", self._activations)
         return self._known[record.api]
+
+
+def _activations(records: Iterable[ApiRecord]) -> tuple[str, ...]:
+    """Return the names that Keras takes for its own activations: functions of one tensor."""
+    found = []
+    for record in records:
+        module, _, short = record.api.rpartition(".")
+        needed = [p.name for p in record.parameters if p.required]
+        if module.endswith("keras.activations") and needed == ["x"] and short != _HALVING:
+            found.append(short)
+    return tuple(sorted(found))
+
+
+def with_choices(api: Api, parameter: str, texts: tuple[str, ...]) -> Api:
+    """Return an API of which a parameter, of a type that nobody says, takes one of some texts."""
+    if not texts:
+        return api
+    choices = OneOf(tuple(map(LiteralValue, texts)))
+    said = Evidence(Source.NAME, "allowed", parameter)
+    changed = [
+        replace(one, constraint=choices, evidence=(*one.evidence, said))
+        if one.name == parameter and not is_said(one)
+        else one
+        for one in api.parameters
+    ]
+    return replace(api, parameters=tuple(changed))
+
+
+def is_said(parameter: Parameter) -> bool:
+    """Tell whether anyone says what kind of values a parameter takes."""
+    return any(evidence.aspect in {"structures", "allowed"} for evidence in parameter.evidence)
 
 
 def _spellings(name: str) -> list[str]:
@@ -127,19 +164,20 @@ def _stands(record: ApiRecord) -> bool:
 
 def spaces(record: ApiRecord) -> frozenset[str]:
     """Return the numbers of spatial dimensions that an API's names say: "2" for `Conv2d`."""
-    shorts = (name.rpartition(".")[2] for name in (record.api, *record.aliases))
-    return frozenset(digit for short in shorts for digit in _SPACES.findall(short))
+    return frozenset[str]().union(*map(_spaces_of, (record.api, *record.aliases)))
 
 
-def _of_same_spaces(shorts: list[str], wanted: frozenset[str], record: ApiRecord) -> str:
-    """Return the name of a sibling that says the same dimensions; empty if none does."""
+def _spaces_of(name: str) -> frozenset[str]:
+    return frozenset(_SPACES.findall(name.rpartition(".")[2]))
+
+
+def _name_of(record: ApiRecord, shorts: list[str], wanted: frozenset[str]) -> str:
+    """Return the name of a sibling that fits dimensions best; empty if none fits."""
     known = spaces(record)
-    if not wanted and not known:
-        return min(shorts, key=lambda short: (short != record.api.rpartition(".")[2], short))
-    if not wanted & known:
+    if wanted and known and not wanted & known:
         return ""
-    marked = [short for short in shorts if wanted & set(_SPACES.findall(short))]
-    return min(marked or shorts)
+    own = record.api.rpartition(".")[2]
+    return min(shorts, key=lambda short: (not wanted & _spaces_of(short), short != own, short))
 
 
 def data_of(api: Api) -> tuple[str, ...]:

@@ -47,10 +47,20 @@ def text_of(value: Value) -> str:
 
 
 def is_same(text: str, other: str | None) -> bool:
-    """Tell whether two arguments are the same value, or the same text where they are none."""
+    """Tell whether two arguments are the same value, or the same text where they are none.
+
+    A list of one number is that number: libraries repeat it for every dimension.
+    """
     if other is None:
         return False
     value, known = value_of(text), value_of(other)
     if value is None or known is None:
         return text.strip() == other.strip()
-    return repr(value) == repr(known)
+    return _written_once(value) == _written_once(known)
+
+
+def _written_once(value: Value) -> str:
+    if isinstance(value, TupleValue | ListValue):
+        texts = {text_of(item) for item in value.items}
+        return texts.pop() if len(texts) == 1 else f"({', '.join(map(text_of, value.items))})"
+    return text_of(value)

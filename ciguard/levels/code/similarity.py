@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ciguard.domain import ParameterKind
+from ciguard.levels.code.knowledge import is_said
 from ciguard.values import (
     AnyOf,
     Bool,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from ciguard.values import Constraint
 
 THRESHOLD = 0.5
-"""Only what is more alike than this is put in place of an API."""
+"""Only what is more alike than this is put in place of an API (MoCo)."""
 Kinds = frozenset[str]
 """What kinds of values a parameter takes; empty: nobody says."""
 _KINDS: dict[type, str] = {
@@ -71,15 +72,17 @@ class Candidate:
 class Similarities:
     """The candidates to replace an API with; found when they are first asked for, then kept."""
 
-    def __init__(self, apis: Apis, encoder: Encoder) -> None:
+    def __init__(self, apis: Apis, encoder: Encoder, *, threshold: float = THRESHOLD) -> None:
         """Prepare them.
 
         Args:
             apis: of the library.
             encoder: of what APIs are said to do; asked once for the APIs of a module.
+            threshold: only what is more alike than this is a candidate.
         """
         self.apis = apis
         self._encoder = encoder
+        self._threshold = threshold
         self._found: dict[str, tuple[Candidate, ...]] = {}
         self._vectors: dict[tuple[str, str], dict[str, NDArray[np.float64]]] = {}
 
@@ -104,7 +107,7 @@ class Similarities:
             Candidate(spelled, api, (float(cosine) + wcr(kinds, parameter_kinds(api))) / 2)
             for (spelled, api), cosine in zip(siblings, cosines, strict=True)
         )
-        chosen = [candidate for candidate in alike if candidate.similarity > THRESHOLD]
+        chosen = [candidate for candidate in alike if candidate.similarity > self._threshold]
         return tuple(sorted(chosen, key=lambda one: (-one.similarity, one.name)))
 
     def _encoded(self, name: str, own: Api) -> dict[str, NDArray[np.float64]]:
@@ -117,8 +120,12 @@ class Similarities:
 
 
 def definition(record: ApiRecord) -> str:
-    """Return what an API is said to do: the words of its name, and its first paragraph."""
-    words = _PARTS_OF_NAMES.findall(record.api.rpartition(".")[2])
+    """Return what an API is said to do: the words of its signature, and its first paragraph.
+
+    Many are documented by one line, or by none: then only names tell that two have much in common.
+    """
+    names = [record.api.rpartition(".")[2], *(parameter.name for parameter in record.parameters)]
+    words = [word for name in names for word in _PARTS_OF_NAMES.findall(name)]
     return f"{' '.join(words)}. {record.doc}"
 
 
@@ -194,8 +201,7 @@ def parameter_kinds(api: Api) -> tuple[Kinds, ...]:
 
 def kinds_of(parameter: Parameter) -> Kinds:
     """Return the kinds of values that a parameter takes; None is left out, any may be absent."""
-    is_said = any(e.aspect in {"structures", "allowed"} for e in parameter.evidence)
-    return _kinds(parameter.constraint) if is_said else frozenset()
+    return _kinds(parameter.constraint) if is_said(parameter) else frozenset()
 
 
 def _kinds(constraint: Constraint) -> Kinds:
