@@ -131,6 +131,7 @@ from ciguard.domain.programs import (
     Derivation,
     Operator,
     ProgramCase,
+    located,
     program_case_from_json,
     program_case_to_json,
 )
@@ -312,6 +313,7 @@ __all__ = [
     "graph_to_json",
     "html_code",
     "is_memory_fault",
+    "located",
     "line_from_json",
     "markdown_block",
     "markdown_code",
