@@ -67,6 +67,10 @@ class SeedModelError(CiguardError):
     """A seed model cannot be built, loaded, or written as a graph of layers."""
 
 
+class DisassemblyError(CiguardError):
+    """A seed program cannot be taken apart into a template and blocks."""
+
+
 class OutputError(CiguardError):
     """The output folder cannot be written, or holds something that would be lost."""
 
@@ -85,6 +89,10 @@ class TrackerUnavailableError(TrackerError):
 
 class ClusterError(CiguardError):
     """The cluster cannot be reached or used, or loses a shard."""
+
+
+class EncoderError(CiguardError):
+    """An encoder of texts lacks its package or its model."""
 
 
 class PlanError(CiguardError):

@@ -133,6 +133,7 @@ from ciguard.domain.programs import (
     ProgramCase,
     derivation_from_json,
     derivation_to_json,
+    located,
     program_case_from_json,
     program_case_to_json,
 )
@@ -316,6 +317,7 @@ __all__ = [
     "graph_to_json",
     "html_code",
     "is_memory_fault",
+    "located",
     "line_from_json",
     "markdown_block",
     "markdown_code",

@@ -6,6 +6,7 @@ and travels with it: the line, the parameter, the old and the new value.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
@@ -103,6 +104,29 @@ class ProgramCase:
         return "code"
 
 
+@dataclass(frozen=True, slots=True)
+class Located:
+    """What a program's run said, and where: the worker puts the place before every message."""
+
+    message: str
+    """Without the place."""
+    line: int = 0
+    """Of the program or of the block's program, from 1; 0 where it is not known."""
+    in_block: bool = False
+    """Whether it is the block, run alone, that said it."""
+
+
+def located(message: str) -> Located:
+    """Part the message of a program's run from its place: `line 23: …`, `block alone, line 7: …`."""
+    match = _PLACE.match(message)
+    if match is None:
+        return Located(message)
+    return Located(message[match.end() :], int(match["line"]), bool(match["block"]))
+
+
+_PLACE = re.compile(r"(?P<block>block alone, )?line (?P<line>\d{1,9}): ")
+
+
 def program_case_to_json(case: ProgramCase) -> Json:
     """Return the JSON form of a case: `[api, "program", {…}]`; what is empty is left out."""
     rest = {
@@ -126,13 +150,17 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
     try:
         api, _, rest = encoded
         seed, path = rest["ancestry"]
+        cycles = int(rest.get("cycles", 1))
+        if cycles < 1:
+            msg = f"{cycles} cycles"
+            raise ValueError(msg)  # noqa: TRY301 - one message for all that may be wrong
         return ProgramCase(
             api=str(api),
             source=str(rest["source"]),
             block=str(rest.get("block", "")),
             seed=int(rest.get("seed", 0)),
             intent=Intent(rest.get("intent", Intent.CONFORMING)),
-            cycles=int(rest.get("cycles", 1)),
+            cycles=cycles,
             ancestry=Ancestry(seed=str(seed), path=tuple(map(derivation_from_json, path))),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:

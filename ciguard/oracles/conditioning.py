@@ -25,6 +25,7 @@ from ciguard.domain import (
     LiteralValue,
     ModelCase,
     Passed,
+    ProgramCase,
     TensorValue,
     TupleValue,
     Uniform,
@@ -75,6 +76,8 @@ def nudged(case: Case, seed: int) -> Case:
     """
     if isinstance(case, ModelCase):
         return nudged_run(case, seed)
+    if isinstance(case, ProgramCase):
+        return case  # its values are nobody's concern
     shares = count(1)
     numbers_move = not inputs_in(case).epsilon and not _needs_smoothness(case)
 

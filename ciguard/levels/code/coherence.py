@@ -1,0 +1,141 @@
+"""What parameters of one call owe each other: groups divide channels, padding fits the kernel.
+
+The knowledge room knows such relations as what is safe to draw (`groups` is 1); a program's own
+arguments are richer, and one that is changed has to agree with those that stay.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import cycle
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.domain import ListValue, LiteralValue, TupleValue
+from ciguard.levels.code.binding import default_of
+from ciguard.levels.code.literals import value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ciguard.domain import ApiRecord, Value
+
+Scalar: TypeAlias = object
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Something that holds between parameters, item by item where they are lists."""
+
+    parameters: tuple[str, ...]
+    holds: Callable[..., bool]
+    """Is asked with numbers only, unless `of_any` is set."""
+    of: re.Pattern[str] = re.compile("")
+    """What the API's name has in it."""
+    of_any: bool = False
+    """Is asked with values of all kinds."""
+
+
+def _divides(whole: int, part: int) -> bool:
+    return part > 0 and whole % part == 0
+
+
+def _one_is_one(stride: int, dilation: int) -> bool:
+    return 1 in (stride, dilation)
+
+
+def _one_given(size: object, factor: object) -> bool:
+    return (size is None) != (factor is None)
+
+
+def _aligns(corners: object, mode: object) -> bool:
+    return corners is None or mode not in {"nearest", "nearest-exact", "area"}
+
+
+def _only_zeros(mode: object) -> bool:
+    return mode == "zeros"
+
+
+_KERAS_STRIDED = re.compile(r"keras\.layers\.\w*Conv")
+RELATIONS = (
+    Relation(("in_channels", "groups"), _divides),
+    Relation(("out_channels", "groups"), _divides),
+    Relation(("filters", "groups"), _divides),
+    Relation(("num_channels", "num_groups"), _divides),
+    Relation(("embed_dim", "num_heads"), _divides),
+    Relation(("d_model", "nhead"), _divides),
+    Relation(("hidden_size", "proj_size"), lambda hidden, proj: proj < hidden),
+    Relation(
+        ("kernel_size", "padding"), lambda kernel, pad: 2 * pad <= kernel, re.compile("Pool|pool")
+    ),
+    Relation(
+        ("output_padding", "stride", "dilation"),
+        lambda pad, stride, dilation: pad < max(stride, dilation),
+    ),
+    Relation(("output_padding", "strides"), lambda pad, stride: pad < stride),
+    Relation(("strides", "dilation_rate"), _one_is_one, _KERAS_STRIDED),
+    Relation(("min_val", "max_val"), lambda low, high: low < high),
+    Relation(("lower", "upper"), lambda low, high: low <= high),
+    Relation(("start_dim", "end_dim"), lambda first, last: last < 0 or first <= last),
+    Relation(
+        ("size", "scale_factor"), _one_given, re.compile("[Uu]psampl|interpolate"), of_any=True
+    ),
+    Relation(
+        ("align_corners", "mode"),
+        _aligns,
+        re.compile(r"torch\..*(?:Upsample|interpolate)"),
+        of_any=True,
+    ),
+    Relation(("padding_mode",), _only_zeros, re.compile(r"torch\..*ConvTranspose"), of_any=True),
+)
+"""Each of them is what the libraries say themselves, in their documentation or when they refuse."""
+
+
+def is_coherent(record: ApiRecord, arguments: Mapping[str, str]) -> bool:
+    """Tell whether the arguments of a call agree with each other, as far as they are literals.
+
+    Args:
+        record: of the API.
+        arguments: text by parameter; what is missing has its default.
+    """
+    names = {parameter.name: parameter for parameter in record.parameters}
+    for relation in RELATIONS:
+        if not names.keys() >= set(relation.parameters) or not relation.of.search(record.api):
+            continue
+        texts = [arguments.get(n, default_of(names[n])) for n in relation.parameters]
+        values = [None if text is None else value_of(text) for text in texts]
+        if not _is_kept(relation, [value for value in values if value is not None]):
+            return False
+    return True
+
+
+def _is_kept(relation: Relation, values: list[Value]) -> bool:
+    if len(values) != len(relation.parameters):
+        return True  # not all of them are known: nothing can be said
+    return all(
+        relation.holds(*items)
+        for items in _item_by_item(values)
+        if relation.of_any or all(type(item) in {int, float} for item in items)
+    )
+
+
+def _item_by_item(values: list[Value]) -> list[tuple[Scalar, ...]]:
+    """Return what stands at one place of each: lists go with scalars, which are repeated."""
+    lists = [_items(value) for value in values]
+    longest = max(len(items) for items in lists)
+    if any(not items for items in lists):
+        return []
+    return [
+        items
+        for items, _ in zip(zip(*map(cycle, lists), strict=False), range(longest), strict=False)
+    ]
+
+
+def _items(value: Value) -> list[Scalar]:
+    match value:
+        case LiteralValue(scalar):
+            return [scalar]
+        case TupleValue(items) | ListValue(items):
+            return [scalar for item in items for scalar in _items(item)]
+        case _:
+            return []

@@ -1,0 +1,107 @@
+"""Encoders: texts to vectors whose cosine says how alike the texts are.
+
+Another one is a class with `encode`, registered under the entry-point group `ciguard.encoders`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+
+from ciguard.errors import EncoderError
+from ciguard.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_WORD = re.compile(r"[a-z]+|\d+[a-z]?")
+_EXTRA = "embeddings"
+_MODEL = "all-MiniLM-L6-v2"
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return one vector per text, shape (n, d); d may depend on the texts.
+
+        Vectors of one call can be compared with each other, not with those of another call.
+        """
+
+
+EncoderFactory: TypeAlias = Callable[[], Encoder]
+
+ENCODERS: Registry[EncoderFactory] = Registry("encoder", group="ciguard.encoders", accepts=callable)
+DEFAULT_ENCODER = "tf-idf"
+
+
+class TfIdf:
+    """Words, weighted by how rare they are among the texts."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return vectors of length 1, of length 0 for a text without words; shape (n, words).
+
+        A word's weight is its count times ln((1 + n) / (1 + df)) + 1, where df is the number of
+        texts that have it.
+
+        Source: G. Salton, C. Buckley, Term-weighting approaches in automatic text retrieval, 1988,
+        with the smoothing that counts one more text that has every word.
+        """
+        counts = [Counter(_WORD.findall(text.lower())) for text in texts]
+        places = {word: at for at, word in enumerate(sorted(set().union(*counts)))}
+        vectors = np.zeros((len(texts), len(places)))
+        for row, words in enumerate(counts):
+            for word, count in words.items():
+                vectors[row, places[word]] = count
+        having = np.count_nonzero(vectors, axis=0)
+        return normalised(vectors * (np.log((1 + len(texts)) / (1 + having)) + 1))
+
+
+class SentenceEmbeddings:
+    """Embeddings of whole sentences by a small transformer; of the optional extra."""
+
+    def __init__(self, model: str = _MODEL) -> None:
+        """Load the model.
+
+        Args:
+            model: name or folder of a model of `sentence-transformers`.
+
+        Raises:
+            EncoderError: if the package is not installed or the model cannot be loaded.
+        """
+        try:
+            from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - optional
+        except ImportError as error:
+            msg = (
+                "encoder 'sentence-embeddings' needs the package sentence-transformers, which is "
+                f"not installed. Install it with `pip install 'ciguard[{_EXTRA}]'`."
+            )
+            raise EncoderError(msg) from error
+        try:
+            self._model = SentenceTransformer(model)
+        except OSError as error:
+            msg = (
+                f"encoder 'sentence-embeddings': the model {model!r} cannot be loaded: {error}. "
+                "It is downloaded when it is first used."
+            )
+            raise EncoderError(msg) from error
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return vectors of length 1, shape (n, d) with the model's d."""
+        return normalised(np.asarray(self._model.encode(list(texts)), dtype=np.float64))
+
+
+def normalised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return vectors, shape (n, d), scaled to length 1; those of length 0 stay."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths == 0, 1.0, lengths)
+
+
+ENCODERS.register(DEFAULT_ENCODER, TfIdf)
+ENCODERS.register("sentence-embeddings", SentenceEmbeddings)

@@ -1,0 +1,130 @@
+"""Which call of a block makes what another one of it meets, as far as the text tells."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.levels.code.blocks import INPUT
+from ciguard.levels.code.dialects import has_weights, keeps_size
+from ciguard.levels.code.programs import elements_of, layer_of
+from ciguard.levels.code.syntax import dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.levels.code.models import Model
+    from ciguard.levels.code.programs import Program
+    from ciguard.levels.code.units import Unit
+
+Source = int | None
+"""The place of a call, `INPUT`, or None: not known."""
+
+
+@dataclass(slots=True)
+class Flow:
+    """Follows the data through one unit."""
+
+    program: Program
+    model: Model
+    calls: Sequence[ast.Call]
+    """The unit's calls of the library, in their order."""
+    follows: dict[int, Source] = field(default_factory=dict)
+    """By place of the call."""
+    meets: set[int] = field(default_factory=set)
+    """`id` of the program's own calls that meet the block's input."""
+    known: dict[str, Source] = field(default_factory=dict)
+    """Source of what a variable holds."""
+    child: ast.AST | None = None
+    """Stands for the block's input."""
+
+    def through(self, unit: Unit) -> tuple[Source, ...]:
+        """Return for each call of a unit what the size of its input follows from."""
+        self.known = {unit.takes: INPUT}
+        if unit.element is not None:
+            self._layer(layer_of(unit.element), INPUT)
+        elif unit.sequence is not None:
+            for call in self._added(unit):
+                self._layer(call, INPUT)
+        elif unit.steps:
+            self.child = unit.steps[0].child
+            self._value(unit.steps[-1].node)
+        else:
+            for statement in unit.statements:
+                self._statement(statement)
+        return tuple(self.follows.get(place) for place in range(len(self.calls)))
+
+    @staticmethod
+    def _added(unit: Unit) -> list[ast.expr]:
+        match unit.statements:
+            case (ast.Expr(value=ast.Call(args=[layer])),):
+                return [layer]
+            case _:
+                return []
+
+    def _statement(self, statement: ast.stmt) -> None:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self.known[name] = self._value(value)
+            case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name), *_])], value=value):
+                self.known[name] = self._value(value)
+            case ast.Return(value=ast.expr() as value) | ast.AugAssign(value=value):
+                self._value(value)
+            case _:
+                return
+
+    def _value(self, node: ast.expr) -> Source:
+        if node is self.child:
+            return INPUT
+        match node:
+            case ast.Name(id=name):
+                return self.known.get(name)
+            case ast.BinOp(left=left, right=right):
+                one, other = self._value(left), self._value(right)
+                return one if one is not None else other
+            case ast.Call():
+                return self._call(node)
+            case ast.List(elts=parts) | ast.Tuple(elts=parts):
+                for part in parts:
+                    self._value(part)
+                return None
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                self._value(inner)
+                return None
+            case _:
+                return None
+
+    def _call(self, node: ast.Call) -> Source:
+        definition = self.model.definitions.get(dotted(node.func))
+        layer = definition.value if definition is not None else node.func
+        if isinstance(layer, ast.Call):
+            source = self._value(node.args[0]) if node.args else None
+            return self._layer(layer, source)
+        sources = [self._value(argument) for argument in node.args]
+        source = sources[0] if sources else None
+        return self._meet(node, source)
+
+    def _layer(self, layer: ast.expr, source: Source) -> Source:
+        """Note that a layer, or a sequence of some, is called with data of a source."""
+        if not isinstance(layer, ast.Call):
+            return None
+        if self.program.is_sequence(layer):
+            for element in elements_of(layer):
+                source = self._layer(layer_of(element), source)
+            return source
+        return self._meet(layer, source)
+
+    def _meet(self, call: ast.Call, source: Source) -> Source:
+        api = self.program.api(call)
+        place = next((at for at, one in enumerate(self.calls) if one is call), None)
+        if place is None:
+            if source == INPUT and not api:
+                self.meets.add(id(call))
+            return None
+        self.follows.setdefault(place, source)
+        if self.follows[place] != source:
+            self.follows[place] = None  # called twice, with different data
+        if keeps_size(api):
+            return source
+        return place if has_weights(api) else None

@@ -1,0 +1,231 @@
+"""Legal values of one parameter that a program can write: literals, small ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ListValue, LiteralValue, TupleValue
+from ciguard.values import (
+    AnyOf,
+    Bool,
+    Float,
+    Int,
+    Ints,
+    List,
+    OneOf,
+    Optional,
+    Scope,
+    String,
+    Tuple,
+    compile_sampler,
+)
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain import Value
+    from ciguard.values import Constraint
+
+LARGEST = 64
+"""No int that is drawn exceeds it: sizes decide how long a program takes."""
+_NORMAL, _MINIMUM, _MAXIMUM = 3, 1, 1
+"""How often a number is drawn from within its range, and from its ends (MoCo)."""
+_DIGITS = 4
+_NONE = OneOf((LiteralValue(None),))
+
+
+def literal_part(
+    constraint: Constraint, spaces: frozenset[str] = frozenset(), *, is_ranged: bool = True
+) -> Constraint | None:
+    """Return what of a constraint can be written as literals; None if nothing of it can.
+
+    Args:
+        constraint: of the parameter.
+        spaces: numbers of spatial dimensions that the API's name says: a list of sizes has one
+            for each of them, unless the constraint knows better.
+        is_ranged: whether someone says how large the parameter's numbers may be; where nobody
+            does, no number is legal by anyone's word.
+    """
+    match constraint:
+        case Bool():
+            return constraint
+        case Int() | Float():
+            return _bounded(constraint) if is_ranged else None
+        case Ints():
+            return _sized(constraint, spaces) if is_ranged else None
+        case OneOf(values):
+            literals = tuple(value for value in values if is_literal(value))
+            return OneOf(literals) if literals else None
+        case Optional(inner):
+            part = literal_part(inner, spaces, is_ranged=is_ranged)
+            return _NONE if part is None else Optional(part, constraint.none_share)
+        case _:
+            return _literal_whole(constraint, spaces, is_ranged=is_ranged)
+
+
+def _literal_whole(
+    constraint: Constraint, spaces: frozenset[str], *, is_ranged: bool
+) -> Constraint | None:
+    match constraint:
+        case AnyOf(options):
+            parts = [(w, literal_part(one, spaces, is_ranged=is_ranged)) for w, one in options]
+            literal = tuple((weight, part) for weight, part in parts if part is not None)
+            return AnyOf(literal) if literal else None
+        case List(item=item, length=(least, most)):
+            part = literal_part(item, spaces, is_ranged=is_ranged)
+            length = _length(least, most, spaces)
+            if part is None or length is None:
+                return None
+            # A tuple of sizes is what programs write, and some libraries tell it from a list.
+            return Tuple((part,) * length)
+        case Tuple(items):
+            inner = [literal_part(item, spaces, is_ranged=is_ranged) for item in items]
+            known = tuple(part for part in inner if part is not None)
+            return Tuple(known) if len(known) == len(items) else None
+        case _:
+            return None
+
+
+def _bounded(constraint: Int | Float) -> Int | Float | None:
+    if isinstance(constraint, Float):
+        return Float(min=constraint.min, max=constraint.max)
+    most = min(constraint.max, LARGEST)
+    return Int(min=constraint.min, max=most) if constraint.min <= most else None
+
+
+def _sized(constraint: Ints, spaces: frozenset[str]) -> Ints | None:
+    length = _length(*constraint.length, spaces)
+    number = _bounded(Int(min=constraint.min, max=constraint.max))
+    if length is None or number is None or constraint.sizes:
+        return None
+    return Ints(
+        length=(length, length),
+        min=constraint.min,
+        max=int(number.max),
+        increasing=constraint.increasing,
+        as_tuple=True,
+    )
+
+
+def _length(least: int, most: int, spaces: frozenset[str]) -> int | None:
+    """Return how many items a list has; None where that is not known."""
+    if least == most:
+        return least
+    only = [int(digit) for digit in spaces]
+    return only[0] if len(only) == 1 and least <= only[0] <= most else None
+
+
+def is_literal(value: Value) -> bool:
+    """Tell whether a value can be written without the library."""
+    match value:
+        case LiteralValue(None | bool() | int() | str()):
+            return True
+        case LiteralValue(float() as number):
+            return abs(number) < float("inf")
+        case TupleValue(items) | ListValue(items):
+            return all(map(is_literal, items))
+        case _:
+            return False
+
+
+def draw(part: Constraint, rng: random.Random) -> Value:
+    """Draw a literal: numbers from within, the minimum and the maximum as 3 : 1 : 1.
+
+    Args:
+        part: as `literal_part` returns it.
+        rng: what chance there is.
+    """
+    match part:
+        case Optional(inner, none_share):
+            return LiteralValue(None) if rng.random() < none_share else draw(inner, rng)
+        case AnyOf(options):
+            weights = [weight for weight, _ in options]
+            return draw(rng.choices([option for _, option in options], weights)[0], rng)
+        case Int() | Float():
+            return _number(part, rng)
+        case Ints(min=least, max=most):
+            end = _end(least, most, rng)
+            return _sampled(part if end is None else replace(part, min=int(end), max=int(end)), rng)
+        case Tuple(items):
+            return TupleValue(tuple(draw(item, rng) for item in items))
+        case _:
+            return _sampled(part, rng)
+
+
+def _number(part: Int | Float, rng: random.Random) -> Value:
+    end = _end(part.min, part.max, rng)
+    if end is not None:
+        return LiteralValue(end)
+    drawn = _sampled(part, rng)
+    if isinstance(drawn, LiteralValue) and isinstance(drawn.value, float):
+        rounded = round(drawn.value, _DIGITS)
+        return LiteralValue(min(max(rounded, part.min), part.max))
+    return drawn
+
+
+def _end(least: float, most: float, rng: random.Random) -> float | None:
+    """Return one of the ends of a range, or None: somewhere within."""
+    choices = (None, least, most)
+    return rng.choices(choices, (_NORMAL, _MINIMUM, _MAXIMUM))[0]
+
+
+def _sampled(part: Constraint, rng: random.Random) -> Value:
+    return compile_sampler(part)(rng, Scope())
+
+
+def admits(constraint: Constraint, value: Value) -> bool:
+    """Tell whether a value is of a kind that a constraint takes.
+
+    Ranges do not count: those of constraints are for drawing, and what a program gives one API may
+    well be outside of what is drawn for another. A text must be one of those that are enumerated.
+    """
+    match constraint, value:
+        case Optional(inner), _:
+            return value == LiteralValue(None) or admits(inner, value)
+        case AnyOf(options), _:
+            return any(admits(option, value) for _, option in options)
+        case OneOf(values), _:
+            return _is_one_of(values, value)
+        case ((Ints() | List() | Tuple()), (TupleValue(items) | ListValue(items))):
+            return _admits_items(constraint, items)
+        case _, LiteralValue(scalar):
+            return _admits_scalar(constraint, scalar)
+        case _:
+            return False
+
+
+def _is_one_of(values: tuple[Value, ...], value: Value) -> bool:
+    if value in values:
+        return True
+    texts = [v for v in values if isinstance(v, LiteralValue) and isinstance(v.value, str)]
+    if len(texts) > 1 or not isinstance(value, LiteralValue):
+        return False
+    # One value alone is a default, or what is safe to draw, and no enumeration.
+    return any(isinstance(v, LiteralValue) and type(v.value) is type(value.value) for v in values)
+
+
+def _admits_items(constraint: Constraint, items: tuple[Value, ...]) -> bool:
+    match constraint:
+        case Ints(length=(least, most)):
+            return least <= len(items) <= most and all(admits(Int(), item) for item in items)
+        case List(item=item, length=(least, most)):
+            return least <= len(items) <= most and all(admits(item, one) for one in items)
+        case Tuple(parts):
+            return len(parts) == len(items) and all(map(admits, parts, items))
+        case _:
+            return False
+
+
+def _admits_scalar(constraint: Constraint, scalar: object) -> bool:
+    match constraint:
+        case Int():
+            return type(scalar) is int
+        case Float():
+            return type(scalar) in {int, float}
+        case Bool():
+            return isinstance(scalar, bool)
+        case String():
+            return isinstance(scalar, str)
+        case _:
+            return False

@@ -1,0 +1,66 @@
+"""Arguments of calls in programs: Python text to values, and back. Literals only."""
+
+from __future__ import annotations
+
+import ast
+
+from ciguard.domain import ListValue, LiteralValue, TupleValue, Value
+
+
+def value_of(text: str) -> Value | None:
+    """Return the value that a literal stands for; None for any other expression."""
+    try:
+        return _value(ast.literal_eval(text.strip()))
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+
+
+def _value(thing: object) -> Value | None:
+    match thing:
+        case None | bool() | int() | float() | str():
+            return LiteralValue(thing)
+        case tuple() | list():
+            items = tuple(item for item in map(_value, thing) if item is not None)
+            wrap = TupleValue if isinstance(thing, tuple) else ListValue
+            return wrap(items) if len(items) == len(thing) else None
+        case _:
+            return None
+
+
+def text_of(value: Value) -> str:
+    """Return the Python text of a literal, a list or a tuple of literals.
+
+    Raises:
+        TypeError: if the value is none of these.
+    """
+    match value:
+        case LiteralValue(scalar):
+            return repr(scalar)
+        case ListValue(items):
+            return f"[{', '.join(map(text_of, items))}]"
+        case TupleValue(items):
+            inside = ", ".join(map(text_of, items))
+            return f"({inside},)" if len(items) == 1 else f"({inside})"
+        case _:
+            msg = f"{value!r} cannot be written as a literal"
+            raise TypeError(msg)
+
+
+def is_same(text: str, other: str | None) -> bool:
+    """Tell whether two arguments are the same value, or the same text where they are none.
+
+    A list of one number is that number: libraries repeat it for every dimension.
+    """
+    if other is None:
+        return False
+    value, known = value_of(text), value_of(other)
+    if value is None or known is None:
+        return text.strip() == other.strip()
+    return _written_once(value) == _written_once(known)
+
+
+def _written_once(value: Value) -> str:
+    if isinstance(value, TupleValue | ListValue):
+        texts = {text_of(item) for item in value.items}
+        return texts.pop() if len(texts) == 1 else f"({', '.join(map(text_of, value.items))})"
+    return text_of(value)

@@ -1,0 +1,137 @@
+"""API replacement (AR): another API in place of a call's own, found by likeness (MoCo, III-C)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Derivation, Operator, ParameterKind
+from ciguard.levels.code.binding import VARIADIC, arranged, bind
+from ciguard.levels.code.blocks import Mutant
+from ciguard.levels.code.coherence import is_coherent
+from ciguard.levels.code.generation import drawable
+from ciguard.levels.code.knowledge import data_of
+from ciguard.levels.code.legal import admits, draw
+from ciguard.levels.code.literals import text_of, value_of
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+
+    from ciguard.knowledge import Api, Parameter
+    from ciguard.levels.code.binding import Bound
+    from ciguard.levels.code.blocks import Block, LibraryCall
+    from ciguard.levels.code.similarity import Candidate, Similarities
+
+_NOT_HANDED_ON = frozenset({"inplace"})
+"""Right for one API and wrong for another: what it overwrites may be needed to go backwards."""
+_TRIES = 8
+
+
+class Replacement:
+    """The operator AR."""
+
+    def __init__(self, similarities: Similarities) -> None:
+        """Prepare it for a library's APIs."""
+        self._similarities = similarities
+
+    def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
+        """Return the block with another API in place of that of one call.
+
+        The new call takes the arguments that both know, by name; of those that it needs and the
+        old one lacks, legal values are drawn.
+
+        Args:
+            block: to be mutated.
+            place: of the call in the block.
+            rng: what chance there is.
+
+        Returns:
+            None where no other API is alike enough and can be called with literals.
+        """
+        call = block.calls[place]
+        own = self._similarities.apis.find(call.api)
+        candidates = list(self._similarities.of(call.api))
+        while own is not None and candidates:
+            chosen = roulette(candidates, rng)
+            candidates.remove(chosen)
+            other = self._call_of(chosen, own, call, rng)
+            if other is not None:
+                step = Derivation(
+                    block=block.name,
+                    line=0,
+                    api=chosen.name,
+                    operator=Operator.REPLACEMENT,
+                    before=call.api,
+                    after=chosen.name,
+                    sentence=" ".join(chosen.api.record.doc.split())[:200],
+                )
+                return Mutant(block.with_call(place, other), step)
+        return None
+
+    def _call_of(
+        self, chosen: Candidate, own: Api, call: LibraryCall, rng: random.Random
+    ) -> LibraryCall | None:
+        other = chosen.api
+        if own.record.parameters == other.record.parameters:
+            return replace(call, api=chosen.name)
+        bound = bind(call, own.record)
+        # Of `LSTM(*args, **kwargs)` only other texts tell what it takes.
+        is_unsaid = other.record.strangers and any(
+            p.kind is ParameterKind.VAR_POSITIONAL for p in other.parameters
+        )
+        if bound is None or is_unsaid:
+            return None
+        kept = handed_on(own, other, bound)
+        for _ in range(_TRIES):
+            drawn = needed(other, kept, rng)
+            if drawn is None:
+                return None
+            if is_coherent(other.record, kept | drawn):
+                return arranged(call, chosen.name, other.record, kept | drawn)
+        return None
+
+
+def roulette(candidates: Sequence[Candidate], rng: random.Random) -> Candidate:
+    """Draw one of the candidates, each as likely as its similarity is large.
+
+    Source: MoCo, section III-C.
+    """
+    return rng.choices(candidates, [candidate.similarity for candidate in candidates])[0]
+
+
+def handed_on(own: Api, other: Api, bound: Bound) -> dict[str, str]:
+    """Return the arguments of a call that another API takes as well, as text by parameter.
+
+    The data of a function goes by its order, whatever the parameters are called. A literal of a
+    kind that the other API does not take is dropped.
+    """
+    data = dict(zip(data_of(own), data_of(other), strict=False)) if not own.inputs else {}
+    known = {p.name: p for p in other.parameters if p.kind not in VARIADIC}
+    kept = {data[name]: text for name, text in bound.named.items() if name in data}
+    for name, text in bound.named.items():
+        if name in data or name in kept or name in _NOT_HANDED_ON or name not in known:
+            continue
+        if _is_taken(known[name], text):
+            kept[name] = text
+    takes_any = any(p.kind is ParameterKind.VAR_KEYWORD for p in other.parameters)
+    further = {n: t for n, t in bound.further.items() if n in known or takes_any}
+    return kept | further
+
+
+def _is_taken(parameter: Parameter, text: str) -> bool:
+    value = value_of(text)
+    return value is None or not parameter.evidence or admits(parameter.constraint, value)
+
+
+def needed(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str] | None:
+    """Draw what an API requires and is not given; None where that is not a literal."""
+    drawn = {}
+    for parameter in api.parameters:
+        if not parameter.required or parameter.name in given or parameter.kind in VARIADIC:
+            continue
+        part = drawable(parameter, api.record, is_needed=True)
+        if part is None:
+            return None
+        drawn[parameter.name] = text_of(draw(part, rng))
+    return drawn
