@@ -123,7 +123,11 @@ class ProgramRunner:
             outputs = {name: one for name, one in variables.items() if isinstance(one, _SCALARS)}
             self._clear()
             sizes.append(private_bytes())
-        return {"outputs": self._outputs(outputs), "memory": np.array(sizes), "cpu": np.array(times)}
+        return {
+            "outputs": self._outputs(outputs),
+            "memory": np.array(sizes),
+            "cpu": np.array(times),
+        }
 
     def _run(self, source: str, *, in_block: bool = False) -> dict[str, Any]:
         """Run one program and return its variables.

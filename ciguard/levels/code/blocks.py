@@ -28,7 +28,8 @@ class LibraryCall:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCall:
     """A call of a class or function of the program itself, of which one argument is the number of
-    channels or features of what it meets."""
+    channels or features of what it meets.
+    """
 
     call: LibraryCall
     """`api` is the name that the program gives it."""

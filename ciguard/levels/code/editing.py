@@ -405,7 +405,7 @@ class _Speller(ast.NodeTransformer):
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802 - ast's name
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         name = dotted(node)
         root = name.partition(".")[0]
         dialect = self.draft.program.dialect

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain import Ancestry, CallKind, Intent, Passed, ProgramCase
+from ciguard.errors import DisassemblyError
 from ciguard.levels.code.lessons import (
     Observed,
     Ran,
@@ -16,7 +18,7 @@ from ciguard.levels.code.lessons import (
     lesson_from_json,
     lesson_to_json,
 )
-from ciguard.levels.code.mutation import candidates
+from ciguard.levels.code.mutation import Slot, candidates
 from ciguard.levels.code.observation import fed_in, result_of
 from ciguard.levels.code.tree import Tree
 from ciguard.levels.contract import Batch
@@ -66,11 +68,24 @@ class Seed(Protocol):
     def blocks(self) -> Sequence[Block]:
         """Its hidden layers, in order."""
 
-    def program(self, chain: Sequence[Block], gives: Fed) -> Whole:
-        """Return the program with these blocks, whose last one gives what follows it that."""
+    def program(self, chain: Sequence[Block], gives: Fed, met: Fed) -> Whole:
+        """Return the program with these blocks.
 
-    def alone(self, block: Block, takes: Fed) -> str:
-        """Return a program that runs one block forwards and backwards."""
+        Args:
+            chain: the blocks.
+            gives: what the last one gives to the output layer.
+            met: what the output layer met in the seed.
+
+        Raises:
+            DisassemblyError: if they cannot be put together.
+        """
+
+    def alone(self, block: Block, takes: Fed) -> Whole:
+        """Return a program that runs one block forwards and backwards.
+
+        Raises:
+            DisassemblyError: if it cannot be run alone.
+        """
 
     def observing(self) -> str:
         """Return the seed with what its blocks are called with among its variables."""
@@ -103,8 +118,8 @@ class _Growth:
 
     tree: int
     serial: int
-    tried: tuple[Candidate, ...] = ()
-    """Blocks that are run alone, one case each."""
+    tried: tuple[Candidate, ...] | None = None
+    """Blocks that are run alone, one case each; None where whole programs are run."""
     assembled: tuple[int, ...] = ()
     """Places of the waiting candidates whose programs are run, one case each."""
     repeated: tuple[str, ...] = ()
@@ -179,6 +194,8 @@ class CodeLevel:
             number = planted[(index - len(self._programs)) % len(planted)]
             growth, made = self._grown(number, rng)
             self._made[index] = growth
+            # A tree learns that nothing can be put together from a batch that ran.
+            made = made or self._seed_cases(number % len(self._programs), rng)[1:]
         return Batch(api=self._library, kind=CallKind.FUNCTION, cases=tuple(made))
 
     def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
@@ -197,7 +214,7 @@ class CodeLevel:
         lesson: Lesson | None
         if growth is None:
             lesson = self._observed(index % len(self._programs), rows)
-        elif growth.tried:
+        elif growth.tried is not None:
             lesson = RanAlone(growth.tree, growth.serial, tuple(_that_ran(growth.tried, rows)))
         else:
             ran = zip(growth.assembled, rows, strict=False)
@@ -251,40 +268,59 @@ class CodeLevel:
 
     def _next_block(self, number: int, node: Node) -> Block | None:
         """Return the seed's next block, fitted to a node; None where it does not fit."""
-        program, depth = self._of(number), len(node.chain)
+        depth = len(node.chain)
+        return self._fitted(number, depth, node.gives, self._of(number).blocks[depth])
+
+    def _fitted(self, number: int, depth: int, now: Fed, block: Block) -> Block | None:
         was = self._fed[number % len(self._programs)][depth]
-        return program.fitted(program.blocks[depth], was, node.gives)
+        return self._of(number).fitted(block, was, now)
 
     def _grown(self, number: int, rng: random.Random) -> tuple[_Growth, list[ProgramCase]]:
         tree = self._trees[number]
         if tree.waiting:
             return self._assembled(number, tree, rng)
         block = self._next_block(number, tree.node)
-        found: tuple[Candidate, ...] = ()
+        found: list[Candidate] = []
+        cases: list[ProgramCase] = []
         if block is not None:
-            takes = tree.node.gives
+            spot = _Spot(number, tree.node)
+            slot = Slot(
+                takes=tree.node.gives,
+                fit=partial(self._fitted, number, tree.depth, tree.node.gives),
+            )
             times = self._effort.times
-            found = tuple(candidates(block, takes, self._operators, rng, times=times))
-        spot = _Spot(number, tree.node)
-        cases = [self._alone(spot, one, rng) for one in found]
-        return _Growth(number, tree.serial, tried=found), cases
+            for candidate in candidates(block, slot, self._operators, rng, times=times):
+                with suppress(DisassemblyError):  # what cannot stand there is no candidate
+                    cases.append(self._alone(spot, candidate, rng))
+                    found.append(candidate)
+        return _Growth(number, tree.serial, tried=tuple(found)), cases
 
     def _alone(self, spot: _Spot, candidate: Candidate, rng: random.Random) -> ProgramCase:
-        source = self._of(spot.tree).alone(candidate.block, candidate.takes)
-        return self._case(spot, candidate, source, candidate.step, rng)
+        made = self._of(spot.tree).alone(candidate.block, candidate.takes)
+        step = replace(candidate.step, line=made.line(0, candidate.place))
+        return self._case(spot, candidate, made.source, step, rng)
 
     def _assembled(
         self, number: int, tree: Tree, rng: random.Random
     ) -> tuple[_Growth, list[ProgramCase]]:
         """Return the programs of what waits, and the blocks of new APIs many times over."""
         program, spot = self._of(number), _Spot(number, tree.node)
+        met = self._fed[number % len(self._programs)][-1]
         cases, places = [], []
         for place, candidate in enumerate(tree.waiting):
             gives = candidate.gives or candidate.takes
-            whole = program.program((*tree.node.chain, candidate.block), gives)
-            step = replace(candidate.step, line=whole.line(len(tree.node.chain), candidate.place))
+            try:
+                whole = program.program((*tree.node.chain, candidate.block), gives, met)
+                alone = program.alone(candidate.block, candidate.takes)
+            except DisassemblyError:
+                continue  # the output layer cannot be made to fit: no child
+            step = replace(
+                candidate.step,
+                line=whole.line(len(tree.node.chain), candidate.place),
+                adapter=candidate.block.adapter or whole.adapter,
+            )
             case = self._case(spot, candidate, whole.source, step, rng)
-            cases.append(replace(case, block=program.alone(candidate.block, candidate.takes)))
+            cases.append(replace(case, block=alone.source))
             places.append(place)
         new = {
             candidate.step.api: candidate

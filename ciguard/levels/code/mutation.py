@@ -10,7 +10,7 @@ from ciguard.levels.code.nodes import Candidate
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ciguard.levels.code.blocks import Block, Fed, Mutant
 
@@ -41,8 +41,18 @@ class Operators:
     boundary: Forbid
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """Where a block is put."""
+
+    takes: Fed
+    """What it is called with there."""
+    fit: Callable[[Block], Block | None]
+    """Makes a block fit the slot; None where nothing does."""
+
+
 def candidates(
-    block: Block, takes: Fed, operators: Operators, rng: random.Random, *, times: int
+    block: Block, slot: Slot, operators: Operators, rng: random.Random, *, times: int
 ) -> Iterator[Candidate]:
     """Yield the blocks that are tried in one slot.
 
@@ -50,27 +60,28 @@ def candidates(
 
     Args:
         block: fitted to its slot.
-        takes: what it is called with there.
+        slot: where it is put.
         operators: of the library.
         rng: what chance there is.
         times: how often AR or RG is applied (times_mt).
     """
     seen = {block}
     step = Derivation(block=block.name, line=0, adapter=block.adapter)
-    yield Candidate(block=block, steps=(step,), takes=takes)
+    yield Candidate(block=block, steps=(step,), takes=slot.takes)
     for _ in range(times if block.calls else 0):
         place = rng.randrange(len(block.calls))
         mutant = _positive(block, place, operators, rng)
-        if mutant is None or mutant.block in seen:
+        fit = slot.fit(mutant.block) if mutant else None
+        if mutant is None or fit is None or fit in seen:
             continue
-        seen.add(mutant.block)
-        yield Candidate(block=mutant.block, steps=(mutant.step,), place=place, takes=takes)
-        illegal = operators.boundary.mutants(mutant.block, place)
+        seen.add(fit)
+        yield Candidate(block=fit, steps=(mutant.step,), place=place, takes=slot.takes)
+        illegal = operators.boundary.mutants(fit, place)
         for negative in rng.sample(illegal, min(_MOST_NEGATIVE, len(illegal))):
             if negative.block not in seen:
                 seen.add(negative.block)
                 steps = (mutant.step, negative.step)
-                yield Candidate(block=negative.block, steps=steps, place=place, takes=takes)
+                yield Candidate(block=negative.block, steps=steps, place=place, takes=slot.takes)
 
 
 def _positive(block: Block, place: int, operators: Operators, rng: random.Random) -> Mutant | None:

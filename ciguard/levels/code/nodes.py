@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Derivation, Operator, derivation_from_json, derivation_to_json
-from ciguard.levels.code.blocks import Block, Fed, LibraryCall
+from ciguard.levels.code.blocks import Block, Fed, LibraryCall, OwnCall
 
 if TYPE_CHECKING:
     from ciguard.domain import Json
@@ -99,25 +99,36 @@ def fed_from_json(encoded: Json) -> Fed:
 
 
 def _block_to_json(block: Block) -> Json:
-    calls = [
-        [call.api, [*call.positional], [[*pair] for pair in call.keywords], int(call.makes_layer)]
-        for call in block.calls
-    ]
-    return [block.name, calls, block.adapter]
+    calls = [_call_to_json(call) for call in block.calls]
+    own = [[_call_to_json(one.call), one.size, one.position, one.axis] for one in block.own]
+    return [block.name, calls, block.adapter, [*block.follows], own]
 
 
 def _block_from_json(encoded: Json) -> Block:
-    name, calls, adapter = encoded
+    name, calls, adapter, follows, own = encoded
     return Block(
         name=str(name),
-        calls=tuple(
-            LibraryCall(
-                api=str(api),
-                positional=tuple(map(str, positional)),
-                keywords=tuple((str(key), str(text)) for key, text in keywords),
-                makes_layer=bool(makes_layer),
-            )
-            for api, positional, keywords, makes_layer in calls
-        ),
+        calls=tuple(map(_call_from_json, calls)),
         adapter=str(adapter),
+        follows=tuple(None if place is None else int(place) for place in follows),
+        own=tuple(
+            OwnCall(
+                call=_call_from_json(call), size=str(size), position=int(position), axis=int(axis)
+            )
+            for call, size, position, axis in own
+        ),
+    )
+
+
+def _call_to_json(call: LibraryCall) -> Json:
+    return [call.api, [*call.positional], [[*pair] for pair in call.keywords], call.makes_layer]
+
+
+def _call_from_json(encoded: Json) -> LibraryCall:
+    api, positional, keywords, makes_layer = encoded
+    return LibraryCall(
+        api=str(api),
+        positional=tuple(map(str, positional)),
+        keywords=tuple((str(key), str(text)) for key, text in keywords),
+        makes_layer=bool(makes_layer),
     )

@@ -216,5 +216,5 @@ class _Fill(ast.NodeTransformer):
     def __init__(self, hole: ast.expr) -> None:
         self.hole = hole
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 - ast's name
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.hole if node.id == "x" else node

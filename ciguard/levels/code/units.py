@@ -11,7 +11,7 @@ from ciguard.levels.code.chains import Step, result_of, steps_of
 from ciguard.levels.code.dialects import has_weights, is_layer
 from ciguard.levels.code.models import Model, Style, adds
 from ciguard.levels.code.programs import elements_of, layer_of
-from ciguard.levels.code.syntax import alive, dotted, loads, stores
+from ciguard.levels.code.syntax import alive, dotted, stores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -37,6 +37,7 @@ class Text:
     """What `Assembled` is of the real thing."""
 
     source: str
+    adapter: str = ""
 
     def line(self, block: int, place: int) -> int:
         return 10 * block + place
@@ -58,11 +59,12 @@ class Program:
         Block(name="three", calls=()),
     )
 
-    def program(self, chain: Sequence[Block], gives: Fed) -> Text:
+    def program(self, chain: Sequence[Block], gives: Fed, met: Fed) -> Text:
+        assert met.shape == SHAPE
         return Text(json.dumps(["whole", [_said(block) for block in chain], gives.shape]))
 
-    def alone(self, block: Block, takes: Fed) -> str:
-        return json.dumps(["alone", [_said(block)], takes.shape])
+    def alone(self, block: Block, takes: Fed) -> Text:
+        return Text(json.dumps(["alone", [_said(block)], takes.shape]))
 
     def observing(self) -> str:
         return "observing"
