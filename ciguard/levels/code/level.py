@@ -49,6 +49,10 @@ class Whole(Protocol):
     def source(self) -> str:
         """Its text."""
 
+    @property
+    def adapter(self) -> str:
+        """What was put before the output layer; empty: nothing."""
+
     def line(self, block: int, place: int) -> int:
         """Return the line of a block's call, or of the block's beginning where it has none."""
 
@@ -284,10 +288,8 @@ class CodeLevel:
         cases: list[ProgramCase] = []
         if block is not None:
             spot = _Spot(number, tree.node)
-            slot = Slot(
-                takes=tree.node.gives,
-                fit=partial(self._fitted, number, tree.depth, tree.node.gives),
-            )
+            takes = tree.node.gives
+            slot = Slot(takes=takes, fit=partial(self._fitted, number, tree.depth, takes))
             times = self._effort.times
             for candidate in candidates(block, slot, self._operators, rng, times=times):
                 with suppress(DisassemblyError):  # what cannot stand there is no candidate
