@@ -1,7 +1,7 @@
 """Cases of level `code`: whole programs, run as a user runs a script.
 
-A program sees a fresh `__main__`, and what it changes of the interpreter is put back; what it changes
-of the library is the adapter's to put back. What it leaves in its module's variables is its output.
+A program sees a fresh `__main__`, and what it changes of the interpreter is put back; what it
+changes of the library is the adapter's to put back. Its module's variables are its output.
 """
 
 from __future__ import annotations
@@ -123,7 +123,11 @@ class ProgramRunner:
             outputs = {name: one for name, one in variables.items() if isinstance(one, _SCALARS)}
             self._clear()
             sizes.append(private_bytes())
-        return {"outputs": self._outputs(outputs), "memory": np.array(sizes), "cpu": np.array(times)}
+        return {
+            "outputs": self._outputs(outputs),
+            "memory": np.array(sizes),
+            "cpu": np.array(times),
+        }
 
     def _run(self, source: str, *, in_block: bool = False) -> dict[str, Any]:
         """Run one program and return its variables.
