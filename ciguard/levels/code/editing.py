@@ -181,7 +181,7 @@ class Draft:
         outermost = self.program.nodes[place.within[-1]]
         if not isinstance(outermost, ast.Call) or elements_of(outermost):
             return
-        for node in list(ast.walk(self.program.tree)):
+        for node in [n for number in place.statements for n in ast.walk(self.program.nodes[number])]:
             if isinstance(node, ast.Call) and dotted(node.func) in place.keys and node.args:
                 self.replace(node, node.args[0])
 

@@ -241,6 +241,8 @@ def _added(program: Program) -> Model | None:
                 added = _added_to(program, statement, variable)
                 if added is not None:
                     return added
+            case _:
+                pass
     return None
 
 

@@ -80,6 +80,8 @@ def imports_of(tree: ast.Module) -> Imports:
                 meaning = Imports(names, frozenset()).qualified(value)
                 if meaning and alias not in names:
                     names[alias] = meaning
+            case _:
+                pass
     return Imports(names, frozenset(bound - names.keys()))
 
 
@@ -118,6 +120,8 @@ def loads(node: ast.AST) -> set[str]:
             found -= _parameters(args)
         case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args):
             found -= _parameters(args) | {n for one in node.body for n in stores(one)}
+        case _:
+            pass
     return found
 
 
@@ -137,6 +141,8 @@ def stores(node: ast.AST) -> set[str]:
             return {name}
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp() | ast.Lambda():
             return set()
+        case _:
+            pass
     return {name for child in ast.iter_child_nodes(node) for name in stores(child)}
 
 
