@@ -1,4 +1,4 @@
-"""What belongs to one unit of a program: calls of the library, definitions, classes that it uses."""
+"""What belongs to one unit of a program: calls of the library, definitions, own classes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Collector:
         self.visit(value, home=key)
 
     def _own(self, call: ast.Call) -> None:
-        """Take in a call of a class or function of the program: what it is made of, one level deep."""
+        """Take in a call of a class or function of the program, with what that is made of."""
         assert isinstance(call.func, ast.Name)  # noqa: S101 - asked by the callers
         name = call.func.id
         node = self.program.classes.get(name) or self.program.functions.get(name)

@@ -1,4 +1,4 @@
-"""Names in a program: what imports make of them, where they are set, where they are still needed."""
+"""Names in a program: what imports make of them, where they are set and still needed."""
 
 from __future__ import annotations
 
@@ -74,15 +74,20 @@ def imports_of(tree: ast.Module) -> Imports:
             bound.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             bound.add(node.id)
+    for alias, meaning in _aliases(tree, names):
+        names.setdefault(alias, meaning)
+    return Imports(names, frozenset(bound - names.keys()))
+
+
+def _aliases(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[str, str]]:
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=alias)], value=ast.Attribute() as value):
                 meaning = Imports(names, frozenset()).qualified(value)
-                if meaning and alias not in names:
-                    names[alias] = meaning
+                if meaning:
+                    yield alias, meaning
             case _:
                 pass
-    return Imports(names, frozenset(bound - names.keys()))
 
 
 def dotted(node: ast.AST) -> str:
@@ -189,7 +194,7 @@ def _loads_except(statement: ast.stmt, ignored: frozenset[int]) -> set[str]:
 
 
 def arguments_of(call: ast.Call) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return a call's arguments as text: by position (`*more` too), by keyword (`**` for `**more`)."""
+    """Return a call's arguments as text, by position and by keyword (`**` for `**more`)."""
     positional = tuple(ast.unparse(argument) for argument in call.args)
     keywords = tuple((item.arg or "**", ast.unparse(item.value)) for item in call.keywords)
     return positional, keywords
@@ -222,5 +227,5 @@ class _Fill(ast.NodeTransformer):
     def __init__(self, hole: ast.expr) -> None:
         self.hole = hole
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 - ast's name
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.hole if node.id == "x" else node

@@ -163,7 +163,7 @@ class Cutter:
         )
 
     def _splitting(self, first: int) -> int:
-        """Return the last statement that holds a layer with weights: it is cut as finely as can be."""
+        """Return the last statement with weights: it is cut as finely as possible."""
         for at in range(self.model.last, first, -1):
             if any(self.has_weights(node) for node in ast.walk(self.model.body[at])):
                 return at
@@ -255,7 +255,9 @@ class Cutter:
     def _is_of_another(self, node: ast.Attribute) -> bool:
         """Tell whether an attribute is read of `self` in a class that is not the model's."""
         inside = [one for one in self.program.above(node) if isinstance(one, ast.ClassDef)]
-        return bool(inside) and self.model.owner not in inside and dotted(node) == f"self.{node.attr}"
+        return (
+            bool(inside) and self.model.owner not in inside and dotted(node) == f"self.{node.attr}"
+        )
 
     def _is_layer(self, step: Step) -> bool:
         """Tell whether a step calls a layer, or a function that stands for one."""
