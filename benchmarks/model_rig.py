@@ -126,7 +126,7 @@ class Rig:
     def run(self, level: ModelLevel, *, batches: int) -> Iterator[Ran]:
         """Generate, run and judge batches on all targets, as a campaign with one job does."""
         stream = Stream("benchmark", level, self.group, lanes=1)
-        stream.runs_models = True
+        stream.is_whole = True
         stream.last = batches
         while not stream.is_exhausted:
             with self._spending("generating and encoding"):

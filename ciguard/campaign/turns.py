@@ -158,7 +158,7 @@ class Turns:
 
     def judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
         """Judge a batch, then say what came of it: an interruption comes between two batches."""
-        if stream.runs_models:
+        if any(isinstance(case, ModelCase) for case in executed.cases):
             self.isolator.note(executed, stream.group)
             judged: list[Event] = []
         else:

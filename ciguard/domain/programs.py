@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain.intent import Intent
+from ciguard.domain.text import shortened
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json, Value
@@ -54,6 +55,21 @@ class Derivation:
     """Words of the documentation that justify the new value as legal, or as illegal."""
     adapter: str = ""
     """Statement that was put before the block, or behind it, so that it fits; empty: none."""
+
+    @property
+    def change(self) -> str:
+        """What was changed, in words; empty where nothing was. May hold fuzzed text."""
+        before, after = (shortened(text, _MOST_SHOWN) for text in (self.before, self.after))
+        match self.operator:
+            case Operator.NONE:
+                return ""
+            case Operator.REPLACEMENT:
+                return f"{before} → {after}"
+            case Operator.GENERATION | Operator.BOUNDARY:
+                return f"{self.parameter} of {self.api}: {before or 'not given'} → {after}"
+
+
+_MOST_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +133,10 @@ class Located:
 
 
 def located(message: str) -> Located:
-    """Part the message of a program's run from its place: `line 23: …`, `block alone, line 7: …`."""
+    """Part the message of a program's run from its place.
+
+    That is `line 23: …`, or `block alone, line 7: …`.
+    """
     match = _PLACE.match(message)
     if match is None:
         return Located(message)

@@ -4,6 +4,13 @@ One package per level. `select` decides which APIs of a catalogue take part. No 
 """
 
 from ciguard.levels.api import ApiLevel
+from ciguard.levels.code.boundary import LawReader
+from ciguard.levels.code.dialects import LIBRARIES as CODE_LIBRARIES
+from ciguard.levels.code.encoders import ENCODERS
+from ciguard.levels.code.level import CodeLevel, Effort
+from ciguard.levels.code.operators import Operators, operators_of
+from ciguard.levels.code.seed_sources import ProgramSource, read_program, shipped_programs
+from ciguard.levels.code.seeds import SeedProgram
 from ciguard.levels.contract import (
     LEVELS,
     Batch,
@@ -32,6 +39,17 @@ from ciguard.levels.selection import LEFT_OUT, select, select_layers
 LEVELS.register("api", ApiLevel)
 
 __all__ = [
+    "CODE_LIBRARIES",
+    "ENCODERS",
+    "CodeLevel",
+    "Effort",
+    "LawReader",
+    "Operators",
+    "ProgramSource",
+    "SeedProgram",
+    "operators_of",
+    "read_program",
+    "shipped_programs",
     "EPSILON",
     "LEFT_OUT",
     "LEVELS",

@@ -1,7 +1,7 @@
 """Cases of level `code`: whole programs, run as a user runs a script.
 
-A program sees a fresh `__main__`, and what it changes of the interpreter is put back; what it changes
-of the library is the adapter's to put back. What it leaves in its module's variables is its output.
+A program sees a fresh `__main__`, and what it changes of the interpreter is put back; what it
+changes of the library is the adapter's to put back. Its module's variables are its output.
 """
 
 from __future__ import annotations

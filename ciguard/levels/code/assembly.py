@@ -11,6 +11,7 @@ from ciguard.levels.code.editing import Draft
 from ciguard.levels.code.fitting import fitted
 from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import Program
+from ciguard.levels.code.running import recorder, running
 from ciguard.levels.code.slicing import creation
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Template:
         self._feed(draft, fed)
         statements, model = creation(draft.program, self.style, self.owner, self.variable)
         draft.program.tree.body = statements
-        run = ast.parse(self.dialect.run(model, fed))
+        run = ast.parse(running(self.dialect.library, model, fed))
         draft.program.tree.body += draft.spelled(run).body  # type: ignore[arg-type, attr-defined]  # a module goes through as an expression does
         source, lines = draft.text([nodes[0]])
         return Assembled(source=source, lines=lines)
@@ -113,8 +114,8 @@ class Template:
         draft = self._draft()
         for number, place in enumerate(self.places, start=1):
             draft.adapt(place, f"_Seen({number})(x)")
-        recorder = draft.spelled(ast.parse(self.dialect.recorder))  # type: ignore[arg-type]  # as above
-        draft.at_top(ast.unparse(recorder))
+        recording = draft.spelled(ast.parse(recorder(self.dialect.library)))  # type: ignore[arg-type]  # as above
+        draft.at_top(ast.unparse(recording))
         ending = "\n".join(f"fed_{n} = _fed[{n}]" for n in range(1, len(self.places) + 1))
         draft.program.tree.body += ast.parse(ending).body
         source, _ = draft.text([])

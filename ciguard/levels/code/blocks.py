@@ -27,14 +27,12 @@ class LibraryCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCall:
-    """A call of a class or function of the program itself, of which one argument is the number of
-    channels or features of what it meets.
-    """
+    """A call of a class or function of the program itself, and the argument that sizes its input."""
 
     call: LibraryCall
     """`api` is the name that the program gives it."""
     size: str
-    """The parameter's name."""
+    """The parameter for the number of channels or features of what is met."""
     position: int
     """Of that parameter, from 0, where it is given by position."""
     axis: int

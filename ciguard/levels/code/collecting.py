@@ -1,4 +1,4 @@
-"""What belongs to one unit of a program: calls of the library, definitions, classes that it uses."""
+"""What belongs to one unit of a program: calls of the library, definitions, own classes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ class Collector:
             return
         key = dotted(node)
         if key in self.model.definitions and isinstance(node, ast.expr):
-            self._define(key, node)
+            if not home:  # elsewhere `self` is another object
+                self._define(key, node)
             return
         if isinstance(node, ast.Call):
             api = self.program.api(node)
@@ -70,7 +71,7 @@ class Collector:
                     return  # what its arguments call makes no layer, or is one with it
             elif isinstance(node.func, ast.Name) and not home:
                 self._own(node)
-        for child in ast.iter_child_nodes(node):
+        for child in _inside_out(node):
             self.visit(child, without, home)
 
     def _define(self, key: str, node: ast.expr) -> None:
@@ -84,7 +85,7 @@ class Collector:
         self.visit(value, home=key)
 
     def _own(self, call: ast.Call) -> None:
-        """Take in a call of a class or function of the program: what it is made of, one level deep."""
+        """Take in a call of a class or function of the program, with what that is made of."""
         assert isinstance(call.func, ast.Name)  # noqa: S101 - asked by the callers
         name = call.func.id
         node = self.program.classes.get(name) or self.program.functions.get(name)
@@ -96,6 +97,13 @@ class Collector:
         if first and node is not self.model.owner:
             for part in _bodies(node, self.program.dialect.forward):
                 self.visit(part, home=name)
+
+
+def _inside_out(node: ast.AST) -> list[ast.AST]:
+    """Return what is below a node; of a call the arguments come first, as when it is run."""
+    if isinstance(node, ast.Call):
+        return [*node.args, *node.keywords, node.func]
+    return [*ast.iter_child_nodes(node)]
 
 
 def _bodies(node: ast.ClassDef | Function, forward: str) -> list[ast.stmt]:

@@ -12,12 +12,9 @@ from ciguard.errors import UnknownNameError
 from ciguard.levels.code.syntax import parse_expression
 
 if TYPE_CHECKING:
-    from ciguard.levels.code.blocks import Fed, LibraryCall
+    from ciguard.levels.code.blocks import LibraryCall
 
 FLOATS = ("float16", "bfloat16", "float32", "float64", "float")
-_WHOLE_NUMBERS = ("int", "uint")
-_FEW = 2
-"""Integers are below this where nothing says below what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,33 +96,8 @@ class Dialect:
         return None if self.infers_sizes else _matching(_OUTPUT_SIZES, call)
 
     def own_size(self, parameter: str) -> int | None:
-        """Return the axis that a parameter of a program's own class is the size of, by its name."""
+        """Return the axis that a parameter of a program's own class speaks of, by its name."""
         return None if self.infers_sizes else _OWN_SIZES.get(parameter)
-
-    # --- programs that run a block alone ----------------------------------------------------------
-
-    def random_input(self, fed: Fed) -> str:
-        """Return an expression of a random tensor; of floating point it takes part in gradients.
-
-        Qualified names stand in it.
-        """
-        return _INPUTS[self.library](fed)
-
-    def run(self, model: str, fed: Fed) -> str:
-        """Return statements that run `model` forwards to `y`, and backwards where that is possible."""
-        text = _RUNS[self.library]
-        source = "[x]" if fed.dtype in FLOATS else "[]"
-        return text.format(
-            model=model,
-            input=self.random_input(fed),
-            watch="tape.watch(x)" if fed.dtype in FLOATS else "pass",
-            source=source,
-        )
-
-    @property
-    def recorder(self) -> str:
-        """Statements that define `_fed` and a layer `_Seen(n)`, which keeps its first input there."""
-        return _RECORDERS[self.library]
 
     # --- adapters ---------------------------------------------------------------------------------
 
@@ -227,99 +199,6 @@ def _most_even(count: int) -> int:
     return next(side for side in range(math.isqrt(count), 0, -1) if count % side == 0)
 
 
-def _torch_input(fed: Fed) -> str:
-    shape, dtype = fed.shape, f"torch.{fed.dtype}"
-    if fed.dtype == "bool":
-        return f"torch.randint(0, 2, {shape}).bool()"
-    if fed.dtype.startswith(_WHOLE_NUMBERS):
-        return f"torch.randint(0, {fed.below or _FEW}, {shape}, dtype={dtype})"
-    # A copy: a leaf that needs its gradient must not be changed in place, as in a program nothing is.
-    return f"torch.randn({shape}, dtype={dtype}, requires_grad=True).clone()"
-
-
-def _tensorflow_input(fed: Fed) -> str:
-    shape, dtype = fed.shape, f"tensorflow.{fed.dtype}"
-    if fed.dtype in FLOATS:
-        return f"tensorflow.random.normal({shape}, dtype={dtype})"
-    whole = (
-        f"tensorflow.random.uniform({shape}, maxval={fed.below or _FEW}, dtype=tensorflow.int32)"
-    )
-    return f"tensorflow.cast({whole}, {dtype})"
-
-
-def _jittor_input(fed: Fed) -> str:
-    if fed.dtype in FLOATS:
-        return f"jittor.randn({fed.shape}, dtype={fed.dtype!r})"
-    return f"jittor.randint(0, {fed.below or _FEW}, {fed.shape}).cast({fed.dtype!r})"
-
-
-_INPUTS = {"torch": _torch_input, "tensorflow": _tensorflow_input, "jittor": _jittor_input}
-
-_RUNS = {
-    "torch": """
-x = {input}
-y = {model}(x)
-y = y[0] if isinstance(y, tuple) else y
-if y.requires_grad:
-    y.sum().backward()
-""",
-    "tensorflow": """
-x = {input}
-with tensorflow.GradientTape() as tape:
-    {watch}
-    y = {model}(x)
-    y = y[0] if isinstance(y, (list, tuple)) else y
-    _total = tensorflow.reduce_sum(y)
-if y.dtype.is_floating:
-    tape.gradient(_total, {source} + list(tape.watched_variables()))
-""",
-    "jittor": """
-x = {input}
-y = {model}(x)
-y = y[0] if isinstance(y, tuple) else y
-y.sync()
-if y.dtype.startswith('float'):
-    _weights = list({model}.parameters()) if hasattr({model}, 'parameters') else []
-    for _gradient in jittor.grad(y.sum(), {source} + _weights):
-        _gradient.sync()
-""",
-}
-
-_RECORDERS = {
-    "torch": """
-_fed = {}
-class _Seen(torch.nn.Module):
-    def __init__(self, number):
-        super().__init__()
-        self.number = number
-    def forward(self, x):
-        _fed.setdefault(self.number, x.detach().clone())
-        return x
-""",
-    "tensorflow": """
-tensorflow.config.run_functions_eagerly(True)
-_fed = {}
-class _Seen(tensorflow.keras.layers.Layer):
-    def __init__(self, number):
-        super().__init__(autocast=False)
-        self.number = number
-    def call(self, x):
-        if hasattr(x, 'numpy') and self.number not in _fed:
-            _fed[self.number] = tensorflow.identity(x)
-        return x
-""",
-    "jittor": """
-_fed = {}
-class _Seen(jittor.nn.Module):
-    def __init__(self, number):
-        super().__init__()
-        self.number = number
-    def execute(self, x):
-        _fed.setdefault(self.number, x.detach().clone())
-        return x
-""",
-}
-
 _DIALECTS = {
     item.library: item
     for item in (
@@ -344,5 +223,6 @@ def dialect_of(library: str) -> Dialect:
         UnknownNameError: if this level does not know the library.
     """
     if library not in _DIALECTS:
-        raise UnknownNameError("library of level 'code'", library, known=_DIALECTS)
+        kind = "library of level 'code'"
+        raise UnknownNameError(kind, library, known=_DIALECTS)
     return _DIALECTS[library]

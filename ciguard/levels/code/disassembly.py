@@ -80,10 +80,10 @@ class _Disassembler:
             raise DisassemblyError(msg)
         users = _users(found)
         places = [self._place(*pair, users=users) for pair in zip(units, found, strict=True)]
-        names = _names(units[:output], found)
+        names = [*_names(units[:output], found[:output]), "output"]
         blocks = [
-            self._block(*pair, name=name)
-            for *pair, name in zip(units, found, [*names, "output"], strict=False)
+            self._block(unit, one, name=name)
+            for unit, one, name in zip(units, found, names, strict=False)
         ]
         template = Template(
             source=self.program.source,

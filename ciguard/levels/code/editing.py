@@ -49,9 +49,7 @@ class Draft:
             for at, (old, new) in enumerate(zip(seed.calls, block.calls, strict=True))
             if old != new
         }
-        copies = {
-            at: self._copy(place.copied[at], place, block.name) for at in sorted(changed - {-1})
-        }
+        copies = {at: self._copy(place.copied[at], block.name) for at in sorted(changed - {-1})}
         nodes: list[ast.AST] = []
         for call, old, new in zip(place.calls, seed.calls, block.calls, strict=True):
             node = self._of_copy(call, copies)
@@ -67,7 +65,7 @@ class Draft:
         node = self.program.nodes[call.node]
         return copies[call.copied][id(node)] if call.copied in copies else node
 
-    def _copy(self, shared: Copied, place: Place, name: str) -> dict[int, ast.AST]:
+    def _copy(self, shared: Copied, name: str) -> dict[int, ast.AST]:
         """Give a block a copy of something shared; return the nodes of the copy by the original's.
 
         Nodes that the place names stay what they are; what they name is the copy's.
@@ -181,7 +179,9 @@ class Draft:
         outermost = self.program.nodes[place.within[-1]]
         if not isinstance(outermost, ast.Call) or elements_of(outermost):
             return
-        for node in list(ast.walk(self.program.tree)):
+        for node in [
+            n for number in place.statements for n in ast.walk(self.program.nodes[number])
+        ]:
             if isinstance(node, ast.Call) and dotted(node.func) in place.keys and node.args:
                 self.replace(node, node.args[0])
 

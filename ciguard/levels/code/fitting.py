@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _GROUPS = SizeParameter(r"Conv(\dd)?", "groups", 6, 1)
 _SHARED = "1"
-"""`PReLU` with one parameter takes any number of channels, and so does a convolution in one group."""
+"""`PReLU` with one parameter takes any number of channels."""
 
 
 def fitted(block: Block, was: Fed, now: Fed, dialect: Dialect) -> tuple[Block, str] | None:
@@ -122,7 +122,7 @@ def _with_input(
 
 
 def _regrouped(call: LibraryCall, before: str, groups: str, size: int) -> LibraryCall:
-    """Return a convolution whose groups divide its channels; one per channel stays one per channel."""
+    """Return a convolution whose groups divide its channels; a depthwise one stays depthwise."""
     produced = SizeParameter("", "out_channels", 1, 1)
     text = argument(call, produced) or ""
     if groups == before:

@@ -88,12 +88,11 @@ class Flow:
             case ast.List(elts=parts) | ast.Tuple(elts=parts):
                 for part in parts:
                     self._value(part)
-                return None
             case ast.Attribute(value=inner) | ast.Subscript(value=inner):
                 self._value(inner)
-                return None
             case _:
-                return None
+                pass
+        return None
 
     def _call(self, node: ast.Call) -> Source:
         definition = self.model.definitions.get(dotted(node.func))

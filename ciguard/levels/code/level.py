@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Derivation, Json, Outcome
     from ciguard.levels.code.blocks import Block, Fed
     from ciguard.levels.code.lessons import Lesson
-    from ciguard.levels.code.mutation import Operators
+    from ciguard.levels.code.operators import Operators
     from ciguard.levels.code.nodes import Candidate, Node
 
 _LEAST_TREES = 8

@@ -111,13 +111,15 @@ def _class(program: Program) -> Model | None:
 
 
 def _stands_alone(program: Program, call: ast.Call) -> bool:
-    """Tell whether an object is made outside of all classes and containers, and not called at once."""
+    """Tell whether an object is made outside of all classes and containers."""
     for above in program.above(call):
         if isinstance(above, ast.ClassDef) or program.is_container(above):
             return False
-        if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute):
-            if above.func.attr == "add" and call in above.args:
+        match above:
+            case ast.Call(func=ast.Attribute(attr="add"), args=arguments) if call in arguments:
                 return False
+            case _:
+                pass
     return True
 
 
@@ -241,6 +243,8 @@ def _added(program: Program) -> Model | None:
                 added = _added_to(program, statement, variable)
                 if added is not None:
                     return added
+            case _:
+                pass
     return None
 
 

@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ciguard.domain import Derivation
 from ciguard.levels.code.nodes import Candidate
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from ciguard.levels.code.blocks import Block, Fed, Mutant
+    from ciguard.levels.code.operators import Operators
 
 _MOST_NEGATIVE = 3
 """Illegal values that are tried on each new block; there are more blocks than time."""
-
-
-class Operate(Protocol):
-    """AR or RG."""
-
-    def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
-        """Return the block with one call changed; None where there is nothing to change."""
-
-
-class Forbid(Protocol):
-    """BC."""
-
-    def mutants(self, block: Block, place: int) -> Sequence[Mutant]:
-        """Return all that can be made of one call with one illegal value."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operators:
-    """The three operators, for one library."""
-
-    replacement: Operate
-    generation: Operate
-    boundary: Forbid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

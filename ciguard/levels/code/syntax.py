@@ -1,4 +1,4 @@
-"""Names in a program: what imports make of them, where they are set, where they are still needed."""
+"""Names in a program: what imports make of them, where they are set and still needed."""
 
 from __future__ import annotations
 
@@ -74,13 +74,20 @@ def imports_of(tree: ast.Module) -> Imports:
             bound.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             bound.add(node.id)
+    for alias, meaning in _aliases(tree, names):
+        names.setdefault(alias, meaning)
+    return Imports(names, frozenset(bound - names.keys()))
+
+
+def _aliases(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[str, str]]:
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=alias)], value=ast.Attribute() as value):
                 meaning = Imports(names, frozenset()).qualified(value)
-                if meaning and alias not in names:
-                    names[alias] = meaning
-    return Imports(names, frozenset(bound - names.keys()))
+                if meaning:
+                    yield alias, meaning
+            case _:
+                pass
 
 
 def dotted(node: ast.AST) -> str:
@@ -118,6 +125,8 @@ def loads(node: ast.AST) -> set[str]:
             found -= _parameters(args)
         case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args):
             found -= _parameters(args) | {n for one in node.body for n in stores(one)}
+        case _:
+            pass
     return found
 
 
@@ -137,6 +146,8 @@ def stores(node: ast.AST) -> set[str]:
             return {name}
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp() | ast.Lambda():
             return set()
+        case _:
+            pass
     return {name for child in ast.iter_child_nodes(node) for name in stores(child)}
 
 
@@ -183,7 +194,7 @@ def _loads_except(statement: ast.stmt, ignored: frozenset[int]) -> set[str]:
 
 
 def arguments_of(call: ast.Call) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return a call's arguments as text: by position (`*more` too), by keyword (`**` for `**more`)."""
+    """Return a call's arguments as text, by position and by keyword (`**` for `**more`)."""
     positional = tuple(ast.unparse(argument) for argument in call.args)
     keywords = tuple((item.arg or "**", ast.unparse(item.value)) for item in call.keywords)
     return positional, keywords

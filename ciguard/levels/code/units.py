@@ -163,7 +163,7 @@ class Cutter:
         )
 
     def _splitting(self, first: int) -> int:
-        """Return the last statement that holds a layer with weights: it is cut as finely as can be."""
+        """Return the last statement with weights: it is cut as finely as possible."""
         for at in range(self.model.last, first, -1):
             if any(self.has_weights(node) for node in ast.walk(self.model.body[at])):
                 return at
@@ -216,8 +216,8 @@ class Cutter:
         statement = stretch[0]
         call = None
         if statement is self._end:
-            call = next(n for n in ast.walk(statement) if self._makes_model(n))
-            assert isinstance(call, ast.Call)  # noqa: S101 - it makes a model
+            calls = (n for n in ast.walk(statement) if isinstance(n, ast.Call))
+            call = next(n for n in calls if self._makes_model(n))
         elif not isinstance(statement, ast.Return) and stores(statement) != {gives}:
             return None
         expression = result_of(statement, call)
@@ -241,15 +241,23 @@ class Cutter:
 
     def is_pinned(self, key: str) -> bool:
         """Tell whether something outside of the model's body speaks of a definition."""
-        attribute = key.rpartition(".")[2]
-        spoken = sum(
-            isinstance(node, ast.Attribute) and node.attr == attribute
-            if "." in key
-            else isinstance(node, ast.Name) and node.id == key
-            for node in self.program.nodes
-            if not self.program.imports.qualified(node) and _is_read(node)
-        )
+        receiver, _, name = key.rpartition(".")
+        spoken = 0
+        for node in self.program.nodes:
+            if not _is_read(node) or self.program.imports.qualified(node):
+                continue
+            if receiver and isinstance(node, ast.Attribute) and node.attr == name:
+                spoken += not self._is_of_another(node)
+            elif not receiver and isinstance(node, ast.Name) and node.id == name:
+                spoken += 1
         return spoken > self.uses.get(key, 0)
+
+    def _is_of_another(self, node: ast.Attribute) -> bool:
+        """Tell whether an attribute is read of `self` in a class that is not the model's."""
+        inside = [one for one in self.program.above(node) if isinstance(one, ast.ClassDef)]
+        return (
+            bool(inside) and self.model.owner not in inside and dotted(node) == f"self.{node.attr}"
+        )
 
     def _is_layer(self, step: Step) -> bool:
         """Tell whether a step calls a layer, or a function that stands for one."""

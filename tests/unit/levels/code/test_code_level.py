@@ -15,7 +15,7 @@ from ciguard.domain import Intent, Operator, Passed, ProgramCase, Rejected
 from ciguard.levels import GuidedLevel, IndexedLevel
 from ciguard.levels.code.lessons import lesson_from_json
 from ciguard.levels.code.level import CodeLevel, Effort
-from ciguard.levels.code.mutation import Operators
+from ciguard.levels.code.operators import Operators
 
 if TYPE_CHECKING:
     from collections.abc import Callable
