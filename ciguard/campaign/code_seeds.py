@@ -20,6 +20,7 @@ from ciguard.levels import (
     operators_of,
     read_program,
     select_layers,
+    shipped_program,
     shipped_programs,
 )
 from ciguard.oracles import laws_of
@@ -84,9 +85,7 @@ def _sources(config: Config) -> tuple[list[str], list[ProgramSource]]:
     return globs, own
 
 
-def seed_programs(
-    config: Config, library: str
-) -> Generator[Event, None, list[SeedProgram]]:
+def seed_programs(config: Config, library: str) -> Generator[Event, None, list[SeedProgram]]:
     """Take the seed programs of a library apart.
 
     Returns:
@@ -95,7 +94,7 @@ def seed_programs(
     """
     globs, own = _sources(config)
     names = [n for n in shipped_programs(library) if any(fnmatchcase(n, g) for g in globs)]
-    sources = [read_program(name, library=library) for name in names]
+    sources = [shipped_program(name, library) for name in names]
     sources += [source for source in own if _imports(source.text, library)]
     programs = []
     for source in sources:

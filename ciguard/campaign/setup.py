@@ -9,15 +9,14 @@ from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign.catalogue import catalogue
+from ciguard.campaign.code_seeds import code_level, refuse_without_library, seed_programs
 from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.group import Group, groups_of, worker_spec
 from ciguard.campaign.relating import Relating
-from ciguard.campaign.code_seeds import code_level, refuse_without_library, seed_programs
-from ciguard.campaign.seeding import CODE
+from ciguard.campaign.seeding import CODE, refuse_without_keras, seed_models
 from ciguard.campaign.seeding import LEVEL as MODELS
 from ciguard.campaign.seeding import LIBRARY as MODELLED
-from ciguard.campaign.seeding import refuse_without_keras, seed_models
 from ciguard.campaign.stream import Stream
 from ciguard.domain import (
     LONGEST_TEXT,
@@ -30,7 +29,15 @@ from ciguard.domain import (
     shortened,
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels import CODE_LIBRARIES, LEVELS, LearningLevel, ModelLevel, focused, select, select_layers
+from ciguard.levels import (
+    CODE_LIBRARIES,
+    LEVELS,
+    LearningLevel,
+    ModelLevel,
+    focused,
+    select,
+    select_layers,
+)
 from ciguard.oracles import amplification, documentation_findings
 from ciguard.targets import EAGER
 

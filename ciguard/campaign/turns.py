@@ -14,7 +14,7 @@ from ciguard.campaign.measuring import Measurer
 from ciguard.campaign.replay import Replays
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.campaign.suspects import Suspects
-from ciguard.domain import BatchFinished, Event, TargetUnavailable
+from ciguard.domain import BatchFinished, Event, ModelCase, TargetUnavailable
 from ciguard.triage import Confirmer, Minimiser
 
 if TYPE_CHECKING:

@@ -216,6 +216,10 @@ _DIALECTS = {
 }
 
 
+LIBRARIES = frozenset(_DIALECTS)
+"""Libraries whose programs can be taken apart."""
+
+
 def dialect_of(library: str) -> Dialect:
     """Return how models are written with a library.
 
