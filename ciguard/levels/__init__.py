@@ -9,6 +9,7 @@ from ciguard.levels.code.dialects import LIBRARIES as CODE_LIBRARIES
 from ciguard.levels.code.encoders import ENCODERS
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import Operators, operators_of
+from ciguard.levels.code.pruning import equivalence_class
 from ciguard.levels.code.seed_sources import (
     ProgramSource,
     read_program,
@@ -70,6 +71,7 @@ __all__ = [
     "accumulated",
     "change_rates",
     "d_mad",
+    "equivalence_class",
     "focused",
     "layer_deviation",
     "operators_of",
