@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
+from ciguard.levels.code.adapting import adapt
 from ciguard.levels.code.editing import Draft
+from ciguard.levels.code.endings import end_behind, reshape_inputs
 from ciguard.levels.code.fitting import fitted
 from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import Program
@@ -113,7 +115,7 @@ class Template:
         """
         draft = self._draft()
         for number, place in enumerate(self.places, start=1):
-            draft.adapt(place, f"_Seen({number})(x)")
+            adapt(draft, place, f"_Seen({number})(x)")
         recording = draft.spelled(ast.parse(recorder(self.dialect.library)))  # type: ignore[arg-type]  # as above
         draft.at_top(ast.unparse(recording))
         ending = "\n".join(f"fed_{n} = _fed[{n}]" for n in range(1, len(self.places) + 1))
@@ -150,7 +152,7 @@ class Template:
         self._forget(draft, absent)
         for at, block in present.items():
             if block.adapter:
-                draft.adapt(self.places[at], block.adapter)
+                adapt(draft, self.places[at], block.adapter)
         for place in absent:
             draft.drop_idle(place)
         return nodes
@@ -168,7 +170,7 @@ class Template:
     def _end_at_output(self, draft: Draft) -> None:
         """Let the model return what the output layer makes, and nothing behind it."""
         if self.style in {Style.METHOD, Style.FUNCTION, Style.SYMBOLIC}:
-            draft.end_behind(self.places[-1])
+            end_behind(draft, self.places[-1])
 
     def _feed(self, draft: Draft, fed: Fed) -> None:
         """Let a symbolic input have the shape that is fed."""
@@ -177,4 +179,4 @@ class Template:
             Style.SEQUENCE,
             Style.ADDED,
         }:
-            draft.reshape_inputs(fed.shape[1:], fed.dtype)
+            reshape_inputs(draft, fed.shape[1:], fed.dtype)

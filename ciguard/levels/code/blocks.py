@@ -27,7 +27,7 @@ class LibraryCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCall:
-    """A call of a class or function of the program itself, and the argument that sizes its input."""
+    """A call of a class or function of the program, and the argument that sizes its input."""
 
     call: LibraryCall
     """`api` is the name that the program gives it."""

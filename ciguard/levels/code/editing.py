@@ -7,14 +7,12 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.errors import DisassemblyError
-from ciguard.levels.code.chains import result_of
-from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import Program, elements_of, layer_of
-from ciguard.levels.code.syntax import dotted, filled, parse_expression, parse_positional, stores
+from ciguard.levels.code.syntax import dotted, parse_expression, parse_positional
 
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block, LibraryCall
+    from ciguard.levels.code.models import Style
     from ciguard.levels.code.places import Call, Copied, Place
 
 
@@ -77,14 +75,15 @@ class Draft:
         self._register(twin, self.program.parents[id(statement)])
         body = self.program.body(statement)
         body.insert(body.index(statement) + 1, twin)
-        new = self._unused(f"{shared.name.rpartition('.')[2]}_{name}")
+        new = self.unused(f"{shared.name.rpartition('.')[2]}_{name}")
         old = shared.name.rpartition(".")[2]
         _rename(twin, old, new)
         for number in shared.references:
             _rename_node(self.program.nodes[number], old, new)
         return dict(zip(map(id, ast.walk(statement)), ast.walk(twin), strict=True))
 
-    def _unused(self, name: str) -> str:
+    def unused(self, name: str) -> str:
+        """Return a name that nothing in the program has, from a wish."""
         taken = {getattr(node, "attr", "") for node in self.program.nodes}
         taken |= {getattr(node, "id", getattr(node, "name", "")) for node in self.program.nodes}
         number = 2
@@ -194,41 +193,6 @@ class Draft:
                         self._replace_statement(statement, None)
                         self.moved[id(statement)] = ast.Pass()
 
-    def end_behind(self, place: Place) -> None:
-        """Let the model end with what a place makes, and nothing behind it."""
-        last = self.program.nodes[place.statements[-1]]
-        assert isinstance(last, ast.stmt)  # noqa: S101 - numbered as one
-        body = self.program.body(last)
-        at = body.index(last)
-        if self.style is Style.SYMBOLIC:
-            self._end_model(body, at, place.gives)
-        elif not isinstance(last, ast.Return):
-            body[at + 1 :] = ast.parse(f"return {place.gives}").body
-
-    def _end_model(self, body: list[ast.stmt], at: int, gives: str) -> None:
-        for statement in body[at + 1 :]:
-            for node in ast.walk(statement):
-                if self.program.api(node).rpartition(".")[2] in {"Model", "Functional"}:
-                    assert isinstance(node, ast.Call)  # noqa: S101 - it has an API
-                    outputs = result_of(statement, node)
-                    if outputs is not None:
-                        self.replace(outputs, ast.Name(id=gives, ctx=ast.Load()))
-                    body[at + 1 : body.index(statement)] = []
-                    return
-
-    def reshape_inputs(self, shape: tuple[int, ...], dtype: str) -> None:
-        """Let the symbolic inputs of the program have another shape, the batch left out."""
-        for node in self.program.nodes:
-            if self.program.api(node).rpartition(".")[2] not in {"Input", "InputLayer"}:
-                continue
-            assert isinstance(node, ast.Call)  # noqa: S101 - it has an API
-            text = f"f(shape={shape}, dtype={dtype!r})"
-            if self.program.api(node).endswith("InputLayer"):
-                text = f"f(input_shape={shape}, dtype={dtype!r})"
-            made = parse_expression(text)
-            assert isinstance(made, ast.Call)  # noqa: S101 - written so
-            node.args, node.keywords = [], made.keywords
-
     # --- replacing --------------------------------------------------------------------------------
 
     def replace(self, old: ast.AST, new: ast.AST) -> None:
@@ -265,80 +229,8 @@ class Draft:
         """Take out a statement."""
         self._replace_statement(self.program.nodes[number], None)
 
-    # --- adapters ---------------------------------------------------------------------------------
-
-    def adapt(self, place: Place, text: str) -> None:
-        """Put an expression of `x` before a place.
-
-        Raises:
-            DisassemblyError: if it stands in a list of layers, and no layer does what it says.
-        """
-        if place.element is not None or (not place.takes and place.statements):
-            self._adapt_list(place, text)
-        elif place.steps and place.steps[0][1] is not None:
-            before = self.node(place.steps[0][1])
-            hole = ast.Name(id=place.takes, ctx=ast.Load())
-            adapted = filled(self.expression(text), hole)
-            self.replace(before, adapted)
-            # The data itself goes into the hole, which is a node of the adapter now.
-            self.replace(hole, before)
-            self.moved.pop(id(hole))
-        else:
-            self._adapt_statement(place, text)
-
-    def _adapt_list(self, place: Place, text: str) -> None:
-        layers = self.program.dialect.element(text)
-        if layers is None:
-            msg = f"no layer does what {text!r} says"
-            raise DisassemblyError(msg)
-        made = [self.expression(layer) for layer in layers]
-        if place.element is None:
-            self._add_before(self.program.nodes[place.statements[0]], made)
-            return
-        sequence = self.program.nodes[place.within[0]]
-        assert isinstance(sequence, ast.Call)  # noqa: S101 - numbered as one
-        listed = elements_of(sequence)
-        element = self.program.nodes[place.element]
-        at = next(at for at, one in enumerate(listed) if one is element)
-        if isinstance(element, ast.Tuple):
-            made = [
-                ast.Tuple(elts=[ast.Constant(f"adapter{at}_{n}"), layer], ctx=ast.Load())
-                for n, layer in enumerate(made)
-            ]
-        listed[at:at] = made
-
-    def _add_before(self, statement: ast.AST, layers: list[ast.expr]) -> None:
-        assert isinstance(statement, ast.stmt)  # noqa: S101 - numbered as one
-        receiver = next(
-            dotted(node.value)
-            for node in ast.walk(statement)
-            if isinstance(node, ast.Attribute) and node.attr == "add" and dotted(node.value)
-        )
-        for layer in layers:
-            self._insert(statement, f"{receiver}.add({ast.unparse(layer)})")
-
-    def _adapt_statement(self, place: Place, text: str) -> None:
-        first = self.program.nodes[place.statements[0]]
-        assert isinstance(first, ast.stmt)  # noqa: S101 - numbered as one
-        to = place.takes
-        if self.style is Style.SYMBOLIC and place.takes == self.data:
-            # `keras.Model(inputs, …)` still has to find the input under its name.
-            to = self._unused(f"{place.takes}_adapted")
-            self._rename_reads(place, to)
-        adapted = filled(self.expression(text), ast.Name(id=place.takes, ctx=ast.Load()))
-        self._insert(first, f"{to} = {ast.unparse(adapted)}")
-
-    def _rename_reads(self, place: Place, to: str) -> None:
-        for number in place.statements:
-            statement = self.program.nodes[number]
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and node.id == place.takes:
-                    node.id = to
-            assert isinstance(statement, ast.stmt)  # noqa: S101 - numbered as one
-            if to in stores(statement):
-                return
-
-    def _insert(self, before: ast.stmt, text: str) -> None:
+    def insert(self, before: ast.stmt, text: str) -> None:
+        """Put a statement before another one."""
         body = self.program.body(before)
         statement = ast.parse(text).body[0]
         body.insert(body.index(before), statement)
