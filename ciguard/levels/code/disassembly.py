@@ -193,13 +193,16 @@ class _Disassembler:
 
     def _sized(self, unit: Unit, found: Collection) -> list[ast.Call]:
         """Return the program's own calls of which an argument says how large their input is."""
-        flow = Flow(self.program, self.model, found.ordered)
+        flow = Flow(self.program, self.model, found.ordered, is_sized=self._is_sized)
         flow.through(unit)
         return [
             call
             for call in found.own.values()
             if id(call) in flow.meets and self._size(call) is not None
         ]
+
+    def _is_sized(self, call: ast.Call) -> bool:
+        return self._size(call) is not None
 
     def _size(self, call: ast.Call) -> OwnCall | None:
         name = dotted(call.func)
@@ -230,7 +233,7 @@ class _Disassembler:
 
     def _block(self, unit: Unit, found: Collection, *, name: str) -> Block:
         calls = found.ordered
-        flow = Flow(self.program, self.model, calls)
+        flow = Flow(self.program, self.model, calls, is_sized=self._is_sized)
         follows = flow.through(unit)
         sizes = (self._size(call) for call in self._sized(unit, found))
         return Block(
