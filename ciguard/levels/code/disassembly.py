@@ -227,7 +227,7 @@ class _Disassembler:
             made = library_call(self.program, inner)
             size = self.program.dialect.input_size(made)
             text = argument(made, size) if size is not None else None
-            if size is not None and text in parameters:
+            if size is not None and text is not None and text in parameters:
                 return {text: size.axis}
         return {}
 
