@@ -12,6 +12,7 @@ from ciguard.levels.code.assembly import Template
 from ciguard.levels.code.blocks import Block, OwnCall
 from ciguard.levels.code.collecting import Collection, Collector, library_call
 from ciguard.levels.code.dialects import dialect_of, has_weights
+from ciguard.levels.code.fitting import argument
 from ciguard.levels.code.flow import Flow
 from ciguard.levels.code.models import Model, Style, model_of
 from ciguard.levels.code.places import Call, Copied, Place
@@ -192,13 +193,16 @@ class _Disassembler:
 
     def _sized(self, unit: Unit, found: Collection) -> list[ast.Call]:
         """Return the program's own calls of which an argument says how large their input is."""
-        flow = Flow(self.program, self.model, found.ordered)
+        flow = Flow(self.program, self.model, found.ordered, is_sized=self._is_sized)
         flow.through(unit)
         return [
             call
             for call in found.own.values()
             if id(call) in flow.meets and self._size(call) is not None
         ]
+
+    def _is_sized(self, call: ast.Call) -> bool:
+        return self._size(call) is not None
 
     def _size(self, call: ast.Call) -> OwnCall | None:
         name = dotted(call.func)
@@ -207,16 +211,29 @@ class _Disassembler:
         if method is None:
             return None
         parameters = [one.arg for one in method.args.args][owner is not None :]
+        axes = self._passed_on(owner or method, parameters)
         for position, parameter in enumerate(parameters):
-            axis = self.program.dialect.own_size(parameter)
+            axis = self.program.dialect.own_size(parameter) or axes.get(parameter)
             if axis is not None:
                 made = library_call(self.program, call)
                 return OwnCall(call=made, size=parameter, position=position, axis=axis)
         return None
 
+    def _passed_on(self, node: ast.AST, parameters: Sequence[str]) -> dict[str, int]:
+        """Return the parameter that the first layer with a size is given it by, and the axis."""
+        for inner in ast.walk(node):
+            if not isinstance(inner, ast.Call):
+                continue
+            made = library_call(self.program, inner)
+            size = self.program.dialect.input_size(made)
+            text = argument(made, size) if size is not None else None
+            if size is not None and text is not None and text in parameters:
+                return {text: size.axis}
+        return {}
+
     def _block(self, unit: Unit, found: Collection, *, name: str) -> Block:
         calls = found.ordered
-        flow = Flow(self.program, self.model, calls)
+        flow = Flow(self.program, self.model, calls, is_sized=self._is_sized)
         follows = flow.through(unit)
         sizes = (self._size(call) for call in self._sized(unit, found))
         return Block(

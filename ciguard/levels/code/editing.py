@@ -7,12 +7,12 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import Program, elements_of, layer_of
 from ciguard.levels.code.syntax import dotted, parse_expression, parse_positional
 
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block, LibraryCall
+    from ciguard.levels.code.models import Style
     from ciguard.levels.code.places import Call, Copied, Place
 
 
@@ -83,6 +83,7 @@ class Draft:
         return dict(zip(map(id, ast.walk(statement)), ast.walk(twin), strict=True))
 
     def unused(self, name: str) -> str:
+        """Return a name that nothing in the program has, from a wish."""
         taken = {getattr(node, "attr", "") for node in self.program.nodes}
         taken |= {getattr(node, "id", getattr(node, "name", "")) for node in self.program.nodes}
         number = 2
@@ -229,6 +230,7 @@ class Draft:
         self._replace_statement(self.program.nodes[number], None)
 
     def insert(self, before: ast.stmt, text: str) -> None:
+        """Put a statement before another one."""
         body = self.program.body(before)
         statement = ast.parse(text).body[0]
         body.insert(body.index(before), statement)

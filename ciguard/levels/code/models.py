@@ -106,7 +106,7 @@ def _class(program: Program) -> Model | None:
         body=method.body,
         last=len(method.body) - 1,
         data=names[1],
-        definitions=_attributes(owner, names[0]),
+        definitions=attributes_of(owner, names[0]),
     )
 
 
@@ -127,7 +127,7 @@ def _library_calls(program: Program, node: ast.AST) -> int:
     return sum(bool(program.api(one)) for one in ast.walk(node))
 
 
-def _attributes(owner: ast.ClassDef, receiver: str) -> dict[str, Definition]:
+def attributes_of(owner: ast.ClassDef, receiver: str) -> dict[str, Definition]:
     """Return what `__init__` sets once on the object, in statements of its own."""
     method = method_of(owner, "__init__")
     if method is None or not method.args.args:

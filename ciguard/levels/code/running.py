@@ -95,7 +95,7 @@ x = {input}
 y = {model}(x)
 y = y[0] if isinstance(y, tuple) else y
 y.sync()
-if y.dtype.startswith('float'):
+if str(y.dtype).startswith('float'):
     _weights = list({model}.parameters()) if hasattr({model}, 'parameters') else []
     for _gradient in jittor.grad(y.sum(), {source} + _weights):
         _gradient.sync()

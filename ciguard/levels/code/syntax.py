@@ -156,8 +156,8 @@ def kills(statement: ast.stmt) -> set[str]:
     match statement:
         case ast.If(body=body, orelse=orelse):
             return _kills_of(body) & _kills_of(orelse)
-        case ast.With(body=body):
-            return _kills_of(body)
+        case ast.With(items=items, body=body):
+            return _kills_of(body) | {name for item in items for name in stores(item)}
         case ast.For() | ast.While() | ast.Try():
             return set()
         case _:
@@ -181,9 +181,25 @@ def alive(body: Sequence[ast.stmt], ignored: frozenset[int] = frozenset()) -> li
     needed: set[str] = set()
     found = [needed]
     for statement in reversed(body):
-        needed = (needed - kills(statement)) | _loads_except(statement, ignored)
+        needed = (needed - kills(statement)) | _exposed(statement, ignored)
         found.append(needed)
     return found[::-1]
+
+
+def _exposed(statement: ast.stmt, ignored: frozenset[int]) -> set[str]:
+    """Return what a statement reads that was set before it."""
+    match statement:
+        case ast.For(target=target, iter=items, body=body, orelse=orelse):
+            inside = alive(body, ignored)[0] - stores(target)
+            return loads(items) | inside | alive(orelse, ignored)[0]
+        case ast.If(test=test, body=body, orelse=orelse):
+            return loads(test) | alive(body, ignored)[0] | alive(orelse, ignored)[0]
+        case ast.With(items=contexts, body=body):
+            opened = {name for item in contexts for name in stores(item)}
+            read = {name for item in contexts for name in loads(item)}
+            return read | (alive(body, ignored)[0] - opened)
+        case _:
+            return _loads_except(statement, ignored)
 
 
 def _loads_except(statement: ast.stmt, ignored: frozenset[int]) -> set[str]:

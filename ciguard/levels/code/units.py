@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.chains import Step, result_of, steps_of
-from ciguard.levels.code.dialects import has_weights, is_layer
+from ciguard.levels.code.dialects import has_weights
 from ciguard.levels.code.models import Model, Style, adds
 from ciguard.levels.code.programs import elements_of, layer_of
 from ciguard.levels.code.syntax import alive, dotted, stores
@@ -131,8 +131,14 @@ class Cutter:
             stretch = model.body[start:at]
             if not ends and gives not in {name for one in stretch for name in stores(one)}:
                 continue
-            yield from self._stretch(stretch, takes, gives, split=splitting in range(start, at))
+            split = splitting in range(start, at)
+            yield from self._stretch(self._used(stretch), takes, gives, split=split)
             start, takes = at, gives
+
+    def _used(self, stretch: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Leave out the statements that only make what is called elsewhere."""
+        making = [one.statement for one in self.model.definitions.values()]
+        return [one for one in stretch if one not in making]
 
     def _head(self) -> tuple[int, set[str]]:
         """Return where the model's data is first changed, and the names that are set before.
@@ -152,7 +158,7 @@ class Cutter:
         """Return the names that may hold data, or something computed on the way."""
         model = self.model
         inside = {n for one in model.body[first : model.last] for n in stores(one)}
-        return {model.data} | inside
+        return ({model.data} | inside) - model.definitions.keys()
 
     def _leaves_early(self, at: int) -> bool:
         """Tell whether the function may be left at or behind a statement, before its end."""
@@ -192,7 +198,7 @@ class Cutter:
         group: list[Step] = []
         for step in steps:
             sequence = self._sequence_called(step)
-            if group and (sequence is not None or (fine and self._is_layer(step))):
+            if group and (sequence is not None or (fine and self._may_have_weights(step))):
                 yield Unit(statements=whole.statements, steps=(*group,), takes=takes, gives=gives)
                 group = []
             if sequence is None:
@@ -259,14 +265,12 @@ class Cutter:
             bool(inside) and self.model.owner not in inside and dotted(node) == f"self.{node.attr}"
         )
 
-    def _is_layer(self, step: Step) -> bool:
-        """Tell whether a step calls a layer, or a function that stands for one."""
+    def _may_have_weights(self, step: Step) -> bool:
+        """Tell whether a step calls a layer with weights, or something of the program's own."""
         if not isinstance(step.node, ast.Call):
             return False
-        api = self.program.api(step.node.func) or self.program.api(step.node)
-        name = dotted(step.node.func)
-        own = name in self.program.classes or name in self.program.functions
-        return is_layer(api) or has_weights(api) or own or name in self.model.definitions
+        own = dotted(step.node.func) in self.program.functions
+        return own or self.has_weights(step.node) or self.has_weights(step.node.func)
 
 
 def _callee(node: ast.expr) -> str:
