@@ -35,6 +35,7 @@ def test_siblings_are_written_as_the_program_would() -> None:
 
     assert "torch.nn.InstanceNorm2d" in names
     assert not {"torch.nn.InstanceNorm", "torch.nn.InstanceNorm1d"} & set(names)
+    assert "torch.nn.InstanceNorm" in dict(apis().siblings("torch.nn.BatchNorm"))
 
 
 def test_base_classes_losses_and_other_dimensions_are_no_siblings() -> None:
