@@ -76,6 +76,9 @@ RELATIONS = (
     Relation(("strides", "dilation_rate"), _one_is_one, _KERAS_STRIDED),
     Relation(("min_val", "max_val"), lambda low, high: low < high),
     Relation(("lower", "upper"), lambda low, high: low <= high),
+    Relation(("eps",), lambda eps: eps > 0),
+    Relation(("quant_min", "quant_max"), lambda low, high: low < high),
+    Relation(("output_size", "output_ratio"), _one_given, re.compile("[Ff]ractional"), of_any=True),
     Relation(("start_dim", "end_dim"), lambda first, last: last < 0 or first <= last),
     Relation(
         ("size", "scale_factor"), _one_given, re.compile("[Uu]psampl|interpolate"), of_any=True

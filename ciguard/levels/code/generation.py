@@ -115,7 +115,10 @@ def drawable(
         is_size = parameter.name in INPUT_SIZES and is_needed
         return Int(min=1, max=_SMALL) if is_size else None
     is_ranged = any(evidence.aspect == "range" for evidence in parameter.evidence)
-    part = literal_part(parameter.constraint, spaces(record), is_ranged=is_ranged or is_needed)
+    # What is required is hardly ever None, even where a hint has room for it.
+    whole = parameter.constraint
+    constraint = whole.inner if parameter.required and isinstance(whole, Optional) else whole
+    part = literal_part(constraint, spaces(record), is_ranged=is_ranged or is_needed)
     if part is None:
         return None
     return _of_size(parameter.name, part if is_ranged else _positive(part))

@@ -83,11 +83,10 @@ class Apis:
         own = self.find(name)
         if own is None or own.record.kind is CallKind.METHOD:
             return
-        wanted = _spaces_of(name) or spaces(own.record)
         for record, shorts in self.family(name).values():
             if record.api == own.record.api or not _stands(record):
                 continue
-            short = _name_of(record, shorts, wanted)
+            short = _name_of(record, shorts, own.record, name)
             other = self._of(record) if short else None
             if other is not None and len(data_of(other)) == len(data_of(own)):
                 yield f"{name.rpartition('.')[0]}.{short}", other
@@ -171,13 +170,25 @@ def _spaces_of(name: str) -> frozenset[str]:
     return frozenset(_SPACES.findall(name.rpartition(".")[2]))
 
 
-def _name_of(record: ApiRecord, shorts: list[str], wanted: frozenset[str]) -> str:
-    """Return the name of a sibling that fits dimensions best; empty if none fits."""
-    known = spaces(record)
+def _name_of(record: ApiRecord, shorts: list[str], own: ApiRecord, written: str) -> str:
+    """Return the name by which to write a sibling; empty where dimensions differ.
+
+    Args:
+        record: of the sibling.
+        shorts: its names in the module.
+        own: of the API that it stands in for.
+        written: the name of that API in the program.
+    """
+    asked = _spaces_of(written)
+    wanted, known = asked or spaces(own), spaces(record)
     if wanted and known and not wanted & known:
         return ""
-    own = record.api.rpartition(".")[2]
-    return min(shorts, key=lambda short: (not wanted & _spaces_of(short), short != own, short))
+    usual = record.api.rpartition(".")[2]
+
+    def strangeness(short: str) -> tuple[bool, bool, str]:
+        return bool(asked) and not asked & _spaces_of(short), short != usual, short
+
+    return min(shorts, key=strangeness)
 
 
 def data_of(api: Api) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from ciguard.domain import Derivation, Operator, ParameterKind
 from ciguard.levels.code.binding import VARIADIC, arranged, bind
 from ciguard.levels.code.blocks import Mutant
 from ciguard.levels.code.coherence import is_coherent
-from ciguard.levels.code.generation import drawable
+from ciguard.levels.code.generation import another, drawable, is_varied
 from ciguard.levels.code.knowledge import data_of
 from ciguard.levels.code.legal import admits, draw
 from ciguard.levels.code.literals import text_of, value_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NOT_HANDED_ON = frozenset({"inplace"})
 """Right for one API and wrong for another: what it overwrites may be needed to go backwards."""
-_TRIES = 8
+_TRIES = 16
 
 
 class Replacement:
@@ -73,20 +73,21 @@ class Replacement:
         self, chosen: Candidate, own: Api, call: LibraryCall, rng: random.Random
     ) -> LibraryCall | None:
         other = chosen.api
-        if own.record.parameters == other.record.parameters:
-            return replace(call, api=chosen.name)
         bound = bind(call, own.record)
         # Of `LSTM(*args, **kwargs)` only other texts tell what it takes.
         is_unsaid = other.record.strangers and any(
             p.kind is ParameterKind.VAR_POSITIONAL for p in other.parameters
         )
         if bound is None or is_unsaid:
-            return None
+            is_alike = own.record.parameters == other.record.parameters
+            return replace(call, api=chosen.name) if is_alike else None
         kept = handed_on(own, other, bound)
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
             drawn = needed(other, kept, rng)
             if drawn is None:
                 return None
+            if attempt:  # `Upsample()` is legal nowhere, although nothing is required of it
+                drawn |= one_more(other, kept | drawn, rng)
             if is_coherent(other.record, kept | drawn):
                 return arranged(call, chosen.name, other.record, kept | drawn)
         return None
@@ -135,3 +136,11 @@ def needed(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str
             return None
         drawn[parameter.name] = text_of(draw(part, rng))
     return drawn
+
+
+def one_more(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str]:
+    """Draw one of the arguments that a call may go without; none where it has all of them."""
+    able = [p for p in api.parameters if p.name not in given and is_varied(p)]
+    parameter = rng.choice(able) if able else None
+    text = parameter and another(parameter, api.record, given, rng)
+    return {parameter.name: text} if parameter and text else {}

@@ -1,0 +1,158 @@
+"""The operator AR."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from code_records import CALLS, RECORDS, apis, block_of, called, chance, made
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import Operator
+from ciguard.levels.code.binding import bind
+from ciguard.levels.code.encoders import TfIdf
+from ciguard.levels.code.replacement import Replacement, roulette
+from ciguard.levels.code.similarity import Candidate, Similarities
+
+if TYPE_CHECKING:
+    from ciguard.levels.code.blocks import Block, LibraryCall
+
+SIMILARITIES = Similarities(apis(), TfIdf())
+REPLACE = Replacement(SIMILARITIES)
+SEEDS = st.integers(0, 2**32)
+
+
+@given(st.sampled_from(CALLS), SEEDS)
+def test_another_api_is_called_and_the_step_says_which(call: LibraryCall, seed: int) -> None:
+    block = block_of(call)
+    mutant = REPLACE(block, 0, chance(seed))
+
+    if mutant is not None:
+        now = mutant.block.calls[0]
+        step = mutant.step
+        assert now.api == step.after == step.api != step.before == block.calls[0].api
+        assert (step.operator, step.line, step.parameter) == (Operator.REPLACEMENT, 0, "")
+        assert now.api in {c.name for c in SIMILARITIES.of(step.before)}
+
+
+@given(st.sampled_from(CALLS), SEEDS)
+def test_the_new_call_has_all_it_needs_and_nothing_unknown(call: LibraryCall, seed: int) -> None:
+    mutant = REPLACE(block_of(call), 0, chance(seed))
+
+    if mutant is not None:
+        known = apis().find(mutant.block.calls[0].api)
+        assert known is not None
+        bound = bind(mutant.block.calls[0], known.record)
+        assert bound is not None
+        needed = {p.name for p in known.record.parameters if p.required}
+        assert needed <= set(bound.named)
+        assert not bound.further or any(p.kind == "var_keyword" for p in known.record.parameters)
+
+
+def test_arguments_that_both_know_are_handed_on_as_text() -> None:
+    call = made("torch.nn.Conv2d", "3", "16", "SIZE", padding="2", groups="1")
+    wanted = {"in_channels": "3", "out_channels": "16", "kernel_size": "SIZE", "padding": "2"}
+
+    mutants = [REPLACE(block_of(call), 0, chance(seed)) for seed in range(20)]
+
+    transposed = [
+        m.block.calls[0] for m in mutants if m and m.step.after == "torch.nn.ConvTranspose2d"
+    ]
+    assert transposed
+    assert all(wanted.items() <= dict(call.keywords).items() for call in transposed)
+
+
+def test_what_the_new_api_does_not_take_is_dropped_and_what_it_lacks_is_drawn() -> None:
+    call = made("torch.nn.MaxPool2d", "2", padding="1", return_indices="True")
+    similarities = Similarities(apis(), TfIdf(), threshold=0.0)
+
+    after = _all_of(Replacement(similarities), block_of(call))
+
+    pooled, convolved = after["torch.nn.AvgPool2d"], after["torch.nn.Conv2d"]
+    assert pooled == {"kernel_size": "2", "padding": "1"}
+    assert {"in_channels", "out_channels", "kernel_size", "padding"} == set(convolved)
+    assert int(convolved["in_channels"]) >= 1
+
+
+def _all_of(operator: Replacement, block: Block) -> dict[str, dict[str, str]]:
+    found = {}
+    for seed in range(200):
+        mutant = operator(block, 0, chance(seed))
+        assert mutant is not None
+        found[mutant.step.after] = dict(mutant.block.calls[0].keywords)
+    return found
+
+
+def test_what_is_written_over_in_place_is_not_handed_on() -> None:
+    mutants = [
+        REPLACE(block_of(made("torch.nn.ReLU", inplace="True")), 0, chance(seed))
+        for seed in range(30)
+    ]
+
+    assert all(m and "inplace" not in dict(m.block.calls[0].keywords) for m in mutants)
+
+
+def test_a_function_keeps_its_data_whatever_the_parameter_is_called() -> None:
+    mutant = REPLACE(block_of(called("torch.nn.functional.relu", "h + x")), 0, chance(0))
+
+    assert mutant is not None
+    assert mutant.block.calls[0] == called("torch.nn.functional.elu", "h + x")
+
+
+def test_apis_of_one_catch_all_signature_take_each_others_arguments() -> None:
+    call = made("torch.nn.LSTM", "16", "32", num_layers="2")
+
+    mutant = REPLACE(block_of(call), 0, chance(0))
+
+    assert mutant is not None
+    assert mutant.block.calls[0] == made("torch.nn.GRU", "16", "32", num_layers="2")
+
+
+def test_an_api_that_needs_what_is_no_literal_is_never_called() -> None:
+    after = _all_of(
+        Replacement(Similarities(apis(), TfIdf(), threshold=0.0)),
+        block_of(made("torch.nn.ReLU")),
+    )
+
+    assert "torch.nn.Wrapping" not in after
+    assert "torch.nn.LeakyReLU" in after
+
+
+def test_a_call_that_is_unknown_or_unlike_all_others_is_left_alone() -> None:
+    calls = (made("torch.nn.Unheard"), made("tensorflow.keras.layers.Dense", "10"))
+
+    assert all(REPLACE(block_of(call), 0, chance(0)) is None for call in calls)
+
+
+def test_only_the_call_at_the_place_is_changed() -> None:
+    block = block_of(made("torch.nn.Conv2d", "3", "16", "5"), made("torch.nn.ReLU"))
+
+    mutant = REPLACE(block, 1, chance(3))
+
+    assert mutant is not None
+    assert mutant.block.calls[0] is block.calls[0]
+    assert mutant.block.calls[1] != block.calls[1]
+
+
+def test_the_roulette_draws_in_proportion_to_similarity() -> None:
+    known = apis().find("torch.nn.ReLU")
+    assert known is not None
+    wheel = [Candidate("likely", known, 0.9), Candidate("unlikely", known, 0.3)]
+    rng = chance(0)
+
+    drawn = Counter(roulette(wheel, rng).name for _ in range(4000))
+
+    assert 2.5 < drawn["likely"] / drawn["unlikely"] < 3.6
+
+
+def test_the_same_chance_makes_the_same_mutant() -> None:
+    block = block_of(CALLS[0])
+
+    assert REPLACE(block, 0, chance(5)) == Replacement(Similarities(apis(), TfIdf()))(
+        block, 0, chance(5)
+    )
+
+
+def test_every_record_of_these_tests_is_known() -> None:
+    assert all(apis().find(record.api) for record in RECORDS)

@@ -1,0 +1,184 @@
+"""The operator BC."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+from code_records import CALLS, apis, block_of, chance, layer, made, optional, required
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import LiteralValue, Operator
+from ciguard.levels.code.boundary import STEP, Boundary, beyond
+from ciguard.levels.code.knowledge import Apis
+from ciguard.levels.code.literals import text_of, value_of
+from ciguard.oracles.laws import Choice, ElementTypes, Interval, Law, Ranks, breach, laws_of
+
+if TYPE_CHECKING:
+    from ciguard.domain import ApiRecord
+    from ciguard.knowledge import Parameter
+    from ciguard.levels.code.blocks import LibraryCall
+
+BREAK = Boundary(apis(), laws_of)
+
+
+@cache
+def parameter(annotation: str, default: str = "1") -> Parameter:
+    known = Apis([layer("lib.Any", "", optional("size", annotation, default))]).find("lib.Any")
+    assert known is not None
+    return known.parameters[0]
+
+
+def texts(annotation: str, demand: object, now: str | None = "1") -> list[str]:
+    values = beyond(parameter(annotation), demand, now)
+    return [text_of(value) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("demand", "expected"),
+    [
+        (Interval(low=0), ["-1"]),
+        (Interval(low=0, excludes_low=True), ["0", "-1"]),
+        (Interval(low=1), ["0", "-1"]),
+        (Interval(low=2), ["1", "0", "-1"]),
+        (Interval(low=-5, high=5), ["-6", "6"]),
+        (Interval(high=3, excludes_high=True), ["3"]),
+        (Interval(low=0.5), ["0", "-1"]),
+        (Interval(), []),
+    ],
+)
+def test_ints_go_one_beyond_the_ends(demand: Interval, expected: list[str]) -> None:
+    assert texts("int", demand) == expected
+
+
+@pytest.mark.parametrize(
+    ("demand", "expected"),
+    [
+        (Interval(low=0), ["-0.0001", "-1.0"]),
+        (Interval(low=0, excludes_low=True), ["0.0", "-0.0001", "-1.0"]),
+        (Interval(low=0, high=1), ["-0.0001", "1.0001", "-1.0"]),
+        (Interval(low=1), ["0.9999", "0.0", "-1.0"]),
+    ],
+)
+def test_reals_go_a_small_step_beyond_the_ends(demand: Interval, expected: list[str]) -> None:
+    assert texts("float", demand, "0.5") == expected
+
+
+def test_a_list_is_bent_in_one_place() -> None:
+    bent = texts("Union[int, tuple[int, int]]", Interval(low=0, excludes_low=True), "(2, 3)")
+
+    assert bent == ["(0, 3)", "(-1, 3)"]
+
+
+def test_a_choice_is_met_with_an_unknown_text() -> None:
+    assert texts("str", Choice(("valid", "same")), "'same'") == ["'no_such_option'"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "demand"),
+    [
+        ("bool", Interval(low=0)),
+        ("bool", Choice(("bilinear", "bicubic"))),
+        ("Tensor", Interval(low=0, high=1)),
+        ("str", Interval(low=0)),
+        ("int", Choice(("a", "b"))),
+        ("Tensor", Ranks(2, 2)),
+        ("Tensor", ElementTypes(("int64",))),
+        ("str", Choice(("a", "no_such_option"))),
+    ],
+)
+def test_a_law_that_does_not_suit_the_parameter_makes_nothing(
+    annotation: str, demand: object
+) -> None:
+    assert texts(annotation, demand) == []
+
+
+INTERVALS = st.builds(
+    lambda low, width, open_low, open_high: Interval(
+        low=low, high=low + width, excludes_low=open_low, excludes_high=open_high
+    ),
+    st.integers(-100, 100) | st.sampled_from([0.25, 0.5, 1.75]),
+    st.integers(1, 50),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+@given(
+    INTERVALS,
+    st.sampled_from(["int", "float", "Union[int, tuple[int, int]]"]),
+    st.sampled_from(["1", "(1, 1)", None, "SIZE"]),
+)
+def test_what_is_beyond_a_law_breaks_it(demand: Interval, kind: str, now: str | None) -> None:
+    values = beyond(parameter(kind), demand, now)
+
+    assert values
+    assert all(breach(value, demand) for value in values)
+
+
+@given(st.sampled_from(CALLS), st.integers(0, 2**32))
+def test_every_mutant_breaks_a_law_in_words(call: LibraryCall, seed: int) -> None:
+    mutant = BREAK(block_of(call), 0, chance(seed))
+
+    if mutant is not None:
+        step = mutant.step
+        known = apis().find(step.api)
+        value = value_of(step.after)
+        assert known is not None
+        assert value is not None
+        laws = laws_of(known.record)[step.parameter]
+        assert any(breach(value, law.demand) and law.sentence == step.sentence for law in laws)
+        assert step.operator is Operator.BOUNDARY
+
+
+def test_all_that_a_call_can_break_is_made() -> None:
+    mutants = BREAK.mutants(block_of(made("torch.nn.MaxPool2d", "2")), 0)
+
+    assert [(m.step.parameter, m.step.before, m.step.after) for m in mutants] == [
+        ("kernel_size", "2", "0"),
+        ("kernel_size", "2", "-1"),
+    ]
+    assert {m.step.sentence for m in mutants} == {"The size of the sliding window, must be > 0"}
+    assert [m.block.calls[0] for m in mutants] == [
+        made("torch.nn.MaxPool2d", kernel_size="0"),
+        made("torch.nn.MaxPool2d", kernel_size="-1"),
+    ]
+
+
+def test_nothing_is_made_where_no_sentence_forbids_anything() -> None:
+    blocks = [
+        block_of(made("torch.nn.AvgPool2d", "2")),
+        block_of(made("torch.nn.Unheard", "2")),
+        block_of(made("torch.nn.Dropout", "*options")),
+    ]
+
+    assert [BREAK(block, 0, chance(0)) for block in blocks] == [None, None, None]
+
+
+def test_sizes_of_the_input_are_left_to_what_comes_in() -> None:
+    record = layer("lib.Linear", "", required("in_features", "int", "Must be > 0."))
+
+    assert "in_features" in laws_of(record)
+    assert Boundary(Apis([record]), laws_of).mutants(block_of(made("lib.Linear", "3")), 0) == ()
+
+
+def test_laws_are_read_once_for_an_api() -> None:
+    asked: list[ApiRecord] = []
+
+    def read(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
+        asked.append(record)
+        return {}
+
+    operator = Boundary(apis(), read)
+    for _ in range(3):
+        operator.mutants(block_of(CALLS[0]), 0)
+
+    assert len(asked) == 1
+
+
+def test_the_step_is_what_the_paper_uses() -> None:
+    assert math.isclose(STEP, 1e-4)
+    assert beyond(parameter("float"), Interval(high=2), "1.0")[0] == LiteralValue(2.0001)
