@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import PairKind, ProgramCase, Rejected, located
 from ciguard.execution import Scalar, Tensor, TensorDigest
 from ciguard.oracles import ACCEPTED, GROWTH, LEAST_BYTES, LEAST_SECONDS, program_run
-from ciguard.triage.expectation import functions
+from ciguard.triage.expectation import leaves_function
 from ciguard.triage.literals import scalar, shape_text
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.wording import without_local_paths
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _FORM = """
 
-{functions}
+
+{leaves}
 
 
 expected = {expected}  # type and shape on {reference}
@@ -74,19 +75,23 @@ def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> s
     if finding.oracle == GROWTH:
         how = _TIME if finding.kind == "slows-down" else _MEMORY
         return _CYCLES.format(program=_quoted(case.source), cycles=case.cycles, **how)
-    if finding.kind == ACCEPTED and finding.pair is PairKind.NONE:
+    if shows_block_alone(finding, case):
+        if finding.kind != ACCEPTED:
+            return _closed(case.block)
         says = f"ACCEPTED: against what is documented of {finding.detail}"
-        return f"{_closed(case.block or case.source)}\nraise SystemExit({scalar(says)})\n"
+        return f"{_closed(case.block)}\nraise SystemExit({scalar(says)})\n"
     if finding.pair is not PairKind.NONE:
-        return f"{_closed(_shown(finding, case))}{_compared(finding, writer)}"
-    return _closed(_shown(finding, case))
+        return f"{_closed(case.source)}{_compared(finding, writer)}"
+    return _closed(case.source)
 
 
-def _shown(finding: Finding, case: ProgramCase) -> str:
-    """Return the program that ends as the finding says: the block's, where that does."""
+def shows_block_alone(finding: Finding, case: ProgramCase) -> bool:
+    """Tell whether the script is the program of the last block alone: that shows it, and more."""
+    if not case.block or finding.pair is not PairKind.NONE:
+        return False
     ends = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
     in_block = any(located(getattr(end, "message", "")).in_block for end in ends)
-    return case.block if in_block else case.source
+    return in_block or finding.kind == ACCEPTED
 
 
 def _compared(finding: Finding, writer: Writer) -> str:
@@ -100,7 +105,7 @@ def _compared(finding: Finding, writer: Writer) -> str:
         return f'\nprint("No difference: runs to its end, as on", {scalar(name)})\n'
     imports = "\n".join(writer.imports)
     form = _FORM.format(
-        functions=functions(writer),
+        leaves=leaves_function(writer),
         expected=_form(reference, finding.detail),
         reference=scalar(name),
         name=scalar(finding.detail),

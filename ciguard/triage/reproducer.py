@@ -30,7 +30,7 @@ from ciguard.triage.expectation import comparison
 from ciguard.triage.library_check import equivalent_lines, library_check
 from ciguard.triage.literals import is_name, scalar
 from ciguard.triage.model_script import compared, model_statements
-from ciguard.triage.program_script import program_statements, with_preamble
+from ciguard.triage.program_script import program_statements, shows_block_alone, with_preamble
 from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.timing import measurement, modules, timing
@@ -103,7 +103,8 @@ def _program_script(
     preamble = ["import os", "", *chosen] if chosen else []
     if hint.device != "cpu" and writer.device:
         preamble += ["", *writer.imports, writer.device.format(device=scalar(hint.device))]
-    counted = comment("Lines are counted from where the program begins, below.")
+    is_block = shows_block_alone(finding, case)
+    counted = comment("The program below is the block alone." if is_block else _COUNTED)
     statements = program_statements(finding, case, writer)
     return f"{_header(finding, hint)}\n#\n{counted}\n\n{with_preamble(statements, preamble)}"
 
@@ -272,6 +273,7 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
             assert_never(outcome)
 
 
+_COUNTED = "Lines are counted from where the program begins, below."
 _OF_ORACLES = frozenset({"metamorphic", "boundary", DERIVATION, GROWTH})
 _OF_PROGRAMS = {
     "positive-failed": "a program fails whose last block runs alone.",
