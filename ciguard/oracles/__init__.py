@@ -28,7 +28,7 @@ from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.equivalents import calls_across, equivalence_of, equivalent
 from ciguard.oracles.exact import exact_runs, is_inexact, may_be_inexact
 from ciguard.oracles.exhaustion import ExhaustionOracle
-from ciguard.oracles.growth import GROWTH, GrowthOracle
+from ciguard.oracles.growth import GROWTH, LEAST_BYTES, LEAST_SECONDS, GrowthOracle
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.laws import Law, laws_of
@@ -48,6 +48,7 @@ from ciguard.oracles.performance import (
     rounds_for,
     steady_growth,
 )
+from ciguard.oracles.program_runs import program_run
 from ciguard.oracles.relations import (
     RELATIONS,
     Compares,
@@ -71,9 +72,11 @@ __all__ = [
     "GROWTH",
     "HANG",
     "KINDS",
+    "LEAST_BYTES",
     "LEAST_GROWTH",
     "LEAST_PEAK",
     "LEAST_RATIO",
+    "LEAST_SECONDS",
     "LEAST_TIME_NS",
     "ORACLES",
     "PERFORMANCE",
@@ -130,6 +133,7 @@ __all__ = [
     "nudged",
     "pair_kind",
     "precision_of",
+    "program_run",
     "relations_of",
     "relative_tolerance",
     "returned_part",

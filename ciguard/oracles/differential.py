@@ -149,7 +149,7 @@ class DifferentialOracle:
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
                     evidence=evidence_between((reference, name), outcomes, pair, law)
                     if not isinstance(case, ProgramCase)
-                    else _evidence_of_programs((reference, name), outcomes, difference, pair),
+                    else _evidence_of_programs((reference, name), outcomes, difference, case),
                 )
             )
         return findings
@@ -172,13 +172,15 @@ def _evidence_of_programs(
     names: tuple[str, str],
     outcomes: Mapping[str, Outcome],
     difference: Difference,
-    pair: PairKind,
+    case: ProgramCase,
 ) -> Evidence:
     """Return how one program ended on two targets, or what it computed there."""
     sides = programs_side_by_side(outcomes[names[0]], outcomes[names[1]], difference)
     expected, observed = (f"{name}: {side}" for name, side in zip(names, sides, strict=True))
-    says = f"The same program ends alike {_WHERE.get(pair, 'everywhere')}"
-    return Evidence(expected=expected, observed=observed, law=says)
+    says = "The same program ends alike everywhere, and computes the same shapes and types"
+    sentence = case.ancestry.path[-1].sentence if _is_negative(case) and case.ancestry.path else ""
+    source = f"the documentation: “{sentence}”" if sentence else ""
+    return Evidence(expected=expected, observed=observed, law=says, source=source)
 
 
 def _is_negative(case: Case) -> bool:

@@ -260,3 +260,104 @@ def test_cycles_tell_memory_and_time_of_each(library: Library) -> None:
     assert len(cpu.elements) == 3
     assert (cpu.elements > 0).all()
     assert list(outputs(outcome)) == ["epoch", "loss"] or list(outputs(outcome)) == ["loss"]
+
+
+_STATEFUL = {
+    "torch": "import torch\ntorch.set_default_dtype(torch.half)\ntorch.set_grad_enabled(False)\n",
+    "keras": "import keras\nkeras.config.set_floatx('float64')\n",
+    "tensorflow": "import tensorflow as tf\ntf.keras.backend.set_floatx('float64')\n",
+    "jittor": "import jittor as jt\njt.flags.no_grad = 1\n",
+}
+_OWN_STATE = """
+import os, random, sys, warnings
+import numpy as np
+
+arguments = len(sys.argv)
+searched = "/nowhere" in sys.path
+chosen = "PLANTED" in os.environ
+drawn = random.random()
+drawn_by_numpy = float(np.random.rand())
+strict = any(one[0] == "error" for one in warnings.filters)
+folder = os.path.exists("inner")
+main = sys.modules["__main__"].drawn == drawn
+"""
+_DISTURBING = """
+import os, random, sys, threading, warnings
+import numpy as np
+
+sys.argv.append("more")
+sys.path.insert(0, "/nowhere")
+os.environ["PLANTED"] = "1"
+random.seed(5)
+np.random.seed(5)
+warnings.simplefilter("error")
+os.makedirs("inner/inner", exist_ok=True)
+os.chdir("inner")
+sys.stdout = None
+threading.Thread(target=print).start()
+sys.exit()
+"""
+
+
+def test_a_program_does_not_see_its_predecessors(library: Library) -> None:
+    disturbing = _STATEFUL[library.name] + _DISTURBING
+    cases = [program(library.training + _OWN_STATE), program(disturbing)]
+
+    before, disturbed, after = library.run(*cases, cases[0])
+
+    assert isinstance(before, Passed), before
+    assert isinstance(disturbed, Passed), disturbed
+    assert isinstance(after, Passed), after
+    seen = outputs(before)
+    assert seen["main"] == Scalar("o", "1")
+    assert seen["searched"] == seen["strict"] == Scalar("o", "0")
+    unlike = {name for name, output in outputs(after).items() if str(output) != str(seen[name])}
+    assert unlike == {"folder"}  # files stay, as on a user's disk
+
+
+@pytest.mark.parametrize(
+    ("source", "exception", "stage"),
+    [
+        ("import sys\nsys.exit(3)", "SystemExit", Stage.BUILD),
+        ("x = 1\nassert x == 2", "AssertionError", Stage.BUILD),
+        ("x = 1\nraise ValueError(x)", "ValueError", Stage.BUILD),
+        ("x = 1\ny = missing", "NameError", Stage.BUILD),
+        ("x = 1\nx.missing", "AttributeError", Stage.BUILD),
+        ("x = 1\ndef f(:", "SyntaxError", Stage.BUILD),
+        ("x = 1\ninput()", "EOFError", Stage.CALL),
+        ("import json\njson.loads('{')", "JSONDecodeError", Stage.CALL),
+    ],
+)
+def test_what_a_program_does_itself_is_no_answer_of_the_library(
+    library: Library, source: str, exception: str, stage: Stage
+) -> None:
+    (outcome,) = library.run(program(source))
+
+    assert isinstance(outcome, Rejected), outcome
+    assert (outcome.exception, outcome.stage) == (exception, stage)
+    assert located(outcome.message).line == 2
+
+
+@pytest.mark.library("torch")
+def test_torchscript_reads_the_text_of_a_program(
+    environment_of: Callable[[str], Environment],
+) -> None:
+    source = """
+import torch
+
+@torch.jit.script
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+twice = doubled(torch.ones(3))
+"""
+    with Dispatcher() as dispatcher:
+        for server in dispatcher.start(
+            [worker_spec("torch", environment_of("torch"), Config())]
+        ).values():
+            assert isinstance(server, ServerProcess), server
+        (outcome,) = Library("torch", dispatcher).run(program(source))
+
+    twice = outputs(outcome)["twice"]
+    assert isinstance(twice, Tensor)
+    assert twice.elements.tolist() == [2.0, 2.0, 2.0]

@@ -50,7 +50,9 @@ def test_forms_are_shown_side_by_side() -> None:
 
     assert finding.evidence.expected == f"{OLD}: x is [4]"
     assert finding.evidence.observed == f"{NEW}: x is [5]"
-    assert finding.evidence.law == "The same program ends alike in every version"
+    assert finding.evidence.law == (
+        "The same program ends alike everywhere, and computes the same shapes and types"
+    )
 
 
 def test_a_program_that_one_version_refuses_is_found() -> None:
