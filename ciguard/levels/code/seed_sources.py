@@ -1,15 +1,24 @@
-"""Where seed programs come from: those that come with ciguard, and files of the user's."""
+"""Where seed programs come from: those that come with ciguard, and files of the user's.
+
+resnet18                   comes with ciguard, written for each library
+models/tower.py            a script of the user's that builds, trains and evaluates one model
+"""
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError, UnknownNameError
 from ciguard.files import read_text
+from ciguard.levels.code.dialects import LIBRARIES
+from ciguard.levels.model.seed_sources import shipped_folder
 
-_PACKAGE = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _WHAT = "seed program"
 _MOST = 1 << 20
 """Bytes of a program; what is longer is no program that people wrote."""
@@ -22,20 +31,14 @@ class ProgramSource:
     name: str
     """Of a shipped one its own; of a file its path as the user wrote it."""
     text: str
+    """Lines end with line feeds."""
 
 
 def shipped_programs(library: str) -> tuple[str, ...]:
     """Return the names of the programs that come with ciguard for a library, in order."""
-    return tuple(sorted(path.stem for path in _folder(library).glob("*.py")))
-
-
-def _folder(library: str) -> Path:
-    # In the wheel they lie in the package, in a checkout beside it.
-    for root in (_PACKAGE / "seeds", _PACKAGE.parent / "seeds"):
-        folder = root / "models" / library
-        if folder.is_dir():
-            return folder
-    return _PACKAGE / "seeds" / "models" / library
+    if library not in LIBRARIES:  # Keras has scripts too, which are no programs
+        return ()
+    return tuple(sorted(path.stem for path in shipped_folder(library).glob("*.py")))
 
 
 def shipped_program(name: str, library: str) -> ProgramSource:
@@ -47,24 +50,40 @@ def shipped_program(name: str, library: str) -> ProgramSource:
     names = shipped_programs(library)
     if name not in names:
         raise UnknownNameError(_WHAT, visible(name), known=names)
-    return ProgramSource(name, (_folder(library) / f"{name}.py").read_text(encoding="utf-8"))
+    return ProgramSource(name, (shipped_folder(library) / f"{name}.py").read_text("utf-8"))
 
 
 def read_program(path: str, *, base: Path) -> ProgramSource:
-    """Return the program in a file of the user's.
+    """Return the program in a file of the user's. Nothing of it is run.
 
     Args:
         path: as the user wrote it.
         base: folder that a relative path begins at.
 
     Raises:
-        ConfigurationError: if there is no such file, or it is no text.
+        ConfigurationError: if there is no such file, or its text is no Python.
     """
+    found = (base / path).resolve()
     try:
-        return ProgramSource(path, read_text(base / path, most=_MOST))
-    except (OSError, ValueError) as error:
-        msg = (
-            f"programs: {visible(path)}: {error}. Give a Python file that builds, trains and "
-            "evaluates one model."
-        )
-        raise ConfigurationError(msg) from error
+        text = read_text(found, most=_MOST)
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        ast.parse(text)
+    except FileNotFoundError:
+        raise _refusal(path, f"there is no file {found}. {_scripts_in(found.parent)}") from None
+    except OSError as error:
+        raise _refusal(path, f"{found} cannot be read: {error.strerror}.") from error
+    except SyntaxError as error:
+        raise _refusal(path, f"{found}, line {error.lineno}: {error.msg}.") from error
+    except ValueError as error:
+        raise _refusal(path, f"{found} is no Python: {error}.") from error
+    return ProgramSource(path, text)
+
+
+def _refusal(path: str, why: str) -> ConfigurationError:
+    remedy = "Give a Python file that builds, trains and evaluates one model."
+    return ConfigurationError(f"programs: {visible(path)!r}: {why} {remedy}")
+
+
+def _scripts_in(folder: Path) -> str:
+    there = sorted(path.name for path in folder.glob("*.py"))
+    return f"{folder} holds: {', '.join(there) or 'no .py file':.300}."
