@@ -106,7 +106,9 @@ class Executor:
             return self._raised(error, unbuilt=True)
         except contract.LayerError as error:
             where = f"layer {error.node!r}: "
-            return self._raised(error.cause, unbuilt=error.unbuilt, where=where)
+            # Some layers need a package of their own, which only the user can miss.
+            unbuilt = error.unbuilt or isinstance(error.cause, ImportError)
+            return self._raised(error.cause, unbuilt=unbuilt, where=where)
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             return self._raised(error, unbuilt=False)
 
