@@ -3,9 +3,8 @@
     python benchmarks/code_level.py [--minutes 10] [--target torch==2.13.0 …] [--program GLOB …]
 
 For each target, one after the other: programs per CPU second of all processes, the layers of the
-library that programs which ran were made of, classes of parameter values, and the share of positive
-blocks and programs that run. The yardstick of the first figure is the seed programs as they are, run
-by the same workers.
+library that programs which ran were made of, classes of parameter values, and how many of the
+positive blocks and programs run. Findings are counted as they come: nothing is confirmed.
 """
 
 from __future__ import annotations
@@ -52,8 +51,6 @@ class Measured:
     findings: Counter[str] = field(default_factory=Counter)
     wall_s: float = 0.0
     cpu_s: float = 0.0
-    seed_cpu_s: float = 0.0
-    """Of one seed program, in the mean."""
 
     def note(self, case: ProgramCase, outcomes: Mapping[str, Outcome]) -> None:
         """Take one program."""
@@ -79,7 +76,7 @@ def _kind(case: ProgramCase) -> str:
 
 def layers_of(records: Sequence[ApiRecord], library: str) -> dict[str, str]:
     """Return the public layers of a library: every name → the canonical one."""
-    found = {}
+    found: dict[str, str] = {}
     for record in records:
         names = (record.api, *record.aliases)
         if record.kind is CallKind.LAYER and any(_is_layer(name, library) for name in names):
@@ -91,9 +88,8 @@ def _is_layer(name: str, library: str) -> bool:
     return any(name.startswith(root) and "." not in name[len(root) :] for root in LAYERS[library])
 
 
-def called(source: str, library: str) -> set[str]:
-    """Return the last parts of the names that a program calls, for layers of its library."""
-    del library
+def called(source: str) -> set[str]:
+    """Return the last parts of the names that a program calls."""
     names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
@@ -120,7 +116,7 @@ def measured(rig: Rig, *, minutes: float) -> tuple[Measured, int]:
             if case.intent is Intent.CONFORMING and all(
                 isinstance(outcome, Passed) for outcome in outcomes.values()
             ):
-                found.covered |= {short[n] for n in called(case.source, library) if n in short}
+                found.covered |= {short[n] for n in called(case.source) if n in short}
             found.findings.update(
                 f"{finding.oracle}: {finding.kind} {finding.api} {case.focus}"
                 for finding in rig.judged(case, dict(outcomes))
@@ -148,7 +144,7 @@ def report(found: Measured, total: int) -> None:
             f"negative: {negative} ran, {refused} refused"
         )
     for what, count in found.findings.most_common(20):
-        print(f"  finding, not confirmed: {count} × {what}")
+        print(f"  finding, not confirmed: {count} times {what}")
 
 
 def main() -> int:

@@ -210,7 +210,7 @@ class Stream:
 
     def _is_retired(self, api: str, index: int) -> bool:
         """Tell whether an API died too often, as known a window before this index."""
-        if self.runs_models:
+        if self.is_whole:
             return False  # all are of one API; the level itself leaves out what is deadly
         seen = self._deaths.get(api, ())
         forgiven = index // self._apis // _ROUNDS_PER_DEATH if self._apis else 0

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Derivation, Json, Outcome
     from ciguard.levels.code.blocks import Block, Fed
     from ciguard.levels.code.lessons import Lesson
-    from ciguard.levels.code.operators import Operators
     from ciguard.levels.code.nodes import Candidate, Node
+    from ciguard.levels.code.operators import Operators
 
 _LEAST_TREES = 8
 """Trees grown side by side: what a batch teaches is put to use some batches later, and the next

@@ -15,6 +15,7 @@ from ciguard.domain import (
     Check,
     Explicit,
     Hung,
+    Json,
     ModelCase,
     Passed,
     Rejected,
@@ -147,7 +148,7 @@ def test_layers_that_hang_are_left_out() -> None:
     seeds = {node.layer for model in MODELS for node in model.graph.nodes}
     deadly = {kind.public for kind in KINDS[::4]} - seeds
     met: Counter[str] = Counter()
-    lessons: dict[int, ModelLesson] = {}
+    lessons: dict[int, Json] = {}
     for index in range(500):
         if index - lag in lessons:
             made.guide(lessons.pop(index - lag))
