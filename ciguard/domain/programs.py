@@ -80,6 +80,8 @@ class Ancestry:
     """Name of the seed program."""
     path: tuple[Derivation, ...] = ()
     """From the template to this program; the last one is what the case is about."""
+    parent: str = ""
+    """The program that this one was derived from, of a whole program; empty: not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +156,11 @@ def program_case_to_json(case: ProgramCase) -> Json:
         "seed": case.seed,
         "intent": case.intent.value if case.intent is not Intent.CONFORMING else "",
         "cycles": case.cycles if case.cycles != 1 else 0,
-        "ancestry": [case.ancestry.seed, [derivation_to_json(step) for step in case.ancestry.path]],
+        "ancestry": [
+            case.ancestry.seed,
+            [derivation_to_json(step) for step in case.ancestry.path],
+            *filter(None, [case.ancestry.parent]),
+        ],
     }
     filled = {key: item for key, item in rest.items() if item or key == "source"}
     return [case.api, PROGRAM, filled]
@@ -168,7 +174,7 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
     """
     try:
         api, _, rest = encoded
-        seed, path = rest["ancestry"]
+        seed, path, *parent = rest["ancestry"]
         cycles = int(rest.get("cycles", 1))
         if cycles < 1:
             msg = f"{cycles} cycles"
@@ -180,7 +186,11 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
             seed=int(rest.get("seed", 0)),
             intent=Intent(rest.get("intent", Intent.CONFORMING)),
             cycles=cycles,
-            ancestry=Ancestry(seed=str(seed), path=tuple(map(derivation_from_json, path))),
+            ancestry=Ancestry(
+                seed=str(seed),
+                path=tuple(map(derivation_from_json, path)),
+                parent="".join(map(str, parent)),
+            ),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded program case: {error!r}"

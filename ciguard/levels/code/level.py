@@ -308,6 +308,7 @@ class CodeLevel:
         """Return the programs of what waits, and the blocks of new APIs many times over."""
         program, spot = self._of(number), _Spot(number, tree.node)
         met = self._fed[number % len(self._programs)][-1]
+        parent = self._parent(program, tree.node, met)
         cases, places = [], []
         for place, candidate in enumerate(tree.waiting):
             gives = candidate.gives or candidate.takes
@@ -322,7 +323,8 @@ class CodeLevel:
                 adapter=candidate.block.adapter or whole.adapter,
             )
             case = self._case(spot, candidate, whole.source, step, rng)
-            cases.append(replace(case, block=alone.source))
+            ancestry = replace(case.ancestry, parent=parent)
+            cases.append(replace(case, block=alone.source, ancestry=ancestry))
             places.append(place)
         new = {
             candidate.step.api: candidate
@@ -333,6 +335,14 @@ class CodeLevel:
         cases += [replace(self._alone(spot, one, rng), cycles=_CYCLES) for one in repeated.values()]
         growth = _Growth(number, tree.serial, assembled=tuple(places), repeated=tuple(repeated))
         return growth, cases
+
+    @staticmethod
+    def _parent(program: Seed, node: Node, met: Fed) -> str:
+        """Return the program of a node; nothing where the bare template cannot be made."""
+        try:
+            return program.program(node.chain, node.gives, met).source
+        except DisassemblyError:
+            return ""
 
     def _case(
         self,
