@@ -41,7 +41,7 @@ HEALTHY = ("keras==3.15.1 + tensorflow-cpu==2.21.0", "keras==3.15.1 + torch==2.1
 """Without jax, which compiles every layer anew: several times as many mutants in the same time."""
 PLANTED = "keras==3.15.1 + torch==2.13.0"
 MODELS = ("lenet5-mnist", "lstm-sine")
-SUPPORT = ("Dense", "Reshape", "Flatten", "Discretization", "Activation")
+SUPPORT = ("Dense", "Reshape", "Flatten", "Discretization", "Activation", "Cropping2D")
 """Layers without a defect that mutants are made of as well: bundles need them."""
 
 

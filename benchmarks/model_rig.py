@@ -19,7 +19,7 @@ from ciguard.campaign.stream import Executed, Stream
 from ciguard.config import Config
 from ciguard.domain import Check, ModelCase
 from ciguard.execution import Dispatcher
-from ciguard.levels import ModelLevel, select
+from ciguard.levels import ModelLesson, ModelLevel, select
 from ciguard.oracles import amplification, suspicion
 from ciguard.targets import parse_target, provision
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.campaign.group import Group
-    from ciguard.domain import ApiRecord, Event, Outcome
+    from ciguard.domain import ApiRecord, Event, Json, Outcome
     from ciguard.execution import Result
-    from ciguard.levels import Batch, ModelLesson, SeedModel
+    from ciguard.levels import Batch, SeedModel
     from ciguard.targets import Environment
 
 T = TypeVar("T")
@@ -76,12 +76,10 @@ class PredictingLevel(ModelLevel):
         cases = [replace(case, check=Check.PREDICT, training=False) for case in _models(batch)]
         return replace(batch, cases=tuple(cases[:1] if index < self._seeds else cases))
 
-    def taught(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> ModelLesson | None:
+    def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
         """Return what a batch teaches."""
         lesson = super().taught(index, batch, outcomes)
-        self.lessons.append(lesson)
+        self.lessons.append(ModelLesson.from_json(lesson) if lesson else None)
         return lesson
 
 
@@ -128,7 +126,7 @@ class Rig:
     def run(self, level: ModelLevel, *, batches: int) -> Iterator[Ran]:
         """Generate, run and judge batches on all targets, as a campaign with one job does."""
         stream = Stream("benchmark", level, self.group, lanes=1)
-        stream.runs_models = True
+        stream.is_whole = True
         stream.last = batches
         while not stream.is_exhausted:
             with self._spending("generating and encoding"):

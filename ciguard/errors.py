@@ -67,6 +67,10 @@ class SeedModelError(CiguardError):
     """A seed model cannot be built, loaded, or written as a graph of layers."""
 
 
+class DisassemblyError(CiguardError):
+    """A seed program cannot be taken apart into a template and blocks."""
+
+
 class OutputError(CiguardError):
     """The output folder cannot be written, or holds something that would be lost."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.seeding import LIBRARY as MODELLED
 from ciguard.campaign.seeding import seed_sources
-from ciguard.domain import ApiRecord, Intent, PairKind, Tally
+from ciguard.domain import ApiRecord, Intent, PairKind, ProgramCase, Tally
 from ciguard.execution import Limits, WorkerSpec
 from ciguard.levels import MODEL_FOLDERS
 from ciguard.oracles import Identity, Law, Subject, laws_of
@@ -139,8 +139,11 @@ def is_for_modes(case: Case) -> bool:
     """Tell whether a case is worth compiling.
 
     Compiling is slow, and what a mode does with wrong arguments is nobody's promise: those are for
-    eager execution alone, and so is what a relation holds against a twin.
+    eager execution alone, and so is what a relation holds against a twin. A program says itself
+    what it compiles.
     """
+    if isinstance(case, ProgramCase):
+        return False
     return case.intent is Intent.CONFORMING and not case.relation
 
 

@@ -78,6 +78,8 @@ class Intake:
         names = list(executed.outcomes)
         columns = zip(*executed.outcomes.values(), strict=True)
         for case, row in zip(executed.cases, columns, strict=True):
+            if case.api != subject.api:  # programs of a batch are each about an API of their own
+                subject = group.subject(case.api)
             is_plain = not case.relation and case.focus not in subject.laws
             if is_plain and len(row) == 1 and isinstance(row[0], (Passed, Rejected)):
                 continue

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Rejected
 from ciguard.knowledge import Experience, experience_from_json
-from ciguard.levels import GuidedLevel, LearningLevel, ModelLesson
+from ciguard.levels import GuidedLevel, LearningLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ciguard.domain import Outcome
+    from ciguard.domain import Json, Outcome
     from ciguard.levels import Batch, Level
 
 _LEAST_LAG = 24
 """Batches. Wider than the window of a few workers, so that their number changes no case."""
-_LEAST_LAG_OF_MODELS = 6
+_LEAST_LAG_OF_GUIDED = 6
 """The same for batches that take seconds: so many are under way with two workers per target."""
 
 
@@ -35,7 +35,8 @@ class Lesson:
 
     index: int
     api: str
-    taught: Experience | ModelLesson
+    taught: Experience | Json
+    """An `Experience` of a learning level; of a guided one, what only that level reads."""
 
 
 class Lessons:
@@ -44,7 +45,7 @@ class Lessons:
     def __init__(self, level: Level, *, window: int) -> None:
         self._level = level if isinstance(level, LearningLevel) else None
         self._guided = level if isinstance(level, GuidedLevel) else None
-        self._lag = max(window, _LEAST_LAG if self._guided is None else _LEAST_LAG_OF_MODELS)
+        self._lag = max(window, _LEAST_LAG if self._guided is None else _LEAST_LAG_OF_GUIDED)
         self._drawn: deque[Lesson] = deque()
         """In the order of the index, not yet put to use."""
         self._unnoted: deque[Lesson] = deque()
@@ -59,7 +60,7 @@ class Lessons:
 
     def _taught(
         self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> Experience | ModelLesson | None:
+    ) -> Experience | Json:
         if self._guided is not None:
             return self._guided.taught(index, batch, outcomes)
         if self._level is None:
@@ -75,7 +76,7 @@ class Lessons:
 
     def _learn(self, lesson: Lesson) -> None:
         taught = lesson.taught
-        if self._guided is not None and isinstance(taught, ModelLesson):
+        if self._guided is not None:
             self._guided.guide(taught)
         elif self._level is not None and isinstance(taught, Experience):
             self._level.learn(lesson.api, taught)
@@ -109,7 +110,9 @@ def _best(row: Sequence[Outcome]) -> Outcome:
 def packed(lessons: Sequence[Lesson]) -> str:
     """Return lessons as text for the journal: compressed, since there are many and much alike."""
     plain = [
-        [one.index, one.api, one.taught.to_json(), isinstance(one.taught, ModelLesson)]
+        [one.index, one.api, one.taught.to_json(), False]
+        if isinstance(one.taught, Experience)
+        else [one.index, one.api, one.taught, True]
         for one in lessons
     ]
     squeezed = zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"))
@@ -125,12 +128,8 @@ def unpacked(text: str) -> list[Lesson]:
     try:
         plain = json.loads(zlib.decompress(base64.b85decode(text)))
         return [
-            Lesson(
-                int(at),
-                str(api),
-                ModelLesson.from_json(said) if is_of_model else experience_from_json(said),
-            )
-            for at, api, said, is_of_model in plain
+            Lesson(int(at), str(api), said if is_guided else experience_from_json(said))
+            for at, api, said, is_guided in plain
         ]
     except (TypeError, zlib.error) as error:
         msg = f"not packed lessons: {error}"

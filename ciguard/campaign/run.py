@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.baseline import find_record, histories
 from ciguard.campaign.budget import Budget
+from ciguard.campaign.code_seeds import check_code
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
@@ -22,6 +23,7 @@ from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.seeding import check_levels
 from ciguard.campaign.setup import (
+    code_streams,
     divide_cases,
     documentation_of,
     model_streams,
@@ -90,6 +92,7 @@ def run(
         forget_part(config.out)
     plan, config = planned(config)
     check_levels(config)
+    check_code(config)
     memory = load_memory(config, store=store, intends=intends)
     yield RunStarted(
         targets=(*config.base, *config.targets),
@@ -183,6 +186,7 @@ class _Campaign:
         lanes = max(1, self._config.jobs)
         streams = streams_of(groups, self._config, lanes=lanes, choose=self._choose)
         streams += yield from model_streams(groups, self._config, self._dispatcher, lanes=lanes)
+        streams += yield from code_streams(groups, self._config, lanes=lanes)
         divide_cases(streams, self._config.max_cases)
         for stream in streams:
             self._turns.streams[stream.name] = stream

@@ -17,11 +17,12 @@ from ciguard.domain import (
     Hung,
     Outcome,
     PairKind,
+    ProgramCase,
     Warned,
     status,
 )
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
-from ciguard.oracles import is_measured
+from ciguard.oracles import ACCEPTED, GROWTH, is_measured
 from ciguard.targets import EAGER, LIBRARIES, Active, backend_choice, libraries_of, parse_target
 from ciguard.triage import EnvironmentHint, measures_alike, script
 
@@ -38,6 +39,7 @@ FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SHOWS_DIFFERENCE = "DIFFERENT"
 _SHOWS_ACCEPTANCE = "ACCEPTED"
+_SHOWS_GROWTH = "GROWS"
 _PATIENCE = 3.0
 """A script loads nothing anew, but prints and compares: it gets more time than the case had."""
 
@@ -203,9 +205,13 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     finding = bucket.finding
     if is_measured(finding):
         return result.exit_code in {0, 1} and measures_alike(finding, result.log)
+    if isinstance(finding.case, ProgramCase) and finding.kind == "refused":
+        return result.exit_code == 1 and finding.detail in result.log  # the program's own exception
+    if finding.oracle == GROWTH:
+        return result.exit_code == 1 and _SHOWS_GROWTH in result.log
     if finding.oracle in {"differential", "metamorphic"}:
         return result.exit_code == 1 and _SHOWS_DIFFERENCE in result.log
-    if finding.oracle == "boundary":
+    if finding.kind == ACCEPTED:
         return result.exit_code == 1 and _SHOWS_ACCEPTANCE in result.log
     seen = finding.outcomes[finding.targets[-1]]
     return _matches(seen, result)

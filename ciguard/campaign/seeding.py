@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ciguard.levels import SeedModel, SeedSource
 
 LEVEL = "model"
+CODE = "code"
 _KIND = "level"
 _WHAT = "seed model"
 _WILDCARD = frozenset("*?[")
@@ -36,7 +37,7 @@ def check_levels(config: Config) -> None:
         ConfigurationError: if models are to be tested without Keras, or a file is missing.
         TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
     """
-    known = {*LEVELS.items(), LEVEL}
+    known = {*LEVELS.items(), LEVEL, CODE}
     for level in config.levels:
         if level not in known:
             raise UnknownNameError(_KIND, visible(level), known=sorted(known))

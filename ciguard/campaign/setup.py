@@ -9,13 +9,14 @@ from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign.catalogue import catalogue
+from ciguard.campaign.code_seeds import code_level, refuse_without_library, seed_programs
 from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.group import Group, groups_of, worker_spec
 from ciguard.campaign.relating import Relating
+from ciguard.campaign.seeding import CODE, refuse_without_keras, seed_models
 from ciguard.campaign.seeding import LEVEL as MODELS
 from ciguard.campaign.seeding import LIBRARY as MODELLED
-from ciguard.campaign.seeding import refuse_without_keras, seed_models
 from ciguard.campaign.stream import Stream
 from ciguard.domain import (
     LONGEST_TEXT,
@@ -28,7 +29,15 @@ from ciguard.domain import (
     shortened,
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels import LEVELS, LearningLevel, ModelLevel, focused, select, select_layers
+from ciguard.levels import (
+    CODE_LIBRARIES,
+    LEVELS,
+    LearningLevel,
+    ModelLevel,
+    focused,
+    select,
+    select_layers,
+)
 from ciguard.oracles import amplification, documentation_findings
 from ciguard.targets import EAGER
 
@@ -141,7 +150,7 @@ def streams_of(
         ConfigurationError: if the globs leave nothing of any library.
     """
     streams: list[Stream] = []
-    levels = [level for level in config.levels if level != MODELS]
+    levels = [level for level in config.levels if level not in {MODELS, CODE}]
     for group in groups.values() if levels else ():
         chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
         if not chosen:
@@ -199,8 +208,45 @@ def model_streams(
     stream = Stream(
         _stream_name(kind, config, group, _digest(chosen), ""), level, group, lanes=lanes
     )
-    stream.runs_models = True
+    stream.is_whole = True
     return [stream]
+
+
+def code_streams(
+    groups: Mapping[str, Group], config: Config, *, lanes: int
+) -> Generator[Event, None, list[Stream]]:
+    """Return a stream of level `code` for each library with seed programs, if the run has it.
+
+    A shard grows trees of seeds of its own, or of all, where there are fewer of them than shards.
+
+    Raises:
+        ConfigurationError: if programs are written for none of the targets, or none of the seeds
+            can be taken apart.
+    """
+    if CODE not in config.levels:
+        return []
+    refuse_without_library(groups)
+    streams = []
+    for group in groups.values():
+        if group.library not in CODE_LIBRARIES or not group.running_eagerly:
+            continue
+        programs = yield from seed_programs(config, group.library)
+        shard = config.shard
+        own = programs[shard.index - 1 :: shard.of] or programs
+        if not own:
+            continue
+        texts = "\n".join(program.source for program in own)
+        kind = f"{CODE}, {config.mutations} mutations, breadth {config.breadth}, {config.encoder}"
+        digest = hashlib.sha256(texts.encode()).hexdigest()
+        chosen = _digest(select_layers(group.records(), config.api, config.exclude))
+        name = _stream_name(f"{kind}: {digest}", config, group, chosen, "")
+        stream = Stream(name, code_level(group, config, own), group, lanes=lanes)
+        stream.is_whole = True
+        streams.append(stream)
+    if not streams and any(group.running_eagerly for group in groups.values()):
+        msg = "programs: none of the seed programs can be taken apart; see the warnings above."
+        raise ConfigurationError(msg)
+    return streams
 
 
 def _stream_name(level: str, config: Config, group: Group, chosen: str, learned: str) -> str:

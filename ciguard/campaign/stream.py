@@ -39,8 +39,9 @@ _PATIENCE = 24
 _ROUNDS_PER_DEATH = 8
 """One more is forgiven every so many rounds: there may be more to find than what kills."""
 _COST_OF_HANG = 8
-_LIMIT_OF_MODEL_S = 60.0
-"""Time of one run of a whole model: hundreds of layers, each of which may have to be compiled."""
+_LIMIT_OF_WHOLE_S = 60.0
+"""Time of one run of a whole model or program: hundreds of layers, each of which may have to be
+compiled."""
 _CASES_IN_A_MODE = 4
 """Cases of a batch that are run in a mode: each is compiled, and many APIs say more than many calls
 of one."""
@@ -85,8 +86,9 @@ class Stream:
         """Gives calls the metamorphic relations that they are tried with."""
         self.mode = EAGER
         """Mode of the targets that run the cases, beside the eager ones."""
-        self.runs_models = False
-        """Whether its cases are whole models, which every target runs, whatever APIs it has."""
+        self.is_whole = False
+        """Whether its cases are whole models or programs: every target runs them, whatever APIs it
+        has, and they may take long."""
         self.own: Collection[str] | None = None
         """APIs whose batches are proposed; None for all."""
         self._window = _WINDOW_PER_LANE * lanes
@@ -183,7 +185,7 @@ class Stream:
         batch = self._for_mode(batch)
         modes = {EAGER, self.mode}
         group = self.group
-        able = group.running_eagerly if self.runs_models else group.targets_with(batch.api)
+        able = group.running_eagerly if self.is_whole else group.targets_with(batch.api)
         targets = [name for name in able if group.mode_of(name) in modes]
         if not batch.cases or self._is_retired(batch.api, index):
             targets = []
@@ -196,7 +198,7 @@ class Stream:
                 (self.KEY, self.name, index),
                 encoded,
                 most_hangs=1,
-                limit_s=_LIMIT_OF_MODEL_S if self.runs_models else 0.0,
+                limit_s=_LIMIT_OF_WHOLE_S if self.is_whole else 0.0,
             )
             dispatcher.add(job)
 
@@ -208,6 +210,8 @@ class Stream:
 
     def _is_retired(self, api: str, index: int) -> bool:
         """Tell whether an API died too often, as known a window before this index."""
+        if self.runs_models:
+            return False  # all are of one API; the level itself leaves out what is deadly
         seen = self._deaths.get(api, ())
         forgiven = index // self._apis // _ROUNDS_PER_DEATH if self._apis else 0
         cost = sum(cost for at, cost in seen if at <= index - self._window)

@@ -14,7 +14,7 @@ from ciguard.campaign.measuring import Measurer
 from ciguard.campaign.replay import Replays
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.campaign.suspects import Suspects
-from ciguard.domain import BatchFinished, Event, TargetUnavailable
+from ciguard.domain import BatchFinished, Event, ModelCase, TargetUnavailable
 from ciguard.triage import Confirmer, Minimiser
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Turns:
 
     def judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
         """Judge a batch, then say what came of it: an interruption comes between two batches."""
-        if stream.runs_models:
+        if any(isinstance(case, ModelCase) for case in executed.cases):
             self.isolator.note(executed, stream.group)
             judged: list[Event] = []
         else:

@@ -119,7 +119,7 @@ def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
     finding = bucket.finding
     if finding.oracle == "boundary":
         return isinstance(now, Passed)  # the forbidden argument is accepted
-    if finding.oracle != "metamorphic":
+    if finding.oracle not in {"metamorphic", "derivation", "growth"}:
         return None
     subject = Subject(library=finding.library, api=finding.api, targets={})
     wanted = (finding.oracle, finding.kind, finding.detail)

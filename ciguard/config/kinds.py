@@ -138,6 +138,11 @@ def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> 
     )
 
 
+def name() -> Kind:
+    """Return the kind of names; what names there are is known when it is looked up."""
+    return Kind(metavar="NAME", remedy="a name", parse=_name, toml_types=(str,), show=str)
+
+
 def folder() -> Kind:
     """Return the kind of paths of folders."""
     return Kind(
@@ -253,6 +258,13 @@ def _whole_number(text: str) -> int:
         msg = "not a whole number"
         raise ValueError(msg)
     return int(text)
+
+
+def _name(text: str) -> str:
+    if not text.strip():
+        msg = "it is empty"
+        raise ValueError(msg)
+    return text.strip()
 
 
 def _path(text: str) -> Path:

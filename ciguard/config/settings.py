@@ -13,6 +13,7 @@ from ciguard.config.kinds import (
     file,
     folder,
     location,
+    name,
     path_or_nothing,
     place,
     policy,
@@ -103,7 +104,8 @@ class Config:
         default=("api",),
         metadata=_described(
             texts("LEVEL", required=True),
-            "What is tested: api (calls), model (mutants of layer graphs, on targets of Keras 3).",
+            "What is tested: api (calls), model (mutants of layer graphs, on targets of Keras 3), "
+            "code (programs, on targets of torch, tensorflow and jittor).",
             flag="--level",
         ),
     )
@@ -134,6 +136,35 @@ class Config:
             whole(1, 400),
             "Width of models that a function builds, in per cent of what was published: channels "
             "and units, never the layers.",
+        ),
+    )
+    programs: tuple[str, ...] = field(
+        default=("*",),
+        metadata=_described(
+            texts("PROGRAM", required=True),
+            "Seed program of level code: a glob over the names of those that come with ciguard, or "
+            "a Python file of yours that builds, trains and evaluates one model.",
+            flag="--program",
+        ),
+    )
+    mutations: int = field(
+        default=4,
+        metadata=_described(
+            whole(1, 64), "How often each block of a program is mutated, at level code."
+        ),
+    )
+    breadth: int = field(
+        default=8,
+        metadata=_described(
+            whole(1, 500), "Programs of one generation that have children, at level code."
+        ),
+    )
+    encoder: str = field(
+        default="tf-idf",
+        metadata=_described(
+            name(),
+            "How level code tells whether APIs do alike, by what is said of them: tf-idf or "
+            "sentence-embeddings (of the extra ciguard[embeddings]).",
         ),
     )
     focus: tuple[str, ...] = field(

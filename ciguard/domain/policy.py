@@ -26,6 +26,7 @@ class FindingClass(StrEnum):
     HANG = "hang"
     EXHAUSTION = "exhaustion"
     ACCEPTED_ILLEGAL = "accepted-illegal"
+    REFUSED_LEGAL = "refused-legal"
     PERFORMANCE = "performance"
     CHANGE = "change"
     DOCUMENTATION = "documentation"
@@ -46,6 +47,7 @@ _WORDS = {
     FindingClass.HANG: "hang",
     FindingClass.EXHAUSTION: "resource exhaustion",
     FindingClass.ACCEPTED_ILLEGAL: "forbidden argument accepted",
+    FindingClass.REFUSED_LEGAL: "legal program refused",
     FindingClass.PERFORMANCE: "performance",
     FindingClass.CHANGE: "change of behaviour",
     FindingClass.DOCUMENTATION: "documentation",
@@ -57,6 +59,7 @@ _BY_KIND = {
     ("differential", "accepted"): FindingClass.CHANGE,
     ("differential", "exception"): FindingClass.CHANGE,
     ("differential", "aliasing"): FindingClass.CHANGE,
+    ("derivation", "accepted-illegal"): FindingClass.ACCEPTED_ILLEGAL,
 }
 _BY_ORACLE = {
     "hang": FindingClass.HANG,
@@ -66,6 +69,8 @@ _BY_ORACLE = {
     "metamorphic": FindingClass.WRONG_RESULT,
     "boundary": FindingClass.ACCEPTED_ILLEGAL,
     "performance": FindingClass.PERFORMANCE,
+    "growth": FindingClass.PERFORMANCE,
+    "derivation": FindingClass.REFUSED_LEGAL,
 }
 _UNDER_A_LAW = {
     "accepted": FindingClass.ACCEPTED_ILLEGAL,

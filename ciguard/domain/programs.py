@@ -6,11 +6,13 @@ and travels with it: the line, the parameter, the old and the new value.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain.intent import Intent
+from ciguard.domain.text import shortened
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json, Value
@@ -53,6 +55,21 @@ class Derivation:
     """Words of the documentation that justify the new value as legal, or as illegal."""
     adapter: str = ""
     """Statement that was put before the block, or behind it, so that it fits; empty: none."""
+
+    @property
+    def change(self) -> str:
+        """What was changed, in words; empty where nothing was. May hold fuzzed text."""
+        before, after = (shortened(text, _MOST_SHOWN) for text in (self.before, self.after))
+        match self.operator:
+            case Operator.NONE:
+                return ""
+            case Operator.REPLACEMENT:
+                return f"{before} → {after}"
+            case Operator.GENERATION | Operator.BOUNDARY:
+                return f"{self.parameter} of {self.api}: {before or 'not given'} → {after}"
+
+
+_MOST_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +120,32 @@ class ProgramCase:
         return "code"
 
 
+@dataclass(frozen=True, slots=True)
+class Located:
+    """What a program's run said, and where: the worker puts the place before every message."""
+
+    message: str
+    """Without the place."""
+    line: int = 0
+    """Of the program or of the block's program, from 1; 0 where it is not known."""
+    in_block: bool = False
+    """Whether it is the block, run alone, that said it."""
+
+
+def located(message: str) -> Located:
+    """Part the message of a program's run from its place.
+
+    That is `line 23: …`, or `block alone, line 7: …`.
+    """
+    match = _PLACE.match(message)
+    if match is None:
+        return Located(message)
+    return Located(message[match.end() :], int(match["line"]), bool(match["block"]))
+
+
+_PLACE = re.compile(r"(?P<block>block alone, )?line (?P<line>\d{1,9}): ")
+
+
 def program_case_to_json(case: ProgramCase) -> Json:
     """Return the JSON form of a case: `[api, "program", {…}]`; what is empty is left out."""
     rest = {
@@ -111,7 +154,7 @@ def program_case_to_json(case: ProgramCase) -> Json:
         "seed": case.seed,
         "intent": case.intent.value if case.intent is not Intent.CONFORMING else "",
         "cycles": case.cycles if case.cycles != 1 else 0,
-        "ancestry": [case.ancestry.seed, [_step_to_json(step) for step in case.ancestry.path]],
+        "ancestry": [case.ancestry.seed, [derivation_to_json(step) for step in case.ancestry.path]],
     }
     filled = {key: item for key, item in rest.items() if item or key == "source"}
     return [case.api, PROGRAM, filled]
@@ -126,14 +169,18 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
     try:
         api, _, rest = encoded
         seed, path = rest["ancestry"]
+        cycles = int(rest.get("cycles", 1))
+        if cycles < 1:
+            msg = f"{cycles} cycles"
+            raise ValueError(msg)  # noqa: TRY301 - one message for all that may be wrong
         return ProgramCase(
             api=str(api),
             source=str(rest["source"]),
             block=str(rest.get("block", "")),
             seed=int(rest.get("seed", 0)),
             intent=Intent(rest.get("intent", Intent.CONFORMING)),
-            cycles=int(rest.get("cycles", 1)),
-            ancestry=Ancestry(seed=str(seed), path=tuple(map(_step_from_json, path))),
+            cycles=cycles,
+            ancestry=Ancestry(seed=str(seed), path=tuple(map(derivation_from_json, path))),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded program case: {error!r}"
@@ -143,12 +190,18 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
 _TEXTS = ("block", "api", "parameter", "before", "after", "sentence", "adapter")
 
 
-def _step_to_json(step: Derivation) -> Json:
+def derivation_to_json(step: Derivation) -> Json:
+    """Return the JSON form of a step; what is empty is left out."""
     rest = {"operator": step.operator.value, **{name: getattr(step, name) for name in _TEXTS}}
     return {"line": step.line, **{key: item for key, item in rest.items() if item}}
 
 
-def _step_from_json(encoded: Json) -> Derivation:
+def derivation_from_json(encoded: Json) -> Derivation:
+    """Rebuild a step.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: if `encoded` is not the JSON form of one.
+    """
     return Derivation(
         line=int(encoded["line"]),
         operator=Operator(encoded.get("operator", "")),

@@ -4,6 +4,19 @@ One package per level. `select` decides which APIs of a catalogue take part. No 
 """
 
 from ciguard.levels.api import ApiLevel
+from ciguard.levels.code.boundary import LawReader
+from ciguard.levels.code.dialects import LIBRARIES as CODE_LIBRARIES
+from ciguard.levels.code.encoders import ENCODERS
+from ciguard.levels.code.level import CodeLevel, Effort
+from ciguard.levels.code.operators import Operators, operators_of
+from ciguard.levels.code.pruning import equivalence_class
+from ciguard.levels.code.seed_sources import (
+    ProgramSource,
+    read_program,
+    shipped_program,
+    shipped_programs,
+)
+from ciguard.levels.code.seeds import SeedProgram
 from ciguard.levels.contract import (
     LEVELS,
     Batch,
@@ -32,30 +45,43 @@ from ciguard.levels.selection import LEFT_OUT, select, select_layers
 LEVELS.register("api", ApiLevel)
 
 __all__ = [
+    "CODE_LIBRARIES",
+    "ENCODERS",
     "EPSILON",
     "LEFT_OUT",
     "LEVELS",
     "MODEL_FOLDERS",
     "ApiLevel",
     "Batch",
+    "CodeLevel",
+    "Effort",
     "GuidedLevel",
     "IndexedLevel",
+    "LawReader",
     "LearningLevel",
     "Level",
     "LevelFactory",
     "ModelLesson",
     "ModelLevel",
+    "Operators",
+    "ProgramSource",
     "SeedModel",
+    "SeedProgram",
     "SeedSource",
     "accumulated",
     "change_rates",
     "d_mad",
+    "equivalence_class",
     "focused",
     "layer_deviation",
+    "operators_of",
     "parse_source",
+    "read_program",
     "read_seed_model",
     "select",
     "select_layers",
+    "shipped_program",
+    "shipped_programs",
     "shipped_scripts",
     "unmatched",
 ]

@@ -10,9 +10,8 @@ from ciguard.domain import ApiRecord
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
-    from ciguard.domain import CallKind, Case, Outcome
+    from ciguard.domain import CallKind, Case, Json, Outcome
     from ciguard.knowledge import Experience
-    from ciguard.levels.model.lessons import ModelLesson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +69,15 @@ class LearningLevel(Level, Protocol):
 
 @runtime_checkable
 class GuidedLevel(Level, Protocol):
-    """A level whose batches follow from what all targets made of earlier ones of this campaign."""
+    """A level whose batches follow from what all targets made of earlier ones of this campaign.
 
-    def taught(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> ModelLesson | None:
+    A lesson is JSON: the journal keeps it, so that a resumed campaign knows it too.
+    """
+
+    def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
         """Return what a batch teaches; called in the order of the index, nothing is learned yet.
+
+        None where it teaches nothing.
 
         Args:
             index: of the batch.
@@ -83,8 +85,12 @@ class GuidedLevel(Level, Protocol):
             outcomes: of its cases, by target.
         """
 
-    def guide(self, lesson: ModelLesson) -> None:
-        """Put a lesson to use in the batches that are made from now on."""
+    def guide(self, lesson: Json) -> None:
+        """Put a lesson to use in the batches that are made from now on.
+
+        Raises:
+            ValueError: if this level did not draw it.
+        """
 
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]

@@ -15,9 +15,11 @@ from ciguard.oracles.boundary import BoundaryOracle
 from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
 from ciguard.oracles.crash import CrashOracle
+from ciguard.oracles.derivation import ACCEPTED, DERIVATION, FAILED, DerivationOracle
 from ciguard.oracles.differential import (
     DifferentialOracle,
     differs,
+    differs_in,
     has_special_elements,
     inputs_in,
     pair_kind,
@@ -26,6 +28,7 @@ from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.equivalents import calls_across, equivalence_of, equivalent
 from ciguard.oracles.exact import exact_runs, is_inexact, may_be_inexact
 from ciguard.oracles.exhaustion import ExhaustionOracle
+from ciguard.oracles.growth import GROWTH, LEAST_BYTES, LEAST_SECONDS, GrowthOracle
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.laws import Law, laws_of
@@ -45,6 +48,7 @@ from ciguard.oracles.performance import (
     rounds_for,
     steady_growth,
 )
+from ciguard.oracles.program_runs import program_run
 from ciguard.oracles.relations import (
     RELATIONS,
     Compares,
@@ -62,11 +66,17 @@ from ciguard.oracles.tolerance import Inputs, relative_tolerance
 from ciguard.oracles.wide import widely
 
 __all__ = [
+    "ACCEPTED",
+    "DERIVATION",
+    "FAILED",
+    "GROWTH",
     "HANG",
     "KINDS",
+    "LEAST_BYTES",
     "LEAST_GROWTH",
     "LEAST_PEAK",
     "LEAST_RATIO",
+    "LEAST_SECONDS",
     "LEAST_TIME_NS",
     "ORACLES",
     "PERFORMANCE",
@@ -76,8 +86,10 @@ __all__ = [
     "BoundaryOracle",
     "Compares",
     "CrashOracle",
+    "DerivationOracle",
     "DifferentialOracle",
     "ExhaustionOracle",
+    "GrowthOracle",
     "HangOracle",
     "Identity",
     "Inputs",
@@ -96,6 +108,7 @@ __all__ = [
     "call_on",
     "calls_across",
     "differs",
+    "differs_in",
     "documentation_findings",
     "encode",
     "encode_on",
@@ -120,6 +133,7 @@ __all__ = [
     "nudged",
     "pair_kind",
     "precision_of",
+    "program_run",
     "relations_of",
     "relative_tolerance",
     "returned_part",

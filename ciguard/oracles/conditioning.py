@@ -19,12 +19,14 @@ import numpy as np
 from ciguard.domain import (
     ArrayValue,
     CallValue,
+    Check,
     DictValue,
     Explicit,
     ListValue,
     LiteralValue,
     ModelCase,
     Passed,
+    ProgramCase,
     TensorValue,
     TupleValue,
     Uniform,
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 
 _NUMERIC = frozenset({"values", "nan"})
 _STEP = 0.01
+_PLACES_APART = 1_000_003
+"""Seeds of two inputs of one run lie so far apart."""
 _MOST_MOVED = 4096
 """Elements of a tensor that are written out one by one; larger ones stay as they are."""
 
@@ -75,6 +79,8 @@ def nudged(case: Case, seed: int) -> Case:
     """
     if isinstance(case, ModelCase):
         return nudged_run(case, seed)
+    if isinstance(case, ProgramCase):
+        return case  # its values are nobody's concern
     shares = count(1)
     numbers_move = not inputs_in(case).epsilon and not _needs_smoothness(case)
 
@@ -112,12 +118,17 @@ def nudged(case: Case, seed: int) -> Case:
 
 
 def nudged_run(case: ModelCase, seed: int) -> ModelCase:
-    """Return the run with data and weights moved by one rounding."""
+    """Return the run with data and weights moved by one rounding.
+
+    Each input in its own way: what was equal, as where two are merged, is not any more. Where
+    gradients are compared zeros move too, since kinks are mostly there.
+    """
+    of_zero = dtypes.EPSILON["float32"] if case.check is Check.TRAIN else 0.0
     moved = tuple(
-        replace(data, fill=_moved(data, seed))
+        replace(data, fill=_moved(data, seed + place * _PLACES_APART, of_zero=of_zero))
         if isinstance(data, ArrayValue) and data.dtype in dtypes.FLOATING
         else data
-        for data in case.data
+        for place, data in enumerate(case.data)
     )
     return replace(case, data=moved, nudge=seed or 1)
 
@@ -142,13 +153,14 @@ def _nudged(
             return value
 
 
-def _moved(value: ArrayValue | TensorValue, seed: int) -> Explicit:
-    """Return the elements, each moved by one unit of its type's epsilon."""
+def _moved(value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0) -> Explicit:
+    """Return the elements, each moved by one unit of its type's epsilon; a zero by `of_zero`."""
     fill = value_to_json(value)[3]
     given = elements(fill, value.dtype, value.shape).astype(np.float64).ravel()
     signs = np.random.default_rng(seed).choice((-1.0, 1.0), given.size)
     with np.errstate(over="ignore", invalid="ignore"):
         moved = given * (1.0 + signs * dtypes.EPSILON[value.dtype])
+        moved = np.where(given == 0.0, signs * of_zero, moved)
     return Explicit(tuple(np.where(np.isfinite(moved), moved, given).tolist()))
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from ciguard.domain import Check, ModelCase, Passed, Rejected
+from ciguard.domain import Check, ModelCase, Passed, ProgramCase, Rejected
 from ciguard.registry import Registry
 from ciguard.targets import EAGER
 
@@ -101,7 +101,7 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
     Most cases end alike everywhere in an orderly way; they are told apart here at little cost.
     """
     is_plain = not case.relation and case.focus not in subject.laws
-    if is_plain and not _holds_itself(case) and _is_uneventful(outcomes):
+    if is_plain and not _speaks_for_itself(case) and _is_uneventful(outcomes):
         return []
     oracles = ORACLES.items()
     if subject.spans_libraries:
@@ -111,8 +111,14 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
     ]
 
 
-def _holds_itself(case: Case) -> bool:
-    """Tell whether an outcome holds two results, which each target has to bring to the same."""
+def _speaks_for_itself(case: Case) -> bool:
+    """Tell whether an outcome says something by itself, alike as it may be on every target.
+
+    It may hold two results that ought to be the same, or be that of a program, which is to run or
+    to be refused, whatever it comes to.
+    """
+    if isinstance(case, ProgramCase):
+        return True
     return isinstance(case, ModelCase) and case.check is Check.SAVE
 
 

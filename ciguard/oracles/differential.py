@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
-    ApiCall,
     ArrayValue,
     CallValue,
     Constant,
@@ -23,6 +22,7 @@ from ciguard.domain import (
     ModelCase,
     PairKind,
     Passed,
+    ProgramCase,
     Rejected,
     Sample,
     Severity,
@@ -37,6 +37,7 @@ from ciguard.execution import decode_effects, decode_outputs
 from ciguard.oracles.comparison import Difference, compare_effects, compare_outputs
 from ciguard.oracles.contract import UNSTABLE_TAGS, headline, registered
 from ciguard.oracles.laws import broken_laws, evidence_of
+from ciguard.oracles.program_runs import compare_programs, programs_side_by_side
 from ciguard.oracles.relations import exemption_of
 from ciguard.oracles.showing import outcomes_side_by_side
 from ciguard.oracles.tolerance import NO_INPUTS, Inputs, inputs_of
@@ -109,7 +110,7 @@ class DifferentialOracle:
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding per target that deviates from the reference."""
-        if case.relation or not isinstance(case, ApiCall):
+        if case.relation or isinstance(case, ModelCase):
             return []  # its outputs hold the twin's too: each target is held against itself
         present = [name for name in subject.targets if name in outcomes]
         inputs = inputs_in(case)
@@ -119,14 +120,14 @@ class DifferentialOracle:
             if reference == name:
                 continue
             pair = pair_kind(subject.targets[reference], subject.targets[name])
-            difference = differs(outcomes[reference], outcomes[name], inputs)
+            difference = differs_in(case, outcomes[reference], outcomes[name], inputs)
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
             if not _is_promised(difference, pair, subject):
                 continue
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
-            severity = (SEVERITIES if law is None else _UNDER_A_LAW)[difference.kind]
+            severity = _severity(difference, is_forbidden=law is not None or _is_negative(case))
             if pair is PairKind.MODE and _is_by_definition(outcomes[name]):
                 severity = min(severity, Severity.LOW)  # what lacks is a check of eager execution
             if subject.targets[reference].engine != subject.targets[name].engine:
@@ -146,7 +147,9 @@ class DifferentialOracle:
                     pair=pair,
                     detail=_detail(difference, subject.targets[name], pair),
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
-                    evidence=evidence_between((reference, name), outcomes, pair, law),
+                    evidence=evidence_between((reference, name), outcomes, pair, law)
+                    if not isinstance(case, ProgramCase)
+                    else _evidence_of_programs((reference, name), outcomes, difference, case),
                 )
             )
         return findings
@@ -163,6 +166,33 @@ def evidence_between(
     where = _WHERE.get(pair, "everywhere")
     says = f"The same call comes to the same {where}"
     return Evidence(expected=expected, observed=observed, law=says)
+
+
+def _evidence_of_programs(
+    names: tuple[str, str],
+    outcomes: Mapping[str, Outcome],
+    difference: Difference,
+    case: ProgramCase,
+) -> Evidence:
+    """Return how one program ended on two targets, or what it computed there."""
+    sides = programs_side_by_side(outcomes[names[0]], outcomes[names[1]], difference)
+    expected, observed = (f"{name}: {side}" for name, side in zip(names, sides, strict=True))
+    says = "The same program ends alike everywhere, and computes the same shapes and types"
+    sentence = case.ancestry.path[-1].sentence if _is_negative(case) and case.ancestry.path else ""
+    source = f"the documentation: “{sentence}”" if sentence else ""
+    return Evidence(expected=expected, observed=observed, law=says, source=source)
+
+
+def _is_negative(case: Case) -> bool:
+    """Tell whether a program was derived against the documentation: its law is no API's of ours."""
+    return isinstance(case, ProgramCase) and case.intent is Intent.VIOLATING
+
+
+def _severity(difference: Difference, *, is_forbidden: bool) -> Severity:
+    """Return how much a difference weighs."""
+    if is_forbidden and difference.kind in _UNDER_A_LAW:
+        return _UNDER_A_LAW[difference.kind]
+    return SEVERITIES[difference.kind]
 
 
 def _reference(name: str, present: Sequence[str], identities: Mapping[str, Identity]) -> str:
@@ -199,6 +229,15 @@ def severity_between_backends(difference: Difference) -> Severity:
     is_width = difference.kind == "dtype" and any(types <= family for family in _ONE_WIDTH)
     is_left_open = is_width or difference.kind in {"refused", "nan"}
     return Severity.LOW if is_left_open else SEVERITIES[difference.kind]
+
+
+def differs_in(
+    case: Case, reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS
+) -> Difference | None:
+    """Return how two outcomes of one case differ in what is compared of such a case."""
+    if isinstance(case, ProgramCase):
+        return compare_programs(reference, other)
+    return differs(reference, other, inputs)
 
 
 def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> Difference | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from ciguard.domain import (
     ListValue,
     LiteralValue,
     Passed,
+    ProgramCase,
     Severity,
     Special,
     TensorValue,
@@ -34,12 +36,14 @@ if TYPE_CHECKING:
 
 
 _MUCH = 100_000
+_NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE]\d{1,3})?")
 
 
 HANG = "hang"
 SLOW = "slow"
 """Kind of a call that exceeds its limit and returns when it is given more time."""
 _LAW = "A call on a few small arguments returns within seconds"
+_OF_PROGRAMS = "A program that trains a small model on a few samples comes to its end"
 
 
 class HangOracle:
@@ -72,7 +76,7 @@ class HangOracle:
                 evidence=Evidence(
                     expected=elsewhere or "a result or an exception",
                     observed=f"no return within {limit_s:g} s",
-                    law=_LAW,
+                    law=_OF_PROGRAMS if isinstance(case, ProgramCase) else _LAW,
                 ),
             )
         ]
@@ -113,7 +117,7 @@ def slow(hung: Finding, outcomes: Mapping[str, Outcome]) -> Finding | None:
         evidence=Evidence(
             expected=elsewhere or f"returns within {limit_s:g} s",
             observed=f"returns after {where}",
-            law=_LAW,
+            law=hung.evidence.law or _LAW,
         ),
     )
 
@@ -132,6 +136,8 @@ def asks_for_much(case: Case) -> bool:
 
     Elements of tensors count too: they are sizes and counts as often as not. So does their number.
     """
+    if isinstance(case, ProgramCase):
+        return any(_is_large_in(step.after) for step in case.ancestry.path)
     values = [*case.values]
     while values:
         value = values.pop()
@@ -151,6 +157,11 @@ def asks_for_much(case: Case) -> bool:
             case _:
                 continue
     return False
+
+
+def _is_large_in(text: str) -> bool:
+    """Tell whether a number in the text of a value is large."""
+    return any(float(number) >= _MUCH for number in _NUMBER.findall(text))
 
 
 def _is_large(fill: Fill) -> bool:

@@ -17,6 +17,7 @@ _LEVELS = {
     FindingClass.INTERNAL_ERROR: "error",
     FindingClass.HANG: "error",
     FindingClass.EXHAUSTION: "warning",
+    FindingClass.REFUSED_LEGAL: "warning",
 }
 """Of a rule by itself; every result has its own, which the policy decides. Others are notes."""
 _SECURITY_SEVERITY = "8.0"
@@ -64,8 +65,12 @@ _MEANS = {
         "The library takes an argument that its own documentation forbids.",
         "Do not rely on what it returns then.",
     ),
+    FindingClass.REFUSED_LEGAL: (
+        "A program fails although its last block is legal, and runs alone.",
+        "Run the script; report it upstream, or use another argument at the marked line.",
+    ),
     FindingClass.PERFORMANCE: (
-        "A call or model run takes more time or memory than on the reference.",
+        "A call or model run takes more time or memory than on the reference, or with every run.",
         "Look at the measurements in the report.",
     ),
     FindingClass.CHANGE: (

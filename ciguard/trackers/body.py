@@ -24,7 +24,7 @@ from ciguard.trackers.contract import ROLL_UP, Report, marker
 from ciguard.trackers.template import built_in
 from ciguard.triage import (
     given,
-    noun,
+    one_of,
     origin_rows,
     telling_line,
     without_local_paths,
@@ -238,7 +238,7 @@ def _summary(finding: Finding, context: Context) -> str:
 
 
 def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
-    one = f"One {noun(finding.case)} of {api}"
+    one = one_of(finding.case, api)
     match outcome:
         case Crashed():
             line = markdown_code(_line_of(finding))

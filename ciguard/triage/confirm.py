@@ -29,7 +29,7 @@ from ciguard.execution import Job
 from ciguard.oracles import (
     HANG,
     SLOW,
-    differs,
+    differs_in,
     encode_on,
     is_rounding,
     judge,
@@ -267,7 +267,7 @@ class Confirmer:
 
     def _shows_again(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
         proposed = candidate.finding
-        if proposed.oracle in _COMPARED and not _agree(candidate.seen, outcomes):
+        if proposed.oracle in _COMPARED and not _agree(proposed.case, candidate.seen, outcomes):
             return False
         candidate.seen.append(outcomes)
         found = judge(proposed.case, outcomes, self._subject_of(proposed))
@@ -315,11 +315,13 @@ def _varied(finding: Finding, repetition: int) -> Case:
     return replace(case, seed=case.seed + repetition)
 
 
-def _agree(earlier: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> bool:
+def _agree(case: Case, earlier: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> bool:
     """Tell whether every target answers as it did in the first repetition."""
     if not earlier:
         return True
-    return all(differs(earlier[0][name], outcome) is None for name, outcome in outcomes.items())
+    return all(
+        differs_in(case, earlier[0][name], outcome) is None for name, outcome in outcomes.items()
+    )
 
 
 def _is_rounding(candidate: _Candidate) -> bool:

@@ -41,8 +41,9 @@ def leaves(value):
     else:
         number = isinstance(value, (bool, int, float, complex))
         yield type(value).__name__, None, [value] if number else None
+'''
 
-
+_DIFFERENCE = '''
 def difference(found, expected):
     """Say how two results differ; nothing when they agree within rounding errors."""
     if len(found) != len(expected):
@@ -111,6 +112,11 @@ def tolerances(inputs: Inputs, *, count: int) -> dict[str, float]:
 
 def functions(writer: Writer) -> str:
     """Return the functions `leaves` and `difference` that read results and compare them."""
+    return leaves_function(writer) + "\n\n\n" + _DIFFERENCE.strip("\n")
+
+
+def leaves_function(writer: Writer) -> str:
+    """Return the function `leaves`, which yields type, shape and elements of a result's parts."""
     dtype, elements = writer.read
     return _LEAVES.strip("\n").format(is_tensor=writer.is_tensor, dtype=dtype, elements=elements)
 

@@ -6,10 +6,11 @@ Ingredients never hold a target's version, a seed, a value or a bare signal numb
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ciguard.domain import (
@@ -19,7 +20,10 @@ from ciguard.domain import (
     ListValue,
     LiteralValue,
     PairKind,
+    ProgramCase,
+    Rejected,
     TupleValue,
+    located,
 )
 from ciguard.triage.symptom import Symptom, symptom_of
 
@@ -117,7 +121,7 @@ def _is_differential(finding: Finding) -> bool:
 
 def _of_defect(finding: Finding) -> Iterator[tuple[str, str]]:
     outcome = _evidence(finding)
-    symptom = Symptom("") if outcome is None else symptom_of(outcome, fuzzed=texts_of(finding.case))
+    symptom = Symptom("") if outcome is None else _symptom_in(finding.case, outcome)
     if symptom.name in {"", "passed", "rejected"}:
         # The outcome is an ordinary one: only the oracle's own class says what is wrong with it.
         yield "oracle", finding.oracle
@@ -134,7 +138,7 @@ def _of_pair(finding: Finding) -> Iterator[tuple[str, str]]:
     yield "symptom", finding.kind
     yield "pair", finding.pair.value
     symptoms = [
-        symptom_of(finding.outcomes[target], fuzzed=texts_of(finding.case))
+        _symptom_in(finding.case, finding.outcomes[target])
         for target in finding.targets
         if target in finding.outcomes
     ]
@@ -142,6 +146,13 @@ def _of_pair(finding: Finding) -> Iterator[tuple[str, str]]:
     if len({symptom.name for symptom in symptoms}) > 1:
         yield "statuses", " → ".join(symptom.name for symptom in symptoms)
         yield "message", " | ".join(symptom.text for symptom in symptoms if symptom.text)
+
+
+def _symptom_in(case: Case, outcome: Outcome) -> Symptom:
+    """Return what an outcome shows; of a program's, without the line, which each has its own of."""
+    if isinstance(case, ProgramCase) and isinstance(outcome, Rejected | Errored):
+        outcome = replace(outcome, message=located(outcome.message).message)
+    return symptom_of(outcome, fuzzed=texts_of(case))
 
 
 def _evidence(finding: Finding) -> Outcome | None:
@@ -190,6 +201,8 @@ def _within_package(file: str, packages: set[str]) -> str:
 
 def texts_of(case: Case) -> tuple[str, ...]:
     """Return every string among a case's arguments: what a message may quote back."""
+    if isinstance(case, ProgramCase):
+        return _texts_in(case)
     found: list[str] = []
     pending: list[Value] = [*case.values]
     while pending:
@@ -208,3 +221,17 @@ def texts_of(case: Case) -> tuple[str, ...]:
             case _:
                 pass  # numbers, arrays, dtypes and members hold no fuzzed text
     return tuple(dict.fromkeys(found))
+
+
+def _texts_in(case: ProgramCase) -> tuple[str, ...]:
+    """Return the strings that were chosen as values of parameters: replaced APIs are names."""
+    values = [step.after for step in case.ancestry.path if step.parameter]
+    return tuple(dict.fromkeys(text for value in values if (text := _string_of(value))))
+
+
+def _string_of(value: str) -> str:
+    try:
+        read = ast.literal_eval(value)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    return read if isinstance(read, str) else ""

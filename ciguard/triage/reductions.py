@@ -12,6 +12,8 @@ from ciguard.domain import (
     DictValue,
     ListValue,
     LiteralValue,
+    ModelCase,
+    ProgramCase,
     TensorValue,
     TupleValue,
     Value,
@@ -26,6 +28,7 @@ from ciguard.triage.simpler import (
     simpler_together,
 )
 from ciguard.triage.simpler_models import simpler_models
+from ciguard.triage.simpler_programs import simpler_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,12 +42,21 @@ def reductions(case: Case) -> list[Case]:
     Every one is less by `simplicity`, so whoever follows them comes to an end.
     """
     limit = simplicity(case)
-    variants = _variants(case) if isinstance(case, ApiCall) else simpler_models(case)
-    found = {simplicity(variant): variant for variant in variants}
+    found = {simplicity(variant): variant for variant in _variants(case)}
     return [found[key] for key in sorted(found) if key < limit]
 
 
-def _variants(case: ApiCall) -> Iterator[ApiCall]:
+def _variants(case: Case) -> Iterator[Case]:
+    match case:
+        case ApiCall():
+            yield from _simpler_calls(case)
+        case ModelCase():
+            yield from simpler_models(case)
+        case ProgramCase():
+            yield from simpler_programs(case)
+
+
+def _simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
     if case.relation:
         yield replace(case, relation="")
     keywords = dict(case.keywords)

@@ -15,12 +15,13 @@ from ciguard.domain import (
     ModelCase,
     PairKind,
     Passed,
+    ProgramCase,
     Rejected,
     as_call,
     visible,
 )
 from ciguard.files import read_text
-from ciguard.oracles import SLOW, inputs_in, is_measured, precision_of
+from ciguard.oracles import DERIVATION, GROWTH, SLOW, inputs_in, is_measured, precision_of
 from ciguard.targets import EAGER
 from ciguard.triage import arrays
 from ciguard.triage.case_words import noun, origin_rows
@@ -29,6 +30,7 @@ from ciguard.triage.expectation import comparison
 from ciguard.triage.library_check import equivalent_lines, library_check
 from ciguard.triage.literals import is_name, scalar
 from ciguard.triage.model_script import compared, model_statements
+from ciguard.triage.program_script import program_statements, shows_block_alone, with_preamble
 from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.timing import measurement, modules, timing
@@ -71,13 +73,16 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     A crash ends the interpreter the same way, an internal error is the uncaught exception, a hang
     does not return. A difference between targets exits with 1 and a line that begins with
     `DIFFERENT`; where it does not show the script exits with 0. An argument that should be refused
-    and is not exits with 1 and a line that begins with `ACCEPTED`.
+    and is not exits with 1 and a line that begins with `ACCEPTED`, what grows with `GROWS`. The
+    script of a program is the program as it stands.
 
     Raises:
         ValueError: if a name in the case is not a Python name.
     """
     writer = writer_of(finding.library, module=_module(finding, environment_hint))
     source = Source(writer)
+    if isinstance(finding.case, ProgramCase):
+        return _program_script(finding, finding.case, source, hint=environment_hint)
     before, statements = _body(finding, source, environment_hint)
     definitions = [part for part in (before, source.needs_unit and arrays.UNIT_FUNCTION) if part]
     parts = (
@@ -88,6 +93,20 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
         + "\n".join(statements),
     )
     return ("\n\n\n" if definitions else "\n\n").join(parts) + "\n"
+
+
+def _program_script(
+    finding: Finding, case: ProgramCase, source: Source, *, hint: EnvironmentHint
+) -> str:
+    writer = source.writer
+    chosen = [f"os.environ[{scalar(k)}] = {scalar(v)}" for k, v in hint.variables]
+    preamble = ["import os", "", *chosen] if chosen else []
+    if hint.device != "cpu" and writer.device:
+        preamble += ["", *writer.imports, writer.device.format(device=scalar(hint.device))]
+    is_block = shows_block_alone(finding, case)
+    counted = comment("The program below is the block alone." if is_block else _COUNTED)
+    statements = program_statements(finding, case, writer)
+    return f"{_header(finding, hint)}\n#\n{counted}\n\n{with_preamble(statements, preamble)}"
 
 
 def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, list[str]]:
@@ -235,7 +254,7 @@ def _held_against(finding: Finding) -> tuple[tuple[str, str], ...]:
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
-    if finding.pair is not PairKind.NONE or finding.oracle in {"metamorphic", "boundary"}:
+    if finding.pair is not PairKind.NONE or finding.oracle in _OF_ORACLES:
         return _of_oracle(finding)
     one = f"the {noun(finding.case)}"
     match outcome:
@@ -254,7 +273,19 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
             assert_never(outcome)
 
 
+_COUNTED = "Lines are counted from where the program begins, below."
+_OF_ORACLES = frozenset({"metamorphic", "boundary", DERIVATION, GROWTH})
+_OF_PROGRAMS = {
+    "positive-failed": "a program fails whose last block runs alone.",
+    "accepted-illegal": "a forbidden argument is accepted.",
+    "memory-grows": "memory grows with every run of a program in one process.",
+    "slows-down": "a program becomes slower with every run in one process.",
+}
+
+
 def _of_oracle(finding: Finding) -> str:
+    if finding.oracle in {DERIVATION, GROWTH}:
+        return _OF_PROGRAMS.get(finding.kind, f"{finding.kind}.")
     if finding.oracle == "boundary":
         return f"a forbidden argument is accepted ({finding.detail})."
     if is_measured(finding):

@@ -20,6 +20,8 @@ from typing import Any, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the tar
 
 import numpy as np
 
+from ciguard.targets.adapters.contract import Nudge
+
 SHARE = 0.3
 """Share of a layer's neurons that an edit changes (LEMON, section 3.2.2)."""
 NOISE = 0.1
@@ -45,13 +47,15 @@ _RANGES = {
 }
 """Lowest and highest value by the end of a weight's name."""
 
+UNMOVED = Nudge(0, moves_zeros=False)
+
 
 def arrays(
     layer: str,
     recipe: Mapping[str, Any],
     weights: Sequence[tuple[str, Sequence[int], str]],
     *,
-    nudge: int = 0,
+    nudge: Nudge = UNMOVED,
     stored: Sequence[Any] | None = None,
 ) -> list[Any]:
     """Return a layer's weights.
@@ -60,8 +64,7 @@ def arrays(
         layer: public name of the class; of a wrapper, that of the layer it wraps.
         recipe: `seed` and `edits` of the JSON form of `ciguard.domain.Weights`; both may be absent.
         weights: name (the last part of its path), shape and dtype of each, in Keras's order.
-        nudge: not 0: each element is multiplied by 1 + 2^-23 or 1 - 2^-23; its sign turns all
-            choices round, its size says which choices.
+        nudge: each element is multiplied by 1 + 2^-23 or 1 - 2^-23, as it says.
         stored: arrays to begin with instead of what the seed says; None in it for what has none.
 
     Returns:
@@ -82,10 +85,10 @@ def arrays(
     names = [name for name, _, _ in weights]
     for rule, edit_seed in () if recipe.get("plain") else recipe.get("edits", ()):
         _edit(layer, names, made, rule, int(edit_seed))
-    if nudge:
+    if nudge.number:
         for key, array in zip(keys, made):  # noqa: B905 - Python 3.9
             if array is not None:
-                _nudge(array, nudge, _generator(abs(nudge), *key))
+                _nudge(array, nudge, _generator(abs(nudge.number), *key))
     return made
 
 
@@ -254,10 +257,13 @@ _RULES = {"GF": _fuzz, "WS": _shuffle, "NAI": _invert, "NEB": _block, "NS": _swi
 """By value of `ciguard.domain.WeightRule`: each changes (rows, gates, neurons) in place."""
 
 
-def _nudge(array: Any, nudge: int, random: Any) -> None:
-    up = NUDGE if nudge > 0 else -NUDGE
+def _nudge(array: Any, nudge: Nudge, random: Any) -> None:
+    up = NUDGE if nudge.number > 0 else -NUDGE
     flat = array.reshape(-1)
     for start in range(0, flat.size, _AT_ONCE):
         part = flat[start : start + _AT_ONCE]
         choice = random.random_sample(part.size) < 0.5  # noqa: PLR2004 - a fair coin
+        zeros = part == 0.0 if nudge.moves_zeros else None
         part *= np.where(choice, 1.0 + up, 1.0 - up).astype(np.float32)
+        if zeros is not None:
+            part[zeros] = np.where(choice, up, -up).astype(np.float32)[zeros]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker import models
 from ciguard.execution.worker.build import Builder
+from ciguard.execution.worker.programs import ProgramError, ProgramRunner
 from ciguard.execution.worker.summarise import COMPACT, Summariser
 from ciguard.targets.adapters import contract
 
@@ -28,6 +29,8 @@ LENGTH = struct.Struct("<I")
 
 MODEL = "model"
 """Second member of a case that runs a layer graph (`ciguard.domain.MODEL`)."""
+PROGRAM = "program"
+"""Second member of a case that runs a program (`ciguard.domain.PROGRAM`)."""
 OBSERVED, TWIN = 9, 10
 """Places in a case that is tried with a relation: what is looked at, and the other computation."""
 
@@ -74,6 +77,7 @@ class Executor:
         self._adapter = adapter
         self._builder = Builder(adapter)
         self._summariser = Summariser(adapter)
+        self._programs = ProgramRunner(adapter)
 
     def execute(self, case: list[Any]) -> tuple[int, bytes]:
         """Run one case, the end of the objects that were made for it included.
@@ -82,7 +86,9 @@ class Executor:
             Status and payload of its record, see `cell`.
         """
         try:
-            return self._execute_model(case[2]) if case[1] == MODEL else self._execute(case)
+            if case[1] == MODEL:
+                return self._execute_model(case[2])
+            return self._execute_program(case[2]) if case[1] == PROGRAM else self._execute(case)
         finally:
             self._builder.forget()
 
@@ -100,9 +106,22 @@ class Executor:
             return self._raised(error, unbuilt=True)
         except contract.LayerError as error:
             where = f"layer {error.node!r}: "
-            return self._raised(error.cause, unbuilt=error.unbuilt, where=where)
+            # Some layers need a package of their own, which only the user can miss.
+            unbuilt = error.unbuilt or isinstance(error.cause, ImportError)
+            return self._raised(error.cause, unbuilt=unbuilt, where=where)
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             return self._raised(error, unbuilt=False)
+
+    def _execute_program(self, case: dict[str, Any]) -> tuple[int, bytes]:
+        """Run one program. `case` is the third member of an encoded `ProgramCase`."""
+        try:
+            return cells.PASSED, self._summariser.encode(self._programs.run(case))
+        except ProgramError as error:
+            return self._raised(error.cause, unbuilt=error.is_own, where=error.where)
+        except Exception as error:  # noqa: BLE001 - what the library raises when outputs are read
+            return self._raised(error, unbuilt=False)
+        finally:
+            self._programs.forget()
 
     def _execute(self, case: list[Any]) -> tuple[int, bytes]:
         api, kind, arguments, keywords, inputs, seed = case[:6]

@@ -15,17 +15,20 @@ import ctypes
 import functools
 import gc
 import mmap
-import os
 import time
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.loop import Executor
+from ciguard.execution.worker.memory import (
+    KIB,
+    PAGE,
+    high_mark_and_resident_kib,
+    private_bytes,
+)
 from ciguard.execution.worker.summarise import COMPACT
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_PAGE = os.sysconf("SC_PAGESIZE")
-_KIB = 1024
 _WARM_UP = 4
 """One in so many calls comes before those that are timed."""
 
@@ -96,14 +99,14 @@ class MeasuringExecutor(Executor):
         call = self._prepared(case)
         gc.collect()
         _LIBC.malloc_trim(0)
-        highest, resident = _memory_kib()
+        highest, resident = high_mark_and_resident_kib()
         # The kernel tells the highest mark only: filled up to it, what comes on top is the call's.
-        ballast = _filled(max(0, highest - resident) * _KIB)
-        before, _ = _memory_kib()
+        ballast = _filled(max(0, highest - resident) * KIB)
+        before, _ = high_mark_and_resident_kib()
         self._repeat(call, 1)
-        after, _ = _memory_kib()
+        after, _ = high_mark_and_resident_kib()
         ballast.close()
-        return [(after - before) * _KIB]
+        return [(after - before) * KIB]
 
     def _growth(self, case: list[Any], calls: int, checkpoints: int) -> list[float]:
         sizes: list[float] = []
@@ -111,36 +114,13 @@ class MeasuringExecutor(Executor):
             self._repeat(self._prepared(case), calls)
             self._builder.forget()
             gc.collect()
-            sizes.append(_private_bytes())
+            sizes.append(private_bytes())
         return sizes[1:]  # the first warms up
 
 
 def _filled(size: int) -> mmap.mmap:
     """Return memory of at least `size` bytes, every page of it in use."""
-    pages = size // _PAGE + 1
-    memory = mmap.mmap(-1, pages * _PAGE)
-    memory[::_PAGE] = b"\1" * pages
+    pages = size // PAGE + 1
+    memory = mmap.mmap(-1, pages * PAGE)
+    memory[::PAGE] = b"\1" * pages
     return memory
-
-
-def _memory_kib() -> tuple[int, int]:
-    """Return the most memory that was ever resident in this process, and what is now."""
-    fields = _fields("/proc/self/status")
-    return fields["VmHWM"], fields["VmRSS"]
-
-
-def _private_bytes() -> int:
-    """Return what this process has written and shares with no other, its parent included."""
-    try:
-        return _fields("/proc/self/smaps_rollup")["Private_Dirty"] * _KIB
-    except OSError:  # a kernel without it: what is resident and of no file comes close
-        with open("/proc/self/statm", encoding="ascii") as file:
-            _, resident, shared, *_ = file.read().split()
-        return (int(resident) - int(shared)) * _PAGE
-
-
-def _fields(path: str) -> dict[str, int]:
-    """Return the fields of a file of `/proc` whose values are in KiB."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        rows = [line.split() for line in file]
-    return {row[0].rstrip(":"): int(row[1]) for row in rows if row[2:] == ["kB"]}

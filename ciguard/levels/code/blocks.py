@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ciguard.domain import Derivation
 
+INPUT = -1
+"""In `Block.follows`: the block's own input."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryCall:
@@ -23,6 +26,19 @@ class LibraryCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnCall:
+    """A call of a class or function of the program, and the argument that sizes its input."""
+
+    call: LibraryCall
+    """`api` is the name that the program gives it."""
+    size: str
+    """The parameter for the number of channels or features of what is met."""
+    position: int
+    """Of that parameter, from 0, where it is given by position."""
+    axis: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """One hidden layer, or a stretch of a program between two points where one variable is alive.
 
@@ -35,7 +51,13 @@ class Block:
     calls: tuple[LibraryCall, ...]
     """In the order of the text. None where the program's own classes and functions are called."""
     adapter: str = ""
-    """What is put before it: an expression of the data `x`, e.g. `x.flatten(1)`; empty: nothing."""
+    """What is put before it: an expression of the data `x`, e.g. `x.flatten(1)`; empty: nothing.
+    Names of the library are qualified."""
+    follows: tuple[int | None, ...] = ()
+    """For each call what the size of its input follows from: `INPUT` the block's own input, else
+    the place of the call that makes it, None where that is not known."""
+    own: tuple[OwnCall, ...] = ()
+    """Calls of the program's own that meet the block's input."""
 
     def with_call(self, place: int, call: LibraryCall) -> Block:
         """Return the block with another call at one place."""

@@ -51,9 +51,9 @@ class Chain:
         return True
 
     def add_named(self, name: str, **config: object) -> bool:
-        """Append a layer by its name; one that the library lacks cannot be."""
+        """Append a layer by its name; one that is not in the universe cannot be."""
         kind = _KINDS[name]
-        return self.universe.arguments.knows(kind.public) and self.add(kind, config)
+        return self.universe.has(kind) and self.add(kind, config)
 
     def draw(self, kind: LayerKind, *others: str, keeps: bool = False) -> bool:
         """Append a layer with arguments drawn for it."""

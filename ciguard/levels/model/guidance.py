@@ -87,6 +87,11 @@ class Roulette:
         if name in self.pool:
             self.pool[name].chosen += 1
 
+    def leave(self, name: str) -> None:
+        """Take a model out; the last one stays."""
+        if len(self.pool) > 1:
+            self.pool.pop(name, None)
+
     def join(self, parent: Parent) -> None:
         """Take a model into its seed's pool; if that is full, the most chosen mutant goes.
 

@@ -30,6 +30,10 @@ class MutantLesson:
     mutations: tuple[str, ...] = ()
     graph: LayerGraph | None = None
     """Of a mutant that may join the pool."""
+    cost: int = 0
+    """How much of the patience with deadly layers it took: more than 0 where a process died."""
+    suspects: tuple[str, ...] = ()
+    """Layers of a mutant whose run was deadly, that its parent had not."""
 
     @property
     def may_join(self) -> bool:
@@ -70,6 +74,8 @@ def _to_json(mutant: MutantLesson) -> Json:
         "rule": mutant.rule.value if mutant.rule else "",
         "mutations": [*mutant.mutations],
         "graph": graph_to_json(mutant.graph) if mutant.graph else None,
+        "cost": mutant.cost or None,
+        "suspects": [*mutant.suspects],
     }
     filled = {key: item for key, item in rest.items() if item not in ("", None, [])}
     return {"name": mutant.name, "seed": mutant.seed, "acc": mutant.acc, **filled}
@@ -86,6 +92,8 @@ def _from_json(encoded: Json) -> MutantLesson:
         rule=RuleName(rule) if rule else None,
         mutations=tuple(map(str, encoded.get("mutations", ()))),
         graph=graph_from_json(graph) if graph else None,
+        cost=int(encoded.get("cost", 0)),
+        suspects=tuple(map(str, encoded.get("suspects", ()))),
     )
 
 

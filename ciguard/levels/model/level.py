@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,7 +11,10 @@ from ciguard.domain import (
     ArrayValue,
     CallKind,
     Check,
+    Crashed,
+    Exhausted,
     Explicit,
+    Hung,
     ModelCase,
     Origin,
     Sample,
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
-    from ciguard.domain import ApiRecord, Data, LayerGraph, Outcome, SampleKind, Shape
+    from ciguard.domain import ApiRecord, Data, Json, LayerGraph, Outcome, SampleKind, Shape
 
     Amplification: TypeAlias = Callable[[ModelCase, Mapping[str, Outcome]], float | None]
 
@@ -39,6 +43,9 @@ INPUTS = 8
 seed, so that their ACC can be compared."""
 _TRAINED, _SAVED = 4, 16
 """One case in so many is trained, or saved and loaded."""
+_PATIENCE = 16
+"""A layer is left out when mutants that brought it in have cost so much, see `_cost_of`."""
+_COST_OF_HANG = 8
 _INDEX_BITS = 40
 _SEED_BITS = 31
 
@@ -135,6 +142,10 @@ class ModelLevel:
         self._amplification = amplification
         self._ground = {model.name: self._ground_of(model, universe) for model in models}
         self.guidance = Guidance.begin({m.name: m.graph for m in models}, is_guided=is_guided)
+        self._graphs = {model.name: model.graph for model in models}
+        self._universes = {name: ground.universe for name, ground in self._ground.items()}
+        self._costs: Counter[str] = Counter()
+        """Layer → what the deaths of mutants that brought it in have cost."""
         self._made: dict[int, tuple[Mutant, ...]] = {}
         """Batches that no lesson was drawn from yet."""
 
@@ -157,17 +168,24 @@ class ModelLevel:
             made = [self._of(mutant, self._check(rng), rng) for mutant in mutants]
         return Batch(api=API, kind=CallKind.LAYER, cases=tuple(made))
 
-    def taught(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> ModelLesson | None:
-        """Return what a batch teaches; nothing is learned yet.
+    def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
+        """Return what a batch teaches, a `ModelLesson`; nothing is learned yet.
+
+        None where it teaches nothing.
 
         Args:
             index: of the batch.
             batch: as it was run.
             outcomes: of its cases, by target.
         """
+        lesson = self._lesson(index, batch, outcomes)
+        return lesson.to_json() if lesson else None
+
+    def _lesson(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> ModelLesson | None:
         rows = list(zip(*outcomes.values(), strict=True))
+        costs = [max(map(_cost_of, row)) for row in rows]
         accs = [
             self._amplification(case, dict(zip(outcomes, row, strict=True)))
             for case, row in zip(batch.cases, rows, strict=False)
@@ -175,34 +193,60 @@ class ModelLevel:
         ]
         if index < len(self._models):
             name = self._models[index].name
-            found = [acc for acc in accs[:1] if acc is not None]
+            found = list(zip(accs[:1], costs[:1], strict=True))
             return ModelLesson(
-                index, tuple(MutantLesson(name=name, seed=name, acc=acc) for acc in found)
+                index,
+                tuple(
+                    MutantLesson(name=name, seed=name, acc=acc, cost=cost)
+                    for acc, cost in found
+                    if acc is not None or cost
+                ),
             )
         mutants = self._made.pop(index, ())
         learned = [
-            _lesson(f"{index}.{at}", mutant, acc)
-            for at, (mutant, acc) in enumerate(zip(mutants, accs, strict=False))
+            _lesson(f"{index}.{at}", mutant, acc, cost)
+            for at, (mutant, acc, cost) in enumerate(zip(mutants, accs, costs, strict=False))
         ]
         return ModelLesson(index, tuple(learned)) if learned else None
 
-    def guide(self, lesson: ModelLesson) -> None:
-        """Put a lesson to use in the batches that are made from now on."""
-        for one in lesson.mutants:
+    def guide(self, lesson: Json) -> None:
+        """Put a lesson to use in the batches that are made from now on.
+
+        Raises:
+            ValueError: if this level did not draw it.
+        """
+        for one in ModelLesson.from_json(lesson).mutants:
             if one.rule is None:
                 if one.acc is not None:
                     self.guidance.measured(one.seed, one.acc)
+                if one.cost:
+                    self.guidance.roulette.leave(one.seed)
                 continue
+            self._leave_out(one)
             mutant = Parent(
                 name=one.name,
                 seed=one.seed,
-                graph=one.graph or self.guidance.roulette.pool[one.seed].graph,
+                graph=one.graph or self._graphs[one.seed],
                 mutations=one.mutations,
                 acc=one.acc if one.graph else None,
             )
             self.guidance.observe(
                 mutant, parent=one.parent, parent_acc=one.parent_acc, rule=one.rule
             )
+
+    def _leave_out(self, mutant: MutantLesson) -> None:
+        """Draw no more of a layer whose mutants mostly bring processes to their end.
+
+        Each costs a worker, or the whole limit, and says nothing new.
+        """
+        if not mutant.cost:
+            return
+        for layer in mutant.suspects:
+            self._costs[layer] += mutant.cost
+        deadly = [layer for layer, cost in self._costs.items() if cost >= _PATIENCE]
+        self._universes = {
+            name: ground.universe.without(deadly) for name, ground in self._ground.items()
+        }
 
     # --- batches --------------------------------------------------------------------------------
 
@@ -212,7 +256,7 @@ class ModelLevel:
     def _mutants(self, rng: random.Random) -> tuple[Mutant, ...]:
         """Return mutants of one model, each by the rule after the one before."""
         parent = self.guidance.parent(rng)
-        universe = self._ground[parent.seed].universe
+        universe = self._universes[parent.seed]
         current = self.guidance.rules.current
         found: list[Mutant] = []
         for _ in range(PER_BATCH):
@@ -259,7 +303,14 @@ class ModelLevel:
         )
 
 
-def _lesson(name: str, mutant: Mutant, acc: float | None) -> MutantLesson:
+def _cost_of(outcome: Outcome) -> int:
+    """Return how much patience an outcome takes: a hang its whole limit, a death a new worker."""
+    if isinstance(outcome, Hung):
+        return _COST_OF_HANG
+    return int(isinstance(outcome, Crashed) or (isinstance(outcome, Exhausted) and outcome.died))
+
+
+def _lesson(name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLesson:
     taught = MutantLesson(
         name=name,
         seed=mutant.seed,
@@ -268,6 +319,8 @@ def _lesson(name: str, mutant: Mutant, acc: float | None) -> MutantLesson:
         parent_acc=mutant.parent_acc,
         rule=mutant.rule,
         mutations=mutant.mutations,
+        cost=cost,
+        suspects=mutant.added if cost else (),
     )
     # Graphs are most of a lesson's size, and only those of mutants that may join are needed.
     return replace(taught, graph=mutant.graph) if taught.may_join else taught

@@ -31,6 +31,8 @@ class Mutant:
     mutations: tuple[str, ...]
     rejected: tuple[RuleName, ...] = ()
     """Rules that found no place, in order."""
+    added: tuple[str, ...] = ()
+    """Layers that the model it was made from had not, by their public names."""
 
 
 def mutated(
@@ -55,6 +57,12 @@ def mutated(
                 graph=made.graph,
                 mutations=(*parent.mutations, f"{current.value} {made.what}"),
                 rejected=tuple(rejected),
+                added=_added(made.graph, parent.graph),
             )
         rejected.append(current)
     return None
+
+
+def _added(graph: LayerGraph, before: LayerGraph) -> tuple[str, ...]:
+    known = {node.layer for node in before.nodes}
+    return tuple(sorted({node.layer for node in graph.nodes} - known))

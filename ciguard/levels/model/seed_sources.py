@@ -145,10 +145,10 @@ class Application:
 Source: TypeAlias = Script | Saved | Application
 
 
-def shipped_folder() -> Path:
-    """Return where the scripts are: in the installed package, or in the checkout."""
+def shipped_folder(library: str = "keras") -> Path:
+    """Return where a library's scripts are: in the installed package, or in the checkout."""
     installed = _PACKAGE / "seeds"
-    return (installed if installed.is_dir() else _PACKAGE.parent / "seeds") / "models" / "keras"
+    return (installed if installed.is_dir() else _PACKAGE.parent / "seeds") / "models" / library
 
 
 def shipped_scripts(folder: Path | None = None) -> dict[str, Path]:

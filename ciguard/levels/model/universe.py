@@ -73,6 +73,8 @@ class Universe:
     arguments: Arguments
     most: Size | None = None
     """No mutant may cost more; None for no bound."""
+    left_out: frozenset[str] = frozenset()
+    """Public names of layers that nothing is drawn of any more."""
 
     @classmethod
     def of(cls, records: Iterable[ApiRecord] = ()) -> Universe:
@@ -83,10 +85,18 @@ class Universe:
         """Return the same universe with a bound."""
         return replace(self, most=most)
 
+    def without(self, layers: Iterable[str]) -> Universe:
+        """Return the same universe without some layers, by their public names."""
+        return replace(self, left_out=self.left_out | {canonical(layer) for layer in layers})
+
     @cached_property
     def kinds(self) -> tuple[LayerKind, ...]:
         """The layers that the library has."""
-        return tuple(kind for kind in KINDS if self.arguments.knows(kind.public))
+        return tuple(filter(self.has, KINDS))
+
+    def has(self, kind: LayerKind) -> bool:
+        """Tell whether the library has a layer, and it is not left out."""
+        return kind.public not in self.left_out and self.arguments.knows(kind.public)
 
     # --- layers ---------------------------------------------------------------------------------
 

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.campaign.lessons import Lesson, Lessons, packed, unpacked
-from ciguard.domain import CallKind, LiteralValue, Outcome, Passed, Rejected
+from ciguard.domain import CallKind, Json, LiteralValue, Outcome, Passed, Rejected
 from ciguard.knowledge import Experience
-from ciguard.levels import Batch, ModelLesson
-from ciguard.levels.model.lessons import MutantLesson
+from ciguard.levels import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,16 +59,14 @@ class Guided:
     def cases(self, index: int) -> Batch:
         return batch(index)
 
-    def taught(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> ModelLesson:
+    def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
         del batch
-        mutants = [MutantLesson(name=name, seed="a", acc=0.5) for name in outcomes]
-        return ModelLesson(index, tuple(mutants))
+        return [index, *outcomes]
 
-    def guide(self, lesson: ModelLesson) -> None:
-        assert [mutant.name for mutant in lesson.mutants] == [ONE, TWO]
-        self.heard.append(lesson.index)
+    def guide(self, lesson: Json) -> None:
+        index, *targets = lesson
+        assert targets == [ONE, TWO]
+        self.heard.append(index)
 
 
 class Fixed:

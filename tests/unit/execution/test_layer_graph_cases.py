@@ -142,6 +142,13 @@ def test_a_layer_that_cannot_be_made_was_never_run() -> None:
     assert outcome_of(Fake(error)) == expected
 
 
+def test_a_layer_that_needs_a_package_which_is_not_there_was_never_run() -> None:
+    error = contract.LayerError("resize", ImportError("install torchvision"), unbuilt=False)
+
+    expected = Rejected("ImportError", "layer 'resize': install torchvision", Stage.BUILD)
+    assert outcome_of(Fake(error)) == expected
+
+
 def test_errors_in_layers_are_judged_like_any() -> None:
     internal, exhausted = (
         outcome_of(Fake(contract.LayerError("a", cause, unbuilt=False)))

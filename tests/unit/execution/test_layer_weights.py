@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ciguard.domain.models import WeightRule
 from ciguard.execution.worker.layer_weights import NOISE, SHARE, arrays
+from ciguard.targets.adapters.contract import Nudge
 
 DENSE = [("kernel", (20, 10), "float32"), ("bias", (10,), "float32")]
 LAYERS: dict[str, list[tuple[str, tuple[int, ...], str]]] = {
@@ -48,6 +49,10 @@ ANY_LAYER = st.sampled_from(sorted(LAYERS))
 SEEDS = st.integers(0, 2**62)
 
 
+def by(number: int, *, moves_zeros: bool = False) -> Nudge:
+    return Nudge(number, moves_zeros)
+
+
 def by_neuron(layer: str, name: str, array: Any) -> Any:
     """Return (connections in all gates, 10): what belongs to each of the ten neurons."""
     if name == "kernel" and layer.endswith("Transpose"):
@@ -75,7 +80,7 @@ def changed(edits: list[tuple[str, Any, Any]]) -> set[int]:
 @pytest.mark.parametrize("layer", sorted(LAYERS))
 def test_weights_never_change(layer: str) -> None:
     recipe = {"seed": 5, "edits": [[rule.value, 9] for rule in WeightRule]}
-    made = arrays(layer, recipe, LAYERS[layer], nudge=3)
+    made = arrays(layer, recipe, LAYERS[layer], nudge=by(3))
 
     assert zlib.crc32(b"".join(array.tobytes() for array in made)) == CHECKSUMS[layer]
 
@@ -95,10 +100,10 @@ CHECKSUMS = {
 @given(ANY_LAYER, SEEDS, st.integers(-3, 3))
 def test_one_recipe_gives_one_set_of_arrays(layer: str, seed: int, nudge: int) -> None:
     recipe = {"seed": seed, "edits": [["GF", seed], ["NS", 3]]}
-    first = arrays(layer, recipe, LAYERS[layer], nudge=nudge)
+    first = arrays(layer, recipe, LAYERS[layer], nudge=by(nudge))
     arrays("keras.layers.Dense", {"seed": 1, "edits": [["WS", 2]]}, DENSE)
 
-    again = arrays(layer, recipe, LAYERS[layer], nudge=nudge)
+    again = arrays(layer, recipe, LAYERS[layer], nudge=by(nudge))
 
     for (_, shape, _), one, two in zip(LAYERS[layer], first, again, strict=True):
         assert one.shape == shape
@@ -250,7 +255,7 @@ def test_weights_are_sensible_by_their_role(seed: int) -> None:
 def test_what_is_no_floating_point_number_is_left_alone() -> None:
     weights = [("seed_generator_state", (2,), "uint32"), ("kernel", (2, 2), "bfloat16")]
 
-    state, kernel = arrays("keras.layers.Any", {"edits": [["GF", 1]]}, weights, nudge=1)
+    state, kernel = arrays("keras.layers.Any", {"edits": [["GF", 1]]}, weights, nudge=by(1))
 
     assert state is None
     assert kernel.dtype == np.float32
@@ -268,8 +273,8 @@ def test_a_nudge_moves_every_weight_by_one_rounding_and_its_sign_turns_it(
     seed: int, nudge: int
 ) -> None:
     plain, up, down = (
-        arrays("keras.layers.Dense", {"seed": seed}, DENSE, nudge=by)[0].astype(np.float64)
-        for by in (0, nudge, -nudge)
+        arrays("keras.layers.Dense", {"seed": seed}, DENSE, nudge=by(number))[0].astype(np.float64)
+        for number in (0, nudge, -nudge)
     )
 
     for moved in (up, down):
@@ -288,3 +293,17 @@ def test_stored_weights_stand_for_the_seed_and_are_edited_like_any() -> None:
     assert stored[0] is not None
     assert stored[0].min() == 2.0
     assert 0 < np.abs(made[1]).max() <= 0.05 + 1e-6
+
+
+@pytest.mark.parametrize("moves_zeros", [False, True])
+def test_zeros_move_where_they_are_to(*, moves_zeros: bool) -> None:
+    blocked = {"seed": 7, "edits": [["NEB", 3]]}
+    plain = arrays("keras.layers.LSTM", blocked, LAYERS["keras.layers.LSTM"])
+    nudge = by(2, moves_zeros=moves_zeros)
+    moved = arrays("keras.layers.LSTM", blocked, LAYERS["keras.layers.LSTM"], nudge=nudge)
+
+    zeros = [array == 0 for array in plain]
+    assert sum(map(np.sum, zeros)) > 0
+    for before, after, was_zero in zip(plain, moved, zeros, strict=True):
+        assert np.all((after[was_zero] != 0) == moves_zeros)
+        assert np.allclose(before, after, rtol=0, atol=1e-6)

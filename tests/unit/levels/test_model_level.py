@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 from model_graphs import MODELS
 
-from ciguard.domain import ApiRecord, CallKind, Check, Explicit, ModelCase, Passed, Rejected, Sample
+from ciguard.domain import (
+    ApiRecord,
+    CallKind,
+    Check,
+    Explicit,
+    Hung,
+    ModelCase,
+    Passed,
+    Rejected,
+    Sample,
+)
 from ciguard.levels.contract import Batch, IndexedLevel
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import elements
@@ -39,13 +50,13 @@ def outcomes_of(batch: Batch) -> dict[str, list[Outcome]]:
 
 def run(made: ModelLevel, count: int, *, lag: int = 3, through_json: bool = False) -> list[Batch]:
     """Run batches, each taught by those that lie a lag back."""
-    waiting: list[ModelLesson] = []
+    waiting: list[Json] = []
     batches = []
     for index in range(count):
-        while waiting and waiting[0].index <= index - lag:
+        while waiting and ModelLesson.from_json(waiting[0]).index <= index - lag:
             lesson = waiting.pop(0)
             if through_json:
-                lesson = ModelLesson.from_json(json.loads(json.dumps(lesson.to_json())))
+                lesson = json.loads(json.dumps(lesson))
             made.guide(lesson)
         batches.append(made.cases(index))
         lesson_ = made.taught(index, batches[-1], outcomes_of(batches[-1]))
@@ -126,9 +137,48 @@ def test_what_does_not_run_on_two_targets_teaches_no_inconsistency() -> None:
 
     lesson = made.taught(2, batch, {**outcomes_of(batch), "two": refused})
 
-    assert lesson is not None
-    assert {mutant.acc for mutant in lesson.mutants} == {None}
-    assert {mutant.graph for mutant in lesson.mutants} == {None}
+    mutants = ModelLesson.from_json(lesson).mutants
+    assert {mutant.acc for mutant in mutants} == {None}
+    assert {mutant.graph for mutant in mutants} == {None}
+
+
+def test_layers_that_hang_are_left_out() -> None:
+    made, lag = level(), 6
+    seeds = {node.layer for model in MODELS for node in model.graph.nodes}
+    deadly = {kind.public for kind in KINDS[::4]} - seeds
+    met: Counter[str] = Counter()
+    lessons: dict[int, ModelLesson] = {}
+    for index in range(500):
+        if index - lag in lessons:
+            made.guide(lessons.pop(index - lag))
+        batch = made.cases(index)
+        found = [{n.layer for n in case.graph.nodes} & deadly for case in models_in(batch)]
+        # What follows a hang in its batch is not run.
+        count = next((at + 1 for at, hangs in enumerate(found) if hangs), len(found))
+        met.update(layer for hangs in found[:count] for layer in hangs)
+        outcomes: list[Outcome] = [Hung(60.0) if hangs else PASSED for hangs in found[:count]]
+        lesson = made.taught(index, batch, {"one": outcomes, "two": [PASSED] * count})
+        if lesson is not None:
+            lessons[index] = lesson
+
+    assert len(met) > 10
+    assert max(met.values()) <= 2 + lag
+    assert sum(count > 1 for count in met.values()) > 5
+
+
+def test_a_seed_model_that_hangs_is_mutated_no_more() -> None:
+    made = level()
+    for index in range(len(MODELS)):
+        batch = made.cases(index)
+        outcomes = outcomes_of(batch)
+        if index == 0:
+            outcomes = {"one": [Hung(60.0)], "two": [PASSED]}
+        lesson = made.taught(index, batch, outcomes)
+        assert lesson is not None
+        made.guide(lesson)
+
+    seeds = {case.origin.model for i in range(2, 40) for case in models_in(made.cases(i))}
+    assert seeds == {model.name for model in MODELS[1:]}
 
 
 @pytest.mark.parametrize("layer", [kind.public for kind in KINDS])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from model_examples import ALONE, ENGINES, alone, subject
 
-from ciguard.domain import ArrayValue, Check, Finding, Outcome, Rejected, Stage
+from ciguard.domain import ArrayValue, Check, Data, Explicit, Finding, Outcome, Rejected, Stage
 from ciguard.oracles import exact_runs, is_inexact, judge, may_be_inexact
 
 RIGHT = np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
@@ -34,6 +34,25 @@ def test_a_run_in_double_precision_is_followed_by_two_with_everything_moved() ->
     assert len({run.nudge for run in (exact, *moved)}) == 3
     assert isinstance(ALONE.data[0], ArrayValue)
     assert all(run.data != ALONE.data for run in moved)
+
+
+def elements(data: Data) -> tuple[float, ...]:
+    assert isinstance(data, ArrayValue)
+    assert isinstance(data.fill, Explicit)
+    return data.fill.data
+
+
+def test_what_is_merged_is_moved_apart_and_zeros_move_where_gradients_are_compared() -> None:
+    numbers = (1.0, 2.0, 0.0, 4.0)
+    equal = ArrayValue("float32", (2, 2), Explicit(numbers))
+    merged = replace(ALONE, data=(equal, equal))
+
+    for check in (Check.PREDICT, Check.TRAIN):
+        for run in exact_runs(replace(merged, check=check))[1:]:
+            one, other = (elements(data) for data in run.data)
+            assert one != other
+            assert (one[2] == 0.0) is (check is Check.PREDICT)
+            assert np.allclose(one, numbers, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,134 @@
+"""Level `code` of a campaign: whose programs, which seeds, what is known of the library."""
+
+from __future__ import annotations
+
+import ast
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.campaign.seeding import CODE as LEVEL
+from ciguard.domain import Event, Warned, visible
+from ciguard.errors import ConfigurationError, DisassemblyError, UnknownNameError
+from ciguard.levels import (
+    CODE_LIBRARIES,
+    ENCODERS,
+    CodeLevel,
+    Effort,
+    ProgramSource,
+    SeedProgram,
+    operators_of,
+    read_program,
+    select_layers,
+    shipped_program,
+    shipped_programs,
+)
+from ciguard.oracles import laws_of
+from ciguard.targets import libraries_of, parse_target
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Sequence
+
+    from ciguard.campaign.group import Group
+    from ciguard.config import Config
+
+_WHAT = "seed program"
+_WILDCARD = frozenset("*?[")
+
+
+def check_code(config: Config) -> None:
+    """Refuse to test programs where that cannot be, before anything is built.
+
+    Raises:
+        ConfigurationError: if no target is of a library that programs are written for, or a file
+            is missing or no Python.
+        UnknownNameError: if there is no such seed program or encoder.
+        TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
+    """
+    if LEVEL not in config.levels:
+        return
+    ENCODERS.get(config.encoder)
+    found = [libraries_of(parse_target(text)) for text in (*config.base, *config.targets)]
+    if all(found):  # what `current` holds is known once it has been looked at
+        refuse_without_library(library.name for libraries in found for library in libraries)
+    _sources(config)
+
+
+def refuse_without_library(libraries: Iterable[str]) -> None:
+    """Refuse to test programs on targets of these libraries alone.
+
+    Raises:
+        ConfigurationError: if there are seed programs for none of them.
+    """
+    names = sorted(set(libraries))
+    if not CODE_LIBRARIES.intersection(names):
+        msg = (
+            f"levels: {LEVEL!r} needs targets of {', '.join(sorted(CODE_LIBRARIES))}, such as "
+            f"'torch==2.13.0'; there are only {', '.join(names)}."
+        )
+        raise ConfigurationError(msg)
+
+
+def _sources(config: Config) -> tuple[list[str], list[ProgramSource]]:
+    """Return the globs over shipped programs, and what the user's own files hold."""
+    globs, own = [], []
+    shipped = {name for library in CODE_LIBRARIES for name in shipped_programs(library)}
+    for text in config.programs:
+        if _WILDCARD.intersection(text) or text in shipped:
+            if not any(fnmatchcase(name, text) for name in shipped):
+                raise UnknownNameError(_WHAT, visible(text), known=sorted(shipped))
+            globs.append(text)
+        elif text.endswith(".py"):
+            own.append(read_program(text, base=Path.cwd()))
+        else:
+            raise UnknownNameError(_WHAT, visible(text), known=sorted(shipped))
+    return globs, own
+
+
+def seed_programs(config: Config, library: str) -> Generator[Event, None, list[SeedProgram]]:
+    """Take the seed programs of a library apart.
+
+    Returns:
+        Those that could be taken apart; a warning tells of each other one. Files of the user's
+        belong to the libraries that they import.
+    """
+    globs, own = _sources(config)
+    names = [n for n in shipped_programs(library) if any(fnmatchcase(n, g) for g in globs)]
+    sources = [shipped_program(name, library) for name in names]
+    sources += [source for source in own if _imports(source.text, library)]
+    programs = []
+    for source in sources:
+        try:
+            programs.append(SeedProgram.of(source.text, library, name=source.name))
+        except DisassemblyError as error:
+            yield Warned(message=f"seed program {error}")
+    return programs
+
+
+def _imports(text: str, library: str) -> bool:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return True  # taking it apart says what is wrong, and where
+    modules = [
+        name
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    ]
+    return any(module.partition(".")[0] == library for module in modules)
+
+
+def code_level(group: Group, config: Config, programs: Sequence[SeedProgram]) -> CodeLevel:
+    """Return the level for the programs of one library."""
+    records = select_layers(group.records(), config.api, config.exclude)
+    operators = operators_of(records, ENCODERS.get(config.encoder)(), laws_of)
+    shard = config.shard
+    seed = config.seed if shard.is_all else config.seed * shard.of + shard.index
+    effort = Effort(times=config.mutations, breadth=config.breadth)
+    return CodeLevel(group.library, seed, programs=programs, operators=operators, effort=effort)

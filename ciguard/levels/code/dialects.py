@@ -1,0 +1,232 @@
+"""What differs from library to library in programs that build models."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.errors import UnknownNameError
+from ciguard.levels.code.syntax import parse_expression
+
+if TYPE_CHECKING:
+    from ciguard.levels.code.blocks import LibraryCall
+
+FLOATS = ("float16", "bfloat16", "float32", "float64", "float")
+
+
+@dataclass(frozen=True, slots=True)
+class SizeParameter:
+    """A parameter that must be what the input, or the output, has along one axis."""
+
+    layers: str
+    """Pattern of the names of the classes, without their module."""
+    name: str
+    position: int
+    axis: int
+
+
+_INPUT_SIZES = (
+    SizeParameter(r"Conv(Transpose)?(\dd)?", "in_channels", 0, 1),
+    SizeParameter(r"(Sync)?BatchNorm(\dd)?|InstanceNorm(\dd)?", "num_features", 0, 1),
+    SizeParameter(r"GroupNorm", "num_channels", 1, 1),
+    SizeParameter(r"Linear", "in_features", 0, -1),
+    SizeParameter(r"(LSTM|GRU|RNN)(Cell)?", "input_size", 0, -1),
+    SizeParameter(r"LayerNorm|RMSNorm", "normalized_shape", 0, -1),
+    SizeParameter(r"MultiheadAttention", "embed_dim", 0, -1),
+    SizeParameter(r"Transformer((En|De)coderLayer)?", "d_model", 0, -1),
+    SizeParameter(r"PReLU", "num_parameters", 0, 1),
+)
+_OUTPUT_SIZES = (
+    SizeParameter(r"Conv(Transpose)?(\dd)?", "out_channels", 1, 1),
+    SizeParameter(r"Linear", "out_features", 1, -1),
+    SizeParameter(r"(LSTM|GRU|RNN)", "hidden_size", 1, -1),
+)
+_OWN_SIZES = {
+    **dict.fromkeys(("channels", "in_channels", "in_planes", "inplanes", "in_ch", "inp"), 1),
+    **dict.fromkeys(("input_channels", "in_c", "c_in", "num_channels"), 1),
+    **dict.fromkeys(("in_features", "input_size", "input_dim", "in_dim", "in_size"), -1),
+}
+"""Axis by the names that programs give such parameters of their own classes."""
+_WEIGHTED = re.compile(
+    r"(Lazy)?(Linear|Dense|(Separable|Depthwise)?[Cc]onv|Bilinear|LSTM|GRU|RNN|SimpleRNN|"
+    r"EinsumDense|Embedding|Locally|linear|matmul|Bidirectional|TimeDistributed|Transformer|"
+    r"MultiheadAttention|MultiHeadAttention|Parameter)"
+)
+_KEEPS_SIZE = re.compile(
+    r".*(relu|tanh|sigmoid|elu|swish|silu|mish|softplus|softsign|activation|pool|dropout|norm"
+    r"|identity|hard|leaky|shrink|upsampl|zeropad).*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How models are written with one library."""
+
+    library: str
+    roots: tuple[str, ...]
+    """First parts of the qualified names of its API."""
+    forward: str
+    """The method of a model's class that data goes through."""
+    bases: tuple[str, ...]
+    """What a class of a model or a layer derives from: ends of qualified names."""
+    containers: tuple[str, ...] = ("Sequential", "ModuleList", "ModuleDict", "OrderedDict")
+    """Last parts of names: they hold layers, and are none to be exchanged."""
+    infers_sizes: bool = False
+    """Whether layers look themselves at how large their input is."""
+    channels_last: bool = False
+
+    def owns(self, api: str) -> bool:
+        """Tell whether a qualified name is of this library."""
+        return api.partition(".")[0] in self.roots
+
+    def is_base(self, api: str) -> bool:
+        """Tell whether a class that derives from this is a model or a layer."""
+        return self.owns(api) and api.rpartition(".")[2] in self.bases
+
+    def input_size(self, call: LibraryCall) -> SizeParameter | None:
+        """Return the parameter that says how large the call's input is, if it has one."""
+        return None if self.infers_sizes else _matching(_INPUT_SIZES, call)
+
+    def output_size(self, call: LibraryCall) -> SizeParameter | None:
+        """Return the parameter that says how large the call's output is, if it has one."""
+        return None if self.infers_sizes else _matching(_OUTPUT_SIZES, call)
+
+    def own_size(self, parameter: str) -> int | None:
+        """Return the axis that a parameter of a program's own class speaks of, by its name."""
+        return None if self.infers_sizes else _OWN_SIZES.get(parameter)
+
+    # --- adapters ---------------------------------------------------------------------------------
+
+    def adapter(
+        self, now: tuple[int, ...], rank: int, channels: int
+    ) -> tuple[str, tuple[int, ...]] | None:
+        """Return an expression of `x` that brings it to another rank, and the shape it then has.
+
+        Args:
+            now: shape that there is, the batch dimension included.
+            rank: that there has to be, the batch dimension included.
+            channels: the axis that counts channels or features, 1 or -1.
+
+        Returns:
+            Qualified names stand in the expression. None where no reshaping makes that rank.
+        """
+        if rank < 2 or not now or math.prod(now[1:]) < 1:  # noqa: PLR2004 - a batch of vectors
+            return None
+        sizes = _reshaped(now[1:], rank - 1, channels=-1 if self.channels_last else channels)
+        shape = (now[0], *sizes)
+        is_flat = len(sizes) == 1
+        if self.infers_sizes:
+            layer = "Flatten()" if is_flat else f"Reshape({sizes})"
+            return f"tensorflow.keras.layers.{layer}(x)", shape
+        if is_flat:
+            return "x.flatten(1)", shape
+        if self.library == "torch":
+            return f"x.flatten(1).unflatten(1, {sizes})", shape
+        return f"x.reshape({(-1, *sizes)})", shape
+
+    def cast(self) -> str:
+        """Return an expression of `x` as 32-bit floating point."""
+        if self.infers_sizes:
+            return "tensorflow.keras.layers.Rescaling(1.0)(x)"
+        return "x.float()" if self.library == "torch" else "x.float32()"
+
+    def element(self, expression: str) -> list[str] | None:
+        """Return the layers that do in a `Sequential` what an expression of `x` does.
+
+        None where no layer does that.
+        """
+        steps: list[str] = []
+        node = parse_expression(expression)
+        while not (isinstance(node, ast.Name) and node.id == "x"):
+            match node:
+                case ast.Call(func=ast.Call() as layer, args=[inner]):
+                    steps.append(ast.unparse(layer))
+                    node = inner
+                case ast.Call(func=ast.Attribute(value=inner, attr=method)):
+                    if self.infers_sizes or method not in {"flatten", "unflatten"}:
+                        return None
+                    node.func = parse_expression(f"{self.library}.nn.{method.capitalize()}")
+                    steps.append(ast.unparse(node))
+                    node = inner
+                case _:
+                    return None
+        return steps[::-1]
+
+
+def is_layer(api: str) -> bool:
+    """Tell whether calling a name makes a layer: by convention, classes are capitalised."""
+    return api.rpartition(".")[2][:1].isupper()
+
+
+def has_weights(api: str) -> bool:
+    """Tell whether a layer, or a function, decides how large its output is."""
+    return _WEIGHTED.match(api.rpartition(".")[2]) is not None
+
+
+def keeps_size(api: str) -> bool:
+    """Tell whether the output has as many channels or features as the input."""
+    return _KEEPS_SIZE.fullmatch(api.rpartition(".")[2]) is not None
+
+
+def _matching(parameters: tuple[SizeParameter, ...], call: LibraryCall) -> SizeParameter | None:
+    name = call.api.rpartition(".")[2]
+    found = [item for item in parameters if re.fullmatch(item.layers, name)]
+    return found[0] if found and call.makes_layer else None
+
+
+def _reshaped(sizes: tuple[int, ...], rank: int, *, channels: int) -> tuple[int, ...]:
+    """Return a shape of a given rank with as many elements; channels stay what they are if need be.
+
+    Fewer axes: the spatial ones are united. More: the last spatial one is parted as evenly as
+    possible; a vector becomes channels of a single point, so that no value moves to another one.
+    """
+    if rank == 1:
+        return (math.prod(sizes),)
+    first, space = (sizes[0], sizes[1:]) if channels == 1 else (sizes[-1], sizes[:-1])
+    if len(space) >= rank:
+        space = (*space[: rank - 2], math.prod(space[rank - 2 :]))
+    while len(space) < rank - 1:
+        side = _most_even(space[-1]) if space else 1
+        space = (*space[:-1], side, space[-1] // side) if space else (1,)
+    return (first, *space) if channels == 1 else (*space, first)
+
+
+def _most_even(count: int) -> int:
+    return next(side for side in range(math.isqrt(count), 0, -1) if count % side == 0)
+
+
+_DIALECTS = {
+    item.library: item
+    for item in (
+        Dialect(library="torch", roots=("torch",), forward="forward", bases=("Module",)),
+        Dialect(library="jittor", roots=("jittor",), forward="execute", bases=("Module", "Model")),
+        Dialect(
+            library="tensorflow",
+            roots=("tensorflow", "keras"),
+            forward="call",
+            bases=("Model", "Layer"),
+            infers_sizes=True,
+            channels_last=True,
+        ),
+    )
+}
+
+
+LIBRARIES = frozenset(_DIALECTS)
+"""Libraries whose programs can be taken apart."""
+
+
+def dialect_of(library: str) -> Dialect:
+    """Return how models are written with a library.
+
+    Raises:
+        UnknownNameError: if this level does not know the library.
+    """
+    if library not in _DIALECTS:
+        kind = "library of level 'code'"
+        raise UnknownNameError(kind, library, known=_DIALECTS)
+    return _DIALECTS[library]

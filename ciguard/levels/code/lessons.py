@@ -1,0 +1,89 @@
+"""Lessons of level `code`: what came of a batch, as JSON, so that a resumed campaign knows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.levels.code.nodes import (
+    candidate_from_json,
+    candidate_to_json,
+    fed_from_json,
+    fed_to_json,
+)
+
+if TYPE_CHECKING:
+    from ciguard.domain import Json
+    from ciguard.levels.code.blocks import Fed
+    from ciguard.levels.code.nodes import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A seed ran, and what its blocks were called with."""
+
+    seed: int
+    """Its place among the seeds."""
+    fed: tuple[Fed, ...]
+    """By block, and of what follows the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RanAlone:
+    """Blocks ran alone behind a node."""
+
+    tree: int
+    serial: int
+    candidates: tuple[Candidate, ...]
+    """Those that ran on every target, and what they gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """Whole programs ran."""
+
+    tree: int
+    serial: int
+    places: tuple[int, ...]
+    """Of those that ran on every target, among the candidates that had run alone."""
+    repeated: tuple[str, ...] = ()
+    """APIs whose blocks were run many times in one process."""
+
+
+Lesson: TypeAlias = Observed | RanAlone | Ran
+
+_OBSERVED, _RAN_ALONE, _RAN = "observed", "alone", "ran"
+
+
+def lesson_to_json(lesson: Lesson) -> Json:
+    """Return the JSON form of a lesson."""
+    match lesson:
+        case Observed(seed, fed):
+            return [_OBSERVED, seed, [*map(fed_to_json, fed)]]
+        case RanAlone(tree, serial, candidates):
+            return [_RAN_ALONE, tree, serial, [*map(candidate_to_json, candidates)]]
+        case Ran(tree, serial, places, repeated):
+            return [_RAN, tree, serial, [*places], [*repeated]]
+
+
+def lesson_from_json(encoded: Json) -> Lesson:
+    """Rebuild a lesson.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of one.
+    """
+    try:
+        match encoded:
+            case [str(kind), seed, fed] if kind == _OBSERVED:
+                return Observed(int(seed), tuple(map(fed_from_json, fed)))
+            case [str(kind), tree, serial, candidates] if kind == _RAN_ALONE:
+                known = tuple(map(candidate_from_json, candidates))
+                return RanAlone(int(tree), int(serial), known)
+            case [str(kind), tree, serial, places, repeated] if kind == _RAN:
+                names = tuple(map(str, repeated))
+                return Ran(int(tree), int(serial), tuple(map(int, places)), names)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        msg = f"not an encoded lesson: {error!r}"
+        raise ValueError(msg) from error
+    msg = f"not an encoded lesson: {encoded!r:.80}"
+    raise ValueError(msg)

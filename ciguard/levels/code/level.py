@@ -1,0 +1,365 @@
+"""From seed programs, index and what ran to a batch of programs."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Protocol
+
+from ciguard.domain import Ancestry, CallKind, Intent, Passed, ProgramCase
+from ciguard.errors import DisassemblyError
+from ciguard.levels.code.lessons import (
+    Observed,
+    Ran,
+    RanAlone,
+    lesson_from_json,
+    lesson_to_json,
+)
+from ciguard.levels.code.mutation import Slot, candidates
+from ciguard.levels.code.observation import fed_in, result_of
+from ciguard.levels.code.tree import Tree
+from ciguard.levels.contract import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ciguard.domain import Derivation, Json, Outcome
+    from ciguard.levels.code.blocks import Block, Fed
+    from ciguard.levels.code.lessons import Lesson
+    from ciguard.levels.code.operators import Operators
+    from ciguard.levels.code.nodes import Candidate, Node
+
+_LEAST_TREES = 8
+"""Trees grown side by side: what a batch teaches is put to use some batches later, and the next
+batch of the same tree needs it."""
+_CYCLES = 40
+"""Times that the block of an API that is new to the campaign is built and trained in one process:
+what it leaves behind adds up."""
+_SEED_BITS = 31
+_INDEX_BITS = 40
+
+
+class Whole(Protocol):
+    """A program put together."""
+
+    @property
+    def source(self) -> str:
+        """Its text."""
+
+    @property
+    def adapter(self) -> str:
+        """What was put before the output layer; empty: nothing."""
+
+    def line(self, block: int, place: int) -> int:
+        """Return the line of a block's call, or of the block's beginning where it has none."""
+
+
+class Seed(Protocol):
+    """A seed program, taken apart."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the seeds."""
+
+    @property
+    def source(self) -> str:
+        """Its text."""
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """Its hidden layers, in order."""
+
+    def program(self, chain: Sequence[Block], gives: Fed, met: Fed) -> Whole:
+        """Return the program with these blocks.
+
+        Args:
+            chain: the blocks.
+            gives: what the last one gives to the output layer.
+            met: what the output layer met in the seed.
+
+        Raises:
+            DisassemblyError: if they cannot be put together.
+        """
+
+    def alone(self, block: Block, takes: Fed) -> Whole:
+        """Return a program that runs one block forwards and backwards.
+
+        Raises:
+            DisassemblyError: if it cannot be run alone.
+        """
+
+    def observing(self) -> str:
+        """Return the seed with what its blocks are called with among its variables."""
+
+    def fitted(self, block: Block, was: Fed, now: Fed) -> Block | None:
+        """Return a block for a slot in which it is called with something else; None for none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How many programs are made of one seed."""
+
+    times: int = 4
+    """How often AR or RG mutates a block (times_mt)."""
+    breadth: int = 8
+    """Nodes of a generation that have children."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Where blocks are put: behind a node of a tree."""
+
+    tree: int
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class _Growth:
+    """What a batch was made for."""
+
+    tree: int
+    serial: int
+    tried: tuple[Candidate, ...] | None = None
+    """Blocks that are run alone, one case each; None where whole programs are run."""
+    assembled: tuple[int, ...] = ()
+    """Places of the waiting candidates whose programs are run, one case each."""
+    repeated: tuple[str, ...] = ()
+    """APIs whose blocks are run many times, in the cases that follow."""
+
+
+class CodeLevel:
+    """Programs assembled from mutated blocks, generation by generation.
+
+    The first batches are the seeds as they are, and show what their blocks are called with. Then
+    the trees take turns. For the node that is next in a tree, the blocks that may follow are run
+    alone; in the tree's next turn, those that ran are put into whole programs. A batch depends on
+    the seed, the index, and what was learned before; nothing that `cases` does changes later ones.
+    """
+
+    def __init__(
+        self,
+        library: str,
+        seed: int,
+        *,
+        programs: Sequence[Seed],
+        operators: Operators,
+        effort: Effort | None = None,
+    ) -> None:
+        """Make the level.
+
+        Args:
+            library: whose programs they are.
+            seed: of the run.
+            programs: the seeds.
+            operators: of the library.
+            effort: how many programs are made of a seed.
+
+        Raises:
+            ValueError: if there is no seed program.
+        """
+        if not programs:
+            msg = "level code: no seed program to take apart"
+            raise ValueError(msg)
+        self._library = library
+        self._seed = seed
+        self._programs = tuple(programs)
+        self._operators = operators
+        self._effort = effort or Effort()
+        replicas = -(-_LEAST_TREES // len(self._programs))
+        self._trees = [
+            Tree(f"{seed} {number}", depth=len(self._of(number).blocks), most=self._effort.breadth)
+            for number in range(replicas * len(self._programs))
+        ]
+        self._fed: dict[int, tuple[Fed, ...]] = {}
+        """By place of the seed."""
+        self._repeated: set[str] = set()
+        """APIs whose blocks were run many times in one process."""
+        self._made: dict[int, _Growth] = {}
+        """Batches that no lesson was drawn from yet."""
+
+    def _of(self, tree: int) -> Seed:
+        return self._programs[tree % len(self._programs)]
+
+    def api_of(self, index: int) -> str:
+        """Return the API of the batch of that index: the library, whatever is called."""
+        del index
+        return self._library
+
+    def cases(self, index: int) -> Batch:
+        """Return the batch of that index."""
+        rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
+        planted = [number for number, tree in enumerate(self._trees) if tree.is_planted]
+        if index < len(self._programs) or not planted:
+            made = self._seed_cases(index % len(self._programs), rng)
+        else:
+            number = planted[(index - len(self._programs)) % len(planted)]
+            growth, made = self._grown(number, rng)
+            self._made[index] = growth
+            # A tree learns that nothing can be put together from a batch that ran.
+            made = made or self._seed_cases(number % len(self._programs), rng)[1:]
+        return Batch(api=self._library, kind=CallKind.FUNCTION, cases=tuple(made))
+
+    def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
+        """Return what a batch teaches, a lesson; nothing is learned yet.
+
+        None where it teaches nothing.
+
+        Args:
+            index: of the batch.
+            batch: as it was run.
+            outcomes: of its cases, by target.
+        """
+        del batch
+        rows = list(zip(*outcomes.values(), strict=True))
+        growth = self._made.pop(index, None)
+        lesson: Lesson | None
+        if growth is None:
+            lesson = self._observed(index % len(self._programs), rows)
+        elif growth.tried is not None:
+            lesson = RanAlone(growth.tree, growth.serial, tuple(_that_ran(growth.tried, rows)))
+        else:
+            ran = zip(growth.assembled, rows, strict=False)
+            places = tuple(place for place, row in ran if _all_passed(row))
+            lesson = Ran(growth.tree, growth.serial, places, growth.repeated)
+        return lesson_to_json(lesson) if lesson else None
+
+    def guide(self, lesson: Json) -> None:
+        """Put a lesson to use in the batches that are made from now on.
+
+        Raises:
+            ValueError: if this level did not draw it.
+        """
+        match lesson_from_json(lesson):
+            case Observed(seed, fed):
+                self._plant(seed, fed)
+            case RanAlone(tree, serial, found):
+                self._trees[tree].ran_alone(serial, found)
+            case Ran(tree, serial, places, repeated):
+                self._trees[tree].ran(serial, places)
+                self._repeated.update(repeated)
+
+    # --- seeds ----------------------------------------------------------------------------------
+
+    def _seed_cases(self, place: int, rng: random.Random) -> list[ProgramCase]:
+        program = self._programs[place]
+        ancestry = Ancestry(seed=program.name)
+        seed = rng.getrandbits(_SEED_BITS)
+        return [
+            ProgramCase(api=self._library, source=source, seed=seed, ancestry=ancestry)
+            for source in (program.observing(), program.source)
+        ]
+
+    def _observed(self, place: int, rows: Sequence[Sequence[Outcome]]) -> Observed | None:
+        first = next((out for out in rows[0] if isinstance(out, Passed)), None) if rows else None
+        fed = fed_in(first) if first is not None else ()
+        return Observed(place, fed) if fed else None
+
+    def _plant(self, seed: int, fed: tuple[Fed, ...]) -> None:
+        blocks = self._programs[seed].blocks
+        if seed in self._fed or len(fed) <= len(blocks):
+            return
+        self._fed[seed] = fed
+        for number in range(seed, len(self._trees), len(self._programs)):
+            self._trees[number].plant(fed[0], partial(self._can_grow, number))
+
+    # --- trees ----------------------------------------------------------------------------------
+
+    def _can_grow(self, number: int, node: Node) -> bool:
+        return self._next_block(number, node) is not None
+
+    def _next_block(self, number: int, node: Node) -> Block | None:
+        """Return the seed's next block, fitted to a node; None where it does not fit."""
+        depth = len(node.chain)
+        return self._fitted(number, depth, node.gives, self._of(number).blocks[depth])
+
+    def _fitted(self, number: int, depth: int, now: Fed, block: Block) -> Block | None:
+        was = self._fed[number % len(self._programs)][depth]
+        return self._of(number).fitted(block, was, now)
+
+    def _grown(self, number: int, rng: random.Random) -> tuple[_Growth, list[ProgramCase]]:
+        tree = self._trees[number]
+        if tree.waiting:
+            return self._assembled(number, tree, rng)
+        block = self._next_block(number, tree.node)
+        found: list[Candidate] = []
+        cases: list[ProgramCase] = []
+        if block is not None:
+            spot = _Spot(number, tree.node)
+            takes = tree.node.gives
+            slot = Slot(takes=takes, fit=partial(self._fitted, number, tree.depth, takes))
+            times = self._effort.times
+            for candidate in candidates(block, slot, self._operators, rng, times=times):
+                with suppress(DisassemblyError):  # what cannot stand there is no candidate
+                    cases.append(self._alone(spot, candidate, rng))
+                    found.append(candidate)
+        return _Growth(number, tree.serial, tried=tuple(found)), cases
+
+    def _alone(self, spot: _Spot, candidate: Candidate, rng: random.Random) -> ProgramCase:
+        made = self._of(spot.tree).alone(candidate.block, candidate.takes)
+        step = replace(candidate.step, line=made.line(0, candidate.place))
+        return self._case(spot, candidate, made.source, step, rng)
+
+    def _assembled(
+        self, number: int, tree: Tree, rng: random.Random
+    ) -> tuple[_Growth, list[ProgramCase]]:
+        """Return the programs of what waits, and the blocks of new APIs many times over."""
+        program, spot = self._of(number), _Spot(number, tree.node)
+        met = self._fed[number % len(self._programs)][-1]
+        cases, places = [], []
+        for place, candidate in enumerate(tree.waiting):
+            gives = candidate.gives or candidate.takes
+            try:
+                whole = program.program((*tree.node.chain, candidate.block), gives, met)
+                alone = program.alone(candidate.block, candidate.takes)
+            except DisassemblyError:
+                continue  # the output layer cannot be made to fit: no child
+            step = replace(
+                candidate.step,
+                line=whole.line(len(tree.node.chain), candidate.place),
+                adapter=candidate.block.adapter or whole.adapter,
+            )
+            case = self._case(spot, candidate, whole.source, step, rng)
+            cases.append(replace(case, block=alone.source))
+            places.append(place)
+        new = {
+            candidate.step.api: candidate
+            for candidate in tree.waiting
+            if candidate.step.api and not candidate.is_negative
+        }
+        repeated = {api: one for api, one in new.items() if api not in self._repeated}
+        cases += [replace(self._alone(spot, one, rng), cycles=_CYCLES) for one in repeated.values()]
+        growth = _Growth(number, tree.serial, assembled=tuple(places), repeated=tuple(repeated))
+        return growth, cases
+
+    def _case(
+        self,
+        spot: _Spot,
+        candidate: Candidate,
+        source: str,
+        step: Derivation,
+        rng: random.Random,
+    ) -> ProgramCase:
+        path = (*spot.node.path, *candidate.steps[:-1], step)
+        return ProgramCase(
+            api=step.api or self._library,
+            source=source,
+            seed=rng.getrandbits(_SEED_BITS),
+            intent=Intent.VIOLATING if candidate.is_negative else Intent.CONFORMING,
+            ancestry=Ancestry(seed=self._of(spot.tree).name, path=path),
+        )
+
+
+def _all_passed(row: Sequence[Outcome]) -> bool:
+    return all(isinstance(outcome, Passed) for outcome in row)
+
+
+def _that_ran(tried: Sequence[Candidate], rows: Sequence[Sequence[Outcome]]) -> Iterator[Candidate]:
+    """Yield the candidates that ran on every target, with what they gave on the first."""
+    for candidate, row in zip(tried, rows, strict=False):
+        passed = list(takewhile(lambda out: isinstance(out, Passed), row))
+        gives = result_of(passed[0]) if len(passed) == len(row) and passed else None
+        if gives is not None:
+            yield replace(candidate, gives=gives)

@@ -1,0 +1,69 @@
+"""From a block to the blocks that may follow in its place (MoCo, section III-C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Derivation
+from ciguard.levels.code.nodes import Candidate
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterator
+
+    from ciguard.levels.code.blocks import Block, Fed, Mutant
+    from ciguard.levels.code.operators import Operators
+
+_MOST_NEGATIVE = 3
+"""Illegal values that are tried on each new block; there are more blocks than time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """Where a block is put."""
+
+    takes: Fed
+    """What it is called with there."""
+    fit: Callable[[Block], Block | None]
+    """Makes a block fit the slot; None where nothing does."""
+
+
+def candidates(
+    block: Block, slot: Slot, operators: Operators, rng: random.Random, *, times: int
+) -> Iterator[Candidate]:
+    """Yield the blocks that are tried in one slot.
+
+    First the block as it is; then new ones by AR or RG, each followed by those that BC makes of it.
+
+    Args:
+        block: fitted to its slot.
+        slot: where it is put.
+        operators: of the library.
+        rng: what chance there is.
+        times: how often AR or RG is applied (times_mt).
+    """
+    seen = {block}
+    step = Derivation(block=block.name, line=0, adapter=block.adapter)
+    yield Candidate(block=block, steps=(step,), takes=slot.takes)
+    for _ in range(times if block.calls else 0):
+        place = rng.randrange(len(block.calls))
+        mutant = _positive(block, place, operators, rng)
+        fit = slot.fit(mutant.block) if mutant else None
+        if mutant is None or fit is None or fit in seen:
+            continue
+        seen.add(fit)
+        yield Candidate(block=fit, steps=(mutant.step,), place=place, takes=slot.takes)
+        illegal = operators.boundary.mutants(fit, place)
+        for negative in rng.sample(illegal, min(_MOST_NEGATIVE, len(illegal))):
+            if negative.block not in seen:
+                seen.add(negative.block)
+                steps = (mutant.step, negative.step)
+                yield Candidate(block=negative.block, steps=steps, place=place, takes=slot.takes)
+
+
+def _positive(block: Block, place: int, operators: Operators, rng: random.Random) -> Mutant | None:
+    """Apply AR or RG, whichever chance says, or the other where that finds nothing."""
+    order = [operators.replacement, operators.generation]
+    rng.shuffle(order)
+    return next(filter(None, (operate(block, place, rng) for operate in order)), None)

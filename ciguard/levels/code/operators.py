@@ -1,0 +1,60 @@
+"""The three operators of level `code`, for one library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ciguard.levels.code.boundary import Boundary
+from ciguard.levels.code.generation import Generation
+from ciguard.levels.code.knowledge import Apis
+from ciguard.levels.code.replacement import Replacement
+from ciguard.levels.code.similarity import Similarities
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable, Sequence
+
+    from ciguard.domain import ApiRecord
+    from ciguard.levels.code.blocks import Block, Mutant
+    from ciguard.levels.code.boundary import LawReader
+    from ciguard.levels.code.encoders import Encoder
+
+
+class Operate(Protocol):
+    """AR or RG."""
+
+    def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
+        """Return the block with one call changed; None where there is nothing to change."""
+
+
+class Forbid(Protocol):
+    """BC."""
+
+    def mutants(self, block: Block, place: int) -> Sequence[Mutant]:
+        """Return all that can be made of one call with one illegal value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operators:
+    """The three of them."""
+
+    replacement: Operate
+    generation: Operate
+    boundary: Forbid
+
+
+def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader) -> Operators:
+    """Return the operators for a library.
+
+    Args:
+        records: what the library says of its APIs.
+        encoder: tells how alike they are by what is said of them.
+        laws: reads what an API's own words forbid.
+    """
+    apis = Apis(records)
+    return Operators(
+        replacement=Replacement(Similarities(apis, encoder)),
+        generation=Generation(apis),
+        boundary=Boundary(apis, laws),
+    )

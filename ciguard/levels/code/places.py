@@ -1,0 +1,48 @@
+"""What a template knows of where its blocks stand: numbers of nodes, the same at every parse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """Something that several blocks use: when one of them changes it, that one gets a copy."""
+
+    statement: int
+    """The assignment, class or function that is copied."""
+    name: str
+    """As it is called: `self.relu`, `Fire`."""
+    references: tuple[int, ...]
+    """Nodes of this block that name it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call that may be changed."""
+
+    node: int
+    copied: int = -1
+    """Place in `Place.copied` of what it stands in; -1: it belongs to the block alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What stands for one block in the program."""
+
+    calls: tuple[Call, ...]
+    """One for each call of the block."""
+    own: tuple[int, ...]
+    """One node for each of the program's own calls of the block."""
+    copied: tuple[Copied, ...]
+    statements: tuple[int, ...]
+    steps: tuple[tuple[int, int | None], ...]
+    """Nodes of an expression, the innermost first, each with the part that holds the data; None
+    where that is no single part."""
+    element: int | None
+    within: tuple[int, ...]
+    """Sequences around the element, the innermost first."""
+    keys: tuple[str, ...]
+    """Definitions that it needs."""
+    takes: str
+    gives: str

@@ -1,0 +1,86 @@
+"""A seed program, taken apart: what trees are grown from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ciguard.levels.code.disassembly import disassemble
+from ciguard.levels.code.fitting import fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.levels.code.assembly import Template
+    from ciguard.levels.code.blocks import Block, Fed
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A program put together, and where its calls are."""
+
+    source: str
+    lines: tuple[tuple[int, ...], ...]
+    adapter: str
+    """What was put before the output layer; empty: nothing."""
+
+    def line(self, block: int, place: int) -> int:
+        """Return the line of one call of one block; that of its first where it has not so many."""
+        lines = self.lines[block] if block < len(self.lines) else ()
+        return lines[place] if place < len(lines) else next(iter(lines), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedProgram:
+    """A program with its template and its blocks."""
+
+    name: str
+    template: Template
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of(cls, source: str, library: str, *, name: str) -> SeedProgram:
+        """Take a program apart.
+
+        Raises:
+            DisassemblyError: if it cannot be.
+        """
+        parts = disassemble(source, library, name=name)
+        return cls(name, parts.template, parts.blocks)
+
+    @property
+    def source(self) -> str:
+        """Its text."""
+        return self.template.source
+
+    def program(self, chain: Sequence[Block], gives: Fed, met: Fed) -> Whole:
+        """Return the program with these first blocks.
+
+        Args:
+            chain: the blocks.
+            gives: what the last one gives to the output layer, which is made to fit.
+            met: what the output layer met in the seed.
+
+        Raises:
+            DisassemblyError: if they cannot be put together.
+        """
+        made = replace(self.template, met=met).program(chain, gives)
+        return Whole(made.source, made.lines, made.adapter)
+
+    def alone(self, block: Block, takes: Fed) -> Whole:
+        """Return a program that runs one block forwards and backwards.
+
+        Raises:
+            DisassemblyError: if the block cannot be run alone.
+        """
+        made = self.template.alone(block, takes)
+        return Whole(made.source, made.lines, made.adapter)
+
+    def observing(self) -> str:
+        """Return the seed with what its blocks are called with among its variables."""
+        return self.template.observing()
+
+    def fitted(self, block: Block, was: Fed, now: Fed) -> Block | None:
+        """Return a block for a slot in which it is called with something else; None for none."""
+        fit = fitted(block, was, now, self.template.dialect)
+        return None if fit is None else fit[0]

@@ -1,0 +1,175 @@
+"""A program's finding as a script: the program as it stands, and what tells that it shows."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ciguard.domain import PairKind, ProgramCase, Rejected, located
+from ciguard.execution import Scalar, Tensor, TensorDigest
+from ciguard.oracles import ACCEPTED, GROWTH, LEAST_BYTES, LEAST_SECONDS, program_run
+from ciguard.triage.expectation import leaves_function
+from ciguard.triage.literals import scalar, shape_text
+from ciguard.triage.symptom import telling_line
+from ciguard.triage.wording import without_local_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.domain import Finding, Outcome
+    from ciguard.execution import Output
+    from ciguard.triage.writers import Writer
+
+_FORM = """
+
+
+{leaves}
+
+
+expected = {expected}  # type and shape on {reference}
+found = next(leaves(globals().get({name})))[:2]
+print({name}, "is", found)
+if found != expected:
+    raise SystemExit("DIFFERENT: %s is %s instead of %s" % ({name}, found, expected))
+print("No difference.")
+"""
+_CYCLES = """\
+import gc
+import time
+from statistics import median
+
+PROGRAM = {program}
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+values = []
+for cycle in range(1, {cycles} + 1):
+    began = time.process_time()
+    exec(compile(PROGRAM, "program.py", "exec"), {{"__name__": "__main__"}})
+    spent = time.process_time() - began
+    gc.collect()
+    print("cycle %d: %.1f MiB, %.3f s" % (cycle, resident() / 2**20, spent))
+    values.append({value})
+
+values = values[len(values) // 3 :]  # the first third warms up
+steps = [after - before for before, after in zip(values, values[1:])]
+half = len(steps) // 2
+if min(median(steps[:half]), median(steps[half:])) >= {least}:
+    raise SystemExit("GROWS: {what} with every cycle, by %g" % median(steps))
+print("It does not grow.")
+"""
+_MEMORY = {"value": "resident()", "least": LEAST_BYTES, "what": "bytes in use"}
+_TIME = {"value": "spent", "least": LEAST_SECONDS, "what": "seconds of a cycle"}
+
+
+def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> str:
+    """Return the program, and behind it what says whether the defect showed.
+
+    For a forbidden argument that is accepted it is the block alone; for what grows, the program in
+    a loop. Any other defect is what the program ends in.
+    """
+    if finding.oracle == GROWTH:
+        how = _TIME if finding.kind == "slows-down" else _MEMORY
+        return _CYCLES.format(program=_quoted(case.source), cycles=case.cycles, **how)
+    if shows_block_alone(finding, case):
+        if finding.kind != ACCEPTED:
+            return _closed(case.block)
+        says = f"ACCEPTED: against what is documented of {finding.detail}"
+        return f"{_closed(case.block)}\nraise SystemExit({scalar(says)})\n"
+    if finding.pair is not PairKind.NONE:
+        return f"{_closed(case.source)}{_compared(finding, writer)}"
+    return _closed(case.source)
+
+
+def shows_block_alone(finding: Finding, case: ProgramCase) -> bool:
+    """Tell whether the script is the program of the last block alone: that shows it, and more."""
+    if not case.block or finding.pair is not PairKind.NONE:
+        return False
+    ends = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
+    in_block = any(located(getattr(end, "message", "")).in_block for end in ends)
+    return in_block or finding.kind == ACCEPTED
+
+
+def _compared(finding: Finding, writer: Writer) -> str:
+    """Return what follows a program that ends otherwise than on the reference."""
+    name = without_local_paths(finding.targets[0])
+    reference = finding.outcomes.get(finding.targets[0])
+    if isinstance(reference, Rejected):
+        says = f"DIFFERENT: runs to its end; {name} raised {telling_line(reference)}"
+        return f"\nraise SystemExit({scalar(says)})\n"
+    if finding.kind == "refused":
+        return f'\nprint("No difference: runs to its end, as on", {scalar(name)})\n'
+    imports = "\n".join(writer.imports)
+    form = _FORM.format(
+        leaves=leaves_function(writer),
+        expected=_form(reference, finding.detail),
+        reference=scalar(name),
+        name=scalar(finding.detail),
+    )
+    return f"\n{imports}{form}"
+
+
+def _form(reference: Outcome | None, name: str) -> str:
+    """Return type and shape of an output, as `leaves` in the script tells them."""
+    run = program_run(reference) if reference is not None else None
+    output: Output | None = run.outputs.get(name) if run is not None else None
+    match output:
+        case Tensor(dtype, shape) | TensorDigest(dtype, shape):
+            return f"({scalar(dtype)}, {shape_text(shape)})"
+        case Scalar(kind):
+            return f"({scalar(_NAMES.get(kind, 'NoneType'))}, None)"
+        case _:
+            return "('NoneType', None)"
+
+
+_NAMES = {"i": "int", "f": "float", "o": "bool", "z": "complex"}
+
+
+def _closed(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a literal, readable where that is possible."""
+    plain = f"r'''{text}'''"
+    return plain if _evaluates_to(plain, text) else repr(text)
+
+
+def _evaluates_to(literal: str, text: str) -> bool:
+    try:
+        return bool(ast.literal_eval(literal) == text)
+    except (SyntaxError, ValueError):
+        return False
+
+
+def with_preamble(source: str, lines: Sequence[str]) -> str:
+    """Return a program with statements before its first one that may stand behind them.
+
+    A docstring and imports from `__future__` stay where they are.
+    """
+    if not lines:
+        return source
+    place = 0
+    try:
+        for statement in ast.parse(source).body:
+            if not _stays_first(statement):
+                break
+            place = statement.end_lineno or place
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source  # it shows just that
+    written = source.splitlines(keepends=True)
+    return "".join([*written[:place], *(f"{line}\n" for line in lines), "\n", *written[place:]])
+
+
+def _stays_first(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(ast.Constant(str())):
+            return True
+        case ast.ImportFrom(module="__future__"):
+            return True
+        case _:
+            return False

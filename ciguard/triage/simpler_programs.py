@@ -1,0 +1,50 @@
+"""Simpler variants of a program's run: the block alone, the program alone, less training."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain import ProgramCase
+
+_AMOUNT = re.compile(r"(?:\w+_)?(?:EPOCHS?|STEPS?|BATCHES|ITERATIONS?|SAMPLES)", re.IGNORECASE)
+"""Names of constants that say how much is trained, or on how much."""
+
+
+def simpler_programs(case: ProgramCase) -> Iterator[ProgramCase]:
+    """Yield variants of a case: what the block shows alone needs no program around it."""
+    if case.block:
+        yield replace(case, source=case.block, block="")
+        yield replace(case, block="")
+    if case.cycles == 1:  # what grows by each cycle shows over many alone
+        for source in _less_trained(case.source):
+            yield replace(case, source=source)
+
+
+def _less_trained(source: str) -> Iterator[str]:
+    """Yield the program with one of its amounts made 1, or half of what it was."""
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # a program of somebody else's baseline
+    for statement in statements:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(name)], value=ast.Constant(int() as number) as value
+            ) if _AMOUNT.fullmatch(name) and number > 1:
+                for smaller in {1, number // 2}:
+                    yield _with(source, value, str(smaller))
+
+
+def _with(source: str, node: ast.Constant, text: str) -> str:
+    """Return the source with another text in the place of a number on one line."""
+    lines = source.splitlines(keepends=True)
+    line = lines[node.lineno - 1].encode()
+    end = node.end_col_offset or node.col_offset
+    lines[node.lineno - 1] = (line[: node.col_offset] + text.encode() + line[end:]).decode()
+    return "".join(lines)

@@ -1,0 +1,150 @@
+"""Programs as cases: their JSON form, and the places that their messages begin with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    Ancestry,
+    Derivation,
+    Intent,
+    Operator,
+    ProgramCase,
+    case_from_json,
+    case_id,
+    case_to_json,
+    located,
+    program_case_from_json,
+    program_case_to_json,
+)
+
+STEP = Derivation(
+    block="conv2",
+    line=23,
+    api="torch.nn.Conv2d",
+    operator=Operator.GENERATION,
+    parameter="stride",
+    before="1",
+    after="3",
+    sentence="stride controls the stride for the cross-correlation.",
+    adapter="x = x.flatten(1)",
+)
+CASE = ProgramCase(
+    api="torch.nn.Conv2d",
+    source="import torch\n",
+    block="import torch\nprint(1)\n",
+    seed=7,
+    intent=Intent.VIOLATING,
+    cycles=4,
+    ancestry=Ancestry(seed="lenet", path=(STEP,)),
+)
+steps = st.builds(
+    Derivation,
+    block=st.text(),
+    line=st.integers(),
+    api=st.text(),
+    operator=st.sampled_from(Operator),
+    parameter=st.text(),
+    before=st.text(),
+    after=st.text(),
+    sentence=st.text(),
+    adapter=st.text(),
+)
+cases = st.builds(
+    ProgramCase,
+    api=st.text(),
+    source=st.text(),
+    block=st.text(),
+    seed=st.integers(),
+    intent=st.sampled_from(Intent),
+    cycles=st.integers(min_value=1),
+    ancestry=st.builds(Ancestry, seed=st.text(), path=st.lists(steps, max_size=3).map(tuple)),
+)
+
+
+@given(cases)
+def test_cases_come_back_as_they_were(case: ProgramCase) -> None:
+    text = json.dumps(case_to_json(case), allow_nan=False)
+
+    assert case_from_json(json.loads(text)) == case
+
+
+@given(cases, cases)
+def test_different_cases_have_different_names(one: ProgramCase, other: ProgramCase) -> None:
+    assert (case_id(one) == case_id(other)) == (one == other)
+
+
+def test_no_field_is_forgotten() -> None:
+    _, _, rest = program_case_to_json(CASE)
+
+    assert {"api", *rest} == {item.name for item in fields(ProgramCase)}
+    assert set(rest["ancestry"][1][0]) == {item.name for item in fields(Derivation)}
+
+
+def test_what_is_empty_is_left_out() -> None:
+    assert program_case_to_json(ProgramCase(api="torch", source="")) == [
+        "torch",
+        "program",
+        {"source": "", "ancestry": ["", []]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("ancestry", None),
+        ("ancestry", ["lenet"]),
+        ("ancestry", ["lenet", [3]]),
+        ("ancestry", ["lenet", [{"block": "x"}]]),
+        ("ancestry", ["lenet", [{"line": 1e400}]]),
+        ("ancestry", ["lenet", [{"line": 1, "operator": []}]]),
+        ("ancestry", ["lenet", [{"line": 1, "operator": "XX"}]]),
+        ("seed", "x"),
+        ("seed", []),
+        ("cycles", 0),
+        ("cycles", -1),
+        ("cycles", 1e400),
+        ("intent", "evil"),
+        ("intent", {}),
+    ],
+)
+def test_a_hostile_member_is_refused(key: str, value: object) -> None:
+    api, kind, rest = program_case_to_json(CASE)
+
+    with pytest.raises(ValueError, match="not an encoded program case"):
+        program_case_from_json([api, kind, {**rest, key: value}])
+
+
+@pytest.mark.parametrize(
+    "encoded", [None, [], {}, ["a", "program"], ["a", "program", {}], ["a", "program", []], "txt"]
+)
+def test_what_is_no_case_is_refused(encoded: object) -> None:
+    with pytest.raises(ValueError, match="not an encoded"):
+        program_case_from_json(encoded)
+
+
+def test_the_focus_is_the_parameter_of_the_last_step() -> None:
+    assert CASE.focus == "stride"
+    assert ProgramCase(api="torch", source="").focus == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "in_block", "rest"),
+    [
+        ("line 23: no such thing", 23, False, "no such thing"),
+        ("block alone, line 7: line 3: odd", 7, True, "line 3: odd"),
+        ("block alone, no line: odd", 0, False, "block alone, no line: odd"),
+        ("a plain message on line 4: no", 0, False, "a plain message on line 4: no"),
+    ],
+)
+def test_a_message_is_parted_from_its_place(
+    message: str, line: int, rest: str, *, in_block: bool
+) -> None:
+    found = located(message)
+
+    assert (found.line, found.in_block, found.message) == (line, in_block, rest)
