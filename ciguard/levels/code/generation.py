@@ -72,7 +72,9 @@ class Generation:
             parameter
             for parameter in api.parameters
             # An expression that is no literal ties the parameter to something else.
-            if is_varied(parameter) and value_of(bound.named.get(parameter.name, "None"))
+            if is_varied(parameter)
+            and not _divides_the_unknown(parameter.name, api)
+            and value_of(bound.named.get(parameter.name, "None"))
         ]
         rng.shuffle(variable)
         for parameter in variable:
@@ -101,6 +103,12 @@ def is_varied(parameter: Parameter) -> bool:
     return parameter.is_generated and is_said(parameter)
 
 
+def _divides_the_unknown(name: str, api: Api) -> bool:
+    """Tell whether a parameter must divide channels that no parameter says: those that come in."""
+    sizes = {"in_channels", "num_channels"}
+    return name == "groups" and sizes.isdisjoint(one.name for one in api.parameters)
+
+
 def drawable(
     parameter: Parameter, record: ApiRecord, *, is_needed: bool = False
 ) -> Constraint | None:
@@ -118,10 +126,23 @@ def drawable(
     # What is required is hardly ever None, even where a hint has room for it.
     whole = parameter.constraint
     constraint = whole.inner if parameter.required and isinstance(whole, Optional) else whole
+    constraint = _of_default(constraint, parameter.name, record)
     part = literal_part(constraint, spaces(record), is_ranged=is_ranged or is_needed)
     if part is None:
         return None
     return _of_size(parameter.name, part if is_ranged else _positive(part))
+
+
+def _of_default(constraint: Constraint, name: str, record: ApiRecord) -> Constraint:
+    """Let a number, of which nobody says whether it is whole, be as its default is."""
+    if not isinstance(constraint, AnyOf):
+        return constraint
+    default = value_of(default_of({p.name: p for p in record.parameters}[name]) or "")
+    other = {int: Float, float: Int}.get(type(getattr(default, "value", None)))
+    kept = tuple(
+        (w, one) for w, one in constraint.options if other is None or type(one) is not other
+    )
+    return AnyOf(kept) if kept else constraint
 
 
 def _positive(part: Constraint) -> Constraint:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from code_records import CALLS, MAX_POOL, apis, block_of, chance, made
+from code_records import CALLS, MAX_POOL, apis, block_of, chance, layer, made, optional
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +14,7 @@ from ciguard.domain import LiteralValue, Operator, TupleValue
 from ciguard.levels.code.binding import bind
 from ciguard.levels.code.coherence import is_coherent
 from ciguard.levels.code.generation import Generation, drawable
-from ciguard.levels.code.knowledge import INPUT_SIZES
+from ciguard.levels.code.knowledge import INPUT_SIZES, Apis
 from ciguard.levels.code.legal import LARGEST, admits, draw, literal_part
 from ciguard.levels.code.literals import is_same, text_of, value_of
 from ciguard.values import (
@@ -177,6 +177,23 @@ def test_channels_stay_divisible_by_groups() -> None:
     assert all(number % 2 == 0 for number in channels)
 
 
+def test_groups_of_unknown_channels_and_wholes_as_reals_are_never_drawn() -> None:
+    record = layer(
+        "lib.Conv",
+        "",
+        optional("groups", "int", "1", "Positive int."),
+        optional("multiplier", "Union[int, float]", "1"),
+        optional("flag", "bool", "True"),
+    )
+    generate, rng = Generation(Apis([record])), chance(0)
+
+    mutants = [generate(block_of(made("lib.Conv")), 0, rng) for _ in range(60)]
+
+    steps = [m.step for m in mutants if m]
+    assert {step.parameter for step in steps} == {"multiplier", "flag"}
+    assert not [step.after for step in steps if "." in step.after]
+
+
 def test_padding_stays_within_half_of_the_kernel() -> None:
     steps = _steps(made("torch.nn.MaxPool2d", "3", padding="1"))
 
@@ -252,8 +269,6 @@ def test_arguments_agree_with_each_other(
 
 
 def test_one_of_size_and_factor_has_to_be_given() -> None:
-    from code_records import layer, optional  # noqa: PLC0415 - this one record is used here only
-
     record = layer(
         "torch.nn.Upsample",
         "",
