@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from model_programs import PROGRAMS, program
 
 from ciguard.errors import DisassemblyError
-from ciguard.levels.code.blocks import Block
 from ciguard.levels.code.disassembly import disassemble
+
+if TYPE_CHECKING:
+    from ciguard.levels.code.blocks import Block
 
 BLOCKS = {
     ("torch", "sequence"): ["block1", "block2", "block3", "block4", "block5"],
@@ -104,13 +108,15 @@ def test_the_output_layer_stays_in_the_template() -> None:
         ),
         (
             "torch",
-            "class Net(nn.Module):\n"
-            "    def __init__(self):\n"
-            "        super().__init__()\n"
-            "        self.fc = nn.Linear(3, 4)\n"
-            "    def forward(self, x):\n"
-            "        return self.fc(x)\n"
-            "model = Net()",
+            (
+                "class Net(nn.Module):\n"
+                "    def __init__(self):\n"
+                "        super().__init__()\n"
+                "        self.fc = nn.Linear(3, 4)\n"
+                "    def forward(self, x):\n"
+                "        return self.fc(x)\n"
+                "model = Net()"
+            ),
             "no hidden layer can be told from the output layer",
         ),
         (
@@ -120,9 +126,11 @@ def test_the_output_layer_stays_in_the_template() -> None:
         ),
         (
             "torch",
-            "def train(model):\n"
-            "    return model\n"
-            "train(nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Linear(9, 4)))",
+            (
+                "def train(model):\n"
+                "    return model\n"
+                "train(nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Linear(9, 4)))"
+            ),
             "the model is given to no variable",
         ),
         ("torch", "model = = 1", "line 9: invalid syntax"),
