@@ -113,6 +113,8 @@ class Flow:
         if isinstance(layer, ast.Call):
             source = self._value(node.args[0]) if node.args else None
             return self._layer(layer, source)
+        if isinstance(node.func, ast.Attribute) and not dotted(node.func):
+            self._value(node.func.value)
         sources = [self._value(argument) for argument in node.args]
         source = sources[0] if sources else None
         if isinstance(node.func, ast.Name) and node.func.id in self.program.functions:

@@ -106,7 +106,12 @@ def _needed(program: Program, statements: list[ast.stmt], names: set[str]) -> li
 def _is_kept(program: Program, statement: ast.stmt, wanted: set[str]) -> bool:
     if isinstance(statement, (ast.Import, ast.ImportFrom)) or wanted & stores(statement):
         return True
-    match statement:
+    return any(_has_effect(program, node, wanted) for node in ast.walk(statement))
+
+
+def _has_effect(program: Program, node: ast.AST, wanted: set[str]) -> bool:
+    """Tell whether something that is wanted is changed, or a setting of the library."""
+    match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)):
             name = program.imports.qualified(called)
             if name:
