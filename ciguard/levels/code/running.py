@@ -76,7 +76,6 @@ _RUNS = {
     "torch": """
 x = {input}
 y = {model}(x)
-y = y[0] if isinstance(y, tuple) else y
 if y.requires_grad:
     y.sum().backward()
 """,
@@ -93,7 +92,6 @@ if y.dtype.is_floating:
     "jittor": """
 x = {input}
 y = {model}(x)
-y = y[0] if isinstance(y, tuple) else y
 y.sync()
 if str(y.dtype).startswith('float'):
     _weights = list({model}.parameters()) if hasattr({model}, 'parameters') else []
