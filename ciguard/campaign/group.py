@@ -16,7 +16,7 @@ from ciguard.oracles import Identity, Law, Subject, laws_of
 from ciguard.targets import EAGER, ForkPolicy, readable_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ciguard.config import Config
     from ciguard.domain import Case, Finding
@@ -42,11 +42,11 @@ class Member:
     """Those of them that the journal does not hold yet."""
     not_run: str = ""
 
-    def count(self, api: str, counts: Mapping[str, int]) -> None:
-        """Note that cases of an API were executed, by status."""
-        if api not in self.exercised:
-            self.exercised.add(api)
-            self.unnoted.add(api)
+    def count(self, apis: Collection[str], counts: Mapping[str, int]) -> None:
+        """Note that cases of these APIs were executed, by status."""
+        new = set(apis) - self.exercised
+        self.exercised |= new
+        self.unnoted |= new
         for status, count in counts.items():
             setattr(self.tally, status, getattr(self.tally, status) + count)
 

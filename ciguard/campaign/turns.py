@@ -170,10 +170,11 @@ class Turns:
         yield from (*counted, *judged)
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
+        tested = {executed.api, *(case.api for case in executed.cases)}
         for name, outcomes in executed.outcomes.items():
             kinds = Counter(map(type, outcomes))
             counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
-            group.members[name].count(executed.api, counts)
+            group.members[name].count(tested, counts)
             yield BatchFinished(
                 target=name,
                 api=executed.api,
