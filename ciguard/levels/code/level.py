@@ -353,12 +353,19 @@ class CodeLevel:
         rng: random.Random,
     ) -> ProgramCase:
         path = (*spot.node.path, *candidate.steps[:-1], step)
+        replica = spot.tree // len(self._programs)
+        replicas = len(self._trees) // len(self._programs)
+        ancestry = Ancestry(
+            seed=self._of(spot.tree).name,
+            path=path,
+            tree=self._trees[spot.tree].round * replicas + replica,
+        )
         return ProgramCase(
             api=step.api or self._library,
             source=source,
             seed=rng.getrandbits(_SEED_BITS),
             intent=Intent.VIOLATING if candidate.is_negative else Intent.CONFORMING,
-            ancestry=Ancestry(seed=self._of(spot.tree).name, path=path),
+            ancestry=ancestry,
         )
 
 
