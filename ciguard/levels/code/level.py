@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _LEAST_TREES = 8
 """Trees grown side by side: what a batch teaches is put to use some batches later, and the next
 batch of the same tree needs it."""
-_CYCLES = 40
+_CYCLES = 15
 """Times that the block of an API that is new to the campaign is built and trained in one process:
 what it leaves behind adds up."""
 _SEED_BITS = 31
