@@ -52,7 +52,8 @@ def test_a_forbidden_argument_is_accepted_or_not() -> None:
 def test_the_promise_of_a_derived_program_is_judged_by_what_happened_this_time() -> None:
     fails = Rejected("RuntimeError", "line 8: could not create a primitive")
     found = replace(
-        finding(fails, case=positive()),
+        finding(fails),
+        case=positive(),
         oracle="derivation",
         kind="positive-failed",
         detail="stride",
