@@ -126,7 +126,7 @@ class Rig:
     def run(self, level: ModelLevel, *, batches: int) -> Iterator[Ran]:
         """Generate, run and judge batches on all targets, as a campaign with one job does."""
         stream = Stream("benchmark", level, self.group, lanes=1)
-        stream.is_whole = True
+        stream.is_whole, stream.limit_s = True, 60.0
         stream.last = batches
         while not stream.is_exhausted:
             with self._spending("generating and encoding"):

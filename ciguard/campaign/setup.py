@@ -55,6 +55,10 @@ Choose: TypeAlias = Callable[["Group", Callable[[str], str]], Snapshot]
 
 _FEW = 3
 """Names of what was left out that one warning holds; `ciguard extract` lists them all."""
+_LIMIT_OF_MODEL_S = 60.0
+"""Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
+_LIMIT_OF_PROGRAM_S = 30.0
+"""Time of one program, which takes well under a second where nothing has to be compiled."""
 _EXPECTED_CONFINEMENT = {"landlock", "seccomp"}
 
 
@@ -208,7 +212,7 @@ def model_streams(
     stream = Stream(
         _stream_name(kind, config, group, _digest(chosen), ""), level, group, lanes=lanes
     )
-    stream.is_whole = True
+    stream.is_whole, stream.limit_s = True, _LIMIT_OF_MODEL_S
     return [stream]
 
 
@@ -241,7 +245,7 @@ def code_streams(
         chosen = _digest(select_layers(group.records(), config.api, config.exclude))
         name = _stream_name(f"{kind}: {digest}", config, group, chosen, "")
         stream = Stream(name, code_level(group, config, own), group, lanes=lanes)
-        stream.is_whole = True
+        stream.is_whole, stream.limit_s = True, _LIMIT_OF_PROGRAM_S
         streams.append(stream)
     if not streams and any(group.running_eagerly for group in groups.values()):
         msg = "programs: none of the seed programs can be taken apart; see the warnings above."

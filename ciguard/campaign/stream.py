@@ -39,9 +39,6 @@ _PATIENCE = 24
 _ROUNDS_PER_DEATH = 8
 """One more is forgiven every so many rounds: there may be more to find than what kills."""
 _COST_OF_HANG = 8
-_LIMIT_OF_WHOLE_S = 60.0
-"""Time of one run of a whole model or program: hundreds of layers, each of which may have to be
-compiled."""
 _CASES_IN_A_MODE = 4
 """Cases of a batch that are run in a mode: each is compiled, and many APIs say more than many calls
 of one."""
@@ -88,7 +85,9 @@ class Stream:
         """Mode of the targets that run the cases, beside the eager ones."""
         self.is_whole = False
         """Whether its cases are whole models or programs: every target runs them, whatever APIs it
-        has, and they may take long."""
+        has, and the level itself leaves out what is deadly."""
+        self.limit_s = 0.0
+        """Time of one case; 0 for that of calls."""
         self.own: Collection[str] | None = None
         """APIs whose batches are proposed; None for all."""
         self._window = _WINDOW_PER_LANE * lanes
@@ -198,7 +197,7 @@ class Stream:
                 (self.KEY, self.name, index),
                 encoded,
                 most_hangs=1,
-                limit_s=_LIMIT_OF_WHOLE_S if self.is_whole else 0.0,
+                limit_s=self.limit_s,
             )
             dispatcher.add(job)
 
@@ -211,7 +210,7 @@ class Stream:
     def _is_retired(self, api: str, index: int) -> bool:
         """Tell whether an API died too often, as known a window before this index."""
         if self.is_whole:
-            return False  # all are of one API; the level itself leaves out what is deadly
+            return False  # all are of one API
         seen = self._deaths.get(api, ())
         forgiven = index // self._apis // _ROUNDS_PER_DEATH if self._apis else 0
         cost = sum(cost for at, cost in seen if at <= index - self._window)

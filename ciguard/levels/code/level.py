@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +22,7 @@ from ciguard.levels.code.lessons import (
 from ciguard.levels.code.mutation import Slot, candidates
 from ciguard.levels.code.observation import fed_in, result_of
 from ciguard.levels.code.tree import Tree
-from ciguard.levels.contract import Batch
+from ciguard.levels.contract import Batch, cost_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
 _LEAST_TREES = 8
 """Trees grown side by side: what a batch teaches is put to use some batches later, and the next
 batch of the same tree needs it."""
-_CYCLES = 40
+_CYCLES = 15
 """Times that the block of an API that is new to the campaign is built and trained in one process:
 what it leaves behind adds up."""
+_PATIENCE = 16
+"""Blocks of an API are tried no more when the deaths of their programs have cost so much."""
 _SEED_BITS = 31
 _INDEX_BITS = 40
 
@@ -177,6 +180,8 @@ class CodeLevel:
         """By place of the seed."""
         self._repeated: set[str] = set()
         """APIs whose blocks were run many times in one process."""
+        self._costs: Counter[str] = Counter()
+        """API → what deaths of programs whose last block calls it have cost."""
         self._made: dict[int, _Growth] = {}
         """Batches that no lesson was drawn from yet."""
 
@@ -212,18 +217,19 @@ class CodeLevel:
             batch: as it was run.
             outcomes: of its cases, by target.
         """
-        del batch
         rows = list(zip(*outcomes.values(), strict=True))
         growth = self._made.pop(index, None)
         lesson: Lesson | None
         if growth is None:
             lesson = self._observed(index % len(self._programs), rows)
         elif growth.tried is not None:
-            lesson = RanAlone(growth.tree, growth.serial, tuple(_that_ran(growth.tried, rows)))
+            ran = tuple(_that_ran(growth.tried, rows))
+            lesson = RanAlone(growth.tree, growth.serial, ran, _costs(batch, rows))
         else:
-            ran = zip(growth.assembled, rows, strict=False)
-            places = tuple(place for place, row in ran if _all_passed(row))
-            lesson = Ran(growth.tree, growth.serial, places, growth.repeated)
+            whole = zip(growth.assembled, rows, strict=False)
+            places = tuple(place for place, row in whole if _all_passed(row))
+            costs = _costs(batch, rows)
+            lesson = Ran(growth.tree, growth.serial, places, growth.repeated, costs)
         return lesson_to_json(lesson) if lesson else None
 
     def guide(self, lesson: Json) -> None:
@@ -235,11 +241,13 @@ class CodeLevel:
         match lesson_from_json(lesson):
             case Observed(seed, fed):
                 self._plant(seed, fed)
-            case RanAlone(tree, serial, found):
+            case RanAlone(tree, serial, found, costs):
                 self._trees[tree].ran_alone(serial, found)
-            case Ran(tree, serial, places, repeated):
+                self._costs.update(dict(costs))
+            case Ran(tree, serial, places, repeated, costs):
                 self._trees[tree].ran(serial, places)
                 self._repeated.update(repeated)
+                self._costs.update(dict(costs))
 
     # --- seeds ----------------------------------------------------------------------------------
 
@@ -292,6 +300,8 @@ class CodeLevel:
             slot = Slot(takes=takes, fit=partial(self._fitted, number, tree.depth, takes))
             times = self._effort.times
             for candidate in candidates(block, slot, self._operators, rng, times=times):
+                if self._costs[candidate.step.api] >= _PATIENCE:
+                    continue
                 with suppress(DisassemblyError):  # what cannot stand there is no candidate
                     cases.append(self._alone(spot, candidate, rng))
                     found.append(candidate)
@@ -367,6 +377,13 @@ class CodeLevel:
             intent=Intent.VIOLATING if candidate.is_negative else Intent.CONFORMING,
             ancestry=ancestry,
         )
+
+
+def _costs(batch: Batch, rows: Sequence[Sequence[Outcome]]) -> tuple[tuple[str, int], ...]:
+    costs: Counter[str] = Counter()
+    for case, row in zip(batch.cases, rows, strict=False):
+        costs[case.api] += max(map(cost_of, row))
+    return tuple((api, cost) for api, cost in costs.items() if cost)
 
 
 def _all_passed(row: Sequence[Outcome]) -> bool:

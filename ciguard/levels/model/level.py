@@ -11,16 +11,13 @@ from ciguard.domain import (
     ArrayValue,
     CallKind,
     Check,
-    Crashed,
-    Exhausted,
     Explicit,
-    Hung,
     ModelCase,
     Origin,
     Sample,
     Uniform,
 )
-from ciguard.levels.contract import Batch
+from ciguard.levels.contract import Batch, cost_of
 from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.lessons import ModelLesson, MutantLesson
@@ -44,8 +41,7 @@ seed, so that their ACC can be compared."""
 _TRAINED, _SAVED = 4, 16
 """One case in so many is trained, or saved and loaded."""
 _PATIENCE = 16
-"""A layer is left out when mutants that brought it in have cost so much, see `_cost_of`."""
-_COST_OF_HANG = 8
+"""A layer is left out when mutants that brought it in have cost so much, see `cost_of`."""
 _INDEX_BITS = 40
 _SEED_BITS = 31
 
@@ -185,7 +181,7 @@ class ModelLevel:
         self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
     ) -> ModelLesson | None:
         rows = list(zip(*outcomes.values(), strict=True))
-        costs = [max(map(_cost_of, row)) for row in rows]
+        costs = [max(map(cost_of, row)) for row in rows]
         accs = [
             self._amplification(case, dict(zip(outcomes, row, strict=True)))
             for case, row in zip(batch.cases, rows, strict=False)
@@ -301,13 +297,6 @@ class ModelLevel:
             truth=_truth(model, rng),
             universe=universe.within(bound(universe.size(model.graph))),
         )
-
-
-def _cost_of(outcome: Outcome) -> int:
-    """Return how much patience an outcome takes: a hang its whole limit, a death a new worker."""
-    if isinstance(outcome, Hung):
-        return _COST_OF_HANG
-    return int(isinstance(outcome, Crashed) or (isinstance(outcome, Exhausted) and outcome.died))
 
 
 def _lesson(name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLesson:

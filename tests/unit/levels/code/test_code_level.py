@@ -11,7 +11,7 @@ from code_examples import Changing, Forbidding, Program, ran
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import Intent, Operator, Passed, ProgramCase, Rejected
+from ciguard.domain import Hung, Intent, Operator, Passed, ProgramCase, Rejected
 from ciguard.levels import GuidedLevel, IndexedLevel
 from ciguard.levels.code.lessons import lesson_from_json
 from ciguard.levels.code.level import CodeLevel, Effort
@@ -201,8 +201,23 @@ def test_what_one_target_refuses_has_no_children() -> None:
     assert len(known[3]) == sum(isinstance(out, Passed) for out in good)
 
 
+def test_apis_whose_programs_die_are_left_out() -> None:
+    def dies(case: ProgramCase) -> Outcome:
+        return Hung(20.0) if case.api == "lib.Other1" else ran(case)
+
+    batches = run(level(), 400, ends=dies)
+    met = [
+        index
+        for index, batch in enumerate(batches)
+        if any(case.api == "lib.Other1" for case in programs_in(batch))
+    ]
+
+    assert 2 <= len(met) <= 2 + LAG
+
+
 @pytest.mark.parametrize(
-    "text", [None, [], ["observed"], ["alone", 0, "x", []], ["ran", 0, 0, ["x"], []], {"a": 1}]
+    "text",
+    [None, [], ["observed"], ["alone", 0, "x", [], []], ["ran", 0, 0, ["x"], [], []], {"a": 1}],
 )
 def test_what_is_no_lesson_is_refused(text: object) -> None:
     with pytest.raises(ValueError, match="not an encoded lesson"):
