@@ -441,6 +441,18 @@
   byId("reset").addEventListener("click", reset);
   byId("more").addEventListener("click", more);
   document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+  /** Show the middle of a tree that is wider than its place, or what is marked in it. */
+  function centre(tree) {
+    const place = tree.querySelector(".tree-scroll");
+    const mark = place.querySelector("a.sign .hit");
+    const middle = mark ? mark.cx.baseVal.value : place.scrollWidth / 2;
+    place.scrollLeft = middle - place.clientWidth / 2;
+  }
+
+  for (const tree of document.querySelectorAll(".tree")) {
+    tree.addEventListener("toggle", () => tree.open && centre(tree), { once: true });
+    if (tree.open) centre(tree);
+  }
   for (const sign of document.querySelectorAll("a.sign")) sign.addEventListener("click", () => setTimeout(unfold));
   window.addEventListener("hashchange", follow);
   window.addEventListener("hashchange", unfold);

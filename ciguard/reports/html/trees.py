@@ -10,7 +10,7 @@ from urllib.parse import quote
 from ciguard.domain import Ended, visible
 from ciguard.reports.html.tree_drawing import WORDS, drawing, gutter, sample
 from ciguard.reports.html.tree_layout import layout
-from ciguard.reports.wording import claim, publishable, state
+from ciguard.reports.wording import publishable, state
 from ciguard.triage import program_diff, without_local_paths
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _finding(bucket: Bucket | None) -> ShownFinding | None:
         name=name,
         address=f"#{quote(name, safe='')}",
         state=state(bucket),
-        says=publishable(claim(bucket.finding), limit=240),
+        says=publishable(bucket.finding.message, limit=240),
     )
 
 
@@ -179,11 +179,11 @@ def _shown(tree: GrownTree, laid_out: Layout, derived: list[Derived]) -> ShownTr
     says = _counted(tree)
     notes = []
     if laid_out.is_folded:
-        notes.append("A sign with a number stands for several programs: nothing came of them.")
+        notes.append("A sign with a number stands for so many programs: nothing marked follows.")
     if laid_out.left_out:
-        notes.append(f"{laid_out.left_out:,} more that ended wrong are not drawn.")
+        notes.append(f"Not drawn by themselves: {laid_out.left_out:,} more that ended wrong.")
     if tree.dropped:
-        notes.append(f"{tree.dropped:,} more programs were not kept: none led to a finding then.")
+        notes.append(f"Not kept while the run went on: {_plural(tree.dropped, 'program')} more.")
     opens = {one.node for one in derived}
     return ShownTree(
         heading=heading,
@@ -203,30 +203,29 @@ def _counted(tree: GrownTree) -> str:
         *([_plural(tree.findings, "finding")] if tree.findings else []),
     ]
     others = tree.marked - tree.findings
-    return ", ".join(
-        [*parts, *([f"{others:,} ended wrong but no finding of their own"] if others else [])]
-    )
+    more = "more " if tree.findings else ""
+    return ", ".join([*parts, *([f"{others:,} {more}ended wrong"] if others else [])])
 
 
 def _notes(forest: Forest, rest: Sequence[GrownTree]) -> list[str]:
     notes = []
     if rest:
-        programs, marked = sum(len(t.nodes) for t in rest), sum(tree.marked for tree in rest)
+        programs = _plural(sum(len(tree.nodes) for tree in rest), "program")
+        marked = sum(tree.marked for tree in rest)
         notes.append(
-            f"{_plural(len(rest), 'further tree')} with {_plural(programs, 'program')} have no "
-            f"room here; {marked:,} of those ended wrong."
+            f"No room here for {_plural(len(rest), 'further tree')} with {programs}; "
+            f"{marked:,} of those ended wrong."
         )
     if forest.dropped_trees:
         notes.append(
-            f"{_plural(forest.dropped_trees, 'tree')} with {forest.dropped_nodes:,} programs were "
-            "not kept while the run went on: nothing went wrong in them."
+            f"Not kept while the run went on: {_plural(forest.dropped_trees, 'tree')} with "
+            f"{_plural(forest.dropped_nodes, 'program')}. Nothing went wrong in them."
         )
     if forest.unmarked:
-        notes.append(f"{_plural(forest.unmarked, 'finding')} are in no tree here: too many.")
+        notes.append(f"No room in the trees for {_plural(forest.unmarked, 'finding')} more.")
     if forest.alone:
         notes.append(
-            f"{_plural(forest.alone, 'finding')} of blocks that were run alone: such a block "
-            "enters no tree."
+            f"In no tree: {_plural(forest.alone, 'finding')} about blocks that were run alone."
         )
     return notes
 
