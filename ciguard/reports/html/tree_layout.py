@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from math import ceil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def placed(root: Sign) -> int:
     least = min(left for left, _ in outline.values())
     for sign in root.every():
         sign.x -= least
-    return round(max(right for _, right in outline.values()) - least) + 1
+    return ceil(max(right for _, right in outline.values()) - least) + 1
 
 
 _Outline = dict[int, tuple[float, float]]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, group, member
+from tree_examples import program, step
 
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.journal import Journal, read_journal
@@ -312,3 +313,14 @@ def test_what_the_policy_switches_off_is_neither_confirmed_nor_kept(bench: Bench
 
     assert [finding.oracle for _, finding in bench.proposals.proposed] == ["differential"]
     assert (events, bench.intake.buckets()) == ([], [])
+
+
+def test_a_program_that_is_refused_in_an_orderly_way_is_judged_on_one_target(
+    bench: Bench,
+) -> None:
+    case = program(step("act1"))
+    said = Rejected("RuntimeError", "line 7: planted")
+
+    list(bench.intake.take(Executed("torch", (case,), {ONE: (said,)}), bench.group))
+
+    assert [finding.kind for _, finding in bench.proposals.proposed] == ["positive-failed"]

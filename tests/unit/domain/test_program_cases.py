@@ -41,7 +41,7 @@ CASE = ProgramCase(
     seed=7,
     intent=Intent.VIOLATING,
     cycles=4,
-    ancestry=Ancestry(seed="lenet", path=(STEP,)),
+    ancestry=Ancestry(seed="lenet", path=(STEP,), parent="import os\n", derived="x\n", tree=2),
 )
 steps = st.builds(
     Derivation,
@@ -63,7 +63,14 @@ cases = st.builds(
     seed=st.integers(),
     intent=st.sampled_from(Intent),
     cycles=st.integers(min_value=1),
-    ancestry=st.builds(Ancestry, seed=st.text(), path=st.lists(steps, max_size=3).map(tuple)),
+    ancestry=st.builds(
+        Ancestry,
+        seed=st.text(),
+        path=st.lists(steps, max_size=3).map(tuple),
+        parent=st.text(),
+        derived=st.text(),
+        tree=st.integers(min_value=0),
+    ),
 )
 
 
@@ -83,6 +90,8 @@ def test_no_field_is_forgotten() -> None:
     _, _, rest = program_case_to_json(CASE)
 
     assert {"api", *rest} == {item.name for item in fields(ProgramCase)}
+    kin = {"seed", "path", *rest["ancestry"][2]}
+    assert kin == {item.name for item in fields(Ancestry)}
     assert set(rest["ancestry"][1][0]) == {item.name for item in fields(Derivation)}
 
 
@@ -100,6 +109,9 @@ def test_what_is_empty_is_left_out() -> None:
         ("ancestry", None),
         ("ancestry", ["lenet"]),
         ("ancestry", ["lenet", [3]]),
+        ("ancestry", ["lenet", [], "parent"]),
+        ("ancestry", ["lenet", [], {"tree": "x"}]),
+        ("ancestry", ["lenet", [], {}, {}]),
         ("ancestry", ["lenet", [{"block": "x"}]]),
         ("ancestry", ["lenet", [{"line": 1e400}]]),
         ("ancestry", ["lenet", [{"line": 1, "operator": []}]]),
