@@ -199,6 +199,8 @@ class CodeLevel:
         planted = [number for number, tree in enumerate(self._trees) if tree.is_planted]
         if index < len(self._programs) or not planted:
             made = self._seed_cases(index % len(self._programs), rng)
+            if index == self._seed % len(self._programs):  # of each it would take most of the time
+                made.append(replace(made[-1], cycles=_CYCLES))
         else:
             number = planted[(index - len(self._programs)) % len(planted)]
             growth, made = self._grown(number, rng)

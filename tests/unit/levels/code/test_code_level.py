@@ -74,7 +74,8 @@ def test_it_is_a_guided_level() -> None:
 def test_the_first_batch_is_the_seed_and_what_its_blocks_are_called_with() -> None:
     batch = level().cases(0)
 
-    assert [case.source for case in programs_in(batch)] == ["observing", "seed"]
+    found = [(case.source, case.cycles) for case in programs_in(batch)]
+    assert found == [("observing", 1), ("seed", 1), ("seed", 15)]
 
 
 def test_a_batch_follows_from_what_was_learned_and_not_from_what_was_proposed() -> None:
