@@ -57,7 +57,7 @@ _FEW = 3
 """Names of what was left out that one warning holds; `ciguard extract` lists them all."""
 _LIMIT_OF_MODEL_S = 60.0
 """Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
-_LIMIT_OF_PROGRAM_S = 30.0
+_LIMIT_OF_PROGRAM_S = 60.0
 """Time of one program, which takes well under a second where nothing has to be compiled."""
 _EXPECTED_CONFINEMENT = {"landlock", "seccomp"}
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _LEAST_TREES = 8
 """Trees grown side by side: what a batch teaches is put to use some batches later, and the next
 batch of the same tree needs it."""
-_CYCLES = 15
+_CYCLES = 12
 """Times that the block of an API that is new to the campaign is built and trained in one process:
 what it leaves behind adds up."""
 _PATIENCE = 16
@@ -377,7 +377,8 @@ class CodeLevel:
 def _costs(batch: Batch, rows: Sequence[Sequence[Outcome]]) -> tuple[tuple[str, int], ...]:
     costs: Counter[str] = Counter()
     for case, row in zip(batch.cases, rows, strict=False):
-        costs[case.api] += max(map(cost_of, row))
+        if isinstance(case, ProgramCase) and case.cycles == 1:
+            costs[case.api] += max(map(cost_of, row))
     return tuple((api, cost) for api, cost in costs.items() if cost)
 
 

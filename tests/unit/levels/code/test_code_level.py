@@ -75,7 +75,7 @@ def test_the_first_batch_is_the_seed_and_what_its_blocks_are_called_with() -> No
     batch = level().cases(0)
 
     found = [(case.source, case.cycles) for case in programs_in(batch)]
-    assert found == [("observing", 1), ("seed", 1), ("seed", 15)]
+    assert found == [("observing", 1), ("seed", 1), ("seed", 12)]
 
 
 def test_a_batch_follows_from_what_was_learned_and_not_from_what_was_proposed() -> None:
