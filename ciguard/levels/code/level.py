@@ -391,5 +391,10 @@ def _that_ran(tried: Sequence[Candidate], rows: Sequence[Sequence[Outcome]]) -> 
     for candidate, row in zip(tried, rows, strict=False):
         passed = list(takewhile(lambda out: isinstance(out, Passed), row))
         gives = result_of(passed[0]) if len(passed) == len(row) and passed else None
-        if gives is not None:
+        if gives is not None and _is_handed_on(candidate.takes, gives):
             yield replace(candidate, gives=gives)
+
+
+def _is_handed_on(takes: Fed, gives: Fed) -> bool:
+    """Tell whether a program can go on with what a block gives: as many samples, of anything."""
+    return takes.shape[:1] == gives.shape[:1] and 0 not in gives.shape

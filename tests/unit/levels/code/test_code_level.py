@@ -6,8 +6,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
-from code_examples import Changing, Forbidding, Program, ran
+from code_examples import Changing, Forbidding, Program, passed, ran
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,6 +112,16 @@ def test_blocks_run_alone_before_they_stand_in_programs() -> None:
             elif kind == "alone":
                 alone.add(case.source)
     assert alone
+
+
+@pytest.mark.parametrize("shape", [(3, 6), (4, 0), ()])
+def test_blocks_that_lose_samples_are_not_put_into_programs(shape: tuple[int, ...]) -> None:
+    def loses(case: ProgramCase) -> Outcome:
+        return passed(y=np.zeros(shape, np.float32)) if "Other1" in case.source else ran(case)
+
+    for batch in run(level(), 120, ends=loses)[1:]:
+        for case in programs_in(batch):
+            assert not (case.source.startswith('["whole"') and "Other1" in case.source)
 
 
 def test_programs_grow_to_the_full_depth_and_begin_again() -> None:
