@@ -200,7 +200,7 @@ def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--part", nargs="+", choices=list(PARTS), default=list(PARTS))
-    parser.add_argument("--models", nargs="+", default=["lenet5-mnist", "lstm-sine", "alexnet-cifar10"])
+    parser.add_argument("--models", nargs="+", default=["lenet5-mnist", "lstm-sine", "lstm-price"])
     parser.add_argument("--width", type=int, default=100, help="per cent; see `ciguard run`")
     parser.add_argument("--mutants", type=int, default=160, help="whose speed is measured")
     # What a batch teaches is put to use six batches, about 24 mutants, later.
