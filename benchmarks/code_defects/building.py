@@ -55,7 +55,6 @@ def _known(name: str, *texts: str) -> Callable[[dict[str, Any]], None]:
     return replaced
 
 
-_INTERPOLATIONS = ("nearest", "linear", "bilinear", "bicubic", "trilinear", "nearest-exact", "area")
 _HALF = 0.5
 
 
@@ -97,7 +96,7 @@ PLACES = {
     "conv1d-mode": built(nn.Conv1d, _any_mode, _CONVOLUTION),
     "transpose1d": built(nn.ConvTranspose1d, _any_mode, _CONVOLUTION[:5]),
     "transpose2d": built(nn.ConvTranspose2d, _any_mode, _CONVOLUTION[:5]),
-    "gelu-text": built(nn.GELU, _known("approximate", "none", "tanh"), ("approximate",)),
+    "lazy-mode": built(nn.LazyConv2d, _any_mode, _CONVOLUTION[1:]),
     "pool-kernel": built(nn.MaxPool1d, _at_least("kernel_size", 1), _DILATED),
     "pool-stride": built(nn.MaxPool1d, _at_least("stride", 1), _DILATED),
     "pool-padding": built(nn.MaxPool1d, _at_least("padding", 0), _DILATED),
@@ -105,8 +104,10 @@ PLACES = {
     "cell-text": built(
         nn.RNNCell, _known("nonlinearity", "tanh", "relu"), ("input_size", "hidden_size", "bias")
     ),
-    "upsample-mode": built(
-        nn.Upsample, _known("mode", *_INTERPOLATIONS), ("size", "scale_factor", "mode")
+    "encoder": built(
+        nn.TransformerEncoderLayer,
+        _known("activation", "relu", "gelu"),
+        ("d_model", "nhead", "dim_feedforward", "dropout", "activation"),
     ),
     "average-ceil": built(nn.AvgPool2d, _refused("ceil_mode", bool, _CEIL), _AVERAGE),
     "conv1d-dilation": built(

@@ -45,38 +45,38 @@ class Group(NamedTuple):
     defects: tuple[Defect, ...]
 
 
-_IMAGES_AND_POINTS = ("lenet", "pointnet")
+_SEEDS = ("lenet", "pointnet", "alexnet")
 
 GROUPS = (
     Group(
         "checks",
         False,  # noqa: FBT003 - named in the class
-        _IMAGES_AND_POINTS,
+        _SEEDS,
         (
             Defect("conv2d-mode", Kind.CHECK, "Conv2d", "any text pads zeros", "padding_mode"),
             Defect("conv1d-mode", Kind.CHECK, "Conv1d", "any text pads zeros", "padding_mode"),
             Defect("transpose1d", Kind.CHECK, "ConvTranspose1d", "any text goes", "padding_mode"),
             Defect("transpose2d", Kind.CHECK, "ConvTranspose2d", "any text goes", "padding_mode"),
-            Defect("gelu-text", Kind.CHECK, "GELU", "any text is 'none'", "approximate"),
+            Defect("lazy-mode", Kind.CHECK, "LazyConv2d", "any text pads zeros", "padding_mode"),
             Defect("pool-kernel", Kind.CHECK, "MaxPool1d", "0 and less is 1", "kernel_size"),
             Defect("pool-stride", Kind.CHECK, "MaxPool1d", "0 and less is 1", "stride"),
             Defect("pool-padding", Kind.CHECK, "MaxPool1d", "less than 0 is 0", "padding"),
             Defect("pool-dilation", Kind.CHECK, "MaxPool1d", "0 and less is 1", "dilation"),
             Defect("cell-text", Kind.CHECK, "RNNCell", "any text is 'tanh'", "nonlinearity"),
-            Defect("upsample-mode", Kind.CHECK, "Upsample", "any text is 'nearest'", "mode"),
+            Defect("encoder", Kind.CHECK, "TransformerEncoderLayer", "any text goes", "activation"),
         ),
     ),
     Group(
         "programs",
         False,  # noqa: FBT003 - named in the class
-        _IMAGES_AND_POINTS,
+        _SEEDS,
         (
             Defect("elu-second-call", Kind.PROGRAM, "ELU", "is called once only"),
             Defect("norm-evaluation", Kind.PROGRAM, "InstanceNorm1d", "fails in evaluation"),
-            Defect("prelu-no-grad", Kind.PROGRAM, "PReLU", "fails without gradients"),
-            Defect("softplus-eval", Kind.PROGRAM, "Softplus", "cannot be put in evaluation"),
+            Defect("tanh-no-grad", Kind.PROGRAM, "Hardtanh", "fails without gradients"),
+            Defect("leaky-evaluation", Kind.PROGRAM, "LeakyReLU", "cannot be put in evaluation"),
             Defect("silu-third-pass", Kind.PROGRAM, "SiLU", "the third backward pass fails"),
-            Defect("tanhshrink-shape", Kind.PROGRAM, "Tanhshrink", "takes one shape, ever"),
+            Defect("threshold-shape", Kind.PROGRAM, "Threshold", "takes one shape, ever"),
             Defect("relu6-built", Kind.LEAK, "ReLU6", "each one built keeps memory"),
             Defect("hardswish-called", Kind.LEAK, "Hardswish", "each call keeps memory"),
             Defect("mish-trained", Kind.LEAK, "Mish", "each gradient keeps memory"),
@@ -86,7 +86,7 @@ GROUPS = (
     Group(
         "values",
         True,  # noqa: FBT003 - named in the class
-        _IMAGES_AND_POINTS,
+        _SEEDS,
         (
             Defect("average-ceil", Kind.LEGAL, "AvgPool2d", "refuses to round up", "ceil_mode"),
             Defect("conv1d-dilation", Kind.LEGAL, "Conv1d", "refuses dilation", "dilation"),
@@ -98,7 +98,7 @@ GROUPS = (
             Defect("average-padding", Kind.FORM, "AvgPool2d", "ignores it", "padding"),
             Defect("conv1d-stride", Kind.FORM, "Conv1d", "ignores it", "stride"),
             Defect("norm-pool-stride", Kind.FORM, "LPPool2d", "ignores it", "stride"),
-            Defect("softsign-type", Kind.FORM, "Softsign", "gives float64"),
+            Defect("sigmoid-type", Kind.FORM, "Hardsigmoid", "gives float64"),
             Defect("group-batch", Kind.PROGRAM, "GroupNorm", "takes one size of batch, ever"),
         ),
     ),
