@@ -47,7 +47,8 @@ class Ran:
     places: tuple[int, ...]
     """Of those that ran on every target, among the candidates that had run alone."""
     repeated: tuple[str, ...] = ()
-    """APIs whose blocks were run many times in one process."""
+    """What is not tried again: APIs whose blocks were run many times in one process, and classes
+    of steps behind which a layer was run on one sample."""
 
 
 Lesson: TypeAlias = Observed | RanAlone | Ran
