@@ -16,6 +16,7 @@ from ciguard.domain import (
     Frame,
     Passed,
     Policy,
+    ProgramCase,
     Rejected,
 )
 from ciguard.oracles import judge
@@ -80,7 +81,8 @@ class Intake:
         for case, row in zip(executed.cases, columns, strict=True):
             if case.api != subject.api:  # programs of a batch are each about an API of their own
                 subject = group.subject(case.api)
-            is_plain = not case.relation and case.focus not in subject.laws
+            is_program = isinstance(case, ProgramCase)  # breaks its promises on one target too
+            is_plain = not (is_program or case.relation or case.focus in subject.laws)
             if is_plain and len(row) == 1 and isinstance(row[0], (Passed, Rejected)):
                 continue
             for finding in judge(case, dict(zip(names, row, strict=True)), subject):
