@@ -6,7 +6,6 @@ import random
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain import Ancestry, CallKind, Intent, Operator, Passed, ProgramCase
@@ -392,9 +391,12 @@ def _all_passed(row: Sequence[Outcome]) -> bool:
 
 
 def _that_ran(tried: Sequence[Candidate], rows: Sequence[Sequence[Outcome]]) -> Iterator[Candidate]:
-    """Yield the candidates that ran on every target, with what they gave on the first."""
+    """Yield the candidates that ran on every target, with what they gave, alike, on each.
+
+    Behind one that gives another shape or type somewhere, no block would fit on all of them.
+    """
     for candidate, row in zip(tried, rows, strict=False):
-        passed = list(takewhile(lambda out: isinstance(out, Passed), row))
-        gives = result_of(passed[0]) if len(passed) == len(row) and passed else None
-        if gives is not None:
-            yield replace(candidate, gives=gives)
+        given = [result_of(outcome) if isinstance(outcome, Passed) else None for outcome in row]
+        forms = {(fed.shape, fed.dtype) if fed else None for fed in given}
+        if len(forms) == 1 and given[0] is not None:
+            yield replace(candidate, gives=given[0])
