@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.equivalents import Equivalents
 from ciguard.campaign.group import members_of, subject_of
+from ciguard.campaign.growing import programs_of
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.isolating import Isolator
 from ciguard.campaign.measuring import Measurer
@@ -167,7 +168,7 @@ class Turns:
         self.suspects.note(executed, stream.group)
         self.equivalents.note(executed)
         stream.mark_judged()
-        yield from (*counted, *judged)
+        yield from (*counted, *programs_of(executed), *judged)
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
         tested = {executed.api, *(case.api for case in executed.cases)}

@@ -27,6 +27,7 @@ from ciguard.domain.events import (
     BucketOpened,
     DocumentationChecked,
     Event,
+    ProgramRan,
     Provisioning,
     RunFinished,
     RunStarted,
@@ -56,6 +57,7 @@ from ciguard.domain.findings import (
     target_to_json,
 )
 from ciguard.domain.intent import Intent
+from ciguard.domain.lineage import Ended, Member, lineage, root_of
 from ciguard.domain.models import (
     INPUT,
     MODEL,
@@ -223,6 +225,7 @@ __all__ = [
     "DocumentationChecked",
     "DocumentationFinding",
     "DtypeValue",
+    "Ended",
     "Errored",
     "Event",
     "Evidence",
@@ -241,6 +244,7 @@ __all__ = [
     "LayerNode",
     "ListValue",
     "LiteralValue",
+    "Member",
     "MemberValue",
     "ModelCase",
     "Operator",
@@ -259,6 +263,7 @@ __all__ = [
     "PlannedJob",
     "Policy",
     "ProgramCase",
+    "ProgramRan",
     "Provisioning",
     "Rejected",
     "Remark",
@@ -318,6 +323,7 @@ __all__ = [
     "html_code",
     "is_memory_fault",
     "line_from_json",
+    "lineage",
     "located",
     "markdown_block",
     "markdown_code",
@@ -337,6 +343,7 @@ __all__ = [
     "program_case_to_json",
     "record_from_json",
     "record_to_json",
+    "root_of",
     "shortened",
     "stack_from_json",
     "stack_to_json",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import ProgramCase
+    from ciguard.domain import Ancestry, ProgramCase
 
 _AMOUNT = re.compile(r"(?:\w+_)?(?:EPOCHS?|STEPS?|BATCHES|ITERATIONS?|SAMPLES)", re.IGNORECASE)
 """Names of constants that say how much is trained, or on how much."""
@@ -18,12 +18,21 @@ _AMOUNT = re.compile(r"(?:\w+_)?(?:EPOCHS?|STEPS?|BATCHES|ITERATIONS?|SAMPLES)",
 
 def simpler_programs(case: ProgramCase) -> Iterator[ProgramCase]:
     """Yield variants of a case: what the block shows alone needs no program around it."""
+    kept = _kept(case)
     if case.block:
-        yield replace(case, source=case.block, block="")
+        yield replace(case, source=case.block, block="", ancestry=kept)
         yield replace(case, block="")
     if case.cycles == 1:  # what grows by each cycle shows over many alone
         for source in _less_trained(case.source):
-            yield replace(case, source=source)
+            yield replace(case, source=source, ancestry=kept)
+
+
+def _kept(case: ProgramCase) -> Ancestry:
+    """Return the ancestry with the program as it was derived, if it is to be told from a parent."""
+    ancestry = case.ancestry
+    if ancestry.derived or not ancestry.parent:
+        return ancestry
+    return replace(ancestry, derived=case.source)
 
 
 def _less_trained(source: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, group, member
+from program_examples import positive
 
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.journal import Journal, read_journal
@@ -265,6 +266,17 @@ def test_a_batch_is_judged_case_by_case_over_all_targets(bench: Bench) -> None:
     assert met["crash", "signal"].case == cases[1]
     assert met["crash", "signal"].targets == (ONE, TWO)
     assert met["differential", "refused"].case == cases[2]
+
+
+def test_a_program_that_fails_on_the_only_target_is_judged(bench: Bench) -> None:
+    case = positive()
+    refused = Rejected("RuntimeError", "line 8: the workspace was freed already")
+    executed = Executed(case.api, (case,), {ONE: (refused,)})
+
+    list(bench.intake.take(executed, group(member(ONE))))
+
+    proposed = [finding for _, finding in bench.proposals.proposed]
+    assert [(f.oracle, f.kind) for f in proposed] == [("derivation", "positive-failed")]
 
 
 def test_counts_of_an_earlier_part_follow_the_bucket_that_was_confirmed(bench: Bench) -> None:

@@ -28,6 +28,7 @@ OPERATORS = Operators(
     replacement=Changing(Operator.REPLACEMENT),
     generation=Changing(Operator.GENERATION),
     boundary=Forbidding(),
+    samples=lambda *_: None,
 )
 
 LAG = 6
