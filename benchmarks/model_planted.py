@@ -10,9 +10,7 @@ found than `--recall` and `--right` ask for.
 
 from __future__ import annotations
 
-import argparse
 import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,23 +18,19 @@ from typing import TYPE_CHECKING
 
 from model_defects import GROUPS
 from model_recall import Found, Recall, recall_of
-from uv import find_uv_bin
+from planted_campaign import built_wheel, campaign, planting_parser, print_buckets
 
 from ciguard.domain import ModelCase
-from ciguard.errors import ExitCode
-from ciguard.reports import read_buckets
 from ciguard.targets import parse_target
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from argparse import Namespace
+    from collections.abc import Iterator, Sequence
 
     from model_defects import Defect
 
     from ciguard.domain import Bucket
 
-PACKAGE = Path(__file__).parent / "model_defects"
-DIST = Path(__file__).parent / "dist"
-"""Stays, so that `ciguard reproduce` finds the target of a run that was kept."""
 HEALTHY = ("keras==3.15.1 + tensorflow-cpu==2.21.0", "keras==3.15.1 + torch==2.13.0")
 """Without jax, which compiles every layer anew: several times as many mutants in the same time."""
 PLANTED = "keras==3.15.1 + torch==2.13.0"
@@ -45,38 +39,13 @@ SUPPORT = ("Dense", "Reshape", "Flatten", "Discretization", "Activation", "Cropp
 """Layers without a defect that mutants are made of as well: bundles need them."""
 
 
-def built_wheel() -> Path:
-    """Return the package of the defects, built anew."""
-    command = [find_uv_bin(), "build", "--quiet", "--wheel", "--out-dir", str(DIST), str(PACKAGE)]
-    subprocess.run(command, check=True)
-    (wheel,) = DIST.glob("model_defects-*.whl")
-    return wheel
-
-
-def campaign(
-    targets: Sequence[str], defects: Sequence[Defect], options: argparse.Namespace, out: Path
-) -> list[Bucket]:
-    """Run the command to its end and return its buckets.
-
-    Raises:
-        SystemExit: if the run does not end with a verdict.
-    """
-    command = [sys.executable, "-m", "ciguard", "run", "--level", "model"]
-    command += ["--budget", options.budget, "--seed", str(options.seed), "--out", str(out)]
-    command += ["--jobs", str(options.jobs), "--baseline", str(out / "baseline")]
-    command += ["--tracker", str(out / "issues")]
-    for target in targets:
-        command += ["--target", target]
+def restriction(defects: Sequence[Defect]) -> Iterator[tuple[str, str]]:
+    """Yield the flags by which mutants are made of layers with these defects, and a few others."""
     for model in MODELS:
-        command += ["--model", model]
-    names = dict.fromkeys((*SUPPORT, *(layer for defect in defects for layer in defect.layers)))
-    for name in names:
-        command += ["--api", f"keras.layers.{name}"]
-    command += ["--api", "keras.activations.*"]
-    ended = subprocess.run(command, check=False)
-    if ended.returncode not in {ExitCode.CLEAN, ExitCode.FINDINGS}:
-        sys.exit(ended.returncode)
-    return read_buckets(out)
+        yield "--model", model
+    for name in dict.fromkeys((*SUPPORT, *(layer for one in defects for layer in one.layers))):
+        yield "--api", f"keras.layers.{name}"
+    yield "--api", "keras.activations.*"
 
 
 def print_table(recall: Recall) -> None:
@@ -113,34 +82,23 @@ def _print_totals(recall: Recall) -> None:
         ("Keras's own: targets without defects differ", recall.own),
         ("flaky or not confirmed in time", recall.unsettled),
     ):
-        print(f"{title}: {len(buckets)}")
-        for bucket in buckets:
-            finding = bucket.finding
-            who = finding.targets[-1] if finding.targets else ""
-            print(f"  {bucket.fingerprint[:16]} {finding.api} on {who}: {finding.message:.150}")
+        print_buckets(title, buckets)
 
 
 def main() -> int:
     """Run the benchmark; exit 1 when it finds too little, or something where nothing is."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", action="append", help="name of a defect; more than once")
+    parser = planting_parser(__doc__, budget="5m", recall=0.95)
     parser.add_argument("--healthy", action="append", help=f"targets beside it: {HEALTHY}")
     parser.add_argument("--target", default=PLANTED, help="that the defects are planted in")
-    parser.add_argument("--budget", default="5m", help="of one campaign; there are five")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--no-control", action="store_true", help="leave out the healthy run")
-    parser.add_argument("--recall", type=float, default=0.95, help="share that must be found")
     parser.add_argument("--right", type=float, default=0.9, help="share with the right layer")
-    parser.add_argument("--out", type=Path, help="keep the runs' results here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         return _measured(options, options.out or Path(folder))
 
 
-def _measured(options: argparse.Namespace, out: Path) -> int:
+def _measured(options: Namespace, out: Path) -> int:
     # One environment with and without: the variable alone plants.
-    right = f"{options.target} + {shlex.quote(str(built_wheel()))}"
+    right = f"{options.target} + {shlex.quote(str(built_wheel('model_defects')))}"
     healthy = tuple(options.healthy or HEALTHY)
     recall = Recall()
     for number, group in enumerate(GROUPS, 1):
@@ -149,14 +107,15 @@ def _measured(options: argparse.Namespace, out: Path) -> int:
             continue
         planted = f"{right} MODEL_DEFECTS={','.join(one.name for one in chosen)}"
         results = out / f"group-{number}"
-        buckets = campaign((*healthy, planted), chosen, options, results)
+        buckets = campaign("model", (*healthy, planted), options, results, restriction(chosen))
         recall += recall_of(buckets, chosen, results, planted=parse_target(planted).name)
     if recall.defects:
         print_table(recall)
     stray: list[Bucket] = []
     if not options.no_control:
         everything = [one for group in GROUPS for one in group]
-        stray = campaign((options.target, right), everything, options, out / "control")
+        equals = (options.target, right)
+        stray = campaign("model", equals, options, out / "control", restriction(everything))
         print(f"\nwithout defects: {len(stray)} findings")
     found = sum(one.is_found for one in recall.defects)
     is_enough = found >= options.recall * len(recall.defects)

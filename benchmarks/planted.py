@@ -16,9 +16,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from planted_campaign import built_wheel
 from planted_defects import CONTROLS, PLANTABLE, Defect, defects
 from planted_recall import FAILING, Recall, recall_of, way_of
-from uv import find_uv_bin
 
 from ciguard.errors import ExitCode
 from ciguard.reports import read_buckets
@@ -29,18 +29,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Bucket
 
-PACKAGE = Path(__file__).parent / "planted_defects"
-DIST = Path(__file__).parent / "dist"
-"""Stays, so that `ciguard reproduce` finds the target of a run that was kept."""
 _MOST_SHOWN = 20
-
-
-def built_wheel() -> Path:
-    """Return the package of the defects, built anew."""
-    command = [find_uv_bin(), "build", "--quiet", "--wheel", "--out-dir", str(DIST), str(PACKAGE)]
-    subprocess.run(command, check=True)
-    (wheel,) = DIST.glob("planted_defects-*.whl")
-    return wheel
 
 
 def campaign(targets: Iterable[str], options: argparse.Namespace, out: Path) -> None:
@@ -107,7 +96,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="keep the run's results here")
     options = parser.parse_args()
     # One environment for both: they differ in nothing but the variable.
-    right = f"{options.target} + {shlex.quote(str(built_wheel()))}"
+    right = f"{options.target} + {shlex.quote(str(built_wheel('planted_defects')))}"
     planted = f"{right} PLANTED_DEFECTS={options.seed}"
     with tempfile.TemporaryDirectory() as folder:
         out = options.out or Path(folder) / "run"

@@ -7,10 +7,9 @@ from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
 
 import keras
 import torch
+from defect_planting import Place
 from keras.src import backend
 from keras.src.backend.torch import nn
-
-from model_defects.contract import Place
 
 layers: Any = keras.layers
 ops: Any = keras.ops

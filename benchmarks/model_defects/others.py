@@ -7,8 +7,7 @@ import time
 from typing import Any
 
 import keras
-
-from model_defects.contract import Place
+from defect_planting import Place
 
 layers: Any = keras.layers
 _PAIR = 2

@@ -32,6 +32,8 @@ class Operator(StrEnum):
     """Another value of one parameter, within its legal range."""
     BOUNDARY = "BC"
     """A value of one parameter just outside of its legal range."""
+    UNBATCHED = "UB"
+    """One sample in the place of a batch: what was changed alone, without the batch dimension."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,8 @@ class Derivation:
                 return f"{before} → {after}"
             case Operator.GENERATION | Operator.BOUNDARY:
                 return f"{self.parameter} of {self.api}: {before or 'not given'} → {after}"
+            case Operator.UNBATCHED:
+                return f"input of {self.api}: {before} → {after}"
 
     @property
     def label(self) -> str:

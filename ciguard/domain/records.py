@@ -80,6 +80,9 @@ class ApiRecord:
     """Element types, by common name, that the target can make no tensor of."""
     unread: tuple[str, ...] = ()
     """Lines of that section that begin with a parameter's name and are no item: no colon."""
+    forms: tuple[str, ...] = ()
+    """For a layer: the shapes of what it is called with, as its docstring lists them:
+    `(N, C_{in}, L_{in})` and `(C_{in}, L_{in})`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +132,7 @@ def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
             strangers=tuple(map(str, encoded.get("strangers", ()))),
             lacks=tuple(map(str, encoded.get("lacks", ()))),
             unread=tuple(map(str, encoded.get("unread", ()))),
+            forms=tuple(map(str, encoded.get("forms", ()))),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         msg = f"not an API record: {error!r}"

@@ -68,7 +68,7 @@ class DerivationOracle:
                 outcomes=outcomes,
                 targets=found.targets,
                 detail=step.parameter or step.operator.value,
-                message=f"{_named(step, subject.api)} {found.claim}",
+                message=f"{_named(_changed(case), subject.api)} {found.claim}",
                 evidence=found.evidence,
             )
         ]
@@ -88,22 +88,52 @@ def _failed(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Broken | Non
     """Return how a program fails that ought to run; None where it runs, or misfits, anywhere."""
     refused = {name: out for name, out in outcomes.items() if isinstance(out, Rejected)}
     runs_somewhere = any(isinstance(out, Passed) for out in outcomes.values())
-    if not refused or runs_somewhere or any(map(_says_nothing, refused.values())):
+    step = case.ancestry.path[-1]
+    is_alone = step.operator is Operator.UNBATCHED
+    says_nothing = _is_of_the_batch if is_alone else _says_nothing
+    if not refused or runs_somewhere or any(map(says_nothing, refused.values())):
         return None
-    step, first = case.ancestry.path[-1], next(iter(refused.values()))
+    first = next(iter(refused.values()))
     said = located(first.message)
     trigger = f"{first.exception}: {headline(said.message)}"
     evidence = Evidence(
-        expected="the program runs, as its block does alone, forwards and backwards",
+        expected=_ALONE.expected if is_alone else _IN_PROGRAMS.expected,
         observed=f"line {said.line} of the program raises {trigger}",
-        law="A block with legal arguments that runs alone runs in a program too",
+        law=_ALONE.law if is_alone else _IN_PROGRAMS.law,
         source=_quoted(step),
     )
-    return _Broken(tuple(refused), f"runs alone but not in a program: {trigger}", evidence)
+    claim = _ALONE.claim if is_alone else _IN_PROGRAMS.claim
+    return _Broken(tuple(refused), f"{claim}: {trigger}", evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Promise:
+    """What a positive program promises, and how it is said that it broke that."""
+
+    expected: str
+    law: str
+    claim: str
+
+
+_IN_PROGRAMS = _Promise(
+    "the program runs, as its block does alone, forwards and backwards",
+    "A block with legal arguments that runs alone runs in a program too",
+    "runs alone but not in a program",
+)
+_ALONE = _Promise(
+    "the layer runs on one sample, as it does on a batch",
+    "A layer that takes a batch, and one sample by its documentation, runs on one",
+    "runs on a batch but not on one sample",
+)
 
 
 def _says_nothing(refusal: Rejected) -> bool:
     return located(refusal.message).in_block or is_misfit(refusal)
+
+
+def _is_of_the_batch(refusal: Rejected) -> bool:
+    """Tell whether it is the batch that the layer does not take; nothing is there to misfit."""
+    return located(refusal.message).in_block
 
 
 def _accepted(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Broken | None:
@@ -126,6 +156,12 @@ def _quoted(step: Derivation) -> str:
     return f"the documentation: “{step.sentence}”" if step.sentence else ""
 
 
+def _changed(case: ProgramCase) -> Derivation:
+    """Return the step by which the block was changed: taking its batch away changes its input."""
+    *before, step = case.ancestry.path
+    return before[-1] if before and step.operator is Operator.UNBATCHED else step
+
+
 def _named(step: Derivation, api: str) -> str:
     """Return what a block calls, and what was changed of it."""
     before, after = (shortened(text, _MOST_VALUE) for text in (step.before, step.after))
@@ -137,6 +173,8 @@ def _named(step: Derivation, api: str) -> str:
         case Operator.GENERATION | Operator.BOUNDARY:
             was = f"was {before}" if before else "was not given"
             return f"{step.api or api} with {step.parameter}={after} ({was})"
+        case Operator.UNBATCHED:
+            return step.api or api
 
 
 registered(DERIVATION, DerivationOracle)

@@ -7,10 +7,9 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import Ancestry, CallKind, Intent, Passed, ProgramCase
+from ciguard.domain import Ancestry, CallKind, Intent, Operator, Passed, ProgramCase
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.lessons import (
     Observed,
@@ -21,6 +20,7 @@ from ciguard.levels.code.lessons import (
 )
 from ciguard.levels.code.mutation import Slot, candidates
 from ciguard.levels.code.observation import fed_in, result_of
+from ciguard.levels.code.pruning import equivalence_class
 from ciguard.levels.code.tree import Tree
 from ciguard.levels.contract import Batch, cost_of
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _LEAST_TREES = 8
 """Trees grown side by side: what a batch teaches is put to use some batches later, and the next
 batch of the same tree needs it."""
-_CYCLES = 15
+_CYCLES = 12
 """Times that the block of an API that is new to the campaign is built and trained in one process:
 what it leaves behind adds up."""
 _PATIENCE = 16
@@ -130,7 +130,8 @@ class _Growth:
     assembled: tuple[int, ...] = ()
     """Places of the waiting candidates whose programs are run, one case each."""
     repeated: tuple[str, ...] = ()
-    """APIs whose blocks are run many times, in the cases that follow."""
+    """What is not tried again: APIs whose blocks are run many times, and classes of steps behind
+    which a layer is run on one sample, in the cases that follow."""
 
 
 class CodeLevel:
@@ -179,7 +180,8 @@ class CodeLevel:
         self._fed: dict[int, tuple[Fed, ...]] = {}
         """By place of the seed."""
         self._repeated: set[str] = set()
-        """APIs whose blocks were run many times in one process."""
+        """APIs whose blocks were run many times in one process, and classes of steps behind which
+        a layer was run on one sample."""
         self._costs: Counter[str] = Counter()
         """API → what deaths of programs whose last block calls it have cost."""
         self._made: dict[int, _Growth] = {}
@@ -199,6 +201,8 @@ class CodeLevel:
         planted = [number for number, tree in enumerate(self._trees) if tree.is_planted]
         if index < len(self._programs) or not planted:
             made = self._seed_cases(index % len(self._programs), rng)
+            if index == self._seed % len(self._programs):  # of each it would take most of the time
+                made.append(replace(made[-1], cycles=_CYCLES))
         else:
             number = planted[(index - len(self._programs)) % len(planted)]
             growth, made = self._grown(number, rng)
@@ -343,8 +347,30 @@ class CodeLevel:
         }
         repeated = {api: one for api, one in new.items() if api not in self._repeated}
         cases += [replace(self._alone(spot, one, rng), cycles=_CYCLES) for one in repeated.values()]
-        growth = _Growth(number, tree.serial, assembled=tuple(places), repeated=tuple(repeated))
+        sampled = dict(self._samples(spot, tree.waiting, rng))
+        cases += sampled.values()
+        growth = _Growth(
+            number, tree.serial, assembled=tuple(places), repeated=(*repeated, *sampled)
+        )
         return growth, cases
+
+    def _samples(
+        self, spot: _Spot, waiting: Sequence[Candidate], rng: random.Random
+    ) -> Iterator[tuple[str, ProgramCase]]:
+        """Yield programs that run a layer on one sample, one for each new class of steps."""
+        for candidate in waiting:
+            made = None
+            name = " ".join((Operator.UNBATCHED, *equivalence_class(candidate.step)))
+            if candidate.step.api and not candidate.is_negative and name not in self._repeated:
+                made = self._operators.samples(
+                    candidate.block, candidate.place, candidate.takes, self._of(spot.tree).source
+                )
+            if made is not None:
+                steps = (replace(candidate.step, line=made.step.line), made.step)
+                case = self._case(
+                    spot, replace(candidate, steps=steps), made.source, made.step, rng
+                )
+                yield name, replace(case, block=made.batch)
 
     @staticmethod
     def _parent(program: Seed, node: Node, met: Fed) -> str:
@@ -382,7 +408,8 @@ class CodeLevel:
 def _costs(batch: Batch, rows: Sequence[Sequence[Outcome]]) -> tuple[tuple[str, int], ...]:
     costs: Counter[str] = Counter()
     for case, row in zip(batch.cases, rows, strict=False):
-        costs[case.api] += max(map(cost_of, row))
+        if isinstance(case, ProgramCase) and case.cycles == 1:
+            costs[case.api] += max(map(cost_of, row))
     return tuple((api, cost) for api, cost in costs.items() if cost)
 
 
@@ -391,9 +418,18 @@ def _all_passed(row: Sequence[Outcome]) -> bool:
 
 
 def _that_ran(tried: Sequence[Candidate], rows: Sequence[Sequence[Outcome]]) -> Iterator[Candidate]:
-    """Yield the candidates that ran on every target, with what they gave on the first."""
+    """Yield the candidates that ran on every target, with what they gave, alike, on each.
+
+    Behind one that gives another shape or type somewhere, no block would fit on all of them.
+    """
     for candidate, row in zip(tried, rows, strict=False):
-        passed = list(takewhile(lambda out: isinstance(out, Passed), row))
-        gives = result_of(passed[0]) if len(passed) == len(row) and passed else None
-        if gives is not None:
+        given = [result_of(outcome) if isinstance(outcome, Passed) else None for outcome in row]
+        forms = {(fed.shape, fed.dtype) if fed else None for fed in given}
+        gives = given[0] if len(forms) == 1 else None
+        if gives is not None and _is_handed_on(candidate.takes, gives):
             yield replace(candidate, gives=gives)
+
+
+def _is_handed_on(takes: Fed, gives: Fed) -> bool:
+    """Tell whether a program can go on with what a block gives: as many samples, of anything."""
+    return takes.shape[:1] == gives.shape[:1] and 0 not in gives.shape

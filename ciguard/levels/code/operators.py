@@ -9,6 +9,7 @@ from ciguard.levels.code.boundary import Boundary
 from ciguard.levels.code.generation import Generation
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.replacement import Replacement
+from ciguard.levels.code.samples import Samples
 from ciguard.levels.code.similarity import Similarities
 
 if TYPE_CHECKING:
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ciguard.domain import ApiRecord
-    from ciguard.levels.code.blocks import Block, Mutant
+    from ciguard.levels.code.blocks import Block, Fed, Mutant
     from ciguard.levels.code.boundary import LawReader
     from ciguard.levels.code.encoders import Encoder
+    from ciguard.levels.code.samples import Sampled
 
 
 class Operate(Protocol):
@@ -35,13 +37,21 @@ class Forbid(Protocol):
         """Return all that can be made of one call with one illegal value."""
 
 
+class Unbatch(Protocol):
+    """One sample in the place of a batch."""
+
+    def __call__(self, block: Block, place: int, takes: Fed, source: str) -> Sampled | None:
+        """Return programs of one call of a block alone; None where nobody says they are legal."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operators:
-    """The three of them."""
+    """The three of them, and what is tried with a layer alone."""
 
     replacement: Operate
     generation: Operate
     boundary: Forbid
+    samples: Unbatch
 
 
 def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader) -> Operators:
@@ -57,4 +67,5 @@ def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader
         replacement=Replacement(Similarities(apis, encoder)),
         generation=Generation(apis),
         boundary=Boundary(apis, laws),
+        samples=Samples(apis),
     )

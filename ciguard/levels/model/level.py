@@ -22,7 +22,7 @@ from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.lessons import ModelLesson, MutantLesson
 from ciguard.levels.model.mutants import Mutant, mutated
-from ciguard.levels.model.universe import Universe, bound
+from ciguard.levels.model.universe import Universe, bound, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -132,7 +132,9 @@ class ModelLevel:
         if not models:
             msg = "level model: no seed model to mutate"
             raise ValueError(msg)
-        universe = Universe.of(apis)
+        self._uses: Counter[str] = Counter()
+        """Layer → models that it was brought into."""
+        universe = replace(Universe.of(apis), uses=self._uses)
         self._seed = seed
         self._models = tuple(models)
         self._amplification = amplification
@@ -218,6 +220,7 @@ class ModelLevel:
                 if one.cost:
                     self.guidance.roulette.leave(one.seed)
                 continue
+            self._uses.update(map(canonical, one.added))
             self._leave_out(one)
             mutant = Parent(
                 name=one.name,
@@ -237,7 +240,7 @@ class ModelLevel:
         """
         if not mutant.cost:
             return
-        for layer in mutant.suspects:
+        for layer in mutant.added:
             self._costs[layer] += mutant.cost
         deadly = [layer for layer, cost in self._costs.items() if cost >= _PATIENCE]
         self._universes = {
@@ -309,7 +312,7 @@ def _lesson(name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLe
         rule=mutant.rule,
         mutations=mutant.mutations,
         cost=cost,
-        suspects=mutant.added if cost else (),
+        added=mutant.added,
     )
     # Graphs are most of a lesson's size, and only those of mutants that may join are needed.
     return replace(taught, graph=mutant.graph) if taught.may_join else taught

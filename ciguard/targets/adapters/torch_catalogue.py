@@ -54,6 +54,8 @@ _KERNELS = (
 )
 """Where an operator must have a kernel to be worth calling; those of one other device refuse."""
 _FIXED = re.compile(r"\[\d+\]")
+_INPUT = re.compile(r"^\s*[-*] Input: (.*)$", re.MULTILINE)
+_FORM = re.compile(r":math:`(\([^`()]*\))`")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
 _FOREIGN_MODULES = ("typing", "torch.overrides", "warnings", "functools", "collections")
 
@@ -138,12 +140,7 @@ def describe() -> Iterator[dict[str, Any]]:
     yield from introspection.each(
         _functions(lost), lambda api, thing: catalogue.record(api, thing, "function")
     )
-    yield from introspection.each(
-        _layers(catalogue.torch),
-        lambda api, layer: introspection.layer_record(
-            api, layer, call="forward", tags=_tags(api, layer)
-        ),
-    )
+    yield from introspection.each(_layers(catalogue.torch), _layer_record)
     yield from introspection.each(
         _methods(catalogue.torch), lambda api, method: _method_record(catalogue, api, method)
     )
@@ -194,6 +191,22 @@ def _methods(torch: Any) -> Iterator[tuple[str, Any]]:
         thing = inspect.getattr_static(torch.Tensor, name)
         if isinstance(thing, (types.FunctionType, types.MethodDescriptorType)):
             yield f"torch.Tensor.{name}", thing
+
+
+def _layer_record(api: str, layer: type) -> dict[str, Any]:
+    record = introspection.layer_record(api, layer, call="forward", tags=_tags(api, layer))
+    forms = input_forms(introspection.doc_of(layer))
+    return {**record, "forms": forms} if forms else record
+
+
+def input_forms(doc: str) -> list[str]:
+    """Return the shapes of a layer's input that its section `Shape:` lists, if it lists several.
+
+    `- Input: :math:`(N, C)` or :math:`(C)`, where …` gives `(N, C)` and `(C)`.
+    """
+    _, _, section = doc.partition("Shape:\n")
+    line = _INPUT.search(section)
+    return [] if line is None else _FORM.findall(line.group(1).partition(" where ")[0])
 
 
 def _method_record(catalogue: _Catalogue, api: str, method: Any) -> dict[str, Any]:

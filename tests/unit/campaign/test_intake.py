@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, group, member
-from tree_examples import program, step
+from program_examples import positive
 
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.journal import Journal, read_journal
@@ -268,6 +268,17 @@ def test_a_batch_is_judged_case_by_case_over_all_targets(bench: Bench) -> None:
     assert met["differential", "refused"].case == cases[2]
 
 
+def test_a_program_that_fails_on_the_only_target_is_judged(bench: Bench) -> None:
+    case = positive()
+    refused = Rejected("RuntimeError", "line 8: the workspace was freed already")
+    executed = Executed(case.api, (case,), {ONE: (refused,)})
+
+    list(bench.intake.take(executed, group(member(ONE))))
+
+    proposed = [finding for _, finding in bench.proposals.proposed]
+    assert [(f.oracle, f.kind) for f in proposed] == [("derivation", "positive-failed")]
+
+
 def test_counts_of_an_earlier_part_follow_the_bucket_that_was_confirmed(bench: Bench) -> None:
     confirmed = bucket(crash("checked"))
     provisional = key_of(crash("fragile"))
@@ -313,14 +324,3 @@ def test_what_the_policy_switches_off_is_neither_confirmed_nor_kept(bench: Bench
 
     assert [finding.oracle for _, finding in bench.proposals.proposed] == ["differential"]
     assert (events, bench.intake.buckets()) == ([], [])
-
-
-def test_a_program_that_is_refused_in_an_orderly_way_is_judged_on_one_target(
-    bench: Bench,
-) -> None:
-    case = program(step("act1"))
-    said = Rejected("RuntimeError", "line 7: planted")
-
-    list(bench.intake.take(Executed("torch", (case,), {ONE: (said,)}), bench.group))
-
-    assert [finding.kind for _, finding in bench.proposals.proposed] == ["positive-failed"]

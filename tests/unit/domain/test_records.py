@@ -48,6 +48,7 @@ records = st.builds(
     aliases=names,
     strangers=names,
     unread=names,
+    forms=names,
 )
 
 

@@ -55,6 +55,46 @@ def test_a_replaced_api_is_named_with_the_one_before() -> None:
     assert finding.detail == "AR"
 
 
+def test_a_layer_that_runs_on_a_batch_but_not_on_one_sample_is_found_whatever_it_says() -> None:
+    padded = Derivation(
+        block="conv",
+        line=2,
+        api="torch.nn.Conv1d",
+        operator=Operator.GENERATION,
+        parameter="padding_mode",
+        after="'circular'",
+    )
+    alone = Derivation(
+        block="conv",
+        line=2,
+        api="torch.nn.Conv1d",
+        operator=Operator.UNBATCHED,
+        before="(4, 3, 9)",
+        after="(3, 9)",
+        sentence="Input: (N, C_in, L_in) or (C_in, L_in)",
+    )
+    case = positive(padded, alone)
+    refused = Rejected("RuntimeError", "line 4: Invalid padding size, expected 0 but got 2")
+
+    (finding,) = found(case, refused)
+
+    assert finding.detail == "UB"
+    assert finding.message == (
+        "torch.nn.Conv1d with padding_mode='circular' (was not given) runs on a batch but not on "
+        "one sample: RuntimeError: Invalid padding size, expected 0 but got 2"
+    )
+    assert "(C_in, L_in)" in finding.evidence.source
+    assert case.ancestry.path[-1].change == "input of torch.nn.Conv1d: (4, 3, 9) → (3, 9)"
+
+
+def test_a_layer_that_does_not_take_the_batch_either_is_not_blamed() -> None:
+    alone = Derivation(
+        block="conv", line=2, api="torch.nn.Conv1d", operator=Operator.UNBATCHED, after="(3, 9)"
+    )
+
+    assert not found(positive(alone), Rejected("RuntimeError", "block alone, line 4: no batch"))
+
+
 def test_a_block_of_the_seed_itself_is_named_alone() -> None:
     step = Derivation(block="fc", line=3, api="torch.nn.Linear", operator=Operator.NONE)
     (finding,) = found(positive(step), FAILS)

@@ -6,8 +6,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
-from code_examples import Changing, Forbidding, Program, ran
+from code_examples import Changing, Forbidding, Program, passed, ran
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ OPERATORS = Operators(
     replacement=Changing(Operator.REPLACEMENT),
     generation=Changing(Operator.GENERATION),
     boundary=Forbidding(),
+    samples=lambda *_: None,
 )
 
 LAG = 6
@@ -74,7 +76,8 @@ def test_it_is_a_guided_level() -> None:
 def test_the_first_batch_is_the_seed_and_what_its_blocks_are_called_with() -> None:
     batch = level().cases(0)
 
-    assert [case.source for case in programs_in(batch)] == ["observing", "seed"]
+    found = [(case.source, case.cycles) for case in programs_in(batch)]
+    assert found == [("observing", 1), ("seed", 1), ("seed", 12)]
 
 
 def test_a_batch_follows_from_what_was_learned_and_not_from_what_was_proposed() -> None:
@@ -110,6 +113,16 @@ def test_blocks_run_alone_before_they_stand_in_programs() -> None:
             elif kind == "alone":
                 alone.add(case.source)
     assert alone
+
+
+@pytest.mark.parametrize("shape", [(3, 6), (4, 0), ()])
+def test_blocks_that_lose_samples_are_not_put_into_programs(shape: tuple[int, ...]) -> None:
+    def loses(case: ProgramCase) -> Outcome:
+        return passed(y=np.zeros(shape, np.float32)) if "Other1" in case.source else ran(case)
+
+    for batch in run(level(), 120, ends=loses)[1:]:
+        for case in programs_in(batch):
+            assert not (case.source.startswith('["whole"') and "Other1" in case.source)
 
 
 def test_programs_grow_to_the_full_depth_and_begin_again() -> None:

@@ -1,0 +1,66 @@
+"""Layers run on one sample where their documentation lists that form of input beside a batch's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciguard.domain import ApiRecord, CallKind, Operator, ParameterRecord
+from ciguard.levels.code.blocks import INPUT, Block, Fed, LibraryCall
+from ciguard.levels.code.knowledge import Apis
+from ciguard.levels.code.samples import Samples
+
+CONV = ApiRecord(
+    api="torch.nn.Conv1d",
+    kind=CallKind.LAYER,
+    parameters=(ParameterRecord(name="in_channels"), ParameterRecord(name="out_channels")),
+    inputs=(ParameterRecord(name="input"),),
+    forms=("(N, C_{in}, L_{in})", "(C_{in}, L_{in})"),
+)
+NORM = replace(CONV, api="torch.nn.BatchNorm1d", forms=("(N, C)", "(N, C, L)"))
+SAMPLES = Samples(Apis([CONV, NORM]))
+SEED = "WIDTH = 4\nNAME = 'x'\n"
+BATCH = Fed((25, 3, 9))
+
+
+def block(*positional: str, api: str = "torch.nn.Conv1d", adapter: str = "") -> Block:
+    call = LibraryCall(
+        api=api, positional=positional, keywords=(("kernel_size", "1"),), makes_layer=True
+    )
+    return Block(name="conv", calls=(call,), adapter=adapter, follows=(INPUT,))
+
+
+def test_the_layer_alone_is_run_on_one_sample_and_before_that_on_a_batch() -> None:
+    made = SAMPLES(block("3", "2 * WIDTH"), 0, BATCH, SEED)
+
+    assert made is not None
+    assert made.source.splitlines()[1] == "layer = torch.nn.Conv1d(3, 2 * 4, kernel_size=1)"
+    assert "torch.randn((3, 9)" in made.source
+    assert made.batch == made.source.replace("(3, 9)", "(25, 3, 9)")
+    assert (made.step.operator, made.step.line) == (Operator.UNBATCHED, 2)
+    assert (made.step.before, made.step.after) == ("(25, 3, 9)", "(3, 9)")
+    assert made.step.sentence == "Input: (N, C_in, L_in) or (C_in, L_in)"
+
+
+@pytest.mark.parametrize(
+    ("other", "takes"),
+    [
+        (block("3", "4", api="torch.nn.BatchNorm1d"), BATCH),
+        (block("3", "4", api="torch.nn.Unknown"), BATCH),
+        (block("3", "4"), Fed((3, 9))),
+        (block("channels", "4"), BATCH),
+        (block("*sizes"), BATCH),
+        (block("3", "4", adapter="x.flatten(1)"), BATCH),
+        (replace(block("3", "4"), follows=(None,)), BATCH),
+    ],
+    ids=["forms", "unknown", "rank", "name", "unpacked", "adapter", "elsewhere"],
+)
+def test_what_is_not_known_to_take_one_is_left_alone(other: Block, takes: Fed) -> None:
+    assert SAMPLES(other, 0, takes, SEED) is None
+
+
+def test_a_call_further_back_in_its_block_meets_something_else() -> None:
+    both = replace(block("3", "4"), calls=block("3", "4").calls * 2)
+
+    assert SAMPLES(both, 1, BATCH, SEED) is None
