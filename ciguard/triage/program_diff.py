@@ -81,7 +81,7 @@ def program_diff(
     """
     if max(len(before), len(after)) > _MOST_CHARACTERS:
         return []
-    old, new = _LINE_END.split(before), _LINE_END.split(after)
+    old, new = (_LINE_END.split(text.removesuffix("\n")) for text in (before, after))
     if max(len(old), len(new)) > _MOST_COMPARED:
         return []
     told = islice(unified_diff(old, new, n=context, lineterm=""), 2, None)  # behind the two names
