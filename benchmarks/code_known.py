@@ -122,7 +122,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for known in KNOWN:
             if not options.only or known.name in options.only:
-                rows.append(_row(known, options, (options.out or Path(folder)) / known.name))
+                results = (options.out or Path(folder)) / known.name
+                rows += [_row(known, options, results)]
     print(f"\n{'defect':<18}{'target':<24}{'found':<7}how")
     for known, is_found, how in rows:
         print(f"{known.name:<18}{known.target:<24}{'yes' if is_found else 'NO':<7}{how}")

@@ -15,9 +15,9 @@ _KEPT: list[Any] = []
 _HALF_MIB = 2**19
 _BUILT = [0]
 """How many layers were built that get slower by it."""
-_MOST_BUILT = 150
-_STEPS = 300_000
-"""For each of them, three milliseconds or so."""
+_MOST_BUILT = 100
+_STEPS = 600_000
+"""For each of them, five milliseconds or so."""
 _MOST_CALLS = 1
 _MOST_PASSES = 2
 
