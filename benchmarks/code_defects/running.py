@@ -16,8 +16,8 @@ _HALF_MIB = 2**19
 _BUILT = [0]
 """How many layers were built that get slower by it."""
 _MOST_BUILT = 100
-_STEPS = 600_000
-"""For each of them, five milliseconds or so."""
+_STEPS = 400_000
+"""For each of them, three milliseconds or so."""
 _MOST_CALLS = 1
 _MOST_PASSES = 2
 
