@@ -15,8 +15,8 @@ _KEPT: list[Any] = []
 _HALF_MIB = 2**19
 _BUILT = [0]
 """How many layers were built that get slower by it."""
-_MOST_BUILT = 150
-_STEPS = 300_000
+_MOST_BUILT = 100
+_STEPS = 400_000
 """For each of them, three milliseconds or so."""
 _MOST_CALLS = 1
 _MOST_PASSES = 2
