@@ -45,7 +45,7 @@ class Group(NamedTuple):
     defects: tuple[Defect, ...]
 
 
-_SEEDS = ("lenet", "pointnet")
+_SEEDS = ("lenet", "pointnet", "lstm")
 
 GROUPS = (
     Group(
