@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 PLANTED = "torch==2.13.0"
 OTHERS = (
-    "Conv2d", "AvgPool2d", "Linear", "Conv1d", "BatchNorm1d", "ReLU", "AdaptiveMaxPool1d", "Dropout",
+    "Conv2d", "AvgPool2d", "Linear", "Conv1d", "BatchNorm1d", "ReLU", "AdaptiveMaxPool1d",
+    "Dropout",
 )  # fmt: skip
 """Layers that the seed programs are made of, and that others stand in for, defect or not."""
 

@@ -79,7 +79,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "dropout-much": lambda: L.Dropout(0.7),
     "average-padding": lambda: L.AvgPool2d(2, padding=1)(IMAGES).shape,
     "conv1d-stride": lambda: L.Conv1d(4, 2, 3, stride=2)(STEPS).shape,
-    "norm-pool-stride": lambda: L.LPPool2d(2, 2, stride=1)(IMAGES).shape,
+    "transpose-padding": lambda: L.ConvTranspose2d(4, 2, 3, padding=1)(IMAGES).shape,
     "sigmoid-type": lambda: L.Hardsigmoid()(STEPS).dtype,
     "group-batch": lambda: other_batch(L.GroupNorm(2, 4)),
 }
