@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from ciguard.domain import Bucket
 
 PLANTED = "torch==2.13.0"
-OTHERS = ("Conv2d", "AvgPool2d", "Linear", "Conv1d", "BatchNorm1d", "ReLU", "AdaptiveMaxPool1d")
+OTHERS = (
+    "Conv2d", "AvgPool2d", "Linear", "Conv1d", "BatchNorm1d", "ReLU", "AdaptiveMaxPool1d",
+    "Dropout",
+)  # fmt: skip
 """Layers that the seed programs are made of, and that others stand in for, defect or not."""
 
 

@@ -91,8 +91,8 @@ def recall_of(
             found.own.append(bucket)
         elif not here:
             found.misplaced.append(bucket)
-        for defect in here:
-            if bucket.confirmation is Confirmation.CONFIRMED:
+        else:
+            for defect in here:
                 found.found.setdefault(defect.name, []).append(bucket)
     first = cases_until(results / "journal.jsonl")
     return Recall(

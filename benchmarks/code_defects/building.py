@@ -140,7 +140,5 @@ PLACES = {
     ),
     "average-padding": built(nn.AvgPool2d, _dropped("padding"), _AVERAGE),
     "conv1d-stride": built(nn.Conv1d, _dropped("stride"), _CONVOLUTION),
-    "norm-pool-stride": built(
-        nn.LPPool2d, _dropped("stride"), ("norm_type", "kernel_size", "stride", "ceil_mode")
-    ),
+    "transpose-padding": built(nn.ConvTranspose2d, _dropped("padding"), _CONVOLUTION[:5]),
 }

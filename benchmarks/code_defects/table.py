@@ -45,7 +45,7 @@ class Group(NamedTuple):
     defects: tuple[Defect, ...]
 
 
-_SEEDS = ("lenet", "pointnet")
+_SEEDS = ("lenet", "pointnet", "lstm")
 
 GROUPS = (
     Group(
@@ -97,7 +97,7 @@ GROUPS = (
             Defect("dropout-much", Kind.LEGAL, "Dropout", "refuses more than a half", "p"),
             Defect("average-padding", Kind.FORM, "AvgPool2d", "ignores it", "padding"),
             Defect("conv1d-stride", Kind.FORM, "Conv1d", "ignores it", "stride"),
-            Defect("norm-pool-stride", Kind.FORM, "LPPool2d", "ignores it", "stride"),
+            Defect("transpose-padding", Kind.FORM, "ConvTranspose2d", "ignores it", "padding"),
             Defect("sigmoid-type", Kind.FORM, "Hardsigmoid", "gives float64"),
             Defect("group-batch", Kind.PROGRAM, "GroupNorm", "takes one size of batch, ever"),
         ),
