@@ -57,10 +57,6 @@ _FEW = 3
 """Names of what was left out that one warning holds; `ciguard extract` lists them all."""
 _LIMIT_OF_MODEL_S = 60.0
 """Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
-_LIMIT_OF_PROGRAM_S = 60.0
-"""Time of one program, which takes well under a second where nothing has to be compiled."""
-_LIMIT_WHERE_COMPILED_S = 300.0
-"""The same on a library that compiles each of its kernels when it is first used."""
 _EXPECTED_CONFINEMENT = {"landlock", "seccomp"}
 
 
@@ -247,9 +243,7 @@ def code_streams(
         chosen = _digest(select_layers(group.records(), config.api, config.exclude))
         name = _stream_name(f"{kind}: {digest}", config, group, chosen, "")
         stream = Stream(name, code_level(group, config, own), group, lanes=lanes)
-        first = next(iter(group.running)).environment.library
-        limit_s = _LIMIT_WHERE_COMPILED_S if first.cache_variable else _LIMIT_OF_PROGRAM_S
-        stream.is_whole, stream.limit_s = True, limit_s
+        stream.is_whole = True
         streams.append(stream)
     if not streams and any(group.running_eagerly for group in groups.values()):
         msg = "programs: none of the seed programs can be taken apart; see the warnings above."

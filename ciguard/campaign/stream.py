@@ -87,7 +87,7 @@ class Stream:
         """Whether its cases are whole models or programs: every target runs them, whatever APIs it
         has, and the level itself leaves out what is deadly."""
         self.limit_s = 0.0
-        """Time of one case; 0 for that of calls."""
+        """Time of one case; 0 for the usual."""
         self.own: Collection[str] | None = None
         """APIs whose batches are proposed; None for all."""
         self._window = _WINDOW_PER_LANE * lanes
