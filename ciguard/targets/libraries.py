@@ -86,7 +86,7 @@ class Library:
     case_limit_s: float = 5.0
     """Time limit of one case."""
     program_limit_s: float = 60.0
-    """Time limit of one program, which takes well under a second where nothing is compiled."""
+    """Time limit of one program, which takes a second or two where nothing is compiled."""
     modes: Mapping[str, Mode] = field(default_factory=dict)
     """How a target can execute calls, beside eagerly."""
     needs_processes: bool = False
