@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -163,3 +163,13 @@ def test_an_encoded_program_is_told_from_a_call_without_being_read(api: str) -> 
     for case in (program, call):
         for text in (json.dumps(case_to_json(case)).encode(), encode(case)):
             assert holds_program(text) is (case is program)
+
+
+@pytest.mark.parametrize("operator", Operator)
+def test_what_was_changed_is_told_within_bounds(operator: Operator) -> None:
+    long = "x" * 100_000
+    texts = ("block", "api", "parameter", "before", "after", "sentence", "adapter")
+    step = replace(STEP, operator=operator, **dict.fromkeys(texts, long))  # type: ignore[arg-type]
+
+    assert len(step.change) < 700
+    assert len(step.label) < 700
