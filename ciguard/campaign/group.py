@@ -197,7 +197,9 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
     """Return how a target's workers are run."""
     library = environment.library
     limits = Limits(
-        case_s=case_limit_s(environment, config.case_limit_s), memory_mib=config.memory_mib
+        case_s=case_limit_s(environment, config.case_limit_s),
+        program_s=program_limit_s(environment, config.case_limit_s),
+        memory_mib=config.memory_mib,
     )
     models = seed_sources(config) if library.name == MODELLED else ()
     return WorkerSpec(
@@ -231,6 +233,11 @@ def case_limit_s(environment: Environment, asked_s: float) -> float:
     """Return the time limit of one case: what was asked for or is usual, and that for compiling."""
     compile_s = environment.mode.compile_s if environment.mode else 0.0
     return (asked_s or environment.library.case_limit_s) + compile_s
+
+
+def program_limit_s(environment: Environment, asked_s: float) -> float:
+    """Return the time limit of one program: the usual one, or what was asked for if it is more."""
+    return max(asked_s, environment.library.program_limit_s)
 
 
 def _writable(environment: Environment) -> tuple[Path, ...]:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, Result
     from ciguard.levels import Batch, Level
 
-_WINDOW_PER_LANE = 3
+WINDOW_PER_LANE = 3
+"""Batches that are under way at once."""
 _PATIENCE = 24
 """An API is left alone after this many deaths: each costs a worker, and few are of a new kind."""
 _ROUNDS_PER_DEATH = 8
@@ -87,10 +88,10 @@ class Stream:
         """Whether its cases are whole models or programs: every target runs them, whatever APIs it
         has, and the level itself leaves out what is deadly."""
         self.limit_s = 0.0
-        """Time of one case; 0 for that of calls."""
+        """Time of one case; 0 for the usual."""
         self.own: Collection[str] | None = None
         """APIs whose batches are proposed; None for all."""
-        self._window = _WINDOW_PER_LANE * lanes
+        self._window = WINDOW_PER_LANE * lanes
         self.lessons = Lessons(level, window=self._window)
         self._next = 0
         """Index of the next batch to propose."""

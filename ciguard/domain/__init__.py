@@ -13,6 +13,7 @@ from ciguard.domain.cases import (
     case_from_json,
     case_id,
     case_to_json,
+    holds_program,
 )
 from ciguard.domain.corruption import corruption_line, is_memory_fault
 from ciguard.domain.documentation import (
@@ -320,6 +321,7 @@ __all__ = [
     "gap_to_json",
     "graph_from_json",
     "graph_to_json",
+    "holds_program",
     "html_code",
     "is_memory_fault",
     "line_from_json",

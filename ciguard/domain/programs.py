@@ -61,6 +61,7 @@ class Derivation:
     @property
     def change(self) -> str:
         """What was changed, in words; empty where nothing was. May hold fuzzed text."""
+        api = shortened(self.api, _MOST_NAME)
         before, after = (shortened(text, _MOST_SHOWN) for text in (self.before, self.after))
         match self.operator:
             case Operator.NONE:
@@ -68,9 +69,10 @@ class Derivation:
             case Operator.REPLACEMENT:
                 return f"{before} → {after}"
             case Operator.GENERATION | Operator.BOUNDARY:
-                return f"{self.parameter} of {self.api}: {before or 'not given'} → {after}"
+                parameter = shortened(self.parameter, _MOST_SHOWN)
+                return f"{parameter} of {api}: {before or 'not given'} → {after}"
             case Operator.UNBATCHED:
-                return f"input of {self.api}: {before} → {after}"
+                return f"input of {api}: {before} → {after}"
 
     @property
     def label(self) -> str:
@@ -93,6 +95,8 @@ def _last(name: str) -> str:
 
 
 _MOST_SHOWN = 80
+_MOST_NAME = 200
+"""Of a qualified name, which is to be told whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

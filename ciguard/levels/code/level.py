@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from ciguard.levels.code.nodes import Candidate, Node
     from ciguard.levels.code.operators import Operators
 
-_LEAST_TREES = 8
-"""Trees grown side by side: what a batch teaches is put to use some batches later, and the next
-batch of the same tree needs it."""
 _CYCLES = 12
 """Times that the block of an API that is new to the campaign is built and trained in one process:
 what it leaves behind adds up."""
@@ -109,6 +106,9 @@ class Effort:
     """How often AR or RG mutates a block (times_mt)."""
     breadth: int = 8
     """Nodes of a generation that have children."""
+    trees: int = 8
+    """Grown side by side at the least: what a batch teaches is put to use some batches later, and
+    the next batch of the same tree needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class CodeLevel:
         self._programs = tuple(programs)
         self._operators = operators
         self._effort = effort or Effort()
-        replicas = -(-_LEAST_TREES // len(self._programs))
+        replicas = -(-self._effort.trees // len(self._programs))
         self._trees = [
             Tree(f"{seed} {number}", depth=len(self._of(number).blocks), most=self._effort.breadth)
             for number in range(replicas * len(self._programs))
@@ -233,7 +233,9 @@ class CodeLevel:
             whole = zip(growth.assembled, rows, strict=False)
             places = tuple(place for place, row in whole if _all_passed(row))
             costs = _costs(batch, rows)
-            lesson = Ran(growth.tree, growth.serial, places, growth.repeated, costs)
+            # After a hang the rest of a batch is left out: what was to be repeated is last.
+            repeated = growth.repeated[: max(0, len(rows) - len(growth.assembled))]
+            lesson = Ran(growth.tree, growth.serial, places, repeated, costs)
         return lesson_to_json(lesson) if lesson else None
 
     def guide(self, lesson: Json) -> None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Derivation, Operator
-from ciguard.knowledge.shape_texts import without_markup
+from ciguard.knowledge import without_markup
 from ciguard.levels.code.blocks import INPUT, Fed
 from ciguard.levels.code.running import running
 from ciguard.levels.code.syntax import parse_expression

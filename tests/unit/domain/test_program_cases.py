@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -11,17 +11,22 @@ from hypothesis import strategies as st
 
 from ciguard.domain import (
     Ancestry,
+    ApiCall,
+    CallKind,
     Derivation,
     Intent,
+    LiteralValue,
     Operator,
     ProgramCase,
     case_from_json,
     case_id,
     case_to_json,
+    holds_program,
     located,
     program_case_from_json,
     program_case_to_json,
 )
+from ciguard.oracles import encode
 
 STEP = Derivation(
     block="conv2",
@@ -160,3 +165,23 @@ def test_a_message_is_parted_from_its_place(
     found = located(message)
 
     assert (found.line, found.in_block, found.message) == (line, in_block, rest)
+
+
+@pytest.mark.parametrize("api", ["torch", 'a "quoted" one', "back\\", "é", ""])
+def test_an_encoded_program_is_told_from_a_call_without_being_read(api: str) -> None:
+    program = ProgramCase(api=api, source="x = 1")
+    call = ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(LiteralValue("program"),))
+
+    for case in (program, call):
+        for text in (json.dumps(case_to_json(case)).encode(), encode(case)):
+            assert holds_program(text) is (case is program)
+
+
+@pytest.mark.parametrize("operator", Operator)
+def test_what_was_changed_is_told_within_bounds(operator: Operator) -> None:
+    long = "x" * 100_000
+    texts = ("block", "api", "parameter", "before", "after", "sentence", "adapter")
+    step = replace(STEP, operator=operator, **dict.fromkeys(texts, long))  # type: ignore[arg-type]
+
+    assert len(step.change) < 700
+    assert len(step.label) < 700

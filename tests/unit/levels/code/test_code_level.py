@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ciguard.domain import Hung, Intent, Operator, Passed, ProgramCase, Rejected
 from ciguard.levels import GuidedLevel, IndexedLevel
-from ciguard.levels.code.lessons import lesson_from_json
+from ciguard.levels.code.lessons import Ran, lesson_from_json
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import Operators
 
@@ -184,6 +184,50 @@ def test_blocks_of_new_apis_are_run_many_times_once() -> None:
 
     assert {"lib.Other0", "lib.Other1", "lib.Other2"} <= set(repeated)
     assert max(repeated.values()) <= 8  # what is under way in other trees is not known yet
+
+
+def test_what_a_hang_left_out_is_run_many_times_later() -> None:
+    made, repeated = level(), Counter[str]()
+    for index in range(300):
+        batch = made.cases(index)
+        cases = programs_in(batch)
+        # The first program of every third batch hangs, which ends the batch.
+        hangs = index % 3 == 0 and cases[0].source.startswith('["whole"')
+        rows: list[Outcome] = [Hung(20.0)] if hangs else [ran(case) for case in cases]
+        repeated.update(case.api for case, _ in zip(cases, rows, strict=False) if case.cycles > 1)
+        lesson = made.taught(index, batch, {"one": rows})
+        if lesson is not None:
+            cut = cases[len(rows) :]
+            assert not {case.api for case in cut if case.cycles > 1} & set(_names_in(lesson))
+            made.guide(lesson)
+
+    assert {"lib.Other0", "lib.Other1", "lib.Other2"} <= set(repeated)
+
+
+def _names_in(lesson: Json) -> tuple[str, ...]:
+    found = lesson_from_json(lesson)
+    return found.repeated if isinstance(found, Ran) else ()
+
+
+@pytest.mark.parametrize("seeds", [1, 3, 9, 20])
+@pytest.mark.parametrize("lag", [6, 8, 12, 48])
+def test_no_turn_of_a_tree_is_lost_however_late_lessons_come(seeds: int, lag: int) -> None:
+    programs, effort = [Program() for _ in range(seeds)], Effort(trees=lag)
+    made = CodeLevel("lib", 5, programs=programs, operators=OPERATORS, effort=effort)
+    trees = -(-lag // seeds) * seeds
+    taught: list[Json] = []
+    turns: list[tuple[int, int, str]] = []
+    for index in range(seeds + lag + 4 * trees):
+        if index >= lag and taught[index - lag] is not None:
+            made.guide(taught[index - lag])
+        batch = made.cases(index)
+        outcomes = [ran(case) for case in programs_in(batch)]
+        taught.append(made.taught(index, batch, {"one": outcomes}))
+        if index >= seeds + lag:  # all are planted
+            turns.append((taught[-1][1], taught[-1][2], taught[-1][0]))
+
+    assert len(turns) == 4 * trees
+    assert len(set(turns)) == len(turns)
 
 
 def test_a_seed_that_does_not_run_is_tried_again_and_teaches_nothing() -> None:
