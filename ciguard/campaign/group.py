@@ -91,7 +91,12 @@ class Group:
         return [member.name for member in self.running if api in member.catalogue]
 
     def targets_for(self, case: Case) -> list[str]:
-        """Return the names of the running targets that a case is for."""
+        """Return the names of the running targets that a case is for.
+
+        A program says itself what a target lacks, and may be about no API of its library at all.
+        """
+        if isinstance(case, ProgramCase):
+            return list(self.running_eagerly)
         names = self.targets_with(case.api)
         return names if is_for_modes(case) else [n for n in names if self.mode_of(n) == EAGER]
 

@@ -239,7 +239,7 @@ class Stream:
             name: entry.results[name].outcomes for name in entry.targets if name in entry.results
         }
         cost = max(map(_cost, outcomes.values()))
-        if cost:
+        if cost and not self.is_whole:  # nobody would ask, and every line of the journal holds all
             self._deaths.setdefault(entry.batch.api, []).append((index, cost))
         # After a hang the rest of a batch is left out: it would hang as well, and time is short.
         count = min(map(len, outcomes.values()))
