@@ -11,15 +11,13 @@ follows from batches of the same API only, so all shards together make the cases
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.lessons import Lessons
-from ciguard.domain import Crashed, Exhausted, Hung, Outcome
 from ciguard.execution import Job
-from ciguard.levels import IndexedLevel
+from ciguard.levels import IndexedLevel, cost_of
 from ciguard.oracles import encode
 from ciguard.targets import EAGER
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.lessons import Lesson
     from ciguard.campaign.relating import Relating
-    from ciguard.domain import Case
+    from ciguard.domain import Case, Outcome
     from ciguard.execution import Dispatcher, Result
     from ciguard.levels import Batch, Level
 
@@ -39,7 +37,6 @@ _PATIENCE = 24
 """An API is left alone after this many deaths: each costs a worker, and few are of a new kind."""
 _ROUNDS_PER_DEATH = 8
 """One more is forgiven every so many rounds: there may be more to find than what kills."""
-_COST_OF_HANG = 8
 _CASES_IN_A_MODE = 4
 """Cases of a batch that are run in a mode: each is compiled, and many APIs say more than many calls
 of one."""
@@ -238,7 +235,7 @@ class Stream:
         outcomes = {
             name: entry.results[name].outcomes for name in entry.targets if name in entry.results
         }
-        cost = max(map(_cost, outcomes.values()))
+        cost = max(sum(map(cost_of, row)) for row in outcomes.values())
         if cost and not self.is_whole:  # nobody would ask, and every line of the journal holds all
             self._deaths.setdefault(entry.batch.api, []).append((index, cost))
         # After a hang the rest of a batch is left out: it would hang as well, and time is short.
@@ -247,9 +244,3 @@ class Stream:
         ran = {name: results[:count] for name, results in outcomes.items()}
         self.lessons.draw(index, entry.batch, ran)
         return Executed(entry.batch.api, entry.batch.cases[:count], ran)
-
-
-def _cost(outcomes: tuple[Outcome, ...]) -> int:
-    kinds = Counter(map(type, outcomes))
-    ended = sum(isinstance(o, Exhausted) and o.died for o in outcomes) if kinds[Exhausted] else 0
-    return kinds[Crashed] + ended + _COST_OF_HANG * kinds[Hung]

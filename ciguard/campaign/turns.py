@@ -171,7 +171,8 @@ class Turns:
         yield from (*counted, *programs_of(executed), *judged)
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
-        tested = {executed.api, *(case.api for case in executed.cases)}
+        apis = {case.api for case in executed.cases if group.record(case.api) is not None}
+        tested = apis or {executed.api}
         for name, outcomes in executed.outcomes.items():
             kinds = Counter(map(type, outcomes))
             counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
