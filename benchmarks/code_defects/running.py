@@ -16,7 +16,7 @@ _HALF_MIB = 2**19
 _BUILT = [0]
 """How many layers were built that get slower by it."""
 _MOST_BUILT = 100
-_STEPS = 400_000
+_STEPS = 1_000_000
 """For each of them, three milliseconds or so."""
 _MOST_CALLS = 1
 _MOST_PASSES = 2
