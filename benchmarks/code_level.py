@@ -131,7 +131,7 @@ def report(found: Measured, total: int) -> None:
     cycles = sum(n for (kind, _, _), n in found.counts.items() if kind == REPEATED)
     print(f"\n{found.library}: {ran} programs in {found.wall_s:.0f} s, {found.cpu_s:.0f} CPU s")
     print(f"  per CPU second        {ran / found.cpu_s:>8.2f}   (MoCo: 0.02 to 2.9 s for each)")
-    print(f"  of which repeated     {cycles:>8}   40 times each")
+    print(f"  of which repeated     {cycles:>8}   12 times each")
     covered, of = PAPER[found.library]
     share = f"{len(found.covered)} of {total}"
     print(f"  layers covered        {share:>12}   (MoCo: {covered}{f' of {of}' if of else ''})")

@@ -42,7 +42,7 @@ class Rig:
     def run(self, *, seconds: float) -> Iterator[Executed]:
         """Run batches as a campaign with one job does, for so long."""
         stream = Stream("benchmark", self._level, self.group, lanes=1)
-        stream.is_whole = True
+        stream.is_whole, stream.limit_s = True, 300.0
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             stream.fill(self._dispatcher)

@@ -19,7 +19,7 @@ from ciguard.campaign.stream import Executed, Stream
 from ciguard.config import Config
 from ciguard.domain import Check, ModelCase
 from ciguard.execution import Dispatcher
-from ciguard.levels import ModelLesson, ModelLevel, select
+from ciguard.levels import ModelLesson, ModelLevel, select_layers
 from ciguard.oracles import amplification, suspicion
 from ciguard.targets import parse_target, provision
 
@@ -113,7 +113,7 @@ class Rig:
         self.spent: dict[str, float] = defaultdict(float)
         """CPU seconds of this process by stage."""
         self.models: list[SeedModel] = _result(seed_models(group, config, dispatcher))
-        self.records = select(group.records(), config.api, config.exclude, allow=config.allow)
+        self.records = select_layers(group.records(), config.api, config.exclude)
 
     def predicting(self, seed: int, *, is_guided: bool = True) -> PredictingLevel:
         """Return a level that has learned nothing yet."""
@@ -126,7 +126,7 @@ class Rig:
     def run(self, level: ModelLevel, *, batches: int) -> Iterator[Ran]:
         """Generate, run and judge batches on all targets, as a campaign with one job does."""
         stream = Stream("benchmark", level, self.group, lanes=1)
-        stream.is_whole = True
+        stream.is_whole, stream.limit_s = True, 60.0
         stream.last = batches
         while not stream.is_exhausted:
             with self._spending("generating and encoding"):

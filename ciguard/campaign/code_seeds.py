@@ -7,7 +7,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.lessons import lag_of_guided
 from ciguard.campaign.seeding import CODE as LEVEL
+from ciguard.campaign.stream import WINDOW_PER_LANE
 from ciguard.domain import Event, Warned, visible
 from ciguard.errors import ConfigurationError, DisassemblyError, UnknownNameError
 from ciguard.levels import (
@@ -124,11 +126,25 @@ def _imports(text: str, library: str) -> bool:
     return any(module.partition(".")[0] == library for module in modules)
 
 
-def code_level(group: Group, config: Config, programs: Sequence[SeedProgram]) -> CodeLevel:
-    """Return the level for the programs of one library."""
+_LEAST_TREES = 8
+
+
+def trees_for(lanes: int) -> int:
+    """Return how many trees are grown side by side, so that each knows what its last batch taught.
+
+    Args:
+        lanes: workers per target.
+    """
+    return max(_LEAST_TREES, lag_of_guided(WINDOW_PER_LANE * lanes))
+
+
+def code_level(
+    group: Group, config: Config, programs: Sequence[SeedProgram], *, trees: int = _LEAST_TREES
+) -> CodeLevel:
+    """Return the level for the programs of one library, which grows so many trees at the least."""
     records = select_layers(group.records(), config.api, config.exclude)
     operators = operators_of(records, ENCODERS.get(config.encoder)(), laws_of)
     shard = config.shard
     seed = config.seed if shard.is_all else config.seed * shard.of + shard.index
-    effort = Effort(times=config.mutations, breadth=config.breadth)
+    effort = Effort(times=config.mutations, breadth=config.breadth, trees=trees)
     return CodeLevel(group.library, seed, programs=programs, operators=operators, effort=effort)

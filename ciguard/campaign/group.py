@@ -16,7 +16,7 @@ from ciguard.oracles import Identity, Law, Subject, laws_of
 from ciguard.targets import EAGER, ForkPolicy, readable_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ciguard.config import Config
     from ciguard.domain import Case, Finding
@@ -42,11 +42,11 @@ class Member:
     """Those of them that the journal does not hold yet."""
     not_run: str = ""
 
-    def count(self, api: str, counts: Mapping[str, int]) -> None:
-        """Note that cases of an API were executed, by status."""
-        if api not in self.exercised:
-            self.exercised.add(api)
-            self.unnoted.add(api)
+    def count(self, apis: Collection[str], counts: Mapping[str, int]) -> None:
+        """Note that cases of these APIs were executed, by status."""
+        new = set(apis) - self.exercised
+        self.exercised |= new
+        self.unnoted |= new
         for status, count in counts.items():
             setattr(self.tally, status, getattr(self.tally, status) + count)
 
@@ -91,7 +91,12 @@ class Group:
         return [member.name for member in self.running if api in member.catalogue]
 
     def targets_for(self, case: Case) -> list[str]:
-        """Return the names of the running targets that a case is for."""
+        """Return the names of the running targets that a case is for.
+
+        A program says itself what a target lacks, and may be about no API of its library at all.
+        """
+        if isinstance(case, ProgramCase):
+            return list(self.running_eagerly)
         names = self.targets_with(case.api)
         return names if is_for_modes(case) else [n for n in names if self.mode_of(n) == EAGER]
 
@@ -197,7 +202,9 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
     """Return how a target's workers are run."""
     library = environment.library
     limits = Limits(
-        case_s=case_limit_s(environment, config.case_limit_s), memory_mib=config.memory_mib
+        case_s=case_limit_s(environment, config.case_limit_s),
+        program_s=program_limit_s(environment, config.case_limit_s),
+        memory_mib=config.memory_mib,
     )
     models = seed_sources(config) if library.name == MODELLED else ()
     return WorkerSpec(
@@ -231,6 +238,11 @@ def case_limit_s(environment: Environment, asked_s: float) -> float:
     """Return the time limit of one case: what was asked for or is usual, and that for compiling."""
     compile_s = environment.mode.compile_s if environment.mode else 0.0
     return (asked_s or environment.library.case_limit_s) + compile_s
+
+
+def program_limit_s(environment: Environment, asked_s: float) -> float:
+    """Return the time limit of one program: the usual one, or what was asked for if it is more."""
+    return max(asked_s, environment.library.program_limit_s)
 
 
 def _writable(environment: Environment) -> tuple[Path, ...]:

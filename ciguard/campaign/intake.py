@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.journal import Journal
     from ciguard.campaign.stream import Executed
+    from ciguard.domain import Case
+    from ciguard.oracles import Subject
     from ciguard.triage import Confirmer, Settled
 
 BY_SEVERITY = Policy()
@@ -81,9 +83,11 @@ class Intake:
         for case, row in zip(executed.cases, columns, strict=True):
             if case.api != subject.api:  # programs of a batch are each about an API of their own
                 subject = group.subject(case.api)
-            is_program = isinstance(case, ProgramCase)  # breaks its promises on one target too
-            is_plain = not (is_program or case.relation or case.focus in subject.laws)
-            if is_plain and len(row) == 1 and isinstance(row[0], (Passed, Rejected)):
+            if (
+                len(row) == 1
+                and isinstance(row[0], (Passed, Rejected))
+                and not _says(case, subject)
+            ):
                 continue
             for finding in judge(case, dict(zip(names, row, strict=True)), subject):
                 yield from self.propose(finding)
@@ -222,3 +226,8 @@ class Intake:
             )
             for b in every
         ]
+
+
+def _says(case: Case, subject: Subject) -> bool:
+    """Tell whether an orderly end on one target says anything; of a program it does."""
+    return isinstance(case, ProgramCase) or bool(case.relation) or case.focus in subject.laws

@@ -29,6 +29,15 @@ _LEAST_LAG_OF_GUIDED = 6
 """The same for batches that take seconds: so many are under way with two workers per target."""
 
 
+def lag_of_guided(window: int) -> int:
+    """Return after how many batches a guided level learns what one taught.
+
+    Args:
+        window: batches that may be under way at once.
+    """
+    return max(window, _LEAST_LAG_OF_GUIDED)
+
+
 @dataclass(frozen=True, slots=True)
 class Lesson:
     """What one batch taught."""
@@ -45,7 +54,7 @@ class Lessons:
     def __init__(self, level: Level, *, window: int) -> None:
         self._level = level if isinstance(level, LearningLevel) else None
         self._guided = level if isinstance(level, GuidedLevel) else None
-        self._lag = max(window, _LEAST_LAG if self._guided is None else _LEAST_LAG_OF_GUIDED)
+        self._lag = lag_of_guided(window) if self._guided is not None else max(window, _LEAST_LAG)
         self._drawn: deque[Lesson] = deque()
         """In the order of the index, not yet put to use."""
         self._unnoted: deque[Lesson] = deque()

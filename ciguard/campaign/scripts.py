@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import case_limit_s as limit_of
+from ciguard.campaign.group import program_limit_s
 from ciguard.domain import (
     Comparison,
     Confirmation,
@@ -187,7 +188,8 @@ def try_scripts(
         member = members.get(name)
         if member is None or member.not_run:
             continue
-        limit_s = _PATIENCE * limit_of(member.environment, case_limit_s)
+        usual_s = program_limit_s if isinstance(bucket.finding.case, ProgramCase) else limit_of
+        limit_s = _PATIENCE * usual_s(member.environment, case_limit_s)
         try:
             text = text_of(bucket, sites)
             result = dispatcher.run_script(name, text, limit_s=min(limit_s, remaining_s))

@@ -9,7 +9,12 @@ from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign.catalogue import catalogue
-from ciguard.campaign.code_seeds import code_level, refuse_without_library, seed_programs
+from ciguard.campaign.code_seeds import (
+    code_level,
+    refuse_without_library,
+    seed_programs,
+    trees_for,
+)
 from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.group import Group, groups_of, worker_spec
@@ -55,6 +60,8 @@ Choose: TypeAlias = Callable[["Group", Callable[[str], str]], Snapshot]
 
 _FEW = 3
 """Names of what was left out that one warning holds; `ciguard extract` lists them all."""
+_LIMIT_OF_MODEL_S = 60.0
+"""Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
 _EXPECTED_CONFINEMENT = {"landlock", "seccomp"}
 
 
@@ -208,7 +215,7 @@ def model_streams(
     stream = Stream(
         _stream_name(kind, config, group, _digest(chosen), ""), level, group, lanes=lanes
     )
-    stream.is_whole = True
+    stream.is_whole, stream.limit_s = True, _LIMIT_OF_MODEL_S
     return [stream]
 
 
@@ -226,6 +233,7 @@ def code_streams(
     if CODE not in config.levels:
         return []
     refuse_without_library(groups)
+    trees = trees_for(lanes)
     streams = []
     for group in groups.values():
         if group.library not in CODE_LIBRARIES or not group.running_eagerly:
@@ -237,10 +245,11 @@ def code_streams(
             continue
         texts = "\n".join(program.source for program in own)
         kind = f"{CODE}, {config.mutations} mutations, breadth {config.breadth}, {config.encoder}"
+        kind += f", {trees} trees"  # lessons name them by number
         digest = hashlib.sha256(texts.encode()).hexdigest()
         chosen = _digest(select_layers(group.records(), config.api, config.exclude))
         name = _stream_name(f"{kind}: {digest}", config, group, chosen, "")
-        stream = Stream(name, code_level(group, config, own), group, lanes=lanes)
+        stream = Stream(name, code_level(group, config, own, trees=trees), group, lanes=lanes)
         stream.is_whole = True
         streams.append(stream)
     if not streams and any(group.running_eagerly for group in groups.values()):

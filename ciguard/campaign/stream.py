@@ -11,15 +11,13 @@ follows from batches of the same API only, so all shards together make the cases
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.lessons import Lessons
-from ciguard.domain import Crashed, Exhausted, Hung, Outcome
 from ciguard.execution import Job
-from ciguard.levels import IndexedLevel
+from ciguard.levels import IndexedLevel, cost_of
 from ciguard.oracles import encode
 from ciguard.targets import EAGER
 
@@ -29,19 +27,16 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.lessons import Lesson
     from ciguard.campaign.relating import Relating
-    from ciguard.domain import Case
+    from ciguard.domain import Case, Outcome
     from ciguard.execution import Dispatcher, Result
     from ciguard.levels import Batch, Level
 
-_WINDOW_PER_LANE = 3
+WINDOW_PER_LANE = 3
+"""Batches that are under way at once."""
 _PATIENCE = 24
 """An API is left alone after this many deaths: each costs a worker, and few are of a new kind."""
 _ROUNDS_PER_DEATH = 8
 """One more is forgiven every so many rounds: there may be more to find than what kills."""
-_COST_OF_HANG = 8
-_LIMIT_OF_WHOLE_S = 60.0
-"""Time of one run of a whole model or program: hundreds of layers, each of which may have to be
-compiled."""
 _CASES_IN_A_MODE = 4
 """Cases of a batch that are run in a mode: each is compiled, and many APIs say more than many calls
 of one."""
@@ -88,10 +83,12 @@ class Stream:
         """Mode of the targets that run the cases, beside the eager ones."""
         self.is_whole = False
         """Whether its cases are whole models or programs: every target runs them, whatever APIs it
-        has, and they may take long."""
+        has, and the level itself leaves out what is deadly."""
+        self.limit_s = 0.0
+        """Time of one case; 0 for the usual."""
         self.own: Collection[str] | None = None
         """APIs whose batches are proposed; None for all."""
-        self._window = _WINDOW_PER_LANE * lanes
+        self._window = WINDOW_PER_LANE * lanes
         self.lessons = Lessons(level, window=self._window)
         self._next = 0
         """Index of the next batch to propose."""
@@ -198,7 +195,7 @@ class Stream:
                 (self.KEY, self.name, index),
                 encoded,
                 most_hangs=1,
-                limit_s=_LIMIT_OF_WHOLE_S if self.is_whole else 0.0,
+                limit_s=self.limit_s,
             )
             dispatcher.add(job)
 
@@ -211,7 +208,7 @@ class Stream:
     def _is_retired(self, api: str, index: int) -> bool:
         """Tell whether an API died too often, as known a window before this index."""
         if self.is_whole:
-            return False  # all are of one API; the level itself leaves out what is deadly
+            return False  # all are of one API
         seen = self._deaths.get(api, ())
         forgiven = index // self._apis // _ROUNDS_PER_DEATH if self._apis else 0
         cost = sum(cost for at, cost in seen if at <= index - self._window)
@@ -238,8 +235,8 @@ class Stream:
         outcomes = {
             name: entry.results[name].outcomes for name in entry.targets if name in entry.results
         }
-        cost = max(map(_cost, outcomes.values()))
-        if cost:
+        cost = max(sum(map(cost_of, row)) for row in outcomes.values())
+        if cost and not self.is_whole:  # nobody would ask, and every line of the journal holds all
             self._deaths.setdefault(entry.batch.api, []).append((index, cost))
         # After a hang the rest of a batch is left out: it would hang as well, and time is short.
         count = min(map(len, outcomes.values()))
@@ -247,9 +244,3 @@ class Stream:
         ran = {name: results[:count] for name, results in outcomes.items()}
         self.lessons.draw(index, entry.batch, ran)
         return Executed(entry.batch.api, entry.batch.cases[:count], ran)
-
-
-def _cost(outcomes: tuple[Outcome, ...]) -> int:
-    kinds = Counter(map(type, outcomes))
-    ended = sum(isinstance(o, Exhausted) and o.died for o in outcomes) if kinds[Exhausted] else 0
-    return kinds[Crashed] + ended + _COST_OF_HANG * kinds[Hung]

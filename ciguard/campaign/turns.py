@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.equivalents import Equivalents
 from ciguard.campaign.group import members_of, subject_of
+from ciguard.campaign.growing import programs_of
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.isolating import Isolator
 from ciguard.campaign.measuring import Measurer
@@ -167,13 +168,15 @@ class Turns:
         self.suspects.note(executed, stream.group)
         self.equivalents.note(executed)
         stream.mark_judged()
-        yield from (*counted, *judged)
+        yield from (*counted, *programs_of(executed), *judged)
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
+        apis = {case.api for case in executed.cases if group.record(case.api) is not None}
+        tested = apis or {executed.api}
         for name, outcomes in executed.outcomes.items():
             kinds = Counter(map(type, outcomes))
             counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
-            group.members[name].count(executed.api, counts)
+            group.members[name].count(tested, counts)
             yield BatchFinished(
                 target=name,
                 api=executed.api,

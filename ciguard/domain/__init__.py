@@ -13,6 +13,7 @@ from ciguard.domain.cases import (
     case_from_json,
     case_id,
     case_to_json,
+    holds_program,
 )
 from ciguard.domain.corruption import corruption_line, is_memory_fault
 from ciguard.domain.documentation import (
@@ -27,6 +28,7 @@ from ciguard.domain.events import (
     BucketOpened,
     DocumentationChecked,
     Event,
+    ProgramRan,
     Provisioning,
     RunFinished,
     RunStarted,
@@ -56,6 +58,7 @@ from ciguard.domain.findings import (
     target_to_json,
 )
 from ciguard.domain.intent import Intent
+from ciguard.domain.lineage import Ended, Member, lineage, root_of
 from ciguard.domain.models import (
     INPUT,
     MODEL,
@@ -223,6 +226,7 @@ __all__ = [
     "DocumentationChecked",
     "DocumentationFinding",
     "DtypeValue",
+    "Ended",
     "Errored",
     "Event",
     "Evidence",
@@ -241,6 +245,7 @@ __all__ = [
     "LayerNode",
     "ListValue",
     "LiteralValue",
+    "Member",
     "MemberValue",
     "ModelCase",
     "Operator",
@@ -259,6 +264,7 @@ __all__ = [
     "PlannedJob",
     "Policy",
     "ProgramCase",
+    "ProgramRan",
     "Provisioning",
     "Rejected",
     "Remark",
@@ -315,9 +321,11 @@ __all__ = [
     "gap_to_json",
     "graph_from_json",
     "graph_to_json",
+    "holds_program",
     "html_code",
     "is_memory_fault",
     "line_from_json",
+    "lineage",
     "located",
     "markdown_block",
     "markdown_code",
@@ -337,6 +345,7 @@ __all__ = [
     "program_case_to_json",
     "record_from_json",
     "record_to_json",
+    "root_of",
     "shortened",
     "stack_from_json",
     "stack_to_json",

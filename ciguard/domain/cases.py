@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -94,6 +95,14 @@ def case_to_json(case: Case) -> Json:
     if case.relation:
         encoded.append(case.relation)
     return encoded
+
+
+def holds_program(encoded: bytes) -> bool:
+    """Tell whether the text of an encoded case is that of a program, without reading all of it."""
+    return _OF_PROGRAM.match(encoded) is not None
+
+
+_OF_PROGRAM = re.compile(rb'\["(?:[^"\\]|\\.)*", ?"%s"' % PROGRAM.encode())
 
 
 def case_from_json(encoded: Json) -> Case:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
+    from ciguard.domain.lineage import Ended
     from ciguard.domain.parts import Gap, Part
     from ciguard.domain.plan import Plan
     from ciguard.domain.standing import BaselineStanding
@@ -69,6 +70,32 @@ class BatchFinished:
     """Cases of this batch by outcome status."""
     elapsed_s: float
     """Since the run started."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramRan:
+    """The program of one node of a derivation tree was run and judged. Texts may be fuzzed."""
+
+    seed: str
+    """Name of the seed program."""
+    tree: int
+    """Which of the trees that were grown of it."""
+    node: str
+    """See `Member`."""
+    parent: str
+    block: str
+    """Name of its last block in the seed."""
+    depth: int
+    """How many blocks it has; those of a seed always follow each other in one order."""
+    step: str
+    """What was done last, in a few words: `AR conv2: Conv2d → ConvTranspose2d`."""
+    ended: Ended
+    line: int = 0
+    """Of the changed call in the program."""
+    program: str = ""
+    """Only where it ended wrong, like the parent's program."""
+    before: str = ""
+    """The parent's program; empty where it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +178,7 @@ Event: TypeAlias = (
     | TargetReady
     | TargetUnavailable
     | BatchFinished
+    | ProgramRan
     | BucketOpened
     | BucketFlaky
     | StageFinished

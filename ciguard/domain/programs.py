@@ -63,6 +63,7 @@ class Derivation:
     @property
     def change(self) -> str:
         """What was changed, in words; empty where nothing was. May hold fuzzed text."""
+        api = shortened(self.api, _MOST_NAME)
         before, after = (shortened(text, _MOST_SHOWN) for text in (self.before, self.after))
         match self.operator:
             case Operator.NONE:
@@ -70,12 +71,34 @@ class Derivation:
             case Operator.REPLACEMENT:
                 return f"{before} → {after}"
             case Operator.GENERATION | Operator.BOUNDARY | Operator.OMITTED:
-                return f"{self.parameter} of {self.api}: {before or 'not given'} → {after}"
+                parameter = shortened(self.parameter, _MOST_SHOWN)
+                return f"{parameter} of {api}: {before or 'not given'} → {after}"
             case Operator.UNBATCHED:
-                return f"input of {self.api}: {before} → {after}"
+                return f"input of {api}: {before} → {after}"
+
+    @property
+    def label(self) -> str:
+        """What was done in a few words: `AR conv2: Conv2d → ConvTranspose2d`.
+
+        May hold fuzzed text.
+        """
+        block = shortened(self.block, _MOST_SHOWN)
+        if self.operator is Operator.NONE:
+            return f"{block}: as in the seed"
+        before, after = (shortened(text, _MOST_SHOWN) for text in (self.before, self.after))
+        if self.operator is Operator.REPLACEMENT:
+            return f"{self.operator.value} {block}: {_last(before)} → {_last(after)}"
+        changed = f"{_last(self.api)} {self.parameter}: {before or 'not given'} → {after}"
+        return shortened(f"{self.operator.value} {block}: {changed}", 4 * _MOST_SHOWN)
+
+
+def _last(name: str) -> str:
+    return shortened(name.rpartition(".")[2], _MOST_SHOWN)
 
 
 _MOST_SHOWN = 80
+_MOST_NAME = 200
+"""Of a qualified name, which is to be told whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +111,10 @@ class Ancestry:
     """From the template to this program; the last one is what the case is about."""
     parent: str = ""
     """The program that this one was derived from, of a whole program; empty: not known."""
+    derived: str = ""
+    """The whole program as it was derived, where the case was made simpler since."""
+    tree: int = 0
+    """Which of the trees that were grown of this seed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +192,7 @@ def program_case_to_json(case: ProgramCase) -> Json:
         "ancestry": [
             case.ancestry.seed,
             [derivation_to_json(step) for step in case.ancestry.path],
-            *filter(None, [case.ancestry.parent]),
+            *filter(None, [_kin_to_json(case.ancestry)]),
         ],
     }
     filled = {key: item for key, item in rest.items() if item or key == "source"}
@@ -180,7 +207,7 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
     """
     try:
         api, _, rest = encoded
-        seed, path, *parent = rest["ancestry"]
+        seed, path, *kin = rest["ancestry"]
         cycles = int(rest.get("cycles", 1))
         if cycles < 1:
             msg = f"{cycles} cycles"
@@ -192,15 +219,27 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
             seed=int(rest.get("seed", 0)),
             intent=Intent(rest.get("intent", Intent.CONFORMING)),
             cycles=cycles,
-            ancestry=Ancestry(
-                seed=str(seed),
-                path=tuple(map(derivation_from_json, path)),
-                parent="".join(map(str, parent)),
-            ),
+            ancestry=_ancestry(str(seed), tuple(map(derivation_from_json, path)), *kin),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded program case: {error!r}"
         raise ValueError(msg) from error
+
+
+def _kin_to_json(ancestry: Ancestry) -> Json:
+    rest = {"parent": ancestry.parent, "derived": ancestry.derived, "tree": ancestry.tree}
+    return {key: item for key, item in rest.items() if item}
+
+
+def _ancestry(seed: str, path: tuple[Derivation, ...], kin: Json = None) -> Ancestry:
+    known = kin or {}
+    return Ancestry(
+        seed=seed,
+        path=path,
+        parent=str(known.get("parent", "")),
+        derived=str(known.get("derived", "")),
+        tree=int(known.get("tree", 0)),
+    )
 
 
 _TEXTS = ("block", "api", "parameter", "before", "after", "sentence", "adapter")

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import Crashed, Hung, Outcome
+from ciguard.domain import Crashed, Hung, Outcome, holds_program
 from ciguard.execution.decode import Death, contents, decode_death, decode_record, excerpt
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.loop import DONE, FULL, GO_ON, LENGTH, STARTED
@@ -253,7 +253,8 @@ class Lane:
         log = excerpt(contents(self._log))
         stack = contents(self._stack).decode("utf-8", "replace")
         if is_in_case:
-            outcome = decode_death(death, log=log, stack=stack, limit_s=self._limit_s(running))
+            limit_s = self._limit_s(running, len(running.outcomes))
+            outcome = decode_death(death, log=log, stack=stack, limit_s=limit_s)
             running.outcomes.append(outcome)
         if len(running.outcomes) > before:
             running.deaths_without_progress = 0
@@ -282,11 +283,17 @@ class Lane:
             return
         if self._memory_mib(_RESIDENT) > self._limits.memory_mib + _LIBRARY_MIB:
             self._kill("memory", dump=False)
-        elif self._is_hung(now - began_ns / 1e9, self._limit_s(self._running)):
+            return
+        limit_s = self._limit_s(self._running, self._running.sent_at + number - 1)
+        if self._is_hung(now - began_ns / 1e9, limit_s):
             self._kill("time", dump=True)
 
-    def _limit_s(self, running: _Running) -> float:
-        return running.job.limit_s or self._limits.case_s
+    def _limit_s(self, running: _Running, place: int) -> float:
+        """Return the time that the case at a place of a job has."""
+        # The place is what a worker says, which may be out of its mind.
+        is_program = any(map(holds_program, running.job.cases[place : place + 1]))
+        usual_s = self._limits.program_s if is_program else self._limits.case_s
+        return running.job.limit_s or usual_s
 
     def _is_hung(self, spent_s: float, limit_s: float) -> bool:
         if spent_s < limit_s:

@@ -16,6 +16,8 @@ class Limits:
 
     case_s: float = 5.0
     """Time of one case; a starved machine is given up to three times as much."""
+    program_s: float = 60.0
+    """Time of a case that is a program, whoever runs it and why; starved, as above."""
     memory_mib: int = 1024
     """Memory beyond what the loaded library takes."""
     output_mib: int = 64

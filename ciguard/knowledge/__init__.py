@@ -20,6 +20,7 @@ from ciguard.knowledge.mining import Thresholds, extract_from_file, learn_from_f
 from ciguard.knowledge.refinement.experience import Experience, experience_from_json
 from ciguard.knowledge.refinement.files import experience_lines, read_experience
 from ciguard.knowledge.refinement.refine import Refinement, refined, refinements
+from ciguard.knowledge.shape_texts import without_markup
 from ciguard.knowledge.understand import READERS, understand
 from ciguard.knowledge.version import knowledge_version
 
@@ -52,4 +53,5 @@ __all__ = [
     "refined",
     "refinements",
     "understand",
+    "without_markup",
 ]

@@ -25,6 +25,7 @@ from ciguard.levels.contract import (
     LearningLevel,
     Level,
     LevelFactory,
+    cost_of,
 )
 from ciguard.levels.focus import focused, unmatched
 from ciguard.levels.model.inconsistency import (
@@ -70,6 +71,7 @@ __all__ = [
     "SeedSource",
     "accumulated",
     "change_rates",
+    "cost_of",
     "d_mad",
     "equivalence_class",
     "focused",

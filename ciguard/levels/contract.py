@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
-from ciguard.domain import ApiRecord
+from ciguard.domain import ApiRecord, Crashed, Exhausted, Hung
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
@@ -91,6 +91,17 @@ class GuidedLevel(Level, Protocol):
         Raises:
             ValueError: if this level did not draw it.
         """
+
+
+COST_OF_HANG = 8
+"""In deaths: a hang takes its whole limit."""
+
+
+def cost_of(outcome: Outcome) -> int:
+    """Return how much patience an outcome takes: a death costs a worker, a hang its whole limit."""
+    if isinstance(outcome, Hung):
+        return COST_OF_HANG
+    return int(isinstance(outcome, Crashed) or (isinstance(outcome, Exhausted) and outcome.died))
 
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]

@@ -57,7 +57,7 @@ class HangOracle:
     ) -> Sequence[Finding]:
         """Return one finding that names every target on which the case hung."""
         hung = {name: out for name, out in outcomes.items() if isinstance(out, Hung)}
-        if not hung or asks_for_much(case):
+        if not hung or asks_for_much(case) or _is_repeated(case):
             return []
         limit_s = max(out.limit_s for out in hung.values())
         elsewhere = _elsewhere(outcomes, besides=hung)
@@ -129,6 +129,11 @@ def _elsewhere(outcomes: Mapping[str, Outcome], *, besides: Container[str]) -> s
         for name, out in outcomes.items()
         if isinstance(out, Passed) and name not in besides
     )
+
+
+def _is_repeated(case: Case) -> bool:
+    """Tell whether a program is run many times over: what it takes says nothing of one run."""
+    return isinstance(case, ProgramCase) and case.cycles > 1
 
 
 def asks_for_much(case: Case) -> bool:

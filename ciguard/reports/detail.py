@@ -24,15 +24,17 @@ from ciguard.reports.wording import (
     stack_of,
     state,
 )
-from ciguard.triage import origin_rows
+from ciguard.triage import derivation_diff, origin_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ciguard.baseline import BaselineRecord, Decision, Sighting
-    from ciguard.domain import Outcome
+    from ciguard.domain import Finding, Outcome
 
 _OUTPUT_LIMIT = 600
+_MOST_DIFFERENCE = 40
+"""Lines."""
 _ORIGIN_LIMIT = 800
 """No sentence about an origin is as long."""
 
@@ -90,6 +92,7 @@ def bucket_lines(
     yield f"Findings:  {bucket.count}"
     if bucket.issue:
         yield f"Issue:     {visible(issue_text(bucket.issue))}"
+    yield from _difference_lines(finding)
     yield ""
     yield "Outcomes"
     for name, outcome in finding.outcomes.items():
@@ -108,6 +111,16 @@ def bucket_lines(
         yield visible_lines(script, limit=100_000)
     else:
         yield f"No reproducer. Run the case: ciguard reproduce {short(bucket.fingerprint)}"
+
+
+def _difference_lines(finding: Finding) -> Iterator[str]:
+    lines = derivation_diff(finding.case, most=_MOST_DIFFERENCE)
+    if lines:
+        yield ""
+        yield "Against the program it was derived from"
+    for line in lines:
+        mark = ">" if line.is_changed_call else " "
+        yield f" {mark} {visible(str(line))}"
 
 
 def grouping_lines(bucket: Bucket) -> Iterator[str]:

@@ -85,6 +85,8 @@ class Library:
     forks: ForkPolicy = ForkPolicy.AFTER_IMPORT
     case_limit_s: float = 5.0
     """Time limit of one case."""
+    program_limit_s: float = 60.0
+    """Time limit of one program, which takes a second or two where nothing is compiled."""
     modes: Mapping[str, Mode] = field(default_factory=dict)
     """How a target can execute calls, beside eagerly."""
     needs_processes: bool = False
@@ -170,6 +172,8 @@ for _library in (
         cache_variable="JITTOR_HOME",
         forks=ForkPolicy.AFTER_USE,
         case_limit_s=60.0,
+        # It compiles each of its kernels when a program first uses it.
+        program_limit_s=300.0,
         modes={"lazy": Mode()},
         needs_processes=True,
         first_import="compiling jittor's kernels (about 2 minutes, once)",

@@ -23,6 +23,7 @@ from ciguard.domain import (
 from ciguard.trackers.contract import ROLL_UP, Report, marker
 from ciguard.trackers.template import built_in
 from ciguard.triage import (
+    derivation_diff,
     given,
     one_of,
     origin_rows,
@@ -43,6 +44,8 @@ _MOST_LOG = 4_000
 _MOST_TITLE = 120
 _MOST_FRAMES = 30
 _MOST_ROWS = 40
+_MOST_DIFFERENCE = 30
+"""Lines."""
 _MOST_LISTED = 300
 _MOST_LINKED = 10
 _AGAIN = "This had been fixed and is back."
@@ -89,6 +92,7 @@ def _text(bucket: Bucket, context: Context, template: Template) -> str:
         "summary": _summary(finding, context),
         "expected": _held_against(finding.evidence),
         "origin": "\n\n".join(f"{name}: {text}" for name, text in origin),
+        "difference": _difference(finding),
         "outcomes": _outcomes(finding, context),
         "script": _script(context, reproduced=bucket.reproduced),
         "evidence": _evidence(bucket),
@@ -98,7 +102,7 @@ def _text(bucket: Bucket, context: Context, template: Template) -> str:
         "footer": _footer(bucket, context),
     }
     text = template.fill(values)
-    for detail in ("grouping", "evidence", "script", "outcomes"):
+    for detail in ("grouping", "evidence", "script", "difference", "outcomes"):
         if len(text) <= MOST_BODY:
             break
         values |= {detail: "", "note": _SHORTENED}
@@ -268,6 +272,15 @@ def _held_against(evidence: Evidence) -> str:
     if evidence.source:
         parts.append(f"Source: {markdown_code(_local(evidence.source), limit=400)}")
     return "\n\n".join(parts)
+
+
+def _difference(finding: Finding) -> str:
+    """Return what the program has otherwise than its parent; empty where that is not known."""
+    lines = derivation_diff(finding.case, most=_MOST_DIFFERENCE)
+    if not lines:
+        return ""
+    block = markdown_block(_local("\n".join(map(str, lines))), language="diff", limit=_MOST_LOG)
+    return f"### Against the program it was derived from\n\n{block}"
 
 
 def _outcomes(finding: Finding, context: Context) -> str:

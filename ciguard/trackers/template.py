@@ -20,6 +20,7 @@ PARTS = (
     "summary",
     "expected",
     "origin",
+    "difference",
     "outcomes",
     "script",
     "evidence",

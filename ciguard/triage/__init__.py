@@ -26,6 +26,7 @@ from ciguard.triage.fingerprint import (
 from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
 from ciguard.triage.normalise import normalise
+from ciguard.triage.program_diff import DiffLine, LineKind, derivation_diff, program_diff
 from ciguard.triage.reductions import reductions
 from ciguard.triage.related import relate
 from ciguard.triage.reproducer import EnvironmentHint, read_script, script
@@ -37,14 +38,17 @@ __all__ = [
     "RECIPES",
     "Buckets",
     "Confirmer",
+    "DiffLine",
     "EnvironmentHint",
     "Fingerprint",
     "Grouping",
+    "LineKind",
     "Minimiser",
     "Settled",
     "Simplicity",
     "Symptom",
     "checked_text",
+    "derivation_diff",
     "fingerprint",
     "given",
     "is_fingerprint",
@@ -55,6 +59,7 @@ __all__ = [
     "noun",
     "one_of",
     "origin_rows",
+    "program_diff",
     "rate_text",
     "read_script",
     "recipe_number",

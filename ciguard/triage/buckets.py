@@ -17,6 +17,7 @@ from ciguard.domain import (
     Explicit,
     ListValue,
     LiteralValue,
+    ProgramCase,
     Special,
     TensorValue,
     TupleValue,
@@ -52,7 +53,15 @@ def simplicity(case: Case) -> Simplicity:
         elements += more_elements
         parts.extend(children)
     text = json.dumps(case_to_json(case))
-    return nodes, elements, len(text), text
+    read = json.dumps(case_to_json(_alone(case)))
+    return nodes, elements, len(read), text
+
+
+def _alone(case: Case) -> Case:
+    """Return a case without the programs that travel beside it: nobody has to read those."""
+    if not isinstance(case, ProgramCase):
+        return case
+    return replace(case, ancestry=replace(case.ancestry, parent="", derived=""))
 
 
 def _cost(value: Value) -> tuple[int, int, list[Value]]:

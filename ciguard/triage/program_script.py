@@ -10,6 +10,7 @@ from ciguard.execution import Scalar, Tensor, TensorDigest
 from ciguard.oracles import ACCEPTED, GROWTH, LEAST_BYTES, LEAST_SECONDS, program_run
 from ciguard.triage.expectation import leaves_function
 from ciguard.triage.literals import scalar, shape_text
+from ciguard.triage.program_diff import source_lines
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.wording import without_local_paths
 
@@ -161,7 +162,7 @@ def with_preamble(source: str, lines: Sequence[str]) -> str:
             place = statement.end_lineno or place
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source  # it shows just that
-    written = source.splitlines(keepends=True)
+    written = source_lines(source)
     return "".join([*written[:place], *(f"{line}\n" for line in lines), "\n", *written[place:]])
 
 

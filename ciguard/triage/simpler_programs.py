@@ -5,25 +5,40 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ciguard.triage.program_diff import source_lines
 
-    from ciguard.domain import ProgramCase
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ciguard.domain import Ancestry, ProgramCase
 
 _AMOUNT = re.compile(r"(?:\w+_)?(?:EPOCHS?|STEPS?|BATCHES|ITERATIONS?|SAMPLES)", re.IGNORECASE)
 """Names of constants that say how much is trained, or on how much."""
+_LARGEST = 1 << 62
+_MOST_AMOUNTS = 8
+"""Of one program that are looked at: somebody else's may have thousands."""
 
 
 def simpler_programs(case: ProgramCase) -> Iterator[ProgramCase]:
     """Yield variants of a case: what the block shows alone needs no program around it."""
+    kept = _kept(case)
     if case.block:
-        yield replace(case, source=case.block, block="")
+        yield replace(case, source=case.block, block="", ancestry=kept)
         yield replace(case, block="")
     if case.cycles == 1:  # what grows by each cycle shows over many alone
         for source in _less_trained(case.source):
-            yield replace(case, source=source)
+            yield replace(case, source=source, ancestry=kept)
+
+
+def _kept(case: ProgramCase) -> Ancestry:
+    """Return the ancestry with the program as it was derived, if it is to be told from a parent."""
+    ancestry = case.ancestry
+    if ancestry.derived or not ancestry.parent:
+        return ancestry
+    return replace(ancestry, derived=case.source)
 
 
 def _less_trained(source: str) -> Iterator[str]:
@@ -32,18 +47,23 @@ def _less_trained(source: str) -> Iterator[str]:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # a program of somebody else's baseline
+    for value, number in islice(_amounts(statements), _MOST_AMOUNTS):
+        for smaller in sorted({1, number // 2}):
+            yield _with(source, value, str(smaller))
+
+
+def _amounts(statements: Iterable[ast.stmt]) -> Iterator[tuple[ast.Constant, int]]:
     for statement in statements:
         match statement:
             case ast.Assign(
                 targets=[ast.Name(name)], value=ast.Constant(int() as number) as value
-            ) if _AMOUNT.fullmatch(name) and number > 1:
-                for smaller in {1, number // 2}:
-                    yield _with(source, value, str(smaller))
+            ) if _AMOUNT.fullmatch(name) and 1 < number <= _LARGEST:
+                yield value, number
 
 
 def _with(source: str, node: ast.Constant, text: str) -> str:
     """Return the source with another text in the place of a number on one line."""
-    lines = source.splitlines(keepends=True)
+    lines = source_lines(source)
     line = lines[node.lineno - 1].encode()
     end = node.end_col_offset or node.col_offset
     lines[node.lineno - 1] = (line[: node.col_offset] + text.encode() + line[end:]).decode()

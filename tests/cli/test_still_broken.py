@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from finding_examples import call, finding
+from program_examples import positive, ran
 
 from ciguard.cli.reproduce import refuse_incomplete, still_broken
 from ciguard.domain import Bucket, Finding, Passed, Rejected, TensorValue, Uniform
@@ -46,6 +47,21 @@ def test_a_forbidden_argument_is_accepted_or_not() -> None:
 
     assert still_broken(known, Passed(b"null", 0.1)) is True
     assert still_broken(known, Rejected("ValueError", "no")) is False
+
+
+def test_the_promise_of_a_derived_program_is_judged_by_what_happened_this_time() -> None:
+    fails = Rejected("RuntimeError", "line 8: could not create a primitive")
+    found = replace(
+        finding(fails),
+        case=positive(),
+        oracle="derivation",
+        kind="positive-failed",
+        detail="stride",
+    )
+    known = Bucket(fingerprint="v1:" + "0" * 16, grouping=(), finding=found)
+
+    assert still_broken(known, fails) is True
+    assert still_broken(known, ran()) is False
 
 
 def test_other_findings_are_compared_with_what_was_recorded() -> None:

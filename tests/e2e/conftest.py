@@ -9,10 +9,13 @@ from ciguard_command import answer, buckets_of, campaign
 from github_repository import WallClock
 from github_server import GitHubServer
 from node_tools import Expressions
+from report_browser import launched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +25,12 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[object,
     done = answer(campaign("--out", "out"), folder)
     assert done.returncode == 0, done.stderr
     return buckets_of(folder / "out")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from ciguard_command import answer, campaign, lines_of
 from layer_findings import MUTATIONS, RATES, layer_case, layer_difference
-from playwright.sync_api import sync_playwright
+from report_browser import DARK, PHONE, opened
 from report_examples import HOSTILE, bucket, hostile_events, many, run_of, write_report
 
 from ciguard.domain import Origin
 from ciguard.reports import ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Dialog, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 QUICK = ("--exclude", "*.spin", "--exclude", "*.tail", "--max-cases", "160")
-PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
-DARK: dict[str, Any] = {"color_scheme": "dark"}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Return the machine's browser, or the one that Playwright installed; `make` sees to it."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    with sync_playwright() as playwright:
-        # A browser's own sandbox does not start in containers, and the page is ours.
-        arguments = ["--no-sandbox", "--disable-background-networking", "--disable-gpu"]
-        started = playwright.chromium.launch(executable_path=path, args=arguments)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -48,29 +30,6 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = answer(campaign(*QUICK), folder)
         assert done.returncode == 0, done.stderr
     return folder / ".ciguard" / "run"
-
-
-@contextmanager
-def opened(browser: Browser, report: Path, **options: Any) -> Iterator[Page]:
-    """Open a report; it must ask for nothing, say nothing and break nothing while it is used."""
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"], **options)
-    page = context.new_page()
-    asked: list[str] = []
-    wrong: list[str] = []
-
-    def refuse(dialog: Dialog) -> None:
-        wrong.append(dialog.message)
-        dialog.dismiss()
-
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("dialog", refuse)
-    page.goto(report.as_uri())
-    yield page
-    assert {url.partition("#")[0] for url in asked} == {report.as_uri()}
-    assert wrong == []
-    context.close()
 
 
 def count_of(page: Page) -> int:

@@ -51,7 +51,7 @@ def is_told(value: object) -> bool:
     """Tell whether a global is a number or a tensor."""
     if isinstance(value, (type, type(sys))):
         return False
-    return isinstance(value, float) or hasattr(value, "dtype")
+    return isinstance(value, (float, np.ndarray)) or hasattr(value, "numpy")
 
 
 def described(value: Any) -> Any:

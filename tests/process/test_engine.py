@@ -18,6 +18,7 @@ from ciguard_planted import adapter as planted_adapter
 from ciguard.domain import (
     ApiCall,
     CallKind,
+    Case,
     Crashed,
     Errored,
     Exhausted,
@@ -26,6 +27,7 @@ from ciguard.domain import (
     LiteralValue,
     Outcome,
     Passed,
+    ProgramCase,
     Rejected,
     Resource,
     Stage,
@@ -74,11 +76,11 @@ def call(function: str, *arguments: object) -> ApiCall:
     return ApiCall(api=f"planted.{function}", kind=CallKind.FUNCTION, arguments=values)
 
 
-def encoded(case: ApiCall) -> bytes:
+def encoded(case: Case) -> bytes:
     return json.dumps(case_to_json(case)).encode()
 
 
-def outcomes_of(dispatcher: Dispatcher, *cases: ApiCall, target: str = "planted") -> list[Outcome]:
+def outcomes_of(dispatcher: Dispatcher, *cases: Case, target: str = "planted") -> list[Outcome]:
     dispatcher.add(Job(target, "test", tuple(map(encoded, cases))))
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -142,6 +144,23 @@ def test_a_sleeping_call_is_a_hang(dispatcher: Dispatcher) -> None:
     (hung,) = outcomes_of(dispatcher, call("meet", "sleep"))
 
     assert isinstance(hung, Hung)
+
+
+def test_a_program_has_a_limit_of_its_own_whoever_runs_it() -> None:
+    def sleeping(seconds: float) -> ProgramCase:
+        return ProgramCase(api="planted", source=f"import time\ntime.sleep({seconds})\n")
+
+    with Dispatcher() as running:
+        running.start([spec(limits=Limits(case_s=0.5, program_s=3.0, memory_mib=256))])
+        done, call_hung, program_hung = outcomes_of(
+            running, sleeping(1.5), call("meet", "sleep"), sleeping(60)
+        )
+
+    assert isinstance(done, Passed)
+    assert isinstance(call_hung, Hung)
+    assert call_hung.limit_s == 0.5
+    assert isinstance(program_hung, Hung)
+    assert program_hung.limit_s == 3.0
 
 
 @pytest.mark.parametrize(

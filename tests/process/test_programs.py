@@ -150,7 +150,7 @@ class Library:
     def run(self, *cases: ProgramCase) -> list[Outcome]:
         """Run cases one after the other in one fresh worker."""
         encoded = tuple(map(encode, cases))
-        self._dispatcher.add(Job(self.name, "test", encoded, fresh=True, limit_s=120.0))
+        self._dispatcher.add(Job(self.name, "test", encoded, fresh=True, limit_s=550.0))
         deadline = time.monotonic() + 600
         while time.monotonic() < deadline:
             for result in self._dispatcher.wait(1.0):

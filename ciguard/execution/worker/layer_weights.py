@@ -20,8 +20,6 @@ from typing import Any, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the tar
 
 import numpy as np
 
-from ciguard.targets.adapters.contract import Nudge
-
 SHARE = 0.3
 """Share of a layer's neurons that an edit changes (LEMON, section 3.2.2)."""
 NOISE = 0.1
@@ -47,15 +45,13 @@ _RANGES = {
 }
 """Lowest and highest value by the end of a weight's name."""
 
-UNMOVED = Nudge(0, moves_zeros=False)
-
 
 def arrays(
     layer: str,
     recipe: Mapping[str, Any],
     weights: Sequence[tuple[str, Sequence[int], str]],
     *,
-    nudge: Nudge = UNMOVED,
+    nudge: tuple[int, bool] = (0, False),
     stored: Sequence[Any] | None = None,
 ) -> list[Any]:
     """Return a layer's weights.
@@ -64,7 +60,9 @@ def arrays(
         layer: public name of the class; of a wrapper, that of the layer it wraps.
         recipe: `seed` and `edits` of the JSON form of `ciguard.domain.Weights`; both may be absent.
         weights: name (the last part of its path), shape and dtype of each, in Keras's order.
-        nudge: each element is multiplied by 1 + 2^-23 or 1 - 2^-23, as it says.
+        nudge: a number, and whether zeros move. If it is not 0, each element is multiplied by
+            1 + 2^-23 or 1 - 2^-23: its sign turns all choices round, its size says which choices.
+            Zeros that move become 2^-23 or -2^-23.
         stored: arrays to begin with instead of what the seed says; None in it for what has none.
 
     Returns:
@@ -85,10 +83,11 @@ def arrays(
     names = [name for name, _, _ in weights]
     for rule, edit_seed in () if recipe.get("plain") else recipe.get("edits", ()):
         _edit(layer, names, made, rule, int(edit_seed))
-    if nudge.number:
+    number, moves_zeros = nudge
+    if number:
         for key, array in zip(keys, made):  # noqa: B905 - Python 3.9
             if array is not None:
-                _nudge(array, nudge, _generator(abs(nudge.number), *key))
+                _nudge(array, number, _generator(abs(number), *key), moves_zeros=moves_zeros)
     return made
 
 
@@ -257,13 +256,13 @@ _RULES = {"GF": _fuzz, "WS": _shuffle, "NAI": _invert, "NEB": _block, "NS": _swi
 """By value of `ciguard.domain.WeightRule`: each changes (rows, gates, neurons) in place."""
 
 
-def _nudge(array: Any, nudge: Nudge, random: Any) -> None:
-    up = NUDGE if nudge.number > 0 else -NUDGE
+def _nudge(array: Any, number: int, random: Any, *, moves_zeros: bool) -> None:
+    up = NUDGE if number > 0 else -NUDGE
     flat = array.reshape(-1)
     for start in range(0, flat.size, _AT_ONCE):
         part = flat[start : start + _AT_ONCE]
         choice = random.random_sample(part.size) < 0.5  # noqa: PLR2004 - a fair coin
-        zeros = part == 0.0 if nudge.moves_zeros else None
+        zeros = part == 0.0 if moves_zeros else None
         part *= np.where(choice, 1.0 + up, 1.0 - up).astype(np.float32)
         if zeros is not None:
             part[zeros] = np.where(choice, up, -up).astype(np.float32)[zeros]

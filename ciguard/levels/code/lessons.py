@@ -36,6 +36,8 @@ class RanAlone:
     serial: int
     candidates: tuple[Candidate, ...]
     """Those that ran on every target, and what they gave."""
+    costs: tuple[tuple[str, int], ...] = ()
+    """API → what the deaths of its blocks have cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Ran:
     repeated: tuple[str, ...] = ()
     """What is not tried again: APIs whose blocks were run many times in one process, and what
     was tried with layers alone."""
+    costs: tuple[tuple[str, int], ...] = ()
+    """API → what the deaths of programs whose last block calls it have cost."""
 
 
 Lesson: TypeAlias = Observed | RanAlone | Ran
@@ -61,10 +65,11 @@ def lesson_to_json(lesson: Lesson) -> Json:
     match lesson:
         case Observed(seed, fed):
             return [_OBSERVED, seed, [*map(fed_to_json, fed)]]
-        case RanAlone(tree, serial, candidates):
-            return [_RAN_ALONE, tree, serial, [*map(candidate_to_json, candidates)]]
-        case Ran(tree, serial, places, repeated):
-            return [_RAN, tree, serial, [*places], [*repeated]]
+        case RanAlone(tree, serial, candidates, costs):
+            known = [*map(candidate_to_json, candidates)]
+            return [_RAN_ALONE, tree, serial, known, [*map(list, costs)]]
+        case Ran(tree, serial, places, repeated, costs):
+            return [_RAN, tree, serial, [*places], [*repeated], [*map(list, costs)]]
 
 
 def lesson_from_json(encoded: Json) -> Lesson:
@@ -77,14 +82,19 @@ def lesson_from_json(encoded: Json) -> Lesson:
         match encoded:
             case [str(kind), seed, fed] if kind == _OBSERVED:
                 return Observed(int(seed), tuple(map(fed_from_json, fed)))
-            case [str(kind), tree, serial, candidates] if kind == _RAN_ALONE:
+            case [str(kind), tree, serial, candidates, costs] if kind == _RAN_ALONE:
                 known = tuple(map(candidate_from_json, candidates))
-                return RanAlone(int(tree), int(serial), known)
-            case [str(kind), tree, serial, places, repeated] if kind == _RAN:
+                return RanAlone(int(tree), int(serial), known, _costs(costs))
+            case [str(kind), tree, serial, places, repeated, costs] if kind == _RAN:
                 names = tuple(map(str, repeated))
-                return Ran(int(tree), int(serial), tuple(map(int, places)), names)
+                at = tuple(map(int, places))
+                return Ran(int(tree), int(serial), at, names, _costs(costs))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         msg = f"not an encoded lesson: {error!r}"
         raise ValueError(msg) from error
     msg = f"not an encoded lesson: {encoded!r:.80}"
     raise ValueError(msg)
+
+
+def _costs(encoded: Json) -> tuple[tuple[str, int], ...]:
+    return tuple((str(api), int(cost)) for api, cost in encoded)

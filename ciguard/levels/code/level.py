@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +22,7 @@ from ciguard.levels.code.lessons import (
 from ciguard.levels.code.mutation import Slot, candidates
 from ciguard.levels.code.observation import fed_in, result_of
 from ciguard.levels.code.tree import Tree
-from ciguard.levels.contract import Batch
+from ciguard.levels.contract import Batch, cost_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,12 +33,11 @@ if TYPE_CHECKING:
     from ciguard.levels.code.nodes import Candidate, Node
     from ciguard.levels.code.operators import Operators
 
-_LEAST_TREES = 8
-"""Trees grown side by side: what a batch teaches is put to use some batches later, and the next
-batch of the same tree needs it."""
-_CYCLES = 40
+_CYCLES = 12
 """Times that the block of an API that is new to the campaign is built and trained in one process:
 what it leaves behind adds up."""
+_PATIENCE = 16
+"""Blocks of an API are tried no more when the deaths of their programs have cost so much."""
 _SEED_BITS = 31
 _INDEX_BITS = 40
 
@@ -106,6 +106,9 @@ class Effort:
     """How often AR or RG mutates a block (times_mt)."""
     breadth: int = 8
     """Nodes of a generation that have children."""
+    trees: int = 8
+    """Grown side by side at the least: what a batch teaches is put to use some batches later, and
+    the next batch of the same tree needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +172,7 @@ class CodeLevel:
         self._programs = tuple(programs)
         self._operators = operators
         self._effort = effort or Effort()
-        replicas = -(-_LEAST_TREES // len(self._programs))
+        replicas = -(-self._effort.trees // len(self._programs))
         self._trees = [
             Tree(f"{seed} {number}", depth=len(self._of(number).blocks), most=self._effort.breadth)
             for number in range(replicas * len(self._programs))
@@ -177,8 +180,10 @@ class CodeLevel:
         self._fed: dict[int, tuple[Fed, ...]] = {}
         """By place of the seed."""
         self._repeated: set[str] = set()
-        """APIs whose blocks were run many times in one process, and what was tried with
-        layers alone."""
+        """APIs whose blocks were run many times in one process, and what was tried with layers
+        alone."""
+        self._costs: Counter[str] = Counter()
+        """API → what deaths of programs whose last block calls it have cost."""
         self._made: dict[int, _Growth] = {}
         """Batches that no lesson was drawn from yet."""
 
@@ -196,6 +201,8 @@ class CodeLevel:
         planted = [number for number, tree in enumerate(self._trees) if tree.is_planted]
         if index < len(self._programs) or not planted:
             made = self._seed_cases(index % len(self._programs), rng)
+            if index == self._seed % len(self._programs):  # of each it would take most of the time
+                made.append(replace(made[-1], cycles=_CYCLES))
         else:
             number = planted[(index - len(self._programs)) % len(planted)]
             growth, made = self._grown(number, rng)
@@ -214,18 +221,21 @@ class CodeLevel:
             batch: as it was run.
             outcomes: of its cases, by target.
         """
-        del batch
         rows = list(zip(*outcomes.values(), strict=True))
         growth = self._made.pop(index, None)
         lesson: Lesson | None
         if growth is None:
             lesson = self._observed(index % len(self._programs), rows)
         elif growth.tried is not None:
-            lesson = RanAlone(growth.tree, growth.serial, tuple(_that_ran(growth.tried, rows)))
+            ran = tuple(_that_ran(growth.tried, rows))
+            lesson = RanAlone(growth.tree, growth.serial, ran, _costs(batch, rows))
         else:
-            ran = zip(growth.assembled, rows, strict=False)
-            places = tuple(place for place, row in ran if _all_passed(row))
-            lesson = Ran(growth.tree, growth.serial, places, growth.repeated)
+            whole = zip(growth.assembled, rows, strict=False)
+            places = tuple(place for place, row in whole if _all_passed(row))
+            costs = _costs(batch, rows)
+            # After a hang the rest of a batch is left out: what was to be repeated is last.
+            repeated = growth.repeated[: max(0, len(rows) - len(growth.assembled))]
+            lesson = Ran(growth.tree, growth.serial, places, repeated, costs)
         return lesson_to_json(lesson) if lesson else None
 
     def guide(self, lesson: Json) -> None:
@@ -237,11 +247,13 @@ class CodeLevel:
         match lesson_from_json(lesson):
             case Observed(seed, fed):
                 self._plant(seed, fed)
-            case RanAlone(tree, serial, found):
+            case RanAlone(tree, serial, found, costs):
                 self._trees[tree].ran_alone(serial, found)
-            case Ran(tree, serial, places, repeated):
+                self._costs.update(dict(costs))
+            case Ran(tree, serial, places, repeated, costs):
                 self._trees[tree].ran(serial, places)
                 self._repeated.update(repeated)
+                self._costs.update(dict(costs))
 
     # --- seeds ----------------------------------------------------------------------------------
 
@@ -294,6 +306,8 @@ class CodeLevel:
             slot = Slot(takes=takes, fit=partial(self._fitted, number, tree.depth, takes))
             times = self._effort.times
             for candidate in candidates(block, slot, self._operators, rng, times=times):
+                if self._costs[candidate.step.api] >= _PATIENCE:
+                    continue
                 with suppress(DisassemblyError):  # what cannot stand there is no candidate
                     cases.append(self._alone(spot, candidate, rng))
                     found.append(candidate)
@@ -373,13 +387,28 @@ class CodeLevel:
         rng: random.Random,
     ) -> ProgramCase:
         path = (*spot.node.path, *candidate.steps[:-1], step)
+        replica = spot.tree // len(self._programs)
+        replicas = len(self._trees) // len(self._programs)
+        ancestry = Ancestry(
+            seed=self._of(spot.tree).name,
+            path=path,
+            tree=self._trees[spot.tree].round * replicas + replica,
+        )
         return ProgramCase(
             api=step.api or self._library,
             source=source,
             seed=rng.getrandbits(_SEED_BITS),
             intent=Intent.VIOLATING if candidate.is_negative else Intent.CONFORMING,
-            ancestry=Ancestry(seed=self._of(spot.tree).name, path=path),
+            ancestry=ancestry,
         )
+
+
+def _costs(batch: Batch, rows: Sequence[Sequence[Outcome]]) -> tuple[tuple[str, int], ...]:
+    costs: Counter[str] = Counter()
+    for case, row in zip(batch.cases, rows, strict=False):
+        if isinstance(case, ProgramCase) and case.cycles == 1:
+            costs[case.api] += max(map(cost_of, row))
+    return tuple((api, cost) for api, cost in costs.items() if cost)
 
 
 def _all_passed(row: Sequence[Outcome]) -> bool:
@@ -394,5 +423,11 @@ def _that_ran(tried: Sequence[Candidate], rows: Sequence[Sequence[Outcome]]) -> 
     for candidate, row in zip(tried, rows, strict=False):
         given = [result_of(outcome) if isinstance(outcome, Passed) else None for outcome in row]
         forms = {(fed.shape, fed.dtype) if fed else None for fed in given}
-        if len(forms) == 1 and given[0] is not None:
-            yield replace(candidate, gives=given[0])
+        gives = given[0] if len(forms) == 1 else None
+        if gives is not None and _is_handed_on(candidate.takes, gives):
+            yield replace(candidate, gives=gives)
+
+
+def _is_handed_on(takes: Fed, gives: Fed) -> bool:
+    """Tell whether a program can go on with what a block gives: as many samples, of anything."""
+    return takes.shape[:1] == gives.shape[:1] and 0 not in gives.shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Derivation, Operator
-from ciguard.knowledge.shape_texts import without_markup
+from ciguard.knowledge import without_markup
 from ciguard.levels.code.bare import LINE, Bare, bare_call, bare_program
 from ciguard.levels.code.blocks import Fed
 from ciguard.levels.code.pruning import equivalence_class

@@ -29,7 +29,8 @@ class ProgramSource:
     """The text of a seed program."""
 
     name: str
-    """Of a shipped one its own; of a file its path as the user wrote it."""
+    """Of a shipped one library and name, since each library has one of that name: `torch/lenet`;
+    of a file its path as the user wrote it."""
     text: str
     """Lines end with line feeds."""
 
@@ -50,7 +51,8 @@ def shipped_program(name: str, library: str) -> ProgramSource:
     names = shipped_programs(library)
     if name not in names:
         raise UnknownNameError(_WHAT, visible(name), known=names)
-    return ProgramSource(name, (shipped_folder(library) / f"{name}.py").read_text("utf-8"))
+    text = (shipped_folder(library) / f"{name}.py").read_text("utf-8")
+    return ProgramSource(f"{library}/{name}", text)
 
 
 def read_program(path: str, *, base: Path) -> ProgramSource:

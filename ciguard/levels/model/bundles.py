@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ciguard.levels.model.universe import Universe
 
 _KINDS = {kind.name: kind for kind in KINDS}
+_MOST_DIMENSIONS = 5
+"""Of a series of volumes, which ConvLSTM3D takes."""
 _IMAGE = 3
 """Rank of images."""
 _WIDEST_DENSE = 1 << 14
@@ -51,15 +53,26 @@ class Chain:
         return True
 
     def add_named(self, name: str, **config: object) -> bool:
-        """Append a layer by its name; one that is not in the universe cannot be."""
-        kind = _KINDS[name]
-        return self.universe.has(kind) and self.add(kind, config)
+        """Append a layer by its name; one that is not in the universe, or nowhere, cannot be."""
+        kind = _KINDS.get(name)
+        return kind is not None and self.universe.has(kind) and self.add(kind, config)
 
     def draw(self, kind: LayerKind, *others: str, keeps: bool = False) -> bool:
         """Append a layer with arguments drawn for it."""
         shapes = (self.shape,) * (1 + len(others))
         drawn = self.universe.draw(self.rng, kind, Place(shapes, keeps))
         return drawn is not None and self.add(kind, drawn[0], *others)
+
+    def unfold(self) -> bool:
+        """Append what makes one or two dimensions more of the spatial ones."""
+        shape = list(self.shape)
+        more = self.rng.randint(1, 2)
+        while more and len(shape) < _MOST_DIMENSIONS:
+            at = self.rng.randrange(max(1, len(shape) - 1))
+            part = self.rng.choice(_divisors(shape[at]))
+            shape[at : at + 1] = [part, shape[at] // part]
+            more -= 1
+        return len(shape) > len(self.shape) and self._reshaped(tuple(shape))
 
     def restore(self, shape: Shape) -> bool:
         """Append what brings the tensor to a shape, in one of the ways there are."""
@@ -135,6 +148,10 @@ class Chain:
         if axes and self.rng.random() < _CONVOLVED:
             return self.add_named(f"Conv{axes}D", filters=shape[-1], kernel_size=1)
         return self.add_named("Dense", units=shape[-1])
+
+
+def _divisors(number: int) -> list[int]:
+    return [part for part in range(1, number + 1) if number % part == 0]
 
 
 if TYPE_CHECKING:

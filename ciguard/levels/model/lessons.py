@@ -32,8 +32,8 @@ class MutantLesson:
     """Of a mutant that may join the pool."""
     cost: int = 0
     """How much of the patience with deadly layers it took: more than 0 where a process died."""
-    suspects: tuple[str, ...] = ()
-    """Layers of a mutant whose run was deadly, that its parent had not."""
+    added: tuple[str, ...] = ()
+    """Layers that its parent had not: the suspects where its run was deadly."""
 
     @property
     def may_join(self) -> bool:
@@ -75,7 +75,7 @@ def _to_json(mutant: MutantLesson) -> Json:
         "mutations": [*mutant.mutations],
         "graph": graph_to_json(mutant.graph) if mutant.graph else None,
         "cost": mutant.cost or None,
-        "suspects": [*mutant.suspects],
+        "added": [*mutant.added],
     }
     filled = {key: item for key, item in rest.items() if item not in ("", None, [])}
     return {"name": mutant.name, "seed": mutant.seed, "acc": mutant.acc, **filled}
@@ -93,7 +93,7 @@ def _from_json(encoded: Json) -> MutantLesson:
         mutations=tuple(map(str, encoded.get("mutations", ()))),
         graph=graph_from_json(graph) if graph else None,
         cost=int(encoded.get("cost", 0)),
-        suspects=tuple(map(str, encoded.get("suspects", ()))),
+        added=tuple(map(str, encoded.get("added", ()))),
     )
 
 

@@ -11,21 +11,18 @@ from ciguard.domain import (
     ArrayValue,
     CallKind,
     Check,
-    Crashed,
-    Exhausted,
     Explicit,
-    Hung,
     ModelCase,
     Origin,
     Sample,
     Uniform,
 )
-from ciguard.levels.contract import Batch
+from ciguard.levels.contract import Batch, cost_of
 from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.lessons import ModelLesson, MutantLesson
 from ciguard.levels.model.mutants import Mutant, mutated
-from ciguard.levels.model.universe import Universe, bound
+from ciguard.levels.model.universe import Universe, bound, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,8 +41,7 @@ seed, so that their ACC can be compared."""
 _TRAINED, _SAVED = 4, 16
 """One case in so many is trained, or saved and loaded."""
 _PATIENCE = 16
-"""A layer is left out when mutants that brought it in have cost so much, see `_cost_of`."""
-_COST_OF_HANG = 8
+"""A layer is left out when mutants that brought it in have cost so much, see `cost_of`."""
 _INDEX_BITS = 40
 _SEED_BITS = 31
 
@@ -136,7 +132,9 @@ class ModelLevel:
         if not models:
             msg = "level model: no seed model to mutate"
             raise ValueError(msg)
-        universe = Universe.of(apis)
+        self._uses: Counter[str] = Counter()
+        """Layer → models that it was brought into."""
+        universe = replace(Universe.of(apis), uses=self._uses)
         self._seed = seed
         self._models = tuple(models)
         self._amplification = amplification
@@ -185,7 +183,7 @@ class ModelLevel:
         self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
     ) -> ModelLesson | None:
         rows = list(zip(*outcomes.values(), strict=True))
-        costs = [max(map(_cost_of, row)) for row in rows]
+        costs = [max(map(cost_of, row)) for row in rows]
         accs = [
             self._amplification(case, dict(zip(outcomes, row, strict=True)))
             for case, row in zip(batch.cases, rows, strict=False)
@@ -222,6 +220,7 @@ class ModelLevel:
                 if one.cost:
                     self.guidance.roulette.leave(one.seed)
                 continue
+            self._uses.update(map(canonical, one.added))
             self._leave_out(one)
             mutant = Parent(
                 name=one.name,
@@ -241,7 +240,7 @@ class ModelLevel:
         """
         if not mutant.cost:
             return
-        for layer in mutant.suspects:
+        for layer in mutant.added:
             self._costs[layer] += mutant.cost
         deadly = [layer for layer, cost in self._costs.items() if cost >= _PATIENCE]
         self._universes = {
@@ -303,13 +302,6 @@ class ModelLevel:
         )
 
 
-def _cost_of(outcome: Outcome) -> int:
-    """Return how much patience an outcome takes: a hang its whole limit, a death a new worker."""
-    if isinstance(outcome, Hung):
-        return _COST_OF_HANG
-    return int(isinstance(outcome, Crashed) or (isinstance(outcome, Exhausted) and outcome.died))
-
-
 def _lesson(name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLesson:
     taught = MutantLesson(
         name=name,
@@ -320,7 +312,7 @@ def _lesson(name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLe
         rule=mutant.rule,
         mutations=mutant.mutations,
         cost=cost,
-        suspects=mutant.added if cost else (),
+        added=mutant.added,
     )
     # Graphs are most of a lesson's size, and only those of mutants that may join are needed.
     return replace(taught, graph=mutant.graph) if taught.may_join else taught

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from ciguard.levels.model.layers import PUBLIC, Config, Elements, LayerKind, Pla
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ciguard.domain import ApiRecord, LayerGraph, LayerNode, Shape
     from ciguard.levels.model.layers import Shapes
@@ -75,6 +75,8 @@ class Universe:
     """No mutant may cost more; None for no bound."""
     left_out: frozenset[str] = frozenset()
     """Public names of layers that nothing is drawn of any more."""
+    uses: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """Public name of a layer → models that it was brought into. Its owner keeps it up to date."""
 
     @classmethod
     def of(cls, records: Iterable[ApiRecord] = ()) -> Universe:
@@ -104,6 +106,11 @@ class Universe:
         """Return what is known of a node's layer; None for one from elsewhere."""
         kind = _BY_NAME.get(canonical(node.layer))
         return None if kind is None or node.config.get("data_format") == _OTHER_FORMAT else kind
+
+    def choose(self, rng: random.Random, kinds: Sequence[LayerKind]) -> LayerKind:
+        """Choose one of some layers, the more readily the less it was used."""
+        weights = [1 / (1 + self.uses.get(kind.public, 0)) for kind in kinds]
+        return rng.choices(kinds, weights)[0]
 
     def draw(
         self, rng: random.Random, kind: LayerKind, place: Place

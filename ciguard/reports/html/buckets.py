@@ -17,6 +17,7 @@ from ciguard.domain import (
     Crashed,
     Json,
     PairKind,
+    ProgramCase,
     class_of,
     shortened,
     status,
@@ -24,6 +25,7 @@ from ciguard.domain import (
     visible_lines,
 )
 from ciguard.reports.html.deviations import origin_of
+from ciguard.reports.html.trees import MOST_DIFF, diff_lines
 from ciguard.reports.wording import (
     claim,
     issue_address,
@@ -34,7 +36,7 @@ from ciguard.reports.wording import (
     stack_of,
     state,
 )
-from ciguard.triage import read_script, without_local_paths
+from ciguard.triage import derivation_diff, origin_rows, read_script, without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,6 +71,8 @@ class Bookkeeper:
     issues: object = ""
     """Where issues are filed, e.g. `github:owner/name`."""
     plan: Plan | None = None
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    """Node of a derivation tree on the page, by the name of the bucket that it is a finding of."""
     targets: dict[str, int] = field(default_factory=dict)
     """Index by name, as rows refer to them; grows with what is written down."""
 
@@ -122,6 +126,7 @@ class Bookkeeper:
             "law": publishable(evidence.law, limit=_MOST_TEXT),
             "source": publishable(evidence.source, limit=_MOST_TEXT),
             "origin": origin_of(finding.case),
+            "derivation": self._derivation(bucket),
             "facts": list(_facts(bucket)),
             "outcomes": [
                 {
@@ -158,6 +163,17 @@ class Bookkeeper:
 
     def _index(self, target: str) -> int:
         return self.targets.setdefault(publishable(target, limit=100), len(self.targets))
+
+    def _derivation(self, bucket: Bucket) -> Json:
+        """Return where a program comes from; None for what is no program."""
+        case = bucket.finding.case
+        if not isinstance(case, ProgramCase):
+            return None
+        return {
+            "rows": origin_rows(case, lambda name: publishable(name, limit=240)),
+            "diff": diff_lines(derivation_diff(case, most=MOST_DIFF)),
+            "node": self.nodes.get(publishable(bucket.fingerprint, limit=40), ""),
+        }
 
     def _script(self, bucket: Bucket) -> dict[str, Json]:
         if not bucket.reproducer:

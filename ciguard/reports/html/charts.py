@@ -78,8 +78,8 @@ def lines(series: Sequence[Series], *, label: str, x_text: Callable[[float], str
         ET.SubElement(svg, "polyline", {"points": path, "class": f"curve {one.colour}"})
         x, y = place(*one.points[-1])
         dot = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "3", "class": f"dot {one.colour}"}
-        _title(ET.SubElement(svg, "circle", dot), f"{one.name}: {one.points[-1][1]:,.0f}")
-    return _markup(svg)
+        titled(ET.SubElement(svg, "circle", dot), f"{one.name}: {one.points[-1][1]:,.0f}")
+    return markup_of(svg)
 
 
 def bars(rows: Sequence[Bar], *, label: str, full: float = 0.0) -> Markup:
@@ -97,7 +97,7 @@ def bars(rows: Sequence[Bar], *, label: str, full: float = 0.0) -> Markup:
         # A name and a value share a line of about 48 characters.
         room = 44 - len(row.value)
         name = row.name if len(row.name) <= room else row.name[: room - 1] + "…"
-        _title(_write(svg, (0, top + 11), name, "name"), row.name)
+        titled(_write(svg, (0, top + 11), name, "name"), row.name)
         _write(svg, (WIDTH, top + 11), row.value, "value end")
         if full:
             _rectangle(svg, 0, top, WIDTH, "track")
@@ -107,7 +107,7 @@ def bars(rows: Sequence[Bar], *, label: str, full: float = 0.0) -> Markup:
             if width > 0:
                 _rectangle(svg, left, top, max(width, 1.5), f"bar {colour}")
             left += width
-    return _markup(svg)
+    return markup_of(svg)
 
 
 def short_number(value: float) -> str:
@@ -151,9 +151,11 @@ def _write(svg: ET.Element, at: tuple[float, float], text: str, style: str) -> E
     return element
 
 
-def _title(element: ET.Element, text: str) -> None:
+def titled(element: ET.Element, text: str) -> None:
+    """Let an element say something to who points at it, or hears it."""
     ET.SubElement(element, "title").text = text
 
 
-def _markup(svg: ET.Element) -> Markup:
+def markup_of(svg: ET.Element) -> Markup:
+    """Return a drawing as markup."""
     return Markup(ET.tostring(svg, encoding="unicode"))  # noqa: S704 - the writer has escaped it

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ciguard.reports.html.forest import Forest
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -60,5 +62,6 @@ class Observed:
     warnings_met: int = 0
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason by target that never came to be."""
+    forest: Forest = field(default_factory=Forest)
     documentation: int = 0
     """Findings about the documentation of libraries."""

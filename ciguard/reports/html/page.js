@@ -93,6 +93,7 @@
     parts.append(
       ...evidence(row, more),
       ...origin(more),
+      ...derivation(more),
       ...outcomes(more),
       ...script(more),
       ...stack("Native stack, innermost first", more.native),
@@ -154,6 +155,28 @@
     const items = from.mutations.map((text) => make("li", {}, text));
     if (from.more_mutations) items.push(make("li", { class: "quiet" }, `${from.more_mutations.toLocaleString("en")} more`));
     return make("ol", { class: "mutations" }, ...items);
+  }
+
+  // --- where a program comes from --------------------------------------------------------------
+  function derivation({ derivation: from }) {
+    if (!from) return [];
+    const there = from.node && make("a", { href: `#derived-${from.node}` }, "in its derivation tree");
+    const entries = there ? [...from.rows, ["Shown", there]] : from.rows;
+    const parts = entries.length ? [heading("Where it comes from"), pairs(entries)] : [];
+    if (!from.diff.length) return parts;
+    const lines = from.diff.map(([kind, text, isCall]) =>
+      make("span", { class: isCall ? `${kind} call` : kind }, `${text}\n`),
+    );
+    return [...parts, heading("Against the program it was derived from"), make("pre", { class: "diff", tabindex: "0" }, ...lines)];
+  }
+
+  /** Open what a link into a derivation tree names: not every browser does by itself. */
+  function unfold() {
+    const body = location.hash.startsWith("#derived-") && byId(location.hash.slice(1));
+    if (!body) return;
+    for (let box = body.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+    body.scrollIntoView({ block: "nearest" });
+    body.focus({ preventScroll: true });
   }
 
   /** Make a part of a drawing; places and lengths are percentages, so that names stay texts. */
@@ -418,7 +441,22 @@
   byId("reset").addEventListener("click", reset);
   byId("more").addEventListener("click", more);
   document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+  /** Show the middle of a tree that is wider than its place, or what is marked in it. */
+  function centre(tree) {
+    const place = tree.querySelector(".tree-scroll");
+    const mark = place.querySelector("a.sign .hit");
+    const middle = mark ? mark.cx.baseVal.value : place.scrollWidth / 2;
+    place.scrollLeft = middle - place.clientWidth / 2;
+  }
+
+  for (const tree of document.querySelectorAll(".tree")) {
+    tree.addEventListener("toggle", () => tree.open && centre(tree), { once: true });
+    if (tree.open) centre(tree);
+  }
+  for (const sign of document.querySelectorAll("a.sign")) sign.addEventListener("click", () => setTimeout(unfold));
   window.addEventListener("hashchange", follow);
+  window.addEventListener("hashchange", unfold);
   filter();
   follow();
+  unfold();
 })();

@@ -17,6 +17,7 @@ from ciguard.errors import ExitCode
 from ciguard.reports.caveats import Caveat, caveats
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
 from ciguard.reports.html.pictures import pictures, slug
+from ciguard.reports.html.trees import shown_forest
 from ciguard.reports.wording import (
     STATES,
     apis_text,
@@ -29,7 +30,7 @@ from ciguard.reports.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from ciguard.domain import Bucket, Plan, RunFinished
@@ -74,6 +75,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
     ).get_template("page.html.j2")
     plan = observed.started.plan if observed.started else None
     doubts = _doubts(event, observed, plan)
+    forest = shown_forest(observed.forest, ordered(event.buckets))
     script, style = _own("page.js"), _own("page.css")
     return template.render(
         policy="; ".join(
@@ -101,7 +103,8 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         targets=[_target(event, number) for number in range(len(event.targets[:_MOST_TARGETS]))],
         documentation=observed.documentation,
         marks=_MARKS,
-        **_buckets(event, folder, plan),
+        forest=forest,
+        **_buckets(event, folder, plan, nodes=forest.nodes if forest else {}),
     )
 
 
@@ -123,7 +126,9 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"
 
 
-def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, Any]:
+def _buckets(
+    event: RunFinished, folder: Path, plan: Plan | None, *, nodes: Mapping[str, str]
+) -> dict[str, Any]:
     """Return what the page's script reads."""
     buckets = ordered(event.buckets)
     fixed = fixed_text(event, plan)
@@ -132,6 +137,7 @@ def _buckets(event: RunFinished, folder: Path, plan: Plan | None) -> dict[str, A
         history=event.history,
         issues=event.parameters.get("issues", ""),
         plan=plan,
+        nodes=nodes,
     )
     rows, chunks = bookkeeper.rows_and_details(buckets)
     head = {

@@ -9,6 +9,7 @@ from ciguard.domain import (
     BatchFinished,
     DocumentationChecked,
     Event,
+    ProgramRan,
     RunFinished,
     RunStarted,
     TargetUnavailable,
@@ -39,6 +40,8 @@ class HtmlReporter:
                 observed.started, observed.started_at = event, datetime.now(UTC)
             case BatchFinished():
                 observed.cases.add(event.target, sum(event.counts.values()), event.elapsed_s)
+            case ProgramRan():
+                observed.forest.add(event)
             case Warned():
                 observed.warnings_met += 1
                 if len(observed.warnings) < _MOST_WARNINGS:

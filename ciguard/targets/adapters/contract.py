@@ -38,15 +38,6 @@ class LayerError(Exception):
         """Whether there is no such layer in this version, or none with these arguments."""
 
 
-class Nudge(NamedTuple):
-    """How weights are moved by one rounding."""
-
-    number: int
-    """Its sign turns all choices round, its size says which choices; 0: nothing is moved."""
-    moves_zeros: bool
-    """Whether zeros are moved too: they become 2^-23 or -2^-23."""
-
-
 class ModelRun(NamedTuple):
     """One run of one layer graph, its data already made."""
 

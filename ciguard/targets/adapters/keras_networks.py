@@ -173,7 +173,7 @@ class Network:
             recipe,
             [(weight.name, tuple(weight.shape), str(weight.dtype)) for weight in weights],
             # Kinks of gradients are mostly at zero.
-            nudge=contract.Nudge(int(self.case.get("nudge", 0)), self.case["check"] == "train"),
+            nudge=(int(self.case.get("nudge", 0)), self.case["check"] == "train"),
             stored=stored,
         )
         for weight, array in zip(weights, made):  # noqa: B905 - Python 3.9

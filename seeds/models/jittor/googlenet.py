@@ -10,10 +10,10 @@ from jittor import nn
 
 SAMPLES = 100
 TESTS = 20
-BATCH = 25
-SIZE = 128  # 224 in the paper
+BATCH = 50
+SIZE = 100  # 224 in the paper
 CLASSES = 10
-SHRINK = 8  # the paper's channels are divided by it
+SHRINK = 16  # the paper's channels are divided by it
 
 jt.set_global_seed(0)
 rng = np.random.RandomState(0)

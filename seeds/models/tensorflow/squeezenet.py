@@ -11,7 +11,7 @@ from tensorflow.keras import layers
 
 SAMPLES = 100
 TESTS = 20
-BATCH = 25
+BATCH = 50
 SIZE = 48  # 224 in the paper
 CLASSES = 10
 SHRINK = 8  # the paper's channels are divided by it

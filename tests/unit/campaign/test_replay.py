@@ -8,7 +8,16 @@ from baseline_examples import record
 from campaign_examples import ONE, TWO, group, member
 
 from ciguard.campaign.replay import Replays
-from ciguard.domain import Exhausted, Intent, Passed, Rejected, Resource, Stage, as_call
+from ciguard.domain import (
+    Exhausted,
+    Intent,
+    Passed,
+    ProgramCase,
+    Rejected,
+    Resource,
+    Stage,
+    as_call,
+)
 from ciguard.execution import Result
 
 if TYPE_CHECKING:
@@ -65,6 +74,20 @@ def test_only_what_conforms_is_replayed_in_a_mode(intent: Intent, targets: list[
     )
 
     assert [job.target for job in desk.jobs] == targets
+
+
+@pytest.mark.parametrize("api", ["planted", "planted.gone", "planted.double"])
+def test_a_program_is_replayed_whatever_it_is_about_but_in_no_mode(api: str) -> None:
+    desk = Desk()
+    traced = member("ciguard-planted==3.0", "planted.double")
+    traced.identity = replace(traced.identity, mode="trace")
+    tested = group(member(ONE, "planted.double"), member(TWO, "planted.double"), traced)
+    met = stored("")
+    exhibit = replace(met.exhibit, api=api, case=ProgramCase(api=api, source="x = 1"))
+
+    Replays(cast("Dispatcher", desk), {"planted": tested}).start([replace(met, exhibit=exhibit)])
+
+    assert [job.target for job in desk.jobs] == [ONE, TWO]
 
 
 @pytest.mark.parametrize(

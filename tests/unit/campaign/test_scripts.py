@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, member
+from program_examples import positive
 
 from ciguard.campaign.scripts import (
     fails_alike,
@@ -150,6 +151,34 @@ def test_a_script_that_is_refused_does_not_show_that_an_argument_is_accepted(
     taken = replace(accepted, oracle="boundary", kind="accepted-illegal", detail="how: member")
 
     assert fails_alike(bucket(taken), result) is alike
+
+
+@pytest.mark.parametrize(
+    ("oracle", "kind", "log", "alike"),
+    [
+        ("differential", "refused", "Traceback …\nValueError: no", True),
+        ("differential", "refused", "Traceback …\nKeyError: 'x'", False),
+        ("differential", "shape", "DIFFERENT: x is …", True),
+        ("differential", "shape", "Traceback …\nValueError: no", False),
+        ("derivation", "accepted-illegal", "ACCEPTED: against …", True),
+        ("derivation", "accepted-illegal", "ValueError: no", False),
+        ("growth", "memory-grows", "cycle 1: …\nGROWS: bytes …", True),
+        ("growth", "memory-grows", "MemoryError", False),
+    ],
+)
+def test_a_script_of_a_program_fails_as_its_finding_says(
+    oracle: str, kind: str, log: str, *, alike: bool
+) -> None:
+    met = replace(
+        finding(Passed(b"null", 0.1)),
+        case=positive(),
+        oracle=oracle,
+        kind=kind,
+        detail="ValueError",
+    )
+
+    assert fails_alike(bucket(met), ScriptResult(1, None, log)) is alike
+    assert not fails_alike(bucket(met), ENDED)
 
 
 def test_what_shows_without_a_mode_is_shown_without_it() -> None:

@@ -159,6 +159,15 @@ def test_an_api_that_keeps_dying_is_left_alone_and_the_others_are_not() -> None:
     assert met.count("planted.spin") < 8
 
 
+def test_a_stream_of_whole_programs_runs_on_and_keeps_no_list_of_deaths() -> None:
+    played = stream(end_after=1600)
+    played.is_whole = True
+    batches, _ = play(played, chance())
+
+    assert [batch.api for batch in batches].count("planted.fragile") == 100
+    assert played.state()["deaths"] == {}
+
+
 def test_an_api_that_was_left_alone_is_tried_again_now_and_then() -> None:
     some, _ = play(stream(end_after=1600), chance())
     more, _ = play(stream(end_after=6400), chance())

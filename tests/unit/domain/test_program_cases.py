@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -11,17 +11,22 @@ from hypothesis import strategies as st
 
 from ciguard.domain import (
     Ancestry,
+    ApiCall,
+    CallKind,
     Derivation,
     Intent,
+    LiteralValue,
     Operator,
     ProgramCase,
     case_from_json,
     case_id,
     case_to_json,
+    holds_program,
     located,
     program_case_from_json,
     program_case_to_json,
 )
+from ciguard.oracles import encode
 
 STEP = Derivation(
     block="conv2",
@@ -41,7 +46,7 @@ CASE = ProgramCase(
     seed=7,
     intent=Intent.VIOLATING,
     cycles=4,
-    ancestry=Ancestry(seed="lenet", path=(STEP,)),
+    ancestry=Ancestry(seed="lenet", path=(STEP,), parent="import os\n", derived="x\n", tree=2),
 )
 steps = st.builds(
     Derivation,
@@ -63,7 +68,14 @@ cases = st.builds(
     seed=st.integers(),
     intent=st.sampled_from(Intent),
     cycles=st.integers(min_value=1),
-    ancestry=st.builds(Ancestry, seed=st.text(), path=st.lists(steps, max_size=3).map(tuple)),
+    ancestry=st.builds(
+        Ancestry,
+        seed=st.text(),
+        path=st.lists(steps, max_size=3).map(tuple),
+        parent=st.text(),
+        derived=st.text(),
+        tree=st.integers(min_value=0),
+    ),
 )
 
 
@@ -83,6 +95,8 @@ def test_no_field_is_forgotten() -> None:
     _, _, rest = program_case_to_json(CASE)
 
     assert {"api", *rest} == {item.name for item in fields(ProgramCase)}
+    kin = {"seed", "path", *rest["ancestry"][2]}
+    assert kin == {item.name for item in fields(Ancestry)}
     assert set(rest["ancestry"][1][0]) == {item.name for item in fields(Derivation)}
 
 
@@ -100,6 +114,9 @@ def test_what_is_empty_is_left_out() -> None:
         ("ancestry", None),
         ("ancestry", ["lenet"]),
         ("ancestry", ["lenet", [3]]),
+        ("ancestry", ["lenet", [], "parent"]),
+        ("ancestry", ["lenet", [], {"tree": "x"}]),
+        ("ancestry", ["lenet", [], {}, {}]),
         ("ancestry", ["lenet", [{"block": "x"}]]),
         ("ancestry", ["lenet", [{"line": 1e400}]]),
         ("ancestry", ["lenet", [{"line": 1, "operator": []}]]),
@@ -148,3 +165,23 @@ def test_a_message_is_parted_from_its_place(
     found = located(message)
 
     assert (found.line, found.in_block, found.message) == (line, in_block, rest)
+
+
+@pytest.mark.parametrize("api", ["torch", 'a "quoted" one', "back\\", "é", ""])
+def test_an_encoded_program_is_told_from_a_call_without_being_read(api: str) -> None:
+    program = ProgramCase(api=api, source="x = 1")
+    call = ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(LiteralValue("program"),))
+
+    for case in (program, call):
+        for text in (json.dumps(case_to_json(case)).encode(), encode(case)):
+            assert holds_program(text) is (case is program)
+
+
+@pytest.mark.parametrize("operator", Operator)
+def test_what_was_changed_is_told_within_bounds(operator: Operator) -> None:
+    long = "x" * 100_000
+    texts = ("block", "api", "parameter", "before", "after", "sentence", "adapter")
+    step = replace(STEP, operator=operator, **dict.fromkeys(texts, long))  # type: ignore[arg-type]
+
+    assert len(step.change) < 700
+    assert len(step.label) < 700

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from ciguard.domain.models import WeightRule
 from ciguard.execution.worker.layer_weights import NOISE, SHARE, arrays
-from ciguard.targets.adapters.contract import Nudge
 
 DENSE = [("kernel", (20, 10), "float32"), ("bias", (10,), "float32")]
 LAYERS: dict[str, list[tuple[str, tuple[int, ...], str]]] = {
@@ -49,8 +48,8 @@ ANY_LAYER = st.sampled_from(sorted(LAYERS))
 SEEDS = st.integers(0, 2**62)
 
 
-def by(number: int, *, moves_zeros: bool = False) -> Nudge:
-    return Nudge(number, moves_zeros)
+def by(number: int, *, moves_zeros: bool = False) -> tuple[int, bool]:
+    return number, moves_zeros
 
 
 def by_neuron(layer: str, name: str, array: Any) -> Any:

@@ -163,3 +163,25 @@ def test_inner_rules_append_edits_in_order(rule: WeightRule) -> None:
     assert [replace(n, weights=GRAPHS["lstm"].node(n.name).weights) for n in once.nodes] == list(
         GRAPHS["lstm"].nodes
     )
+
+
+def test_what_was_used_least_is_chosen_first() -> None:
+    kinds = ALL.kinds[:4]
+    uses = {kind.public: 0 if at == 2 else 10_000 for at, kind in enumerate(kinds)}
+    choosing = replace(ALL, uses=uses)
+    rng = random.Random(3)
+
+    chosen = Counter(choosing.choose(rng, kinds).public for _ in range(300))
+
+    assert chosen.most_common(1)[0][0] == kinds[2].public
+    assert chosen[kinds[2].public] > 290
+
+
+def test_bundles_reach_layers_that_take_volumes() -> None:
+    graph = next(graph for graph in GRAPHS.values() if len(graph.inputs[0].shape) == 3)
+    rng = random.Random(1)
+    universe = ALL.within(bound(ALL.size(graph)))
+    made = [RULES[RuleName.MULTI_ADDITION](graph, rng, universe) for _ in range(600)]
+
+    layers = {node.layer for one in made if one for node in one.graph.nodes}
+    assert {"keras.layers.MaxPooling3D", "keras.layers.SpatialDropout3D"} <= layers

@@ -91,6 +91,10 @@ def test_the_class_and_the_words_of_a_refusal_may_change() -> None:
     assert found(REFUSED, Rejected("InvalidArgumentError", "line 9: the shape is wrong")) == []
 
 
+def test_many_cycles_that_take_long_prove_nothing() -> None:
+    assert found(ran(), Hung(5.0), replace(positive(), cycles=12)) == []
+
+
 def test_a_hang_is_no_difference() -> None:
     assert [one.oracle for one in found(ran(), Hung(5.0))] == ["hang"]
 

@@ -208,6 +208,24 @@ def test_less_training_is_simpler() -> None:
     }
 
 
+@pytest.mark.parametrize("odd", ["\f", "\v", "\u2028", "\x1c", "\x85", "\r", "\r\n"])
+def test_lines_are_counted_as_python_counts_them(odd: str) -> None:
+    source = f"'''{odd}{'é' * 9}'''\nSAMPLES =9\n"
+    found = {one.source for one in reductions(positive(source=source, block=""))}  # type: ignore[union-attr]
+    before = with_preamble(source, ["x = 1"])
+
+    assert source.replace("=9", "=4") in found
+    assert source.replace("=9", "=1") in found
+    assert before == source.replace("SAMPLES", "x = 1\n\nSAMPLES")
+
+
+def test_amounts_of_somebody_elses_program_are_bounded() -> None:
+    many = "".join(f"A{number}_EPOCHS = 100\n" for number in range(300))
+
+    assert 0 < len(reductions(positive(source=many, block=""))) <= 16
+    assert reductions(positive(source=f"EPOCHS = 0x{'f' * 9000}\n", block="")) == []
+
+
 def test_one_defect_on_other_lines_has_one_fingerprint() -> None:
     def of(message: str, case: ProgramCase) -> str:
         failed = Rejected("RuntimeError", message)

@@ -21,6 +21,8 @@ _TRIES = 24
 """Draws of an edge and a layer; a graph that takes none of so many has hardly room for one."""
 _FROM_ELSEWHERE = 0.5
 """How often a further input comes from elsewhere in the graph, where it can."""
+_OF_HIGHER_RANK = 0.25
+"""How often a bundle begins with dimensions more: no model has those that some layers take."""
 
 
 def add(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
@@ -99,21 +101,23 @@ def _one_layer(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
     kinds = _suitable(chain, Elements.FLOATS)
     if not kinds:
         return False
-    kind = chain.rng.choice(kinds)
+    kind = chain.universe.choose(chain.rng, kinds)
     return chain.draw(kind, *_others(chain, graph, edge, kind), keeps=True)
 
 
 def _bundle(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
     wanted = chain.shape
+    if chain.rng.random() < _OF_HIGHER_RANK and not chain.unfold():
+        return False
     kinds = _suitable(chain, Elements.FLOATS)
     if not kinds:
         return False
-    kind = chain.rng.choice(kinds)
+    kind = chain.universe.choose(chain.rng, kinds)
     if not chain.draw(kind, *_others(chain, graph, edge, kind)):
         return False
     if kind.gives is Elements.TOKENS:
         takers = _suitable(chain, Elements.TOKENS)
-        if not takers or not chain.draw(chain.rng.choice(takers)):
+        if not takers or not chain.draw(chain.universe.choose(chain.rng, takers)):
             return False
     elif chain.shape == wanted:
         return False

@@ -13,10 +13,10 @@ from code_examples import Changing, Forbidding, Program, passed, ran
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import Intent, Operator, Passed, ProgramCase, Rejected
+from ciguard.domain import Hung, Intent, Operator, Passed, ProgramCase, Rejected
 from ciguard.levels import GuidedLevel, IndexedLevel
 from ciguard.levels.code.bare import Bare
-from ciguard.levels.code.lessons import lesson_from_json
+from ciguard.levels.code.lessons import Ran, lesson_from_json
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import Operators
 
@@ -79,7 +79,8 @@ def test_it_is_a_guided_level() -> None:
 def test_the_first_batch_is_the_seed_and_what_its_blocks_are_called_with() -> None:
     batch = level().cases(0)
 
-    assert [case.source for case in programs_in(batch)] == ["observing", "seed"]
+    found = [(case.source, case.cycles) for case in programs_in(batch)]
+    assert found == [("observing", 1), ("seed", 1), ("seed", 12)]
 
 
 def test_a_batch_follows_from_what_was_learned_and_not_from_what_was_proposed() -> None:
@@ -115,6 +116,16 @@ def test_blocks_run_alone_before_they_stand_in_programs() -> None:
             elif kind == "alone":
                 alone.add(case.source)
     assert alone
+
+
+@pytest.mark.parametrize("shape", [(3, 6), (4, 0), ()])
+def test_blocks_that_lose_samples_are_not_put_into_programs(shape: tuple[int, ...]) -> None:
+    def loses(case: ProgramCase) -> Outcome:
+        return passed(y=np.zeros(shape, np.float32)) if "Other1" in case.source else ran(case)
+
+    for batch in run(level(), 120, ends=loses)[1:]:
+        for case in programs_in(batch):
+            assert not (case.source.startswith('["whole"') and "Other1" in case.source)
 
 
 def test_programs_grow_to_the_full_depth_and_begin_again() -> None:
@@ -178,6 +189,50 @@ def test_blocks_of_new_apis_are_run_many_times_once() -> None:
     assert max(repeated.values()) <= 8  # what is under way in other trees is not known yet
 
 
+def test_what_a_hang_left_out_is_run_many_times_later() -> None:
+    made, repeated = level(), Counter[str]()
+    for index in range(300):
+        batch = made.cases(index)
+        cases = programs_in(batch)
+        # The first program of every third batch hangs, which ends the batch.
+        hangs = index % 3 == 0 and cases[0].source.startswith('["whole"')
+        rows: list[Outcome] = [Hung(20.0)] if hangs else [ran(case) for case in cases]
+        repeated.update(case.api for case, _ in zip(cases, rows, strict=False) if case.cycles > 1)
+        lesson = made.taught(index, batch, {"one": rows})
+        if lesson is not None:
+            cut = cases[len(rows) :]
+            assert not {case.api for case in cut if case.cycles > 1} & set(_names_in(lesson))
+            made.guide(lesson)
+
+    assert {"lib.Other0", "lib.Other1", "lib.Other2"} <= set(repeated)
+
+
+def _names_in(lesson: Json) -> tuple[str, ...]:
+    found = lesson_from_json(lesson)
+    return found.repeated if isinstance(found, Ran) else ()
+
+
+@pytest.mark.parametrize("seeds", [1, 3, 9, 20])
+@pytest.mark.parametrize("lag", [6, 8, 12, 48])
+def test_no_turn_of_a_tree_is_lost_however_late_lessons_come(seeds: int, lag: int) -> None:
+    programs, effort = [Program() for _ in range(seeds)], Effort(trees=lag)
+    made = CodeLevel("lib", 5, programs=programs, operators=OPERATORS, effort=effort)
+    trees = -(-lag // seeds) * seeds
+    taught: list[Json] = []
+    turns: list[tuple[int, int, str]] = []
+    for index in range(seeds + lag + 4 * trees):
+        if index >= lag and taught[index - lag] is not None:
+            made.guide(taught[index - lag])
+        batch = made.cases(index)
+        outcomes = [ran(case) for case in programs_in(batch)]
+        taught.append(made.taught(index, batch, {"one": outcomes}))
+        if index >= seeds + lag:  # all are planted
+            turns.append((taught[-1][1], taught[-1][2], taught[-1][0]))
+
+    assert len(turns) == 4 * trees
+    assert len(set(turns)) == len(turns)
+
+
 def test_a_seed_that_does_not_run_is_tried_again_and_teaches_nothing() -> None:
     def fails(case: ProgramCase) -> Outcome:
         del case
@@ -235,8 +290,23 @@ def test_what_is_promised_of_a_layer_alone_is_tried_once() -> None:
     assert max(counts.values()) <= 8  # what is under way in other trees is not known yet
 
 
+def test_apis_whose_programs_die_are_left_out() -> None:
+    def dies(case: ProgramCase) -> Outcome:
+        return Hung(20.0) if case.api == "lib.Other1" else ran(case)
+
+    batches = run(level(), 400, ends=dies)
+    met = [
+        index
+        for index, batch in enumerate(batches)
+        if any(case.api == "lib.Other1" for case in programs_in(batch))
+    ]
+
+    assert 2 <= len(met) <= 2 + LAG
+
+
 @pytest.mark.parametrize(
-    "text", [None, [], ["observed"], ["alone", 0, "x", []], ["ran", 0, 0, ["x"], []], {"a": 1}]
+    "text",
+    [None, [], ["observed"], ["alone", 0, "x", [], []], ["ran", 0, 0, ["x"], [], []], {"a": 1}],
 )
 def test_what_is_no_lesson_is_refused(text: object) -> None:
     with pytest.raises(ValueError, match="not an encoded lesson"):

@@ -64,7 +64,7 @@ def test_a_program_ends_with_what_runs_are_compared_by(library: str, name: str) 
     body = ast.parse(source.text).body
     stored = [node for part in body for node in ast.walk(part) if isinstance(node, ast.Name)]
     assigned = {node.id for node in stored if isinstance(node.ctx, ast.Store)}
-    assert source.name == name
+    assert source.name == f"{library}/{name}"
     assert {"model", "loss", "predictions"} <= assigned
     assert len({"accuracy", "error"} & assigned) == 1
     assert isinstance(body[0], ast.Expr)  # what it is, and whose

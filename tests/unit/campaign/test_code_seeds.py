@@ -1,0 +1,36 @@
+"""How level `code` is set up in a campaign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.campaign.code_seeds import seed_programs, trees_for
+from ciguard.campaign.lessons import lag_of_guided
+from ciguard.campaign.stream import WINDOW_PER_LANE
+from ciguard.config import Config
+from ciguard.levels import CODE_LIBRARIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain import Event
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3, 4, 16, 64])
+def test_there_are_trees_enough_that_each_knows_what_its_last_batch_taught(lanes: int) -> None:
+    assert trees_for(lanes) >= max(8, lag_of_guided(WINDOW_PER_LANE * lanes))
+
+
+def test_programs_of_one_name_are_told_apart_by_their_library() -> None:
+    found: list[str] = []
+
+    def taken_apart(library: str) -> Iterator[Event]:
+        programs = yield from seed_programs(Config(programs=("lenet",)), library)
+        found.extend(program.name for program in programs)
+
+    warned = [event for library in sorted(CODE_LIBRARIES) for event in taken_apart(library)]
+
+    assert warned == []
+    assert found == ["jittor/lenet", "tensorflow/lenet", "torch/lenet"]

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from program_examples import ran
+from tree_examples import LINE, PARENT, PROGRAM, program, step
+
+from ciguard.campaign.growing import ended_as, programs_of
+from ciguard.campaign.stream import Executed
+from ciguard.domain import (
+    Ancestry,
+    Crashed,
+    Ended,
+    Errored,
+    Hung,
+    Intent,
+    ProgramCase,
+    Rejected,
+    lineage,
+    root_of,
+)
+
+if TYPE_CHECKING:
+    from ciguard.domain import Outcome
+
+POSITIVE = program(step("conv1"), step("act1"))
+NEGATIVE = replace(POSITIVE, intent=Intent.VIOLATING)
+REFUSED = Rejected("ValueError", "line 7: no")
+
+
+def executed(*cases: ProgramCase, **outcomes: tuple[Outcome, ...]) -> Executed:
+    return Executed("torch", cases, outcomes)
+
+
+@pytest.mark.parametrize(
+    ("case", "row", "ended"),
+    [
+        (POSITIVE, [ran()], Ended.RAN),
+        (POSITIVE, [ran(), ran()], Ended.RAN),
+        (POSITIVE, [ran(), REFUSED], Ended.FAILED),
+        (POSITIVE, [REFUSED], Ended.FAILED),
+        (NEGATIVE, [REFUSED], Ended.REFUSED),
+        (NEGATIVE, [ran(block="ValueError")], Ended.REFUSED),
+        (NEGATIVE, [ran(block="ValueError"), REFUSED], Ended.REFUSED),
+        (NEGATIVE, [ran()], Ended.ACCEPTED),
+        (NEGATIVE, [REFUSED, ran()], Ended.ACCEPTED),
+        (NEGATIVE, [REFUSED, Crashed("SIGSEGV")], Ended.FAILED),
+        (POSITIVE, [Hung(10.0)], Ended.FAILED),
+        (POSITIVE, [Errored("SystemError", "INTERNAL ASSERT")], Ended.FAILED),
+    ],
+)
+def test_a_program_ends_as_it_does_on_all_targets(
+    case: ProgramCase, row: list[Outcome], ended: Ended
+) -> None:
+    assert ended_as(case, row) is ended
+
+
+def test_a_node_is_told_with_its_parent_and_its_last_step() -> None:
+    (event,) = programs_of(executed(POSITIVE, one=(ran(),)))
+
+    first, last = lineage(POSITIVE.ancestry)
+    assert (event.node, event.parent) == (last.node, first.node)
+    assert (event.seed, event.tree, event.depth, event.block) == ("lenet", 0, 2, "act1")
+    assert event.step == "AR act1: ReLU → Hardswish"
+    assert (event.program, event.before) == ("", "")
+
+
+def test_the_parent_of_a_first_block_is_the_template() -> None:
+    case = program(step("conv1"), tree=3)
+
+    (event,) = programs_of(executed(case, one=(ran(),)))
+
+    assert event.parent == root_of(Ancestry(seed="lenet", tree=3))
+    assert (event.tree, event.depth) == (3, 1)
+
+
+def test_what_ended_wrong_is_told_with_both_programs() -> None:
+    (event,) = programs_of(executed(POSITIVE, one=(REFUSED,)))
+
+    assert (event.program, event.before, event.line) == (PROGRAM, PARENT, LINE)
+
+
+def test_blocks_alone_cycles_and_seeds_are_no_nodes() -> None:
+    others = (
+        replace(POSITIVE, block=""),
+        replace(POSITIVE, cycles=40),
+        replace(POSITIVE, ancestry=Ancestry(seed="lenet")),
+    )
+
+    assert list(programs_of(executed(*others, one=(ran(),) * 3))) == []
+
+
+def test_cases_that_did_not_run_are_not_told() -> None:
+    assert list(programs_of(executed(POSITIVE, one=()))) == []

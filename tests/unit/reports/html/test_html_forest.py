@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from finding_examples import crash
+from report_examples import bucket
+from tree_examples import PARENT, PROGRAM, found, heard, program, step
+
+from ciguard.domain import Comparison, Ended, Intent, ProgramCase
+from ciguard.reports.html import forest as module
+from ciguard.reports.html.forest import Forest, GrownTree
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def case(*blocks: str, tree: int = 0) -> ProgramCase:
+    """Return a program of a tree; a block is named `depth.number`."""
+    return program(*(step(one.partition(".")[0], f"torch.nn.{one}") for one in blocks), tree=tree)
+
+
+def grow(forest: Forest, *, tree: int, count: int, wrong: int = 0) -> None:
+    """Let a tree have nodes of depth one, the last of them wrong."""
+    for number in range(count):
+        ended = Ended.FAILED if number >= count - wrong else Ended.RAN
+        forest.add(heard(case(f"a.{number}", tree=tree), ended))
+
+
+def sizes(forest: Forest) -> dict[int, int]:
+    return {tree.number: len(tree.nodes) for tree in forest.trees()}
+
+
+def only(forest: Forest) -> GrownTree:
+    (tree,) = forest.trees()
+    return tree
+
+
+def test_trees_of_seeds_and_rounds_are_kept_apart() -> None:
+    forest = Forest()
+    forest.add(heard(case("a.1")))
+    forest.add(heard(case("a.1", tree=1)))
+    forest.add(heard(program(step("a"), seed="vgg19")))
+
+    assert [(tree.seed, tree.number) for tree in forest.trees()] == [
+        ("lenet", 0),
+        ("vgg19", 0),
+        ("lenet", 1),
+    ]
+
+
+def test_a_node_that_is_heard_of_again_stays_wrong_and_is_one() -> None:
+    forest = Forest()
+    forest.add(heard(case("a.1"), Ended.FAILED))
+    forest.add(heard(case("a.1"), Ended.RAN))
+
+    (node,) = only(forest).nodes.values()
+    assert node.ended is Ended.FAILED
+    assert node.programs is not None
+    assert node.programs.before == PARENT
+
+
+def test_programs_are_kept_of_what_ended_wrong_only_and_not_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_PROGRAMS", 2)
+    forest = Forest()
+    grow(forest, tree=0, count=5, wrong=3)
+
+    kept = [node.programs is not None for node in only(forest).nodes.values()]
+    assert kept == [False, False, True, True, False]
+
+
+def test_trees_in_which_nothing_went_wrong_are_dropped_first_the_oldest_before_others() -> None:
+    forest = Forest(most=40)
+    grow(forest, tree=0, count=10, wrong=1)
+    grow(forest, tree=1, count=10)
+    grow(forest, tree=2, count=10)
+    grow(forest, tree=3, count=11)
+
+    assert sizes(forest) == {0: 10, 2: 10, 3: 11}
+    assert (forest.dropped_trees, forest.dropped_nodes) == (1, 10)
+
+
+def test_then_what_leads_to_nothing_wrong_is_dropped() -> None:
+    forest = Forest(most=10)
+    grow(forest, tree=0, count=5, wrong=1)
+    forest.add(heard(case("a.0", "b.0"), Ended.FAILED))
+    grow(forest, tree=1, count=5, wrong=1)
+
+    first = next(tree for tree in forest.trees() if tree.number == 0)
+    assert [node.step for node in first.nodes.values()] == [
+        "AR a: ReLU → 0",
+        "AR a: ReLU → 4",
+        "AR b: ReLU → 0",
+    ]
+    assert first.dropped == 3
+    assert sizes(forest) == {0: 3, 1: 5}
+    assert forest.dropped_trees == 0
+
+
+def test_where_there_is_no_room_left_nodes_are_counted_only() -> None:
+    forest = Forest(most=10)
+    grow(forest, tree=0, count=30, wrong=30)
+
+    assert sizes(forest) == {0: 10}
+    assert only(forest).dropped == 20
+
+
+def test_there_are_never_more_nodes_than_there_is_room_for() -> None:
+    forest = Forest(most=50)
+    for tree in range(100):
+        grow(forest, tree=tree, count=9, wrong=tree % 5 == 0)
+        assert sum(sizes(forest).values()) <= 50
+
+
+def test_a_finding_marks_its_node_and_brings_the_program_it_was_derived_as() -> None:
+    met = case("a.1", "b.1")
+    forest = Forest()
+    forest.add(heard(case("a.1")))
+    forest.add(heard(met))
+    simpler = replace(
+        met, source="alone", block="", ancestry=replace(met.ancestry, derived=PROGRAM)
+    )
+
+    forest.mark(found(simpler))
+
+    first, node = only(forest).nodes.values()
+    assert first.bucket is None
+    assert node.bucket is not None
+    assert node.ended is Ended.FAILED
+    assert node.programs is not None
+    assert (node.programs.program, node.programs.before) == (PROGRAM, PARENT)
+    assert (only(forest).findings, only(forest).marked) == (1, 1)
+
+
+def test_a_finding_of_another_run_brings_the_way_to_it() -> None:
+    forest = Forest()
+    forest.mark(found(replace(case("a.1", "b.1"), intent=Intent.VIOLATING)))
+
+    first, node = only(forest).nodes.values()
+    assert (first.parent, node.parent) == (only(forest).root, first.node)
+    assert (first.ended, node.ended) == (Ended.RAN, Ended.ACCEPTED)
+    assert only(forest).blocks == {1: "a", 2: "b"}
+
+
+def test_findings_about_blocks_alone_are_counted_and_those_about_calls_are_not() -> None:
+    met = case("a.1")
+    forest = Forest()
+    forest.mark(found(replace(met, block="", ancestry=replace(met.ancestry, parent=""))))
+    forest.mark(found(replace(met, cycles=40)))
+    forest.mark(bucket(1, crash()))
+
+    assert forest.trees() == []
+    assert forest.alone == 2
+
+
+def test_what_this_run_did_not_meet_is_in_no_tree_of_it() -> None:
+    forest = Forest()
+    forest.mark(found(case("a.1"), comparison=Comparison.NOT_RUN, count=0))
+
+    assert forest.trees() == []
+
+
+def test_a_path_of_any_length_has_no_room() -> None:
+    forest = Forest()
+    forest.mark(found(program(*(step(f"block{number}") for number in range(5_000)))))
+
+    assert forest.trees() == []
+    assert forest.unmarked == 1

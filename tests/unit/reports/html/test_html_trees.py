@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_examples import BOUND, HOSTILE
+from tree_examples import found, heard, program, step
+
+from ciguard.domain import Ended, ProgramCase
+from ciguard.reports.html import trees as module
+from ciguard.reports.html.forest import Forest, GrownTree
+from ciguard.reports.html.tree_layout import MOST_MARKED, MOST_WIDE, Sign, layout
+from ciguard.reports.html.trees import MOST_TREES, ShownForest, shown_forest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.domain import Bucket
+
+SVG = ("svg", "g", "a", "path", "circle", "polygon", "text", "title")
+
+
+def case(*names: str, tree: int = 0) -> ProgramCase:
+    """Return a program; all nodes of a depth have one block, named by its depth."""
+    steps = (step(f"b{depth}", f"torch.nn.{name}") for depth, name in enumerate(names))
+    return program(*steps, tree=tree)
+
+
+def grown(cases: Iterable[ProgramCase], *, wrong: Iterable[ProgramCase] = ()) -> Forest:
+    forest = Forest()
+    for one in cases:
+        forest.add(heard(one))
+    for one in wrong:
+        forest.add(heard(one, Ended.FAILED))
+    return forest
+
+
+def only(forest: Forest) -> GrownTree:
+    (tree,) = forest.trees()
+    return tree
+
+
+def shown(forest: Forest, *buckets: Bucket) -> ShownForest:
+    made = shown_forest(forest, buckets)
+    assert made is not None
+    return made
+
+
+def names_at(root: Sign, depth: int) -> list[str]:
+    return [
+        one.node.step.rpartition(" ")[2] for one in root.every() if one.node and one.depth == depth
+    ]
+
+
+def test_a_node_stands_above_the_middle_of_its_children() -> None:
+    tree = only(grown([case("A"), case("B"), *(case("A", name) for name in "CDE")]))
+
+    made = layout(tree)
+
+    first, second = made.root.children
+    assert [sign.depth for sign in made.root.every()] == [0, 1, 2, 2, 2, 1]
+    assert [child.x for child in first.children] == [0.0, 1.0, 2.0]
+    assert (first.x, second.x, made.root.x) == (1.0, 2.0, 1.5)
+    assert (made.width, made.depth, made.is_folded) == (3, 2, False)
+
+
+def test_what_has_children_far_below_is_not_pushed_aside_by_what_has_none() -> None:
+    wide = [case("A", "B", name) for name in "CDEFG"]
+    tree = only(grown([case("A"), case("A", "B"), *wide, *(case(name) for name in "HIJ")]))
+
+    assert layout(tree).width == 6  # not 8: the leaves of two rows stand above each other
+
+
+@given(st.data())
+def test_no_two_signs_stand_on_each_other_and_rows_are_generations(data: st.DataObject) -> None:
+    paths: list[tuple[str, ...]] = [()]
+    for number in range(data.draw(st.integers(1, 60))):
+        paths.append((*data.draw(st.sampled_from(paths)), str(number)))
+    tree = only(grown(case(*path) for path in paths[1:]))
+
+    made = layout(tree)
+
+    for depth in range(made.depth + 1):
+        row = sorted(sign.x for sign in made.root.every() if sign.depth == depth)
+        assert all(after - before >= 1 - 1e-9 for before, after in pairwise(row))
+    places = [sign.x for sign in made.root.every()]
+    assert min(places) == pytest.approx(0)
+    assert max(places) <= made.width - 1 + 1e-9
+    assert sum(sign.count for sign in made.root.every()) == len(tree.nodes) + 1
+
+
+def test_a_wide_tree_shows_leaves_that_ended_alike_as_one_and_every_marked_one() -> None:
+    inner = [case("A"), *(case("A", str(number)) for number in range(3 * MOST_WIDE))]
+    wrong = [case("A", "wrong"), case("A", "worse")]
+
+    made = layout(only(grown(inner, wrong=wrong)))
+
+    assert made.is_folded
+    assert names_at(made.root, 2) == ["wrong", "worse"]
+    assert [sign.count for sign in made.root.every() if sign.count > 1] == [3 * MOST_WIDE]
+    assert made.width == 3
+
+
+def test_a_tree_that_is_too_wide_even_so_shows_what_leads_to_something_marked() -> None:
+    inner = [
+        path
+        for number in range(2 * MOST_WIDE)
+        for path in (case(f"n{number}"), case(f"n{number}", "B"))
+    ]
+
+    made = layout(only(grown(inner, wrong=[case("n7", "wrong")])))
+
+    assert names_at(made.root, 1) == ["n7"]
+    assert names_at(made.root, 2) == ["wrong"]
+    assert sorted(sign.count for sign in made.root.every()) == [1, 1, 1, 1, 4 * MOST_WIDE - 2]
+
+
+def test_more_marked_nodes_than_there_is_room_for_are_counted_findings_come_first() -> None:
+    wrong = [case(f"w{number}") for number in range(MOST_MARKED + 20)]
+    forest = grown([], wrong=wrong)
+    forest.mark(found(wrong[-1]))
+
+    made = layout(only(forest))
+
+    drawn = names_at(made.root, 1)
+    assert len(drawn) == MOST_MARKED
+    assert f"w{MOST_MARKED + 19}" in drawn
+    assert made.left_out == 20
+
+
+def test_nodes_whose_parents_are_unknown_hang_on_the_template() -> None:
+    made = layout(only(grown([case("A"), case("gone", "gone", "C")])))
+
+    assert [(sign.depth, sign.is_cut_off) for sign in made.root.children] == [(1, False), (3, True)]
+    assert "edge cut-off" in drawings(grown([case("A"), case("gone", "gone", "C")]))
+
+
+def drawings(forest: Forest) -> str:
+    return "".join(str(tree.drawing) + str(tree.gutter) for tree in shown(forest).trees)
+
+
+def test_a_finding_is_ringed_red_and_leads_to_its_diff() -> None:
+    met = case("A", "B")
+    one = shown(grown([case("A"), met, case("A", "C")]), found(met, says="it cannot be trained"))
+
+    (tree,) = one.trees
+    (derived,) = tree.derived
+    svg = ET.fromstring(tree.drawing)  # noqa: S314 - ours
+    (link,) = svg.findall("a")
+    assert link.get("href") == f"#derived-{derived.node}"
+    assert link.get("class") == "sign failed finding"
+    assert len([c for c in link.findall("circle") if c.get("class") == "ring"]) == 1
+    assert derived.way == ("AR b0: ReLU → A",)
+    assert derived.finding is not None
+    assert derived.finding.says == "it cannot be trained"
+    assert derived.finding.address == "#v1%3A0000000100000000"
+    assert [text for _, text, is_call in derived.lines if is_call] == [
+        "+    nn.Hardswish(inplace=True),"
+    ]
+    assert tree.says == "3 programs, 2 blocks deep, 1 finding"
+    assert one.nodes == {"v1:0000000100000000": derived.node}
+
+
+def test_every_kind_of_end_has_a_form_of_its_own() -> None:
+    forest = Forest()
+    for number, ended in enumerate(Ended):
+        forest.add(heard(case(f"n{number}"), ended))
+
+    svg = ET.fromstring(drawings(forest).partition("</svg>")[0] + "</svg>")  # noqa: S314 - ours
+
+    forms = set()
+    for sign in (*svg.findall("g"), *svg.findall("a")):
+        shape = next(
+            part for part in sign if part.tag in {"circle", "polygon"} and not part.get("class")
+        )
+        forms.add((shape.tag, len((shape.get("points") or "").split()), sign.get("class")))
+    assert {(tag, corners) for tag, corners, _ in forms} == {
+        ("circle", 0),  # ran is filled, refused is hollow: by its class
+        ("polygon", 3),
+        ("polygon", 4),
+    }
+    assert {style for *_, style in forms} == {"sign rest", *(f"sign {ended}" for ended in Ended)}
+
+
+def test_names_and_labels_stay_text() -> None:
+    hostile = program(
+        step(HOSTILE, HOSTILE), seed=HOSTILE, source=f"x = 1\n{HOSTILE}\n", api=HOSTILE
+    )
+    forest = grown([], wrong=[hostile])
+
+    one = shown(forest, found(hostile, says=HOSTILE))
+
+    (tree,) = one.trees
+    for drawing in (tree.drawing, tree.gutter):
+        every = list(ET.fromstring(drawing).iter())  # noqa: S314 - ours
+        assert {part.tag for part in every} <= set(SVG)
+        assert not any(name.startswith("on") for part in every for name in part.attrib)
+    assert BOUND in tree.drawing
+    assert "\x1b" not in tree.heading + tree.drawing
+
+
+def test_no_more_trees_are_drawn_than_there_is_room_for_those_with_findings_first() -> None:
+    last = MOST_TREES + 4
+    forest = grown(case("A", tree=number) for number in range(last + 1))
+
+    one = shown(forest, found(case("A", tree=last)))
+
+    assert len(one.trees) == MOST_TREES
+    assert one.trees[0].heading == f"lenet, tree {last + 1}"
+    assert one.notes == [
+        "No room here for 5 further trees with 5 programs; 0 of those ended wrong."
+    ]
+
+
+def test_diffs_have_room_together_and_what_has_none_is_no_link(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_DIFFS_LIMIT", 400)
+
+    (tree,) = shown(grown([], wrong=[case(name) for name in "ABC"])).trees
+
+    assert len(tree.derived) == 2
+    assert str(tree.drawing).count("<a ") == 2
+
+
+def test_a_run_without_programs_has_no_trees() -> None:
+    assert shown_forest(Forest(), []) is None
