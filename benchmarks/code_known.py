@@ -32,7 +32,7 @@ _PROGRAMS = Path(__file__).parent / "known_programs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """One defect that users have reported."""
+    """One defect of a released version."""
 
     name: str
     target: str
@@ -42,8 +42,6 @@ class Known:
     """That its message must hold: the argument."""
     program: str
     """Seed program: the name of one that comes with ciguard, or a file of `known_programs`."""
-    others: tuple[str, ...] = ()
-    """APIs that mutants are made of beside that one."""
     beyond: str = ""
     """Why the level cannot find it; empty: it can."""
 
@@ -72,7 +70,7 @@ KNOWN = (
     ),
     Known(
         name="pool-kernel",
-        target="jittor==1.3.11.0",
+        target="jittor==1.3.8.5",
         api="jittor.nn.Pool",
         words="kernel_size=",
         program="pooling_jittor.py",
@@ -80,12 +78,10 @@ KNOWN = (
     ),
     Known(
         name="upsample-bare",
-        target="jittor==1.3.11.0",
+        target="jittor==1.3.8.5",
         api="jittor.nn.Upsample",
-        words="scale_factor",
+        words="without scale_factor",
         program="pooling_jittor.py",
-        others=("jittor.nn.Pool",),
-        beyond="it fails in the block alone, which is held for a block that was made wrong",
     ),
 )
 
@@ -105,12 +101,14 @@ def flags_of(known: Known) -> Iterator[tuple[str, str]]:
     """Yield the flags of the command that lead to a defect."""
     own = _PROGRAMS / known.program
     yield "--program", str(own) if own.is_file() else known.program
-    for api in (known.api, *known.others):
-        yield "--api", api
+    yield "--api", known.api
 
 
 def main() -> int:
-    """Run the benchmark; exit 1 if anything is missed that can be found."""
+    """Run the benchmark; exit 1 if anything is missed that can be found.
+
+    A version that cannot be provisioned is told, and is no failure.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", action="append", help="name of a defect; more than once")
     parser.add_argument("--budget", default="90s", help="of one campaign")
@@ -126,16 +124,17 @@ def main() -> int:
                 rows += [_row(known, options, results)]
     print(f"\n{'defect':<18}{'target':<24}{'found':<7}how")
     for known, is_found, how in rows:
-        print(f"{known.name:<18}{known.target:<24}{'yes' if is_found else 'NO':<7}{how}")
-    return int(any(not is_found and not known.beyond for known, is_found, _ in rows))
+        says = "?" if is_found is None else ("NO", "yes")[is_found]
+        print(f"{known.name:<18}{known.target:<24}{says:<7}{how}")
+    return int(any(is_found is False and not known.beyond for known, is_found, _ in rows))
 
 
-def _row(known: Known, options: argparse.Namespace, out: Path) -> tuple[Known, bool, str]:
-    """Return a defect, whether it is found, and by what or why not."""
+def _row(known: Known, options: argparse.Namespace, out: Path) -> tuple[Known, bool | None, str]:
+    """Return a defect, whether it is found, and by what or why not; None where nothing was run."""
     try:
         provision(parse_target(known.target), on_step=lambda _: None)
     except ProvisioningError as error:
-        return known, False, f"not run: {str(error).partition(chr(10))[0]}"
+        return known, None, f"not run: {str(error).partition(chr(10))[0]}"
     buckets = campaign("code", (known.target,), options, out, flags_of(known))
     found = found_of(known, buckets)
     ways = [f"{one.finding.oracle}: {one.finding.message:.110}" for one in found]

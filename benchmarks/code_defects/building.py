@@ -88,6 +88,12 @@ _POOLING = ("kernel_size", "stride", "padding")
 _DILATED = (*_POOLING, "dilation", "return_indices", "ceil_mode")
 _AVERAGE = (*_POOLING, "ceil_mode")
 
+
+def _without_default(named: dict[str, Any]) -> None:
+    if named.setdefault("stride", None) is None:
+        named["stride"] //= 2  # nobody has thought of the default
+
+
 _CEIL = NotImplementedError("ceil_mode is not supported")
 _NORM = ("num_features", "eps", "momentum", "affine")
 
@@ -138,6 +144,7 @@ PLACES = {
     "dropout-much": built(
         nn.Dropout, _refused("p", _HALF.__lt__, ValueError("too little is left")), ("p",)
     ),
+    "average-none": built(nn.AvgPool2d, _without_default, _AVERAGE),
     "average-padding": built(nn.AvgPool2d, _dropped("padding"), _AVERAGE),
     "conv1d-stride": built(nn.Conv1d, _dropped("stride"), _CONVOLUTION),
     "transpose-padding": built(nn.ConvTranspose2d, _dropped("padding"), _CONVOLUTION[:5]),

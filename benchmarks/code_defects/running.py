@@ -16,7 +16,7 @@ _HALF_MIB = 2**19
 _BUILT = [0]
 """How many layers were built that get slower by it."""
 _MOST_BUILT = 100
-_STEPS = 400_000
+_STEPS = 1_000_000
 """For each of them, three milliseconds or so."""
 _MOST_CALLS = 1
 _MOST_PASSES = 2
@@ -86,6 +86,13 @@ def _one_batch(right: Any, layer: Any, inputs: Any) -> Any:
     return right(layer, inputs)
 
 
+def _batches_only(right: Any, layer: Any, inputs: Any) -> Any:
+    if inputs.ndim == len(layer.kernel_size) + 1:
+        msg = f"expected {inputs.ndim + 1} dimensions, got {inputs.ndim}"
+        raise ValueError(msg)
+    return right(layer, inputs)
+
+
 def _wide(right: Any, layer: Any, inputs: Any) -> Any:
     return right(layer, inputs).double()
 
@@ -124,6 +131,8 @@ PLACES = {
     "leaky-evaluation": (only(nn.LeakyReLU, "train", _no_evaluation),),
     "silu-third-pass": (only(nn.SiLU, "forward", _two_passes),),
     "threshold-shape": (only(nn.Threshold, "forward", _captured),),
+    "conv1d-sample": (only(nn.Conv1d, "forward", _batches_only),),
+    "conv2d-sample": (only(nn.Conv2d, "forward", _batches_only),),
     "group-batch": (only(nn.GroupNorm, "forward", _one_batch),),
     "sigmoid-type": (only(nn.Hardsigmoid, "forward", _wide),),
     "relu6-built": (only(nn.ReLU6, "__init__", _built_and_kept),),

@@ -18,6 +18,9 @@ class Kind(Enum):
     FORM = "wrong shape or type"
     """One argument is ignored, or the layer computes in another type: the values alone would not
     show, since programs are compared by shapes and types."""
+    PROMISE = "broken promise"
+    """One sample, which the documentation says a layer takes too, or a default that the signature
+    has, ends in an exception."""
     LEAK = "leak"
     """Each layer that is built, or each call of it, keeps memory or takes longer than the last."""
 
@@ -77,6 +80,9 @@ GROUPS = (
             Defect("leaky-evaluation", Kind.PROGRAM, "LeakyReLU", "cannot be put in evaluation"),
             Defect("silu-third-pass", Kind.PROGRAM, "SiLU", "the third backward pass fails"),
             Defect("threshold-shape", Kind.PROGRAM, "Threshold", "takes one shape, ever"),
+            Defect("conv1d-sample", Kind.PROMISE, "Conv1d", "takes batches only"),
+            Defect("conv2d-sample", Kind.PROMISE, "Conv2d", "takes batches only"),
+            Defect("average-none", Kind.PROMISE, "AvgPool2d", "needs its stride", "stride"),
             Defect("relu6-built", Kind.LEAK, "ReLU6", "each one built keeps memory"),
             Defect("hardswish-called", Kind.LEAK, "Hardswish", "each call keeps memory"),
             Defect("mish-trained", Kind.LEAK, "Mish", "each gradient keeps memory"),

@@ -34,6 +34,8 @@ class Operator(StrEnum):
     """A value of one parameter just outside of its legal range."""
     UNBATCHED = "UB"
     """One sample in the place of a batch: what was changed alone, without the batch dimension."""
+    OMITTED = "OD"
+    """No argument for a parameter whose default is None: what was changed alone, without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ class Derivation:
                 return ""
             case Operator.REPLACEMENT:
                 return f"{before} → {after}"
-            case Operator.GENERATION | Operator.BOUNDARY:
+            case Operator.GENERATION | Operator.BOUNDARY | Operator.OMITTED:
                 parameter = shortened(self.parameter, _MOST_SHOWN)
                 return f"{parameter} of {api}: {before or 'not given'} → {after}"
             case Operator.UNBATCHED:

@@ -6,6 +6,7 @@ argument the documentation forbids is refused.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from ciguard.oracles.misfits import is_misfit
 from ciguard.oracles.program_runs import is_lacking, program_run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ciguard.domain import Case, Derivation, Outcome
     from ciguard.oracles.contract import Subject
@@ -35,6 +36,7 @@ DERIVATION = "derivation"
 FAILED = "positive-failed"
 ACCEPTED = "accepted-illegal"
 _MOST_VALUE = 60
+_STRAY_NONE = re.compile(r"\bNoneType\b")
 
 
 class DerivationOracle:
@@ -89,21 +91,34 @@ def _failed(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Broken | Non
     refused = {name: out for name, out in outcomes.items() if isinstance(out, Rejected)}
     runs_somewhere = any(isinstance(out, Passed) for out in outcomes.values())
     step = case.ancestry.path[-1]
-    is_alone = step.operator is Operator.UNBATCHED
-    says_nothing = _is_of_the_batch if is_alone else _says_nothing
-    if not refused or runs_somewhere or any(map(says_nothing, refused.values())):
+    promise = _PROMISES.get(step.operator, _IN_PROGRAMS)
+    if not refused or runs_somewhere or not all(map(promise.is_broken, refused.values())):
         return None
     first = next(iter(refused.values()))
     said = located(first.message)
     trigger = f"{first.exception}: {headline(said.message)}"
     evidence = Evidence(
-        expected=_ALONE.expected if is_alone else _IN_PROGRAMS.expected,
+        expected=promise.expected,
         observed=f"line {said.line} of the program raises {trigger}",
-        law=_ALONE.law if is_alone else _IN_PROGRAMS.law,
+        law=promise.law,
         source=_quoted(step),
     )
-    claim = _ALONE.claim if is_alone else _IN_PROGRAMS.claim
-    return _Broken(tuple(refused), f"{claim}: {trigger}", evidence)
+    return _Broken(tuple(refused), f"{promise.claim}: {trigger}", evidence)
+
+
+def _fits(refusal: Rejected) -> bool:
+    return not located(refusal.message).in_block and not is_misfit(refusal)
+
+
+def _takes_a_batch(refusal: Rejected) -> bool:
+    """Tell whether a layer refuses one sample, and not the batch; nothing is there to misfit."""
+    return not located(refusal.message).in_block
+
+
+def _stumbles_over_none(refusal: Rejected) -> bool:
+    """Tell whether nobody looked at the default; who says what must be given has done so."""
+    said = located(refusal.message)
+    return not said.in_block and bool(_STRAY_NONE.search(said.message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,27 +128,29 @@ class _Promise:
     expected: str
     law: str
     claim: str
+    is_broken: Callable[[Rejected], bool]
 
 
 _IN_PROGRAMS = _Promise(
     "the program runs, as its block does alone, forwards and backwards",
     "A block with legal arguments that runs alone runs in a program too",
     "runs alone but not in a program",
+    _fits,
 )
-_ALONE = _Promise(
-    "the layer runs on one sample, as it does on a batch",
-    "A layer that takes a batch, and one sample by its documentation, runs on one",
-    "runs on a batch but not on one sample",
-)
-
-
-def _says_nothing(refusal: Rejected) -> bool:
-    return located(refusal.message).in_block or is_misfit(refusal)
-
-
-def _is_of_the_batch(refusal: Rejected) -> bool:
-    """Tell whether it is the batch that the layer does not take; nothing is there to misfit."""
-    return located(refusal.message).in_block
+_PROMISES = {
+    Operator.UNBATCHED: _Promise(
+        "the layer runs on one sample, as it does on a batch",
+        "A layer that takes a batch, and one sample by its documentation, runs on one",
+        "runs on a batch but not on one sample",
+        _takes_a_batch,
+    ),
+    Operator.OMITTED: _Promise(
+        "the layer runs, or says what it must be given",
+        "What is None by the signature can be left out",
+        "stumbles over None, which is its default",
+        _stumbles_over_none,
+    ),
+}
 
 
 def _accepted(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Broken | None:
@@ -166,15 +183,15 @@ def _named(step: Derivation, api: str) -> str:
     """Return what a block calls, and what was changed of it."""
     before, after = (shortened(text, _MOST_VALUE) for text in (step.before, step.after))
     match step.operator:
-        case Operator.NONE:
+        case Operator.NONE | Operator.UNBATCHED:
             return step.api or api
         case Operator.REPLACEMENT:
             return f"{after} in the place of {before}"
         case Operator.GENERATION | Operator.BOUNDARY:
             was = f"was {before}" if before else "was not given"
             return f"{step.api or api} with {step.parameter}={after} ({was})"
-        case Operator.UNBATCHED:
-            return step.api or api
+        case Operator.OMITTED:
+            return f"{step.api or api} without {step.parameter} (was {before})"
 
 
 registered(DERIVATION, DerivationOracle)

@@ -49,8 +49,8 @@ class Ran:
     places: tuple[int, ...]
     """Of those that ran on every target, among the candidates that had run alone."""
     repeated: tuple[str, ...] = ()
-    """What is not tried again: APIs whose blocks were run many times in one process, and classes
-    of steps behind which a layer was run on one sample."""
+    """What is not tried again: APIs whose blocks were run many times in one process, and what
+    was tried with layers alone."""
     costs: tuple[tuple[str, int], ...] = ()
     """API → what the deaths of programs whose last block calls it have cost."""
 

@@ -7,9 +7,10 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import Ancestry, CallKind, Intent, Operator, Passed, ProgramCase
+from ciguard.domain import Ancestry, CallKind, Intent, Passed, ProgramCase
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.lessons import (
     Observed,
@@ -20,7 +21,6 @@ from ciguard.levels.code.lessons import (
 )
 from ciguard.levels.code.mutation import Slot, candidates
 from ciguard.levels.code.observation import fed_in, result_of
-from ciguard.levels.code.pruning import equivalence_class
 from ciguard.levels.code.tree import Tree
 from ciguard.levels.contract import Batch, cost_of
 
@@ -130,8 +130,8 @@ class _Growth:
     assembled: tuple[int, ...] = ()
     """Places of the waiting candidates whose programs are run, one case each."""
     repeated: tuple[str, ...] = ()
-    """What is not tried again: APIs whose blocks are run many times, and classes of steps behind
-    which a layer is run on one sample, in the cases that follow."""
+    """What is not tried again: APIs whose blocks are run many times, and what was tried
+    with layers alone, in the cases that follow."""
 
 
 class CodeLevel:
@@ -180,8 +180,8 @@ class CodeLevel:
         self._fed: dict[int, tuple[Fed, ...]] = {}
         """By place of the seed."""
         self._repeated: set[str] = set()
-        """APIs whose blocks were run many times in one process, and classes of steps behind which
-        a layer was run on one sample."""
+        """APIs whose blocks were run many times in one process, and what was tried with layers
+        alone."""
         self._costs: Counter[str] = Counter()
         """API → what deaths of programs whose last block calls it have cost."""
         self._made: dict[int, _Growth] = {}
@@ -349,30 +349,26 @@ class CodeLevel:
         }
         repeated = {api: one for api, one in new.items() if api not in self._repeated}
         cases += [replace(self._alone(spot, one, rng), cycles=_CYCLES) for one in repeated.values()]
-        sampled = dict(self._samples(spot, tree.waiting, rng))
-        cases += sampled.values()
-        growth = _Growth(
-            number, tree.serial, assembled=tuple(places), repeated=(*repeated, *sampled)
-        )
+        bare = dict(self._bare(spot, tree.waiting, rng))
+        cases += bare.values()
+        growth = _Growth(number, tree.serial, assembled=tuple(places), repeated=(*repeated, *bare))
         return growth, cases
 
-    def _samples(
+    def _bare(
         self, spot: _Spot, waiting: Sequence[Candidate], rng: random.Random
     ) -> Iterator[tuple[str, ProgramCase]]:
-        """Yield programs that run a layer on one sample, one for each new class of steps."""
+        """Yield what is tried with layers alone, once for each class of steps."""
         for candidate in waiting:
-            made = None
-            name = " ".join((Operator.UNBATCHED, *equivalence_class(candidate.step)))
-            if candidate.step.api and not candidate.is_negative and name not in self._repeated:
-                made = self._operators.samples(
-                    candidate.block, candidate.place, candidate.takes, self._of(spot.tree).source
-                )
-            if made is not None:
-                steps = (replace(candidate.step, line=made.step.line), made.step)
-                case = self._case(
-                    spot, replace(candidate, steps=steps), made.source, made.step, rng
-                )
-                yield name, replace(case, block=made.batch)
+            if candidate.is_negative:
+                continue
+            source = self._of(spot.tree).source
+            tried = (attempt(candidate, source) for attempt in self._operators.promises)
+            for made in chain.from_iterable(tried):
+                if made.name not in self._repeated:
+                    steps = (replace(candidate.step, line=made.step.line), made.step)
+                    whole = replace(candidate, steps=steps)
+                    case = self._case(spot, whole, made.source, made.step, rng)
+                    yield made.name, replace(case, block=made.control)
 
     @staticmethod
     def _parent(program: Seed, node: Node, met: Fed) -> str:

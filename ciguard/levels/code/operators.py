@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from ciguard.levels.code.boundary import Boundary
 from ciguard.levels.code.generation import Generation
 from ciguard.levels.code.knowledge import Apis
+from ciguard.levels.code.omissions import Omissions
 from ciguard.levels.code.replacement import Replacement
 from ciguard.levels.code.samples import Samples
 from ciguard.levels.code.similarity import Similarities
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ciguard.domain import ApiRecord
-    from ciguard.levels.code.blocks import Block, Fed, Mutant
+    from ciguard.levels.code.bare import Bare
+    from ciguard.levels.code.blocks import Block, Mutant
     from ciguard.levels.code.boundary import LawReader
     from ciguard.levels.code.encoders import Encoder
-    from ciguard.levels.code.samples import Sampled
+    from ciguard.levels.code.nodes import Candidate
 
 
 class Operate(Protocol):
@@ -37,11 +39,16 @@ class Forbid(Protocol):
         """Return all that can be made of one call with one illegal value."""
 
 
-class Unbatch(Protocol):
-    """One sample in the place of a batch."""
+class TryAlone(Protocol):
+    """What a library promises of a layer, whatever is around it."""
 
-    def __call__(self, block: Block, place: int, takes: Fed, source: str) -> Sampled | None:
-        """Return programs of one call of a block alone; None where nobody says they are legal."""
+    def __call__(self, candidate: Candidate, source: str) -> Iterable[Bare]:
+        """Return programs of the changed call of a block that ran alone.
+
+        Args:
+            candidate: the block.
+            source: of the seed program.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +58,7 @@ class Operators:
     replacement: Operate
     generation: Operate
     boundary: Forbid
-    samples: Unbatch
+    promises: tuple[TryAlone, ...]
 
 
 def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader) -> Operators:
@@ -67,5 +74,5 @@ def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader
         replacement=Replacement(Similarities(apis, encoder)),
         generation=Generation(apis),
         boundary=Boundary(apis, laws),
-        samples=Samples(apis),
+        promises=(Samples(apis), Omissions(apis)),
     )

@@ -95,6 +95,39 @@ def test_a_layer_that_does_not_take_the_batch_either_is_not_blamed() -> None:
     assert not found(positive(alone), Rejected("RuntimeError", "block alone, line 4: no batch"))
 
 
+OMITTED = Derivation(
+    block="larger",
+    line=2,
+    api="torch.nn.Upsample",
+    operator=Operator.OMITTED,
+    parameter="scale_factor",
+    before="2",
+    after="None",
+)
+
+
+def test_a_layer_that_stumbles_over_its_own_default_is_found() -> None:
+    text = "line 4: unsupported operand type(s) for *: 'int' and 'NoneType'"
+
+    (finding,) = found(positive(OMITTED), Rejected("TypeError", text))
+
+    assert finding.detail == "scale_factor"
+    assert finding.message.startswith(
+        "torch.nn.Upsample without scale_factor (was 2) stumbles over None, which is its default"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "line 4: scale_factor should be defined",
+        "block alone, line 4: unsupported operand type(s) for *: 'int' and 'NoneType'",
+    ],
+)
+def test_a_layer_that_says_what_it_must_be_given_is_not_blamed(text: str) -> None:
+    assert not found(positive(OMITTED), Rejected("ValueError", text))
+
+
 def test_a_block_of_the_seed_itself_is_named_alone() -> None:
     step = Derivation(block="fc", line=3, api="torch.nn.Linear", operator=Operator.NONE)
     (finding,) = found(positive(step), FAILS)

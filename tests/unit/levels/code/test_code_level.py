@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,21 +15,23 @@ from hypothesis import strategies as st
 
 from ciguard.domain import Hung, Intent, Operator, Passed, ProgramCase, Rejected
 from ciguard.levels import GuidedLevel, IndexedLevel
+from ciguard.levels.code.bare import Bare
 from ciguard.levels.code.lessons import Ran, lesson_from_json
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import Operators
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ciguard.domain import Json, Outcome
     from ciguard.levels import Batch
+    from ciguard.levels.code.nodes import Candidate
 
 OPERATORS = Operators(
     replacement=Changing(Operator.REPLACEMENT),
     generation=Changing(Operator.GENERATION),
     boundary=Forbidding(),
-    samples=lambda *_: None,
+    promises=(),
 )
 
 LAG = 6
@@ -249,13 +252,42 @@ def test_what_one_target_refuses_has_no_children() -> None:
     good: list[Outcome] = [ran(case) for case in programs_in(batch)]
     bad: list[Outcome] = [Rejected("ValueError", "no") for _ in good]
 
+    other: list[Outcome] = [passed(y=np.zeros((4, 7), np.float32)) for _ in good]
+
     alone = made.taught(1, batch, {"one": good, "two": bad})
     both = level()
     both.guide(both.taught(0, both.cases(0), {"one": [ran(c) for c in programs_in(both.cases(0))]}))
     known = both.taught(1, both.cases(1), {"one": good, "two": good})
+    third = level()
+    third.guide(
+        third.taught(0, third.cases(0), {"one": [ran(c) for c in programs_in(third.cases(0))]})
+    )
+    differing = third.taught(1, third.cases(1), {"one": good, "two": other})
 
     assert alone[3] == []
     assert len(known[3]) == sum(isinstance(out, Passed) for out in good)
+    assert differing[3] == []
+
+
+def test_what_is_promised_of_a_layer_alone_is_tried_once() -> None:
+    def promise(candidate: Candidate, source: str) -> Iterator[Bare]:
+        assert source == "seed"
+        if candidate.step.api:
+            step = replace(candidate.step, operator=Operator.UNBATCHED, line=2)
+            yield Bare("one sample", "a batch", step, f"UB {step.api}")
+
+    operators = replace(OPERATORS, promises=(promise,))
+    made = CodeLevel("lib", 5, programs=[Program()], operators=operators, effort=Effort(breadth=3))
+
+    tried = [case for batch in run(made, 300) for case in programs_in(batch) if case.block]
+    tried = [case for case in tried if case.source == "one sample"]
+
+    assert {case.block for case in tried} == {"a batch"}
+    assert {case.intent for case in tried} == {Intent.CONFORMING}
+    assert {case.ancestry.path[-1].operator for case in tried} == {Operator.UNBATCHED}
+    counts = Counter(case.api for case in tried)
+    assert {"lib.Other0", "lib.Dense"} <= set(counts)
+    assert max(counts.values()) <= 8  # what is under way in other trees is not known yet
 
 
 def test_apis_whose_programs_die_are_left_out() -> None:

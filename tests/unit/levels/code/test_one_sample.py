@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.domain import ApiRecord, CallKind, Operator, ParameterRecord
+from ciguard.domain import ApiRecord, CallKind, Derivation, Operator, ParameterRecord
 from ciguard.levels.code.blocks import INPUT, Block, Fed, LibraryCall
 from ciguard.levels.code.knowledge import Apis
+from ciguard.levels.code.nodes import Candidate
 from ciguard.levels.code.samples import Samples
+
+if TYPE_CHECKING:
+    from ciguard.levels.code.bare import Bare
 
 CONV = ApiRecord(
     api="torch.nn.Conv1d",
@@ -31,13 +36,18 @@ def block(*positional: str, api: str = "torch.nn.Conv1d", adapter: str = "") -> 
     return Block(name="conv", calls=(call,), adapter=adapter, follows=(INPUT,))
 
 
-def test_the_layer_alone_is_run_on_one_sample_and_before_that_on_a_batch() -> None:
-    made = SAMPLES(block("3", "2 * WIDTH"), 0, BATCH, SEED)
+def tried(changed: Block, takes: Fed = BATCH, place: int = 0) -> list[Bare]:
+    step = Derivation(block="conv", line=0, api=changed.calls[place].api)
+    candidate = Candidate(block=changed, steps=(step,), place=place, takes=takes)
+    return list(SAMPLES(candidate, SEED))
 
-    assert made is not None
+
+def test_the_layer_alone_is_run_on_one_sample_and_before_that_on_a_batch() -> None:
+    (made,) = tried(block("3", "2 * WIDTH"))
+
     assert made.source.splitlines()[1] == "layer = torch.nn.Conv1d(3, 2 * 4, kernel_size=1)"
     assert "torch.randn((3, 9)" in made.source
-    assert made.batch == made.source.replace("(3, 9)", "(25, 3, 9)")
+    assert made.control == made.source.replace("(3, 9)", "(25, 3, 9)")
     assert (made.step.operator, made.step.line) == (Operator.UNBATCHED, 2)
     assert (made.step.before, made.step.after) == ("(25, 3, 9)", "(3, 9)")
     assert made.step.sentence == "Input: (N, C_in, L_in) or (C_in, L_in)"
@@ -57,10 +67,10 @@ def test_the_layer_alone_is_run_on_one_sample_and_before_that_on_a_batch() -> No
     ids=["forms", "unknown", "rank", "name", "unpacked", "adapter", "elsewhere"],
 )
 def test_what_is_not_known_to_take_one_is_left_alone(other: Block, takes: Fed) -> None:
-    assert SAMPLES(other, 0, takes, SEED) is None
+    assert tried(other, takes) == []
 
 
 def test_a_call_further_back_in_its_block_meets_something_else() -> None:
     both = replace(block("3", "4"), calls=block("3", "4").calls * 2)
 
-    assert SAMPLES(both, 1, BATCH, SEED) is None
+    assert tried(both, place=1) == []

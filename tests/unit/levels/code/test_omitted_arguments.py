@@ -1,0 +1,59 @@
+"""Layers run without arguments whose default is None by the signature."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ciguard.domain import ApiRecord, CallKind, Derivation, Operator, ParameterRecord
+from ciguard.levels.code.blocks import INPUT, Block, Fed, LibraryCall
+from ciguard.levels.code.knowledge import Apis
+from ciguard.levels.code.nodes import Candidate
+from ciguard.levels.code.omissions import Omissions
+
+UPSAMPLE = ApiRecord(
+    api="jittor.nn.Upsample",
+    kind=CallKind.LAYER,
+    parameters=(
+        ParameterRecord(name="scale_factor", required=False, default="None"),
+        ParameterRecord(name="mode", required=False, default="'nearest'"),
+    ),
+    inputs=(ParameterRecord(name="x"),),
+)
+OMISSIONS = Omissions(Apis([UPSAMPLE]))
+SEED = "FACTOR = 2\n"
+
+
+def candidate(*positional: str, **keywords: str) -> Candidate:
+    call = LibraryCall(
+        api=UPSAMPLE.api,
+        positional=positional,
+        keywords=tuple(keywords.items()),
+        makes_layer=True,
+    )
+    block = Block(name="larger", calls=(call,), follows=(INPUT,))
+    step = Derivation(block="larger", line=0)
+    return Candidate(block=block, steps=(step,), takes=Fed((5, 3, 4, 4)))
+
+
+def test_the_layer_alone_is_run_without_the_argument_and_before_that_with_it() -> None:
+    (made,) = OMISSIONS(candidate("FACTOR", mode="'bilinear'"), SEED)
+
+    call = "layer = jittor.nn.Upsample(mode='bilinear')"
+    assert made.source.splitlines()[1] == call
+    assert made.control.splitlines()[1] == "layer = jittor.nn.Upsample(2, mode='bilinear')"
+    assert (made.step.operator, made.step.line) == (Operator.OMITTED, 2)
+    assert (made.step.parameter, made.step.before, made.step.after) == ("scale_factor", "2", "None")
+    assert made.step.change == "scale_factor of jittor.nn.Upsample: 2 → None"
+
+
+def test_what_is_not_given_or_has_another_default_stays() -> None:
+    assert list(OMISSIONS(candidate(mode="'bilinear'"), SEED)) == []
+    assert list(OMISSIONS(candidate("None"), SEED)) == []
+    assert list(OMISSIONS(candidate("factor"), SEED)) == []
+
+
+def test_a_block_that_calls_nothing_of_the_library_has_nothing_to_leave_out() -> None:
+    known = candidate("2")
+    bare = replace(known, block=replace(known.block, calls=(), follows=()))
+
+    assert list(OMISSIONS(bare, SEED)) == []
