@@ -11,7 +11,6 @@ A call that returns is recorded as passed, with `{"measured": …, "calls": …,
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import gc
 import mmap
@@ -23,12 +22,12 @@ from ciguard.execution.worker.loop import Executor
 from ciguard.execution.worker.memory import (
     KIB,
     PAGE,
+    give_back_freed,
     high_mark_and_resident_kib,
     private_bytes,
 )
 from ciguard.execution.worker.summarise import COMPACT
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
 _WARM_UP = 4
 """One in so many calls comes before those that are timed."""
 
@@ -98,7 +97,7 @@ class MeasuringExecutor(Executor):
         self._repeat(self._prepared(case), 1)  # imports and caches are no matter of this call
         call = self._prepared(case)
         gc.collect()
-        _LIBC.malloc_trim(0)
+        give_back_freed()
         highest, resident = high_mark_and_resident_kib()
         # The kernel tells the highest mark only: filled up to it, what comes on top is the call's.
         ballast = _filled(max(0, highest - resident) * KIB)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 
+_LIBC = ctypes.CDLL(None, use_errno=True)
 PAGE = os.sysconf("SC_PAGESIZE")
 KIB = 1024
+
+
+def give_back_freed() -> None:
+    """Give the kernel what was freed and is kept for later: it looks like what is in use."""
+    _LIBC.malloc_trim(0)
 
 
 def high_mark_and_resident_kib() -> tuple[int, int]:

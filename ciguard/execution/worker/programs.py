@@ -22,7 +22,7 @@ from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
 
 import numpy as np
 
-from ciguard.execution.worker.memory import private_bytes
+from ciguard.execution.worker.memory import give_back_freed, private_bytes
 from ciguard.targets.adapters.contract import REJECTED
 
 FILE = "<program>"
@@ -122,6 +122,7 @@ class ProgramRunner:
             # Tensors would count as what the cycle leaves behind.
             outputs = {name: one for name, one in variables.items() if isinstance(one, _SCALARS)}
             self._clear()
+            give_back_freed()  # what a cycle leaves behind would stand where others were freed
             sizes.append(private_bytes())
         return {
             "outputs": self._outputs(outputs),
