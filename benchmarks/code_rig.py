@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from accounting import children_cpu_s
+from stage_results import result_of
 
 from ciguard.campaign.code_seeds import code_level, seed_programs
 from ciguard.campaign.setup import start_groups
@@ -21,13 +22,11 @@ from ciguard.oracles import judge
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import Event, Finding, Outcome
-
-T = TypeVar("T")
+    from ciguard.domain import Finding, Outcome
 
 
 class Rig:
@@ -36,7 +35,7 @@ class Rig:
     def __init__(self, dispatcher: Dispatcher, group: Group, config: Config) -> None:
         self._dispatcher = dispatcher
         self.group = group
-        self.programs = _result(seed_programs(config, group.library))
+        self.programs = result_of(seed_programs(config, group.library))
         self._level = code_level(group, config, self.programs)
 
     def run(self, *, seconds: float) -> Iterator[Executed]:
@@ -76,19 +75,9 @@ def rig_on(targets: Sequence[str], programs: Sequence[str], *, seed: int = 0) ->
         targets=tuple(environments), levels=("code",), programs=tuple(programs), seed=seed
     )
     with Dispatcher() as dispatcher:
-        groups = _result(start_groups(environments, config, dispatcher))
+        groups = result_of(start_groups(environments, config, dispatcher))
         (group,) = groups.values()
         failed = [member.not_run for member in group.members.values() if member.not_run]
         if failed:
             raise SystemExit("\n".join(failed))
         yield Rig(dispatcher, group, config)
-
-
-def _result(events: Generator[Event, None, T]) -> T:
-    """Return what a stage of a campaign comes to; what it says on the way is not shown."""
-    while True:
-        try:
-            next(events)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result

@@ -9,9 +9,10 @@ import time
 from collections import defaultdict, deque
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from accounting import children_cpu_s
+from stage_results import result_of
 
 from ciguard.campaign.seeding import seed_models
 from ciguard.campaign.setup import start_groups
@@ -24,16 +25,15 @@ from ciguard.oracles import amplification, suspicion
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ciguard.campaign.group import Group
-    from ciguard.domain import ApiRecord, Event, Json, Outcome
+    from ciguard.domain import ApiRecord, Json, Outcome
     from ciguard.execution import Result
     from ciguard.levels import Batch, SeedModel
     from ciguard.targets import Environment
 
-T = TypeVar("T")
 
 TARGETS = (
     "keras==3.15.1 + torch==2.13.0",
@@ -112,7 +112,7 @@ class Rig:
         self.group = group
         self.spent: dict[str, float] = defaultdict(float)
         """CPU seconds of this process by stage."""
-        self.models: list[SeedModel] = _result(seed_models(group, config, dispatcher))
+        self.models: list[SeedModel] = result_of(seed_models(group, config, dispatcher))
         self.records = select_layers(group.records(), config.api, config.exclude)
 
     def predicting(self, seed: int, *, is_guided: bool = True) -> PredictingLevel:
@@ -166,19 +166,9 @@ def rig_on(
         targets=tuple(environments), levels=("model",), models=tuple(models), model_width=width
     )
     with Dispatcher() as dispatcher:
-        groups = _result(start_groups(environments, config, dispatcher))
+        groups = result_of(start_groups(environments, config, dispatcher))
         (group,) = groups.values()
         failed = [member.not_run for member in group.members.values() if member.not_run]
         if failed:
             raise SystemExit("\n".join(failed))
         yield Rig(dispatcher, group, config)
-
-
-def _result(events: Generator[Event, None, T]) -> T:
-    """Return what a stage of a campaign comes to; what it says on the way is not shown."""
-    while True:
-        try:
-            next(events)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
