@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 SOFTMAX = "softmax"
 _SOFTMAX_LAYER = "keras.layers.Softmax"
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_SEED_BITS = 31
+SEED_BITS = 31
+"""Of the seed that weights are drawn from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def new_node(  # noqa: PLR0913 - what a node is made of
         as_list=kind.as_list,
         shape=shape,
         dtype=kind.gives.value,
-        weights=Weights(seed=rng.getrandbits(_SEED_BITS)),
+        weights=Weights(seed=rng.getrandbits(SEED_BITS)),
     )
 
 

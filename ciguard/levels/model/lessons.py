@@ -34,6 +34,8 @@ class MutantLesson:
     """How much of the patience with deadly layers it took: more than 0 where a process died."""
     added: tuple[str, ...] = ()
     """Layers that its parent had not: the suspects where its run was deadly."""
+    chain: LayerGraph | None = None
+    """What was inserted, if it ran: a graph of one input and one output."""
 
     @property
     def may_join(self) -> bool:
@@ -76,13 +78,14 @@ def _to_json(mutant: MutantLesson) -> Json:
         "graph": graph_to_json(mutant.graph) if mutant.graph else None,
         "cost": mutant.cost or None,
         "added": [*mutant.added],
+        "chain": graph_to_json(mutant.chain) if mutant.chain else None,
     }
     filled = {key: item for key, item in rest.items() if item not in ("", None, [])}
     return {"name": mutant.name, "seed": mutant.seed, "acc": mutant.acc, **filled}
 
 
 def _from_json(encoded: Json) -> MutantLesson:
-    graph, rule = encoded.get("graph"), encoded.get("rule")
+    graph, chain, rule = encoded.get("graph"), encoded.get("chain"), encoded.get("rule")
     return MutantLesson(
         name=str(encoded["name"]),
         seed=str(encoded["seed"]),
@@ -94,6 +97,7 @@ def _from_json(encoded: Json) -> MutantLesson:
         graph=graph_from_json(graph) if graph else None,
         cost=int(encoded.get("cost", 0)),
         added=tuple(map(str, encoded.get("added", ()))),
+        chain=graph_from_json(chain) if chain else None,
     )
 
 

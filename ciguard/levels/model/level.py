@@ -22,6 +22,7 @@ from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.lessons import ModelLesson, MutantLesson
 from ciguard.levels.model.mutants import Mutant, mutated
+from ciguard.levels.model.repertoire import Repertoire
 from ciguard.levels.model.universe import Universe, bound, canonical
 
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ class ModelLevel:
             raise ValueError(msg)
         self._uses: Counter[str] = Counter()
         """Layer → models that it was brought into."""
-        universe = replace(Universe.of(apis), uses=self._uses)
+        self._repertoire = Repertoire()
+        universe = replace(Universe.of(apis), uses=self._uses, repertoire=self._repertoire)
         self._seed = seed
         self._models = tuple(models)
         self._amplification = amplification
@@ -221,6 +223,8 @@ class ModelLevel:
                     self.guidance.roulette.leave(one.seed)
                 continue
             self._uses.update(map(canonical, one.added))
+            if one.chain:
+                self._repertoire.learn(one.chain)
             self._leave_out(one)
             mutant = Parent(
                 name=one.name,
@@ -313,6 +317,7 @@ def _lesson(name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLe
         mutations=mutant.mutations,
         cost=cost,
         added=mutant.added,
+        chain=mutant.chain if acc is not None and not cost else None,
     )
     # Graphs are most of a lesson's size, and only those of mutants that may join are needed.
     return replace(taught, graph=mutant.graph) if taught.may_join else taught

@@ -11,6 +11,7 @@ from ciguard.domain import INPUT
 from ciguard.levels.model.arguments import Arguments
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import PUBLIC, Config, Elements, LayerKind, Place, elements
+from ciguard.levels.model.repertoire import Repertoire
 
 if TYPE_CHECKING:
     import random
@@ -77,6 +78,8 @@ class Universe:
     """Public names of layers that nothing is drawn of any more."""
     uses: Mapping[str, int] = field(default_factory=dict, compare=False)
     """Public name of a layer → models that it was brought into. Its owner keeps it up to date."""
+    repertoire: Repertoire = field(default_factory=Repertoire, compare=False)
+    """What was inserted before. Its owner teaches it."""
 
     @classmethod
     def of(cls, records: Iterable[ApiRecord] = ()) -> Universe:
@@ -107,9 +110,14 @@ class Universe:
         kind = _BY_NAME.get(canonical(node.layer))
         return None if kind is None or node.config.get("data_format") == _OTHER_FORMAT else kind
 
+    def has_all(self, graph: LayerGraph) -> bool:
+        """Tell whether the library has every layer of a graph, and none is left out."""
+        kinds = [self.kind(node) for node in graph.nodes if node.layer != INPUT]
+        return all(kind is not None and self.has(kind) for kind in kinds)
+
     def choose(self, rng: random.Random, kinds: Sequence[LayerKind]) -> LayerKind:
-        """Choose one of some layers, the more readily the less it was used."""
-        weights = [1 / (1 + self.uses.get(kind.public, 0)) for kind in kinds]
+        """Choose one of some layers, by far the most readily one that was used least."""
+        weights = [1 / (1 + self.uses.get(kind.public, 0)) ** 2 for kind in kinds]
         return rng.choices(kinds, weights)[0]
 
     def draw(

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from ciguard.levels.model.bundles import Chain
 from ciguard.levels.model.edits import Edge, edges, inserted, protected
 from ciguard.levels.model.layers import Elements
+from ciguard.levels.model.repertoire import as_chain, renewed
 from ciguard.levels.model.rules.contract import Mutation
 from ciguard.levels.model.universe import short
 
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import LayerGraph
+    from ciguard.domain import LayerGraph, LayerNode
     from ciguard.levels.model.layers import LayerKind
     from ciguard.levels.model.universe import Universe
 
@@ -23,6 +24,11 @@ _FROM_ELSEWHERE = 0.5
 """How often a further input comes from elsewhere in the graph, where it can."""
 _OF_HIGHER_RANK = 0.25
 """How often a bundle begins with dimensions more: no model has those that some layers take."""
+
+
+_REPEATED = 0.5
+"""How often what is inserted was inserted before, in another place or model. Backends have compiled
+it already, which costs more than to run two mutants: new layers and new combinations take turns."""
 
 
 def add(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
@@ -40,18 +46,39 @@ def _tried(
 ) -> Mutation | None:
     """Insert a chain on one edge after another until one suits and is within the bound."""
     places = [edge for edge in edges(graph) if _is_float(graph, edge)]
+    repeats = rng.random() < _REPEATED
     for _ in range(_TRIES if places else 0):
         edge = rng.choice(places)
-        source = graph.node(edge.source)
-        taken = {node.name for node in graph.nodes}
-        chain = Chain(rng, universe, source.name, source.shape, taken, [])
-        if not extend(chain, graph, edge) or chain.shape != source.shape:
-            continue
-        mutant = inserted(graph, edge, tuple(chain.nodes))
-        if universe.allows(mutant):
-            layers = ", ".join(short(node.layer) for node in chain.nodes)
-            return Mutation(mutant, f"{edge.source} → {edge.target}: {layers}")
+        nodes = _repeated(graph, edge, rng, universe, extend) if repeats else ()
+        nodes = nodes or _new(graph, edge, rng, universe, extend)
+        mutant = inserted(graph, edge, nodes) if nodes else None
+        if mutant is not None and universe.allows(mutant):
+            layers = ", ".join(short(node.layer) for node in nodes)
+            chain = as_chain(graph.node(edge.source), nodes)
+            return Mutation(mutant, f"{edge.source} → {edge.target}: {layers}", chain)
     return None
+
+
+def _new(
+    graph: LayerGraph, edge: Edge, rng: random.Random, universe: Universe, extend: _Extend
+) -> tuple[LayerNode, ...]:
+    """Return layers drawn for an edge; none if the draw does not suit it."""
+    source = graph.node(edge.source)
+    taken = {node.name for node in graph.nodes}
+    chain = Chain(rng, universe, source.name, source.shape, taken, [])
+    suits = extend(chain, graph, edge) and chain.shape == source.shape
+    return tuple(chain.nodes) if suits else ()
+
+
+def _repeated(
+    graph: LayerGraph, edge: Edge, rng: random.Random, universe: Universe, extend: _Extend
+) -> tuple[LayerNode, ...]:
+    """Return layers that were inserted before for an edge; none if none are known."""
+    shape = graph.node(edge.source).shape
+    chain = universe.repertoire.choose(rng, shape, is_bundle=extend is _bundle)
+    if chain is None or not universe.has_all(chain):
+        return ()
+    return renewed(chain, rng, edge.source, (node.name for node in graph.nodes))
 
 
 def _is_float(graph: LayerGraph, edge: Edge) -> bool:

@@ -38,6 +38,8 @@ class Mutation:
     graph: LayerGraph
     what: str
     """Node and layer, for people."""
+    chain: LayerGraph | None = None
+    """What was inserted, if that is all that was done: a graph of one input and one output."""
 
 
 MutationRule: TypeAlias = "Callable[[LayerGraph, random.Random, Universe], Mutation | None]"

@@ -1,0 +1,167 @@
+"""Chains that were inserted before are inserted elsewhere, renamed and with fresh weights."""
+
+# ruff: noqa: S311 - generators are repeatable on purpose
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from model_graphs import MODELS
+
+from ciguard.domain import LayerNode, Weights, graph_from_json, graph_to_json
+from ciguard.levels.model.edits import Edge, inserted
+from ciguard.levels.model.repertoire import Repertoire, as_chain, renewed
+from ciguard.levels.model.rules.adding import add, add_many
+from ciguard.levels.model.universe import Universe
+
+SHAPE = (4, 4, 2)
+SOURCE = LayerNode(name="conv", layer="keras.layers.Conv2D", shape=SHAPE)
+WIDER = LayerNode(
+    name="pad",
+    layer="keras.layers.ZeroPadding2D",
+    config={"padding": 1},
+    inputs=("conv",),
+    shape=(6, 6, 2),
+    weights=Weights(seed=1),
+)
+BACK = LayerNode(
+    name="crop",
+    layer="keras.layers.Cropping2D",
+    config={"cropping": 1},
+    inputs=("pad",),
+    shape=SHAPE,
+    weights=Weights(seed=2),
+)
+SUM = LayerNode(
+    name="add",
+    layer="keras.layers.Add",
+    inputs=("conv", "somewhere_else"),
+    as_list=True,
+    shape=SHAPE,
+    weights=Weights(seed=3),
+)
+
+
+def test_a_chain_is_a_graph_of_one_input() -> None:
+    chain = as_chain(SOURCE, [WIDER, BACK])
+    (source,) = chain.inputs
+    assert source.shape == SHAPE
+    wider, back = chain.nodes[1:]
+    assert (wider.inputs, back.inputs) == ((source.name,), (wider.name,))
+    assert chain.outputs == (back.name,)
+    assert graph_from_json(graph_to_json(chain)) == chain
+
+
+def test_what_came_from_elsewhere_comes_from_the_source() -> None:
+    source, layer = as_chain(SOURCE, [SUM]).nodes
+    assert layer.inputs == (source.name, source.name)
+
+
+def test_a_chain_is_known_by_shape_and_kind_once() -> None:
+    rng, known = random.Random(0), Repertoire()
+    one, several = as_chain(SOURCE, [SUM]), as_chain(SOURCE, [WIDER, BACK])
+    for chain in (one, several):
+        known.learn(chain)
+    assert known.choose(rng, SHAPE, is_bundle=False) == one
+    assert known.choose(rng, SHAPE, is_bundle=True) == several
+    assert known.choose(rng, (4, 4, 3), is_bundle=True) is None
+
+
+def flat(negative_slope: float) -> LayerNode:
+    config = {"negative_slope": negative_slope}
+    return LayerNode(
+        name="leaky", layer="keras.layers.LeakyReLU", config=config, inputs=("conv",), shape=SHAPE
+    )
+
+
+def test_the_oldest_chains_are_forgotten() -> None:
+    rng, known = random.Random(0), Repertoire()
+    for slope in range(200):
+        known.learn(as_chain(SOURCE, [flat(slope)]))
+    drawn = {slope_of(known, rng) for _ in range(2000)}
+    assert drawn == set(range(200 - 64, 200))
+
+
+def test_the_same_layers_are_one_chain_whatever_their_names_and_weights() -> None:
+    rng, known = random.Random(0), Repertoire()
+    for seed in range(200):
+        again = replace(flat(1), name=f"leaky_{seed}", weights=Weights(seed=seed))
+        known.learn(as_chain(SOURCE, [again]))
+        known.learn(as_chain(SOURCE, [flat(2)]))
+    drawn = [slope_of(known, rng) for _ in range(200)]
+    assert 50 < drawn.count(1) < 150
+
+
+def slope_of(known: Repertoire, rng: random.Random) -> object:
+    chain = known.choose(rng, SHAPE, is_bundle=False)
+    assert chain is not None
+    return chain.nodes[1].config["negative_slope"]
+
+
+def test_a_renewed_chain_has_free_names_and_weights_of_its_own() -> None:
+    chain = as_chain(SOURCE, [WIDER, BACK])
+    wider, back = renewed(chain, random.Random(0), "pool", {"zero_padding2_d_1", "pool"})
+    assert wider.inputs == ("pool",)
+    assert back.inputs == (wider.name,)
+    assert wider.name not in {"zero_padding2_d_1", "pool", back.name}
+    assert (wider.config, wider.shape) == (WIDER.config, WIDER.shape)
+    assert wider.weights != WIDER.weights
+
+
+def test_every_insertion_can_be_repeated_where_it_was_made() -> None:
+    """The graph with the chain once more is consistent, for all that both rules insert."""
+    universe = Universe.of()
+    made = 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        graph = rng.choice(MODELS).graph
+        mutation = rng.choice((add, add_many))(graph, rng, universe)
+        if mutation is None:
+            continue
+        assert mutation.chain is not None
+        source, target = mutation.what.split(":")[0].split(" → ")
+        place = mutation.graph.node(target).inputs
+        last = next(name for name in place if name not in {n.name for n in graph.nodes})
+        nodes = renewed(mutation.chain, rng, last, [n.name for n in mutation.graph.nodes])
+        again = inserted(mutation.graph, Edge(last, target, place.index(last)), nodes)
+        assert universe.is_consistent(again)
+        assert mutation.chain.inputs[0].shape == mutation.graph.node(source).shape
+        made += 1
+    assert made > 150
+
+
+def test_half_of_the_insertions_repeat_what_is_known() -> None:
+    rng, universe = random.Random(0), Universe.of()
+    graph = MODELS[0].graph
+    first = add(graph, rng, universe)
+    assert first is not None
+    assert first.chain is not None
+    universe.repertoire.learn(first.chain)
+    known = [(node.layer, node.config) for node in first.chain.nodes[1:]]
+    shape = first.chain.inputs[0].shape
+    repeated = drawn = 0
+    for _ in range(400):
+        mutation = add(graph, rng, universe)
+        if mutation is None or mutation.chain is None or mutation.chain.inputs[0].shape != shape:
+            continue
+        drawn += 1
+        repeated += [(node.layer, node.config) for node in mutation.chain.nodes[1:]] == known
+    assert drawn > 50
+    assert 0.3 < repeated / drawn < 0.8
+
+
+def test_layers_that_are_left_out_are_not_repeated() -> None:
+    rng, universe = random.Random(0), Universe.of()
+    graph = MODELS[0].graph
+    first = add(graph, rng, universe)
+    assert first is not None
+    assert first.chain is not None
+    universe.repertoire.learn(first.chain)
+    layer = first.chain.nodes[-1].layer
+    rest = universe.without([layer])
+    for _ in range(200):
+        mutation = add(graph, rng, rest)
+        assert mutation is not None
+        assert mutation.chain is not None
+        assert layer not in {node.layer for node in mutation.chain.nodes}
