@@ -97,11 +97,11 @@ def called(source: str) -> set[str]:
     return names
 
 
-def measured(rig: Rig, *, minutes: float) -> tuple[Measured, int]:
+def measured(rig: Rig, *, minutes: float) -> tuple[Measured, frozenset[str]]:
     """Run programs for so long.
 
     Returns:
-        What came of them, and how many public layers the library has.
+        What came of them, and the public layers of the library.
     """
     library = rig.group.library
     layers = layers_of(rig.group.records(), library)
@@ -122,10 +122,10 @@ def measured(rig: Rig, *, minutes: float) -> tuple[Measured, int]:
                 for finding in rig.judged(case, dict(outcomes))
             )
     found.wall_s, found.cpu_s = time.monotonic() - began, rig.cpu_s - cpu
-    return found, len(set(short.values()))
+    return found, frozenset(short.values())
 
 
-def report(found: Measured, total: int) -> None:
+def report(found: Measured, layers: frozenset[str]) -> None:
     """Print what came of a run."""
     ran = sum(found.counts.values())
     cycles = sum(n for (kind, _, _), n in found.counts.items() if kind == REPEATED)
@@ -133,7 +133,7 @@ def report(found: Measured, total: int) -> None:
     print(f"  per CPU second        {ran / found.cpu_s:>8.2f}   (MoCo: 0.02 to 2.9 s for each)")
     print(f"  of which repeated     {cycles:>8}   12 times each")
     covered, of = PAPER[found.library]
-    share = f"{len(found.covered)} of {total}"
+    share = f"{len(found.covered)} of {len(layers)}"
     print(f"  layers covered        {share:>12}   (MoCo: {covered}{f' of {of}' if of else ''})")
     print(f"  parameter classes     {len(found.classes):>8}")
     for kind in (ALONE, WHOLE):
@@ -143,6 +143,8 @@ def report(found: Measured, total: int) -> None:
             f"  {kind:<15} positive that ran {found.share(kind):>7.1%}   "
             f"negative: {negative} ran, {refused} refused"
         )
+    left = sorted(name.rpartition(".")[2] for name in layers - found.covered)
+    print(f"  not covered: {', '.join(left) or '-'}")
     for what, count in found.findings.most_common(20):
         print(f"  finding, not confirmed: {count} times {what}")
 

@@ -28,6 +28,13 @@ _MODEL = "all-MiniLM-L6-v2"
 class Encoder(Protocol):
     """Turns texts into vectors."""
 
+    @property
+    def threshold(self) -> float:
+        """How alike two APIs are at the least to stand in for each other.
+
+        Cosines of one encoder are larger than those of another.
+        """
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return one vector per text, shape (n, d); d may depend on the texts.
 
@@ -43,6 +50,9 @@ DEFAULT_ENCODER = "tf-idf"
 
 class TfIdf:
     """Words, weighted by how rare they are among the texts."""
+
+    threshold = 0.0
+    """Texts that say much the same in other words have few words in common."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return vectors of length 1, of length 0 for a text without words; shape (n, words).
@@ -65,6 +75,9 @@ class TfIdf:
 
 class SentenceEmbeddings:
     """Embeddings of whole sentences by a small transformer; of the optional extra."""
+
+    threshold = 0.5
+    """That of MoCo's released material, whose encoder is of this kind."""
 
     def __init__(self, model: str = _MODEL) -> None:
         """Load the model.

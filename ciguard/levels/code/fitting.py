@@ -19,17 +19,20 @@ _SHARED = "1"
 """`PReLU` with one parameter takes any number of channels."""
 
 
-def fitted(block: Block, was: Fed, now: Fed, dialect: Dialect) -> tuple[Block, str] | None:
+def fitted(
+    block: Block, was: Fed, now: Fed, dialect: Dialect, *, rank: int | None = None
+) -> tuple[Block, str] | None:
     """Make a block fit what it is fed.
 
-    Where the rank differs from what the block met in the seed, an adapter comes before it; input
-    sizes follow what is fed, or what the calls before them in the block make now.
+    Where the rank differs from what the block takes, an adapter comes before it; input sizes follow
+    what is fed, or what the calls before them in the block make now.
 
     Args:
         block: of the seed, or a mutant of one.
         was: what the block met in the seed.
         now: what it is fed.
         dialect: of the program's library.
+        rank: of what it takes; None for that of what it met in the seed.
 
     Returns:
         The block, and the adapter that it has got: an expression of the data `x`, empty for none.
@@ -40,8 +43,9 @@ def fitted(block: Block, was: Fed, now: Fed, dialect: Dialect) -> tuple[Block, s
         if was.dtype not in FLOATS:
             return None
         text = dialect.cast() if now.dtype not in FLOATS else ""
-    if len(shape) != len(was.shape):
-        adapter = dialect.adapter(shape, len(was.shape), _channel_axis(block, dialect))
+    rank = rank or len(was.shape)
+    if len(shape) != rank:
+        adapter = dialect.adapter(shape, rank, _channel_axis(block, dialect))
         if adapter is None:
             return None
         text, shape = _behind(text, adapter[0]), adapter[1]

@@ -170,6 +170,18 @@ def _spaces_of(name: str) -> frozenset[str]:
     return frozenset(_SPACES.findall(name.rpartition(".")[2]))
 
 
+def rank_after(before: str, after: str) -> int | None:
+    """Return the rank of what an API takes, where its name says it and the one before says none.
+
+    Args:
+        before: name of the API in whose place it is put.
+        after: its own; for `Conv3d`, a batch of channels of three dimensions, 5.
+    """
+    if _spaces_of(before) or len(_spaces_of(after)) != 1:
+        return None
+    return int(*_spaces_of(after)) + 2
+
+
 def _name_of(record: ApiRecord, shorts: list[str], own: ApiRecord, written: str) -> str:
     """Return the name by which to write a sibling; empty where dimensions differ.
 

@@ -38,6 +38,8 @@ class RanAlone:
     """Those that ran on every target, and what they gave."""
     costs: tuple[tuple[str, int], ...] = ()
     """API → what the deaths of its blocks have cost."""
+    tried: tuple[str, ...] = ()
+    """APIs that were put in the place of others, whether their blocks ran or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,9 @@ def lesson_to_json(lesson: Lesson) -> Json:
     match lesson:
         case Observed(seed, fed):
             return [_OBSERVED, seed, [*map(fed_to_json, fed)]]
-        case RanAlone(tree, serial, candidates, costs):
+        case RanAlone(tree, serial, candidates, costs, tried):
             known = [*map(candidate_to_json, candidates)]
-            return [_RAN_ALONE, tree, serial, known, [*map(list, costs)]]
+            return [_RAN_ALONE, tree, serial, known, [*map(list, costs)], [*tried]]
         case Ran(tree, serial, places, repeated, costs):
             return [_RAN, tree, serial, [*places], [*repeated], [*map(list, costs)]]
 
@@ -82,9 +84,10 @@ def lesson_from_json(encoded: Json) -> Lesson:
         match encoded:
             case [str(kind), seed, fed] if kind == _OBSERVED:
                 return Observed(int(seed), tuple(map(fed_from_json, fed)))
-            case [str(kind), tree, serial, candidates, costs] if kind == _RAN_ALONE:
+            case [str(kind), tree, serial, candidates, costs, tried] if kind == _RAN_ALONE:
                 known = tuple(map(candidate_from_json, candidates))
-                return RanAlone(int(tree), int(serial), known, _costs(costs))
+                names = tuple(map(str, tried))
+                return RanAlone(int(tree), int(serial), known, _costs(costs), names)
             case [str(kind), tree, serial, places, repeated, costs] if kind == _RAN:
                 names = tuple(map(str, repeated))
                 at = tuple(map(int, places))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import Ancestry, CallKind, Intent, Passed, ProgramCase
+from ciguard.domain import Ancestry, CallKind, Intent, Operator, Passed, ProgramCase
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.lessons import (
     Observed,
@@ -94,8 +93,15 @@ class Seed(Protocol):
     def observing(self) -> str:
         """Return the seed with what its blocks are called with among its variables."""
 
-    def fitted(self, block: Block, was: Fed, now: Fed) -> Block | None:
-        """Return a block for a slot in which it is called with something else; None for none."""
+    def fitted(self, block: Block, was: Fed, now: Fed, rank: int | None = None) -> Block | None:
+        """Return a block for a slot in which it is called with something else; None for none.
+
+        Args:
+            block: to fit.
+            was: what it met in the seed.
+            now: what it is called with.
+            rank: of what it takes; None for the same as in the seed.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +133,8 @@ class _Growth:
     serial: int
     tried: tuple[Candidate, ...] | None = None
     """Blocks that are run alone, one case each; None where whole programs are run."""
+    unfit: tuple[str, ...] = ()
+    """APIs that were put in the place of others, in blocks that could not stand alone."""
     assembled: tuple[int, ...] = ()
     """Places of the waiting candidates whose programs are run, one case each."""
     repeated: tuple[str, ...] = ()
@@ -228,7 +236,9 @@ class CodeLevel:
             lesson = self._observed(index % len(self._programs), rows)
         elif growth.tried is not None:
             ran = tuple(_that_ran(growth.tried, rows))
-            lesson = RanAlone(growth.tree, growth.serial, ran, _costs(batch, rows))
+            names = (*map(_put_in, growth.tried[: len(rows)]), *growth.unfit)
+            costs, tried = _costs(batch, rows), tuple(filter(None, names))
+            lesson = RanAlone(growth.tree, growth.serial, ran, costs, tried)
         else:
             whole = zip(growth.assembled, rows, strict=False)
             places = tuple(place for place, row in whole if _all_passed(row))
@@ -247,8 +257,9 @@ class CodeLevel:
         match lesson_from_json(lesson):
             case Observed(seed, fed):
                 self._plant(seed, fed)
-            case RanAlone(tree, serial, found, costs):
+            case RanAlone(tree, serial, found, costs, tried):
                 self._trees[tree].ran_alone(serial, found)
+                self._operators.uses.update(tried)
                 self._costs.update(dict(costs))
             case Ran(tree, serial, places, repeated, costs):
                 self._trees[tree].ran(serial, places)
@@ -289,9 +300,11 @@ class CodeLevel:
         depth = len(node.chain)
         return self._fitted(number, depth, node.gives, self._of(number).blocks[depth])
 
-    def _fitted(self, number: int, depth: int, now: Fed, block: Block) -> Block | None:
+    def _fitted(
+        self, number: int, depth: int, now: Fed, block: Block, rank: int | None = None
+    ) -> Block | None:
         was = self._fed[number % len(self._programs)][depth]
-        return self._of(number).fitted(block, was, now)
+        return self._of(number).fitted(block, was, now, rank)
 
     def _grown(self, number: int, rng: random.Random) -> tuple[_Growth, list[ProgramCase]]:
         tree = self._trees[number]
@@ -299,6 +312,7 @@ class CodeLevel:
             return self._assembled(number, tree, rng)
         block = self._next_block(number, tree.node)
         found: list[Candidate] = []
+        unfit: list[str] = []
         cases: list[ProgramCase] = []
         if block is not None:
             spot = _Spot(number, tree.node)
@@ -308,10 +322,13 @@ class CodeLevel:
             for candidate in candidates(block, slot, self._operators, rng, times=times):
                 if self._costs[candidate.step.api] >= _PATIENCE:
                     continue
-                with suppress(DisassemblyError):  # what cannot stand there is no candidate
+                try:
                     cases.append(self._alone(spot, candidate, rng))
+                except DisassemblyError:
+                    unfit.append(_put_in(candidate))
+                else:
                     found.append(candidate)
-        return _Growth(number, tree.serial, tried=tuple(found)), cases
+        return _Growth(number, tree.serial, tried=tuple(found), unfit=tuple(unfit)), cases
 
     def _alone(self, spot: _Spot, candidate: Candidate, rng: random.Random) -> ProgramCase:
         made = self._of(spot.tree).alone(candidate.block, candidate.takes)
@@ -401,6 +418,12 @@ class CodeLevel:
             intent=Intent.VIOLATING if candidate.is_negative else Intent.CONFORMING,
             ancestry=ancestry,
         )
+
+
+def _put_in(candidate: Candidate) -> str:
+    """Return the API that was put in the place of another; empty where none was."""
+    is_new = candidate.step.operator is Operator.REPLACEMENT
+    return candidate.step.after if is_new else ""
 
 
 def _costs(batch: Batch, rows: Sequence[Sequence[Outcome]]) -> tuple[tuple[str, int], ...]:

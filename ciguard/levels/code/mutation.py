@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Derivation
+from ciguard.domain import Derivation, Operator
+from ciguard.levels.code.knowledge import rank_after
 from ciguard.levels.code.nodes import Candidate
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ class Slot:
 
     takes: Fed
     """What it is called with there."""
-    fit: Callable[[Block], Block | None]
-    """Makes a block fit the slot; None where nothing does."""
+    fit: Callable[[Block, int | None], Block | None]
+    """Makes a block fit the slot, which takes data of a rank or, for None, of the seed's; None
+    where nothing does."""
 
 
 def candidates(
@@ -49,7 +51,7 @@ def candidates(
     for _ in range(times if block.calls else 0):
         place = rng.randrange(len(block.calls))
         mutant = _positive(block, place, operators, rng)
-        fit = slot.fit(mutant.block) if mutant else None
+        fit = slot.fit(mutant.block, _rank(mutant.step)) if mutant else None
         if mutant is None or fit is None or fit in seen:
             continue
         seen.add(fit)
@@ -60,6 +62,12 @@ def candidates(
                 seen.add(negative.block)
                 steps = (mutant.step, negative.step)
                 yield Candidate(block=negative.block, steps=steps, place=place, takes=slot.takes)
+
+
+def _rank(step: Derivation) -> int | None:
+    """Return the rank of the data that a block takes after a step, where it takes another."""
+    is_other = step.operator is Operator.REPLACEMENT
+    return rank_after(step.before, step.after) if is_other else None
 
 
 def _positive(block: Block, place: int, operators: Operators, rng: random.Random) -> Mutant | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.levels.code.boundary import Boundary
@@ -59,6 +60,8 @@ class Operators:
     generation: Operate
     boundary: Forbid
     promises: tuple[TryAlone, ...]
+    uses: Counter[str] = field(default_factory=Counter)
+    """Name of an API → how often AR put it in the place of others. The level keeps it."""
 
 
 def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader) -> Operators:
@@ -70,9 +73,11 @@ def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader
         laws: reads what an API's own words forbid.
     """
     apis = Apis(records)
+    uses: Counter[str] = Counter()
     return Operators(
-        replacement=Replacement(Similarities(apis, encoder)),
+        replacement=Replacement(Similarities(apis, encoder), uses),
         generation=Generation(apis),
         boundary=Boundary(apis, laws),
         promises=(Samples(apis), Omissions(apis)),
+        uses=uses,
     )

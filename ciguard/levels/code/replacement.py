@@ -16,7 +16,7 @@ from ciguard.levels.code.literals import text_of, value_of
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ciguard.knowledge import Api, Parameter
     from ciguard.levels.code.binding import Bound
@@ -31,9 +31,16 @@ _TRIES = 16
 class Replacement:
     """The operator AR."""
 
-    def __init__(self, similarities: Similarities) -> None:
-        """Prepare it for a library's APIs."""
+    def __init__(self, similarities: Similarities, uses: Mapping[str, int] | None = None) -> None:
+        """Prepare it for a library's APIs.
+
+        Args:
+            similarities: of its APIs.
+            uses: name of an API → how often it was put in the place of others. Its owner keeps it
+                up to date.
+        """
         self._similarities = similarities
+        self._uses = {} if uses is None else uses
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
         """Return the block with another API in place of that of one call.
@@ -53,7 +60,7 @@ class Replacement:
         own = self._similarities.apis.find(call.api)
         candidates = list(self._similarities.of(call.api))
         while own is not None and candidates:
-            chosen = roulette(candidates, rng)
+            chosen = roulette(candidates, rng, self._uses)
             candidates.remove(chosen)
             other = self._call_of(chosen, own, call, rng)
             if other is not None:
@@ -93,12 +100,18 @@ class Replacement:
         return None
 
 
-def roulette(candidates: Sequence[Candidate], rng: random.Random) -> Candidate:
+def roulette(
+    candidates: Sequence[Candidate], rng: random.Random, uses: Mapping[str, int]
+) -> Candidate:
     """Draw one of the candidates, each as likely as its similarity is large.
+
+    Of those that were used before, the less the more often: there is time for some thousands of
+    programs, not for the hundreds of thousands of the paper.
 
     Source: MoCo, section III-C.
     """
-    return rng.choices(candidates, [candidate.similarity for candidate in candidates])[0]
+    weights = [one.similarity / (1 + uses.get(one.name, 0)) ** 2 for one in candidates]
+    return rng.choices(candidates, weights)[0]
 
 
 def handed_on(own: Api, other: Api, bound: Bound) -> dict[str, str]:

@@ -80,7 +80,14 @@ class SeedProgram:
         """Return the seed with what its blocks are called with among its variables."""
         return self.template.observing()
 
-    def fitted(self, block: Block, was: Fed, now: Fed) -> Block | None:
-        """Return a block for a slot in which it is called with something else; None for none."""
-        fit = fitted(block, was, now, self.template.dialect)
+    def fitted(self, block: Block, was: Fed, now: Fed, rank: int | None = None) -> Block | None:
+        """Return a block for a slot in which it is called with something else; None for none.
+
+        Args:
+            block: to fit.
+            was: what it met in the seed.
+            now: what it is called with.
+            rank: of what it takes; None for the same as in the seed.
+        """
+        fit = fitted(block, was, now, self.template.dialect, rank=rank)
         return None if fit is None else fit[0]

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from ciguard.levels.code.knowledge import Apis
     from ciguard.values import Constraint
 
-THRESHOLD = 0.5
-"""Only what is more alike than this is put in place of an API (MoCo)."""
 Kinds = frozenset[str]
 """What kinds of values a parameter takes; empty: nobody says."""
 _KINDS: dict[type, str] = {
@@ -72,17 +70,17 @@ class Candidate:
 class Similarities:
     """The candidates to replace an API with; found when they are first asked for, then kept."""
 
-    def __init__(self, apis: Apis, encoder: Encoder, *, threshold: float = THRESHOLD) -> None:
+    def __init__(self, apis: Apis, encoder: Encoder, *, threshold: float | None = None) -> None:
         """Prepare them.
 
         Args:
             apis: of the library.
             encoder: of what APIs are said to do; asked once for the APIs of a module.
-            threshold: only what is more alike than this is a candidate.
+            threshold: only what is more alike than this is a candidate; None for the encoder's.
         """
         self.apis = apis
         self._encoder = encoder
-        self._threshold = threshold
+        self._threshold = encoder.threshold if threshold is None else threshold
         self._found: dict[str, tuple[Candidate, ...]] = {}
         self._vectors: dict[tuple[str, str], dict[str, NDArray[np.float64]]] = {}
 

@@ -69,7 +69,8 @@ class Program:
     def observing(self) -> str:
         return "observing"
 
-    def fitted(self, block: Block, was: Fed, now: Fed) -> Block | None:
+    def fitted(self, block: Block, was: Fed, now: Fed, rank: int | None = None) -> Block | None:
+        del rank
         if len(was.shape) == len(now.shape):
             return block
         return replace(block, adapter="x.flatten(1)") if len(now.shape) > 1 else None

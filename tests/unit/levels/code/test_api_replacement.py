@@ -141,9 +141,20 @@ def test_the_roulette_draws_in_proportion_to_similarity() -> None:
     wheel = [Candidate("likely", known, 0.9), Candidate("unlikely", known, 0.3)]
     rng = chance(0)
 
-    drawn = Counter(roulette(wheel, rng).name for _ in range(4000))
+    drawn = Counter(roulette(wheel, rng, {}).name for _ in range(4000))
 
     assert 2.5 < drawn["likely"] / drawn["unlikely"] < 3.6
+
+
+def test_what_was_put_in_often_is_drawn_less() -> None:
+    known = apis().find("torch.nn.ReLU")
+    assert known is not None
+    wheel = [Candidate("often", known, 0.9), Candidate("never", known, 0.3)]
+    rng = chance(0)
+
+    drawn = Counter(roulette(wheel, rng, {"often": 2}).name for _ in range(4000))
+
+    assert 2.5 < drawn["never"] / drawn["often"] < 3.6
 
 
 def test_the_same_chance_makes_the_same_mutant() -> None:

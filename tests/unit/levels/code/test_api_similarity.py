@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from ciguard.levels.code.encoders import TfIdf
 from ciguard.levels.code.similarity import (
-    THRESHOLD,
     Similarities,
     cosine_similarities,
     definition,
@@ -116,7 +115,7 @@ def test_a_transposed_convolution_is_the_likest_of_a_convolution() -> None:
     assert [c.similarity for c in candidates] == sorted(
         (c.similarity for c in candidates), reverse=True
     )
-    assert all(THRESHOLD < c.similarity <= 1.0 for c in candidates)
+    assert all(TfIdf().threshold < c.similarity <= 1.0 for c in candidates)
 
 
 def test_no_api_is_its_own_candidate_nor_one_of_other_dimensions() -> None:

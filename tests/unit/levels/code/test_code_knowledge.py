@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from code_records import CONV2D, DENSE, NORM, apis
 
-from ciguard.levels.code.knowledge import INPUT_SIZES, data_of, spaces
+from ciguard.levels.code.knowledge import INPUT_SIZES, data_of, rank_after, spaces
 from ciguard.values import OneOf
 
 
@@ -83,3 +83,16 @@ def test_sizes_of_the_input_are_those_that_the_way_of_the_data_decides() -> None
         INPUT_SIZES
     )
     assert not {"out_channels", "out_features", "units", "kernel_size"} & INPUT_SIZES
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rank"),
+    [
+        ("torch.nn.ReLU", "torch.nn.Conv3d", 5),
+        ("keras.layers.Dropout", "keras.layers.GlobalAveragePooling1D", 3),
+        ("torch.nn.Conv2d", "torch.nn.ConvTranspose2d", None),
+        ("torch.nn.ReLU", "torch.nn.Sigmoid", None),
+    ],
+)
+def test_names_say_what_rank_a_layer_takes(before: str, after: str, rank: int | None) -> None:
+    assert rank_after(before, after) == rank

@@ -150,3 +150,12 @@ def test_fitting_twice_changes_nothing_more(shape: tuple[int, ...]) -> None:
 
     assert once is not None
     assert fitted(once[0], IMAGE, Fed(shape), TORCH) == once
+
+
+def test_a_layer_of_volumes_in_the_place_of_one_of_anything_gets_volumes() -> None:
+    mutant = block(layer("Conv3d", "1", "16", "3"))
+
+    fit = fitted(mutant, IMAGE, IMAGE, TORCH, rank=5)
+
+    adapter = "x.flatten(1).unflatten(1, (8, 6, 2, 3))"
+    assert fit == (replace(block(layer("Conv3d", "8", "16", "3")), adapter=adapter), adapter)
