@@ -20,7 +20,7 @@ from ciguard.campaign.stream import Executed, Stream
 from ciguard.config import Config
 from ciguard.domain import Check, ModelCase
 from ciguard.execution import Dispatcher
-from ciguard.levels import ModelLesson, ModelLevel, select_layers
+from ciguard.levels import REPEATS_WHERE_COMPILED, ModelLesson, ModelLevel, select_layers
 from ciguard.oracles import amplification, suspicion
 from ciguard.targets import parse_target, provision
 
@@ -62,9 +62,14 @@ class PredictingLevel(ModelLevel):
     def __init__(
         self, apis: Sequence[ApiRecord], seed: int, *, models: Sequence[SeedModel], is_guided: bool
     ) -> None:
-        """Make the level; see `ModelLevel`."""
+        """Make the level, for targets of which one is JAX; see `ModelLevel`."""
         super().__init__(
-            apis, seed, models=models, amplification=amplification, is_guided=is_guided
+            apis,
+            seed,
+            models=models,
+            amplification=amplification,
+            is_guided=is_guided,
+            repeats=REPEATS_WHERE_COMPILED,
         )
         self._seeds = len(models)
         self.lessons: deque[ModelLesson | None] = deque()
@@ -121,7 +126,13 @@ class Rig:
 
     def every_check(self, seed: int) -> ModelLevel:
         """Return a level as campaigns have it: a part of its cases train, or save and load."""
-        return ModelLevel(self.records, seed, models=self.models, amplification=amplification)
+        return ModelLevel(
+            self.records,
+            seed,
+            models=self.models,
+            amplification=amplification,
+            repeats=REPEATS_WHERE_COMPILED,
+        )
 
     def run(self, level: ModelLevel, *, batches: int) -> Iterator[Ran]:
         """Generate, run and judge batches on all targets, as a campaign with one job does."""

@@ -37,6 +37,7 @@ from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.levels import (
     CODE_LIBRARIES,
     LEVELS,
+    REPEATS_WHERE_COMPILED,
     LearningLevel,
     ModelLevel,
     focused,
@@ -62,6 +63,7 @@ _FEW = 3
 """Names of what was left out that one warning holds; `ciguard extract` lists them all."""
 _LIMIT_OF_MODEL_S = 60.0
 """Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
+_COMPILING = "jax"
 _EXPECTED_CONFINEMENT = {"landlock", "seccomp"}
 
 
@@ -209,7 +211,8 @@ def model_streams(
     own = models[shard.index - 1 :: shard.of] or models
     chosen = select_layers(group.records(), config.api, config.exclude)
     seed = config.seed if shard.is_all else config.seed * shard.of + shard.index
-    level = ModelLevel(chosen, seed, models=own, amplification=amplification)
+    repeats = REPEATS_WHERE_COMPILED if compiles(group) else 0.0
+    level = ModelLevel(chosen, seed, models=own, amplification=amplification, repeats=repeats)
     names = "\n".join(model.name for model in own)
     kind = f"{MODELS} of {config.model_width} % width: {names}"
     stream = Stream(
@@ -217,6 +220,14 @@ def model_streams(
     )
     stream.is_whole, stream.limit_s = True, _LIMIT_OF_MODEL_S
     return [stream]
+
+
+def compiles(group: Group) -> bool:
+    """Tell whether a target compiles each operation for each shape, as JAX does."""
+    environments = [member.environment for member in group.members.values() if not member.not_run]
+    return any(
+        one.variables.get(one.library.backend_variable) == _COMPILING for one in environments
+    )
 
 
 def code_streams(

@@ -36,7 +36,7 @@ from ciguard.levels.model.inconsistency import (
     layer_deviation,
 )
 from ciguard.levels.model.lessons import ModelLesson
-from ciguard.levels.model.level import ModelLevel
+from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
 from ciguard.levels.model.seed_sources import FOLDERS as MODEL_FOLDERS
 from ciguard.levels.model.seed_sources import Source as SeedSource
 from ciguard.levels.model.seed_sources import parse_source, shipped_scripts
@@ -52,6 +52,7 @@ __all__ = [
     "LEFT_OUT",
     "LEVELS",
     "MODEL_FOLDERS",
+    "REPEATS_WHERE_COMPILED",
     "ApiLevel",
     "Batch",
     "CodeLevel",

@@ -33,6 +33,9 @@ _SAME_LIBRARY = (("", ""), ("keras.", "tensorflow.keras."), ("tensorflow.keras."
 _HALVING = "glu"
 """Halves the last dimension, behind the back of the layer that it is given to."""
 _SPACES = re.compile(r"([123])[dD](?![a-z0-9])")
+WRAPPED = "layer"
+"""Parameter of layers that wrap one."""
+_CALLBACK = "callback"
 _NO_LAYERS = frozenset(
     {
         "Container", "Layer", "Module", "ModuleDict", "ModuleList", "ParameterDict",
@@ -153,9 +156,16 @@ def _spellings(name: str) -> list[str]:
     return [spelling[:-1] for spelling in found]
 
 
+def is_wrapper(record: ApiRecord) -> bool:
+    """Tell whether an API needs a layer that it wraps, as `Bidirectional` and its like do."""
+    is_asked = any(p.required and p.name == WRAPPED for p in record.parameters)
+    return is_asked and record.kind is CallKind.LAYER
+
+
 def _stands(record: ApiRecord) -> bool:
     short = record.api.rpartition(".")[2]
-    if LEFT_OUT & record.tags or short in _NO_LAYERS or short.startswith("_"):
+    tags = record.tags - {_CALLBACK} if is_wrapper(record) else record.tags
+    if LEFT_OUT & tags or short in _NO_LAYERS or short.startswith("_"):
         return False
     # `relu_` overwrites what backpropagation may need.
     return not short.endswith("_") and (record.kind is CallKind.FUNCTION or bool(record.inputs))

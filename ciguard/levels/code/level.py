@@ -364,7 +364,8 @@ class CodeLevel:
             for candidate in tree.waiting
             if candidate.step.api and not candidate.is_negative
         }
-        repeated = {api: one for api, one in new.items() if api not in self._repeated}
+        # One at a time: it costs as much as a dozen programs.
+        repeated = dict([pair for pair in new.items() if pair[0] not in self._repeated][:1])
         cases += [replace(self._alone(spot, one, rng), cycles=_CYCLES) for one in repeated.values()]
         bare = dict(self._bare(spot, tree.waiting, rng))
         cases += bare.values()

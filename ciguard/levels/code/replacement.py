@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Derivation, Operator, ParameterKind
+from ciguard.domain import CallKind, Derivation, Operator, ParameterKind
 from ciguard.levels.code.binding import VARIADIC, arranged, bind
 from ciguard.levels.code.blocks import Mutant
 from ciguard.levels.code.coherence import is_coherent
 from ciguard.levels.code.generation import another, drawable, is_varied
-from ciguard.levels.code.knowledge import data_of
+from ciguard.levels.code.knowledge import WRAPPED, data_of, is_wrapper
 from ciguard.levels.code.legal import admits, draw
 from ciguard.levels.code.literals import text_of, value_of
 
@@ -88,7 +88,7 @@ class Replacement:
         if bound is None or is_unsaid:
             is_alike = own.record.parameters == other.record.parameters
             return replace(call, api=chosen.name) if is_alike else None
-        kept = handed_on(own, other, bound)
+        kept = handed_on(own, other, bound) | wrapped(call, own, other)
         for attempt in range(_TRIES):
             drawn = needed(other, kept, rng)
             if drawn is None:
@@ -131,6 +131,14 @@ def handed_on(own: Api, other: Api, bound: Bound) -> dict[str, str]:
     takes_any = any(p.kind is ParameterKind.VAR_KEYWORD for p in other.parameters)
     further = {n: t for n, t in bound.further.items() if n in known or takes_any}
     return kept | further
+
+
+def wrapped(call: LibraryCall, own: Api, other: Api) -> dict[str, str]:
+    """Return a call of a layer as the argument of another one that wraps a layer; else nothing."""
+    if own.record.kind is not CallKind.LAYER or not is_wrapper(other.record):
+        return {}
+    arguments = [*call.positional, *(f"{name}={text}" for name, text in call.keywords)]
+    return {WRAPPED: f"{call.api}({', '.join(arguments)})"}
 
 
 def _is_taken(parameter: Parameter, text: str) -> bool:

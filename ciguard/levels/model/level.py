@@ -43,6 +43,9 @@ _TRAINED, _SAVED = 4, 16
 """One case in so many is trained, or saved and loaded."""
 _PATIENCE = 16
 """A layer is left out when mutants that brought it in have cost so much, see `cost_of`."""
+REPEATS_WHERE_COMPILED = 0.5
+"""Where a backend compiles each operation for each shape, a layer that is new to it costs more than
+to run two mutants: new layers and new combinations of known ones take turns."""
 _INDEX_BITS = 40
 _SEED_BITS = 31
 
@@ -108,7 +111,7 @@ class ModelLevel:
     before; nothing that `cases` does changes later batches.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a run decides
         self,
         apis: Sequence[ApiRecord],
         seed: int,
@@ -116,6 +119,7 @@ class ModelLevel:
         models: Sequence[Seed],
         amplification: Amplification,
         is_guided: bool = True,
+        repeats: float = 0.0,
     ) -> None:
         """Make the level.
 
@@ -126,6 +130,7 @@ class ModelLevel:
             amplification: accumulated inconsistency of a case from what came of it, by target;
                 None where fewer than two targets gave outputs.
             is_guided: False for the random variant.
+            repeats: how often what is inserted was inserted before, see `REPEATS_WHERE_COMPILED`.
 
         Raises:
             ValueError: if there is no seed model.
@@ -136,7 +141,9 @@ class ModelLevel:
         self._uses: Counter[str] = Counter()
         """Layer → models that it was brought into."""
         self._repertoire = Repertoire()
-        universe = replace(Universe.of(apis), uses=self._uses, repertoire=self._repertoire)
+        universe = replace(
+            Universe.of(apis), uses=self._uses, repertoire=self._repertoire, repeats=repeats
+        )
         self._seed = seed
         self._models = tuple(models)
         self._amplification = amplification

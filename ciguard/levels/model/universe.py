@@ -80,6 +80,8 @@ class Universe:
     """Public name of a layer → models that it was brought into. Its owner keeps it up to date."""
     repertoire: Repertoire = field(default_factory=Repertoire, compare=False)
     """What was inserted before. Its owner teaches it."""
+    repeats: float = 0.0
+    """How often something of the repertoire is inserted, instead of something new."""
 
     @classmethod
     def of(cls, records: Iterable[ApiRecord] = ()) -> Universe:

@@ -131,8 +131,8 @@ def test_every_insertion_can_be_repeated_where_it_was_made() -> None:
     assert made > 150
 
 
-def test_half_of_the_insertions_repeat_what_is_known() -> None:
-    rng, universe = random.Random(0), Universe.of()
+def test_as_many_insertions_repeat_what_is_known_as_is_asked_for() -> None:
+    rng, universe = random.Random(0), replace(Universe.of(), repeats=0.5)
     graph = MODELS[0].graph
     first = add(graph, rng, universe)
     assert first is not None
@@ -159,7 +159,7 @@ def test_layers_that_are_left_out_are_not_repeated() -> None:
     assert first.chain is not None
     universe.repertoire.learn(first.chain)
     layer = first.chain.nodes[-1].layer
-    rest = universe.without([layer])
+    rest = replace(universe, repeats=1.0).without([layer])
     for _ in range(200):
         mutation = add(graph, rng, rest)
         assert mutation is not None

@@ -26,11 +26,6 @@ _OF_HIGHER_RANK = 0.25
 """How often a bundle begins with dimensions more: no model has those that some layers take."""
 
 
-_REPEATED = 0.5
-"""How often what is inserted was inserted before, in another place or model. Backends have compiled
-it already, which costs more than to run two mutants: new layers and new combinations take turns."""
-
-
 def add(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
     """LA: insert a layer that keeps the shape on an edge."""
     return _tried(graph, rng, universe, _one_layer)
@@ -46,7 +41,7 @@ def _tried(
 ) -> Mutation | None:
     """Insert a chain on one edge after another until one suits and is within the bound."""
     places = [edge for edge in edges(graph) if _is_float(graph, edge)]
-    repeats = rng.random() < _REPEATED
+    repeats = rng.random() < universe.repeats
     for _ in range(_TRIES if places else 0):
         edge = rng.choice(places)
         nodes = _repeated(graph, edge, rng, universe, extend) if repeats else ()
