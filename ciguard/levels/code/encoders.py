@@ -51,8 +51,8 @@ DEFAULT_ENCODER = "tf-idf"
 class TfIdf:
     """Words, weighted by how rare they are among the texts."""
 
-    threshold = 0.0
-    """Texts that say much the same in other words have few words in common."""
+    threshold = -1.0
+    """None: texts that say much the same in other words may have no word in common."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return vectors of length 1, of length 0 for a text without words; shape (n, words).

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _NOT_HANDED_ON = frozenset({"inplace"})
 """Right for one API and wrong for another: what it overwrites may be needed to go backwards."""
+_LEAST = 0.01
+"""Similarity that counts where nothing is said of an API, `Tanh()` of Jittor for one."""
 _TRIES = 16
 
 
@@ -110,7 +112,9 @@ def roulette(
 
     Source: MoCo, section III-C.
     """
-    weights = [one.similarity / (1 + uses.get(one.name, 0)) ** 2 for one in candidates]
+    weights = [
+        max(one.similarity, _LEAST) / (1 + uses.get(one.name, 0)) ** 2 for one in candidates
+    ]
     return rng.choices(candidates, weights)[0]
 
 
