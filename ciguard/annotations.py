@@ -362,7 +362,7 @@ def exclude(function: F) -> F:
     return function
 
 
-def timeout(seconds: float) -> Callable[[F], F]:
+def timeout(seconds: Any) -> Callable[[F], F]:
     """Let a call of the function fail that takes longer."""
     if not isinstance(seconds, (int, float)) or not seconds > 0:
         msg = f"timeout: {seconds!r} is no positive number of seconds"
