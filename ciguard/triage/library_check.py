@@ -8,9 +8,9 @@ from ciguard.domain import Passed, as_call, dtypes
 from ciguard.execution import Container, Tensor, decode_outputs
 from ciguard.oracles import equivalent, inputs_in, returned_part, tensors_of
 from ciguard.triage.expectation import functions, tolerances
-from ciguard.triage.literals import element, shape_text
 from ciguard.triage.source import Source
 from ciguard.triage.writers import writer_of
+from ciguard.writing import element, shape_text
 
 if TYPE_CHECKING:
     from ciguard.domain import ApiCall, Finding, Outcome

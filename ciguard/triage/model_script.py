@@ -19,7 +19,7 @@ from ciguard.domain import (
 )
 from ciguard.execution.worker.layer_weights import POSITIVE, arrays
 from ciguard.execution.worker.samples import sample
-from ciguard.triage.literals import is_name, scalar, shape_text
+from ciguard.writing import is_name, scalar, shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -26,6 +26,8 @@ ORDER = (
     {"knowledge"},
     {"targets"},
     {"execution"},
+    {"writing"},
+    {"functions"},
     {"levels"},
     {"oracles"},
     {"triage"},

@@ -42,9 +42,9 @@ from ciguard.domain import (
 )
 from ciguard.execution.worker.fills import elements
 from ciguard.triage import EnvironmentHint, script
-from ciguard.triage.arrays import UNIT_FUNCTION
 from ciguard.triage.source import Source
 from ciguard.triage.writers import WRITERS, writer_of
+from ciguard.writing import UNIT_FUNCTION
 
 HINT = EnvironmentHint(install=("planted==1.0",))
 DTYPES = (
