@@ -12,7 +12,7 @@ from ciguard.writing import scalar
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding
-    from ciguard.triage.source import Source
+    from ciguard.writing import Source
 
 _PARTS = '''
 def parts(value):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Outcome
     from ciguard.execution import Output
     from ciguard.oracles import Inputs
-    from ciguard.triage.writers import Writer
+    from ciguard.writing import Writer
 
 _LEAVES = '''
 def leaves(value):

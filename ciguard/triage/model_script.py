@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ciguard.domain import Data, Json, LayerNode, ModelCase, Outcome
-    from ciguard.triage.source import Source
+    from ciguard.writing import Source
 
 _NOT_IN_NAMES = re.compile(r"\W")
 _WEIGH = '''

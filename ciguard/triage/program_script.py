@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Finding, Outcome
     from ciguard.execution import Output
-    from ciguard.triage.writers import Writer
+    from ciguard.writing import Writer
 
 _FORM = """
 

@@ -29,13 +29,11 @@ from ciguard.triage.expectation import comparison
 from ciguard.triage.library_check import equivalent_lines, library_check
 from ciguard.triage.model_script import compared, model_statements
 from ciguard.triage.program_script import program_statements, shows_block_alone, with_preamble
-from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.timing import measurement, modules, timing
 from ciguard.triage.twin_check import twin_call, twin_check
 from ciguard.triage.wording import without_local_paths
-from ciguard.triage.writers import writer_of
-from ciguard.writing import UNIT_FUNCTION, is_name, scalar
+from ciguard.writing import UNIT_FUNCTION, Source, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,7 @@
 """Entry of a target's process: `python -s bootstrap.py SETTINGS CONTROL-FD`.
 
 Settings that name a `case` file run that one case under a debugger instead, without a control.
+Settings that name `functions` serve calls of a user's annotated functions.
 
 Makes `ciguard.execution.worker` and `ciguard.targets.adapters` importable without running any
 package's door, because the doors import what a target does not have.
@@ -14,7 +15,7 @@ import socket
 import sys
 import types
 
-_DOORLESS = ("ciguard", "ciguard.execution", "ciguard.targets", "ciguard.domain")
+_DOORLESS = ("ciguard", *(f"ciguard.{r}" for r in ("execution", "targets", "domain", "functions")))
 
 
 def open_packages(root: str) -> None:
@@ -40,6 +41,11 @@ def main() -> None:
         from ciguard.execution.worker import debugged  # noqa: PLC0415 - likewise
 
         debugged.run(settings)
+        return
+    if "functions" in settings:
+        from ciguard.functions import child  # noqa: PLC0415 - likewise
+
+        child.run(settings, int(sys.argv[2]))
         return
     with socket.socket(fileno=int(sys.argv[2])) as control:
         Server(settings, control).serve()

@@ -23,24 +23,14 @@ from ciguard.domain import (
     Value,
 )
 from ciguard.execution.worker.fills import storage_dtype
-from ciguard.triage.timing import NAMES
-from ciguard.triage.writers import PLAIN_DTYPES
-from ciguard.writing import (
-    constant_element,
-    content,
-    dotted,
-    is_name,
-    is_shown,
-    nested,
-    numpy_array,
-    scalar,
-    shape_text,
-)
+from ciguard.writing.arrays import constant_element, content, is_shown, numpy_array
+from ciguard.writing.literals import dotted, is_name, nested, scalar, shape_text
+from ciguard.writing.writers import PLAIN_DTYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.triage.writers import Writer
+    from ciguard.writing.writers import Writer
 
 WIDTH = 92
 _INLINE = 44
@@ -48,8 +38,10 @@ _INLINE = 44
 _TAKEN = frozenset(
     {"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"}
     | {"twin", "kept", "arguments", "keywords", "inputs", "found", "call", "Module", "program"}
-    | NAMES
+    | {"resource", "statistics", "time", "began_s", "call_times", "memory_before"}
+    | {"resident_kib", "repeats"}
 )
+"""What scripts bind beside arguments, those that measure included."""
 
 
 @dataclass(slots=True)

@@ -1,0 +1,71 @@
+"""Annotated functions: what their annotations say, which calls of them are valid, what calls do.
+
+`describe`, `hints`, `calling`, `child` and what these import run in the target beside the user's
+module; the rest reads their JSON, draws calls, and tests functions in a process of their own. Here
+live no levels, no reports and no pytest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.functions.arguments import DiscardedError, call_sampler, call_strategy
+from ciguard.functions.calls import MAIN, Call
+from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
+from ciguard.functions.detecting import has_plain_tests, is_annotated, sidecar_of
+from ciguard.functions.executing import Execution
+from ciguard.functions.host import Answered, Died, Host, HostSettings, Overdue
+from ciguard.functions.measured import measured_options, merge_measured
+from ciguard.functions.programs import Program
+from ciguard.functions.specs import (
+    Condition,
+    FunctionSpec,
+    MainSpec,
+    ModuleSpec,
+    ParameterSpec,
+    Problem,
+    module_from_json,
+    with_functions,
+)
+from ciguard.functions.verdicts import Discarded, Failure, Frame, Kind, NoInstance, Passed, Verdict
+
+__all__ = [
+    "MAIN",
+    "Answered",
+    "Broken",
+    "Call",
+    "Collected",
+    "Condition",
+    "Died",
+    "Discarded",
+    "DiscardedError",
+    "Execution",
+    "Failure",
+    "Frame",
+    "FunctionSpec",
+    "Host",
+    "HostSettings",
+    "Hosts",
+    "Kind",
+    "MainSpec",
+    "Mark",
+    "ModuleSpec",
+    "NoInstance",
+    "Overdue",
+    "ParameterSpec",
+    "Passed",
+    "Problem",
+    "Program",
+    "Skipped",
+    "Verdict",
+    "call_sampler",
+    "call_strategy",
+    "collect",
+    "has_plain_tests",
+    "is_annotated",
+    "measured_options",
+    "merge_measured",
+    "module_from_json",
+    "sidecar_of",
+    "with_functions",
+]
