@@ -13,28 +13,29 @@ from ciguard.functions import (
     Broken,
     Collected,
     Execution,
-    FunctionTest,
     Hosts,
     HostSettings,
     Program,
-    ScriptTest,
     SearchSettings,
     Skipped,
-    Told,
     collect,
     has_plain_tests,
     is_annotated,
     measured_options,
     merge_measured,
     sidecar_of,
+    test_function,
+    test_script,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.functions import FunctionSpec, Mark, ModuleSpec
+    from ciguard.functions import FunctionSpec, MainSpec, Mark, ModuleSpec, Told
 
+ORACLES = frozenset(("exception", "ensure", "nan", "timeout"))
+"""Kinds of failures that always count."""
 MODULE_TEST = "__main__"
 """Name of the item that runs a program as a script."""
 
@@ -50,6 +51,7 @@ class FunctionTests:
                 python=config.getini("ciguard_python") or sys.executable,
                 path=[*path, str(config.rootpath)],
                 coverage=measured_options(),
+                oracles=ORACLES | set(config.getini("ciguard_oracles")),
                 captured=config.getoption("capture") != "no",
             )
         )
@@ -89,8 +91,7 @@ class FunctionTests:
     def execution(self, program: Program, timeout_s: float | None) -> Execution:
         """Return how functions of a program are called."""
         limit_s = timeout_s or self._number("ciguard_timeout")
-        oracles = frozenset(self.config.getini("ciguard_oracles"))
-        return Execution(self.hosts.of(program), program, limit_s, oracles)
+        return Execution(self.hosts.of(program), program, limit_s)
 
     def search_settings(self) -> SearchSettings:
         """Return how long each function is tested."""
@@ -149,13 +150,13 @@ class AnnotatedFile(pytest.File):
             yield self._problem(name, texts)
         for function in found.module.tested():
             item = AnnotatedFunction.from_parent(self, name=function.name)
-            item.prepare(self, found.module, function)
+            item.prepare(self, found, function)
             for mark in found.marks.get(function.name, ()):
                 _add_mark(item, mark)
             yield item
         if found.module.main is not None:
             script = ModuleTest.from_parent(self, name=MODULE_TEST)
-            script.prepare(self, found.module)
+            script.prepare(self, found.module.main)
             yield script
 
     def _problem(self, name: str, texts: list[str]) -> pytest.Item | pytest.Collector:
@@ -199,6 +200,10 @@ class WrongAnnotations(pytest.Item):
     def runtest(self) -> None:
         """Never called."""
 
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return what it is about."""
+        return self.path, None, self.name
+
 
 class _Tested(pytest.Item):
     """What runs on a host and tells of its inputs."""
@@ -228,42 +233,37 @@ class _Tested(pytest.Item):
 class AnnotatedFunction(_Tested):
     """One annotated function."""
 
-    module: ModuleSpec
+    collected: Collected
     function: FunctionSpec
 
-    def prepare(self, file: AnnotatedFile, module: ModuleSpec, function: FunctionSpec) -> None:
+    def prepare(self, file: AnnotatedFile, collected: Collected, function: FunctionSpec) -> None:
         """Say what is tested."""
-        self.file, self.module, self.function = file, module, function
+        self.file, self.collected, self.function = file, collected, function
         self.line = function.line
 
     def runtest(self) -> None:
         """Test it."""
         tests = self.file.tests
-        test = FunctionTest(
-            self.function,
-            self.module,
-            tests.execution(self.file.program, self.function.timeout),
-            tests.search_settings(),
-        )
-        self.tell(test.run())
+        execution = tests.execution(self.file.program, self.function.timeout)
+        settings = tests.search_settings()
+        self.tell(test_function(self.function, self.collected, execution, settings))
 
 
 class ModuleTest(_Tested):
     """The main environment of a program."""
 
-    module: ModuleSpec
+    main: MainSpec
 
-    def prepare(self, file: AnnotatedFile, module: ModuleSpec) -> None:
+    def prepare(self, file: AnnotatedFile, main: MainSpec) -> None:
         """Say what is tested."""
-        self.file, self.module = file, module
-        self.line = module.main.line if module.main is not None else 1
+        self.file, self.main = file, main
+        self.line = main.line
 
     def runtest(self) -> None:
         """Run the program as a script."""
-        tests, main = self.file.tests, self.module.main
-        if main is not None:
-            execution = tests.execution(self.file.program, main.timeout)
-            self.tell(ScriptTest(main, execution, tests.search_settings()).run())
+        tests = self.file.tests
+        execution = tests.execution(self.file.program, self.main.timeout)
+        self.tell(test_script(self.main, execution, tests.search_settings()))
 
 
 def _failed(exceptions: tuple[str, ...]) -> type[Any]:

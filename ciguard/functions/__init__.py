@@ -17,6 +17,7 @@ from ciguard.functions.executing import Execution
 from ciguard.functions.host import Answered, Died, Host, HostSettings, Overdue
 from ciguard.functions.measured import measured_options, merge_measured
 from ciguard.functions.programs import Program
+from ciguard.functions.settings import SearchSettings
 from ciguard.functions.specs import (
     Condition,
     FunctionSpec,
@@ -27,6 +28,7 @@ from ciguard.functions.specs import (
     module_from_json,
     with_functions,
 )
+from ciguard.functions.telling import Told
 from ciguard.functions.verdicts import Discarded, Failure, Frame, Kind, NoInstance, Passed, Verdict
 
 __all__ = [
@@ -56,7 +58,9 @@ __all__ = [
     "Passed",
     "Problem",
     "Program",
+    "SearchSettings",
     "Skipped",
+    "Told",
     "Verdict",
     "call_sampler",
     "call_strategy",
@@ -67,5 +71,24 @@ __all__ = [
     "merge_measured",
     "module_from_json",
     "sidecar_of",
+    "test_function",
+    "test_script",
     "with_functions",
 ]
+
+
+def test_function(
+    function: FunctionSpec, collected: Collected, execution: Execution, settings: SearchSettings
+) -> Told:
+    """Search for valid calls of a function that fail, and say what came of it."""
+    # Hypothesis takes longer to import than the rest of ciguard; campaigns never need it.
+    from ciguard.functions.function_tests import FunctionTest  # noqa: PLC0415
+
+    return FunctionTest(function, collected.module, collected.library, execution, settings).run()
+
+
+def test_script(main: MainSpec, execution: Execution, settings: SearchSettings) -> Told:
+    """Run a program as a script with the command lines that it allows, and say what came of it."""
+    from ciguard.functions.function_tests import ScriptTest  # noqa: PLC0415 - as above
+
+    return ScriptTest(main, execution, settings).run()

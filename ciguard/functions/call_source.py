@@ -135,7 +135,9 @@ class CallSource(Source):
         if not function.constructor:
             return called(self.own(function.name), passed)
         constructor = self.module.by_name.get(function.constructor)
-        instance = called(self.own(function.owner), self._passed(constructor, call.constructor or ()))
+        instance = called(
+            self.own(function.owner), self._passed(constructor, call.constructor or ())
+        )
         name = function.name.rpartition(".")[2]
         if function.kind == "property":
             return f"{instance}.{name}"
@@ -163,6 +165,8 @@ class CallSource(Source):
                 return [f"{key}={self.expression(item)}" for key, item in items]
             case "var_keyword", _:
                 return [f"**{self.expression(value)}"]
+            case _:
+                pass
         text = self.expression(value)
         by_place = kind == "positional_only" or (positional and kind == "positional_or_keyword")
         return [text if by_place else f"{name}={text}"]

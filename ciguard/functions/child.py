@@ -41,6 +41,7 @@ def run(settings: Json, descriptor: int) -> None:
     with open(settings["stack"], "ab", buffering=0) as stack:
         faulthandler.enable(stack)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
+        _note_exits(stack)
         sys.path[:] = settings["path"]
         with socket.socket(fileno=descriptor) as channel:
             Child(settings, channel).serve()
@@ -50,6 +51,18 @@ def _be_killed_first() -> None:
     """Where memory runs out, this process is to die and not the session that tells of it."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
         score.write(_EVEN_LATER_THAN_OTHERS)
+
+
+def _note_exits(stack: Any) -> None:
+    """Have the stack written where a program ends its process without an exception."""
+    leave, own = os._exit, os.getpid()
+
+    def noted_exit(status: int) -> None:
+        if os.getpid() == own:
+            faulthandler.dump_traceback(stack, all_threads=False)
+        leave(status)
+
+    os._exit = noted_exit  # type: ignore[assignment]
 
 
 class Child:

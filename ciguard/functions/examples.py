@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from hypothesis.database import ExampleDatabase
+from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 
 class KeepingDatabase(ExampleDatabase):
@@ -48,3 +50,16 @@ class KeepingDatabase(ExampleDatabase):
 def keeping(database: ExampleDatabase) -> ExampleDatabase:
     """Return a database that does not lose what is in it now."""
     return KeepingDatabase(database)
+
+
+def database_at(home: Path | None, database: ExampleDatabase) -> ExampleDatabase:
+    """Return the database in a folder `.hypothesis`; one that a profile chose stays.
+
+    Args:
+        home: that folder; Hypothesis's own is below the working directory.
+        database: of the profile.
+    """
+    is_default = type(database) is DirectoryBasedExampleDatabase
+    if home is None or not is_default or "HYPOTHESIS_STORAGE_DIRECTORY" in os.environ:
+        return database
+    return DirectoryBasedExampleDatabase(home / "examples")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import builtins
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -12,38 +13,27 @@ from ciguard.functions.arguments import call_strategy, main_call
 from ciguard.functions.call_source import CallSource, command_line, script_of
 from ciguard.functions.drawing import HypothesisSource
 from ciguard.functions.telling import (
+    Told,
     counts_text,
     discards_much,
     found_text,
     traceback_text,
     unsatisfied_text,
 )
-from ciguard.functions.testing import SearchResult, SearchSettings, search
+from ciguard.functions.testing import SearchResult, search
 from ciguard.functions.verdicts import Passed, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ciguard.functions.calls import Call
     from ciguard.functions.executing import Execution
+    from ciguard.functions.settings import SearchSettings
     from ciguard.functions.specs import FunctionSpec, MainSpec, ModuleSpec
     from ciguard.functions.testing import Found
 
 _SCRIPTS = 10
 """Command lines that a script is run with, each in an interpreter of its own."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Told:
-    """What a test comes to."""
-
-    failure: str = ""
-    """Text of all failures; empty: there is none."""
-    exceptions: tuple[str, ...] = ()
-    """Classes of the exceptions, a failure each."""
-    skip: str = ""
-    """Why nothing was tested."""
-    warnings: list[str] = field(default_factory=list)
-    properties: list[tuple[str, object]] = field(default_factory=list)
-    """For reports that machines read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +89,7 @@ class FunctionTest:
         parts = [self._found(found) for found in result.found]
         count = len(parts)
         where = f"{self.function.file}:{self.function.line}"
-        head = f"{_said(result.found[0])}\n{self.function.name} ({where}): "
+        head = f"{_said(result.found)}\n{self.function.name} ({where}): "
         head += f"{count} distinct failures, " if count > 1 else ""
         head += counts_text(result)
         if count > 1:
@@ -114,10 +104,13 @@ class FunctionTest:
         return found_text(found, call, script)
 
 
-def _said(found: Found) -> str:
-    """Return the line that summaries of a session show."""
-    message = found.failure.message.partition("\n")[0]
-    return message or found.failure.type
+def _said(found: Sequence[Found]) -> str:
+    """Return the line that summaries of a session show, behind the class if there is but one."""
+    failure = found[0].failure
+    message = failure.message.partition("\n")[0]
+    if len({one.failure.type for one in found}) == 1 and hasattr(builtins, failure.type):
+        return message
+    return f"{failure.type}: {message}" if message else failure.type
 
 
 def _properties(result: SearchResult) -> list[tuple[str, object]]:
@@ -150,14 +143,15 @@ class ScriptTest:
         )
         told = Told(properties=_properties(result))
         if result.found:
-            told.failure = "\n\n".join(map(self._found, result.found))
+            parts = [_said(result.found), *map(self._found, result.found)]
+            told.failure = "\n\n".join(filter(None, parts))
             told.exceptions = tuple(found.failure.type for found in result.found)
         return told
 
     def _found(self, found: Found) -> str:
         failure = found.failure
         said = f"{failure.type}: {failure.message}" if failure.message else failure.type
-        parts = [_said(found), "\n".join(filter(None, [traceback_text(failure.frames), said]))]
+        parts = ["\n".join(filter(None, [traceback_text(failure.frames), said]))]
         parts.append(f"Run as: {command_line(self.execution.program, texts_of(found.call))}")
         for name, text in zip(("stdout", "stderr"), found.output, strict=True):
             if text.strip():

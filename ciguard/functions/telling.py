@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,21 @@ if TYPE_CHECKING:
 
 _MOST_FRAMES = 20
 _HIGH_DISCARD_RATE = 0.5
+
+
+@dataclass(slots=True, kw_only=True)
+class Told:
+    """What a test comes to."""
+
+    failure: str = ""
+    """Text of all failures; empty: there is none."""
+    exceptions: tuple[str, ...] = ()
+    """Classes of the exceptions, a failure each."""
+    skip: str = ""
+    """Why nothing was tested."""
+    warnings: list[str] = field(default_factory=list)
+    properties: list[tuple[str, object]] = field(default_factory=list)
+    """For reports that machines read."""
 
 
 def traceback_text(frames: Sequence[Frame]) -> str:

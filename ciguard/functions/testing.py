@@ -19,15 +19,21 @@ from hypothesis import strategies as st
 from hypothesis.errors import StopTest, Unsatisfiable, UnsatisfiedAssumption
 from hypothesis.reporting import with_reporter
 
-from ciguard.functions.examples import keeping
-from ciguard.functions.verdicts import Discarded, Failure, NoInstance, Passed, Verdict
+from ciguard.functions.examples import database_at, keeping
+from ciguard.functions.verdicts import (
+    PROCESS_ENDING,
+    Discarded,
+    Failure,
+    NoInstance,
+    Passed,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hypothesis.database import ExampleDatabase
-
     from ciguard.domain import Json
+    from ciguard.functions.settings import SearchSettings
 
 MOST_FAILURES = 10
 """Distinct failures after which a search ends."""
@@ -36,6 +42,8 @@ SHRINK_S = 30.0
 _MOST_REMEMBERED = 20_000
 _BLOCKED_PER_EXAMPLE = 2
 """Calls on blocked paths, for each example asked for, that are refused and not just passed over."""
+_MOST_PROCESSES = 10
+"""Calls on blocked paths that cost a process each, after which a round makes no more calls."""
 
 
 class Drawn(Protocol):
@@ -43,19 +51,6 @@ class Drawn(Protocol):
 
     def to_json(self) -> Json:
         """Return its JSON form."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchSettings:
-    """How long and how a function is tested; what is None follows Hypothesis's profile."""
-
-    max_examples: int | None = None
-    budget_s: float = 0.0
-    """Seconds after which no more calls are made; 0: there is no such limit."""
-    database: ExampleDatabase | None = None
-    """Where failures are kept; only used if the profile has a database."""
-    reporter: Callable[[object], None] | None = None
-    """Hears what Hypothesis says, such as each example in verbose mode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +149,7 @@ class _Hunt:
         self._classes: dict[str, type[_PathError]] = {}
         self._shrinks_until = float("inf")
         self._left_to_refuse = 0
+        self._processes_left = _MOST_PROCESSES
         self.result = SearchResult()
         self.known: set[str] = set()
 
@@ -161,6 +157,7 @@ class _Hunt:
         """Forget that this round has found something."""
         self._shrinks_until = float("inf")
         self._left_to_refuse = _BLOCKED_PER_EXAMPLE * max_examples
+        self._processes_left = _MOST_PROCESSES
 
     def is_over(self) -> bool:
         """Tell whether the time is up."""
@@ -196,12 +193,16 @@ class _Hunt:
             verdict = self._execute(call)
             self._remember(key, verdict)
             self._count(verdict)
+            if isinstance(verdict, Failure) and verdict.kind in PROCESS_ENDING:
+                self._processes_left -= verdict.key in self.known
         self._tell(call, verdict)
 
     def _has_no_time(self) -> bool:
         now = time.monotonic()
         if now > self._end and not self._is_shrinking():
             self.result.stopped = True
+        if self._processes_left <= 0:
+            return True
         return now > min(self._shrinks_until, self._end)
 
     def _is_shrinking(self) -> bool:
@@ -253,9 +254,7 @@ class _Hunt:
 def _round(name: str, hunt: _Hunt, chosen: SearchSettings) -> list[tuple[Any, Failure]]:
     """Search once, and return the smallest call of each new path."""
     profile = settings.default if settings.default is not None else settings()
-    database = profile.database
-    if database is not None and chosen.database is not None:
-        database = chosen.database
+    database = profile.database and (chosen.database or database_at(chosen.home, profile.database))
     wanted = chosen.max_examples or profile.max_examples
     hunt.begin_round(wanted)
 

@@ -37,6 +37,10 @@ class Kind(StrEnum):
     """The interpreter ended without an exception."""
 
 
+PROCESS_ENDING = frozenset((Kind.CRASH, Kind.EXIT, Kind.TIMEOUT))
+"""Kinds that cost a process, or all the time that a call may take."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """A call that went wrong."""

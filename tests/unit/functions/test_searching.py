@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
 from ciguard.functions.examples import KeepingDatabase
-from ciguard.functions.testing import SearchResult, SearchSettings, search
+from ciguard.functions.settings import SearchSettings
+from ciguard.functions.testing import SearchResult, search
 from ciguard.functions.verdicts import (
     Discarded,
     Failure,
