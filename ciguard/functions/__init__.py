@@ -7,8 +7,6 @@ live no levels, no reports and no pytest.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ciguard.functions.arguments import DiscardedError, call_sampler, call_strategy
 from ciguard.functions.calls import MAIN, Call
 from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect

@@ -22,7 +22,8 @@ from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.functions.building import library_of
 from ciguard.functions.calling import Caller
-from ciguard.functions.loading import frames_of, import_problem, load
+from ciguard.functions.judging import key_of
+from ciguard.functions.loading import import_problem, load, users_frames
 from ciguard.functions.marking import marks_of, own_marks
 from ciguard.functions.measuring import Measuring
 
@@ -125,7 +126,7 @@ class Child:
 
     def _call(self, request: Json) -> Json:
         caller = self._callers[request["file"]]
-        with _within(request["limit_s"]) as timed_out:
+        with _within(request["limit_s"], request["file"]) as timed_out:
             result = caller.run(request["call"])
         return timed_out or result
 
@@ -133,7 +134,7 @@ class Child:
         """Run a program as a script."""
         program = request["program"]
         sys.argv[:] = [program["file"], *request["arguments"]]
-        with _within(request["limit_s"]) as timed_out:
+        with _within(request["limit_s"], program["file"]) as timed_out:
             result = _as_script(program)
         return timed_out or result
 
@@ -162,24 +163,23 @@ def _as_script(program: Json) -> Json:
     except CallTimeout:
         raise
     except SystemExit as error:
-        return {"status": "passed"} if error.code in (None, 0) else _failed(error)
+        return {"status": "passed"} if error.code in (None, 0) else _failed(error, program["file"])
     except BaseException as error:  # noqa: BLE001 - it is the program's, whatever it is
-        return _failed(error)
+        return _failed(error, program["file"])
     return {"status": "passed"}
 
 
-def _failed(error: BaseException) -> Json:
-    frames = frames_of(error)
-    kind = type(error).__name__
-    place = "|".join(str(part) for part in (frames[-1][0], frames[-1][2])) if frames else ""
+def _failed(error: BaseException, file: str) -> Json:
+    frames = users_frames(error)
     return {
-        "status": "failed", "kind": "exception", "type": kind, "message": str(error),
-        "frames": frames, "key": f"{kind}|{place}",
+        "status": "failed", "kind": "exception", "type": type(error).__name__,
+        "message": str(error), "frames": frames,
+        "key": key_of(error, [tuple(frame) for frame in frames], file),
     }  # fmt: skip
 
 
 @contextlib.contextmanager
-def _within(limit_s: float) -> Iterator[Json]:
+def _within(limit_s: float, file: str) -> Iterator[Json]:
     """Interrupt what takes longer, and fill the dictionary that is yielded if something did."""
     timed_out: dict[str, Any] = {}
 
@@ -192,7 +192,9 @@ def _within(limit_s: float) -> Iterator[Json]:
     try:
         yield timed_out
     except CallTimeout as error:
-        timed_out.update(_failed(error), kind="timeout", message=f"takes longer than {limit_s:g} s")
+        timed_out.update(
+            _failed(error, file), kind="timeout", message=f"takes longer than {limit_s:g} s"
+        )
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import ciguard
 from ciguard.functions.host import Answer, Answered, Died, Overdue
-from ciguard.functions.verdicts import Discarded, Failure, Frame, Kind, Verdict, verdict_from_json
+from ciguard.functions.judging import is_users
+from ciguard.functions.verdicts import (
+    TIMEOUT_KEY,
+    Discarded,
+    Failure,
+    Frame,
+    Kind,
+    Verdict,
+    verdict_from_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,14 +62,12 @@ class Execution:
                 return self._failure(Kind.TIMEOUT, "CallTimeout", said, frames)
 
     def _failure(self, kind: Kind, name: str, message: str, frames: tuple[Frame, ...]) -> Failure:
+        file = str(self.program.file)
         own = tuple(frame for frame in frames if not _is_machinery(frame))
-        last = next((frame for frame in reversed(own) if self._is_users(frame)), None)
-        place = f"{last.file}|{last.function}" if last is not None else ""
-        return Failure(kind=kind, type=name, message=message, frames=own, key=f"{name}|{place}")
-
-    def _is_users(self, frame: Frame) -> bool:
-        is_below = Path(frame.file).is_relative_to(self.program.root)
-        return is_below and "site-packages" not in frame.file
+        last = next((frame for frame in reversed(own) if is_users(frame.file, file)), None)
+        place = f" {last.file}:{last.function}" if last is not None else ""
+        key = TIMEOUT_KEY if kind is Kind.TIMEOUT else f"{name}{place}"
+        return Failure(kind=kind, type=name, message=message, frames=own, key=key)
 
 
 _MESSAGES = {

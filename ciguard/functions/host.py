@@ -268,7 +268,7 @@ class Host:
             data_file = str(self._folder / f"coverage.{self._starts}")
             coverage = {**self._settings.coverage, "data_file": data_file}
         return {
-            "functions": True,
+            "entry": "ciguard.functions.child",
             "path": list(self._settings.path),
             "stack": str(self._folder / "stack"),
             "captured": self._settings.captured,

@@ -13,9 +13,10 @@ import traceback
 import zlib
 from typing import Any
 
+from ciguard.functions.judging import frames_of
+
 Json = Any
 
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _RENAMED = {
     "ConfigParser", "HTMLParser", "Queue", "SimpleHTTPServer", "SocketServer", "StringIO",
     "Tkinter", "__builtin__", "cPickle", "cStringIO", "commands", "copy_reg", "httplib",
@@ -78,7 +79,7 @@ def import_problem(error: BaseException) -> Json:
     if isinstance(error, ModuleNotFoundError) and _is_missing(error.name or ""):
         return {"skip": f"could not import {error.name!r}: {error}"}
     lines = traceback.format_exception_only(type(error), error)
-    return {"error": "".join(lines).strip(), "frames": frames_of(error)}
+    return {"error": "".join(lines).strip(), "frames": users_frames(error)}
 
 
 def _is_missing(name: str) -> bool:
@@ -89,22 +90,11 @@ def _is_missing(name: str) -> bool:
     return top not in sys.modules and importlib.util.find_spec(top) is None
 
 
-def frames_of(error: BaseException) -> list[list[Any]]:
-    """Return `[file, line, function]` of each frame, outermost first, less those of ciguard."""
-    found = []
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if not is_machinery(file):
-            found.append([file, line, frame.f_code.co_name])
-    return found
+def users_frames(error: BaseException) -> list[list[Any]]:
+    """Return `[file, line, function]` of each frame, outermost first, less those of the import."""
+    return [list(frame) for frame in frames_of(error) if not _is_machinery(frame[0])]
 
 
-def is_machinery(file: str) -> bool:
-    """Tell whether a file is part of ciguard or of the import system."""
-    return file.startswith((_OWN + os.sep, "<frozen ")) or file == runpy_file()
-
-
-def runpy_file() -> str:
-    """Return the file of `runpy`, whose frames are part of no program's traceback."""
+def _is_machinery(file: str) -> bool:
     runpy = sys.modules.get("runpy")
-    return getattr(runpy, "__file__", None) or ""
+    return file.startswith("<frozen ") or file == getattr(runpy, "__file__", "")

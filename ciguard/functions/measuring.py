@@ -6,6 +6,7 @@ session runs it too.
 
 from __future__ import annotations
 
+import importlib
 import time
 from typing import Any
 
@@ -31,7 +32,7 @@ class Measuring:
 
     def _start(self, options: dict[str, Any]) -> None:
         try:
-            import coverage  # noqa: PLC0415 - only where the session measures
+            coverage = importlib.import_module("coverage")
         except ImportError as error:
             self.problem = str(error)
             return

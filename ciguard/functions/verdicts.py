@@ -41,6 +41,10 @@ PROCESS_ENDING = frozenset((Kind.CRASH, Kind.EXIT, Kind.TIMEOUT))
 """Kinds that cost a process, or all the time that a call may take."""
 
 
+TIMEOUT_KEY = "timeout"
+"""Of all that takes too long: where it is interrupted is chance."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """A call that went wrong."""
@@ -94,10 +98,11 @@ def verdict_from_json(answer: Json) -> Verdict:
         return Discarded(answer["reason"])
     if status == "no-instance":
         return NoInstance(answer["reason"])
+    kind = Kind(answer["kind"])
     return Failure(
-        kind=Kind(answer["kind"]),
+        kind=kind,
         type=answer["type"],
         message=answer["message"],
         frames=frames_from_json(answer["frames"]),
-        key=answer["key"],
+        key=TIMEOUT_KEY if kind is Kind.TIMEOUT else answer["key"],
     )

@@ -1,7 +1,7 @@
 """Entry of a target's process: `python -s bootstrap.py SETTINGS CONTROL-FD`.
 
 Settings that name a `case` file run that one case under a debugger instead, without a control.
-Settings that name `functions` serve calls of a user's annotated functions.
+Settings that name an `entry` hand over to that module, which may belong to another room.
 
 Makes `ciguard.execution.worker` and `ciguard.targets.adapters` importable without running any
 package's door, because the doors import what a target does not have.
@@ -9,6 +9,7 @@ package's door, because the doors import what a target does not have.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import socket
@@ -42,10 +43,8 @@ def main() -> None:
 
         debugged.run(settings)
         return
-    if "functions" in settings:
-        from ciguard.functions import child  # noqa: PLC0415 - likewise
-
-        child.run(settings, int(sys.argv[2]))
+    if "entry" in settings:
+        importlib.import_module(settings["entry"]).run(settings, int(sys.argv[2]))
         return
     with socket.socket(fileno=int(sys.argv[2])) as control:
         Server(settings, control).serve()
