@@ -234,19 +234,19 @@ class AnnotatedFunction(_Tested):
     """One annotated function."""
 
     collected: Collected
-    function: FunctionSpec
+    spec: FunctionSpec
 
     def prepare(self, file: AnnotatedFile, collected: Collected, function: FunctionSpec) -> None:
         """Say what is tested."""
-        self.file, self.collected, self.function = file, collected, function
+        self.file, self.collected, self.spec = file, collected, function
         self.line = function.line
 
     def runtest(self) -> None:
         """Test it."""
         tests = self.file.tests
-        execution = tests.execution(self.file.program, self.function.timeout)
+        execution = tests.execution(self.file.program, self.spec.timeout)
         settings = tests.search_settings()
-        self.tell(test_function(self.function, self.collected, execution, settings))
+        self.tell(test_function(self.spec, self.collected, execution, settings))
 
 
 class ModuleTest(_Tested):
