@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import CallValue, Value
+from ciguard.domain import CallValue, LiteralValue, Value
 from ciguard.functions.calls import MAIN, Arguments, Call
+from ciguard.functions.constraints import int_range
 from ciguard.functions.drawing import Drawer, HypothesisSource, SeededSource, Source
 from ciguard.functions.encoding import generator_call
-from ciguard.functions.expressions import UnknownError, evaluate, truth, view
+from ciguard.functions.expressions import RaisesError, UnknownError, evaluate, truth, view
+from ciguard.functions.narrowing import narrowed
 from ciguard.functions.plan import Plan, plan_of
 from ciguard.functions.resolving import ImpossibleError, resolved
+from ciguard.functions.spec_kinds import Froms, IntsIn
 
 if TYPE_CHECKING:
     import random
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
+    from ciguard.functions.spec_kinds import Spec
     from ciguard.functions.specs import FunctionSpec, MainSpec, ModuleSpec
 
 
@@ -106,14 +110,35 @@ class _Caller:
 
     def _argument(self, plan: Plan, name: str, drawer: Drawer, scope: dict[str, Any]) -> Value:
         """Return a value that no condition refuses which is decided with it."""
-        for _ in range(self._source.tries):
-            try:
-                value = drawer.draw(resolved(plan.specs[name], scope))
-            except (ImpossibleError, UnknownError) as error:
-                raise DiscardedError(name) from error
-            if _holds(plan.decided_with(name), {**scope, name: view(value)}):
-                return value
+        try:
+            spec = resolved(plan.specs[name], scope)
+            if plan.about[name]:
+                spec = narrowed(spec, name, plan.about[name], scope, plan.undrawn(scope))
+            for attempt in range(self._source.tries):
+                value = drawer.draw(spec)
+                if _holds(plan.decided_with(name), {**scope, name: view(value)}):
+                    return value
+                if attempt == _PLAIN_TRIES:
+                    spec = _counted_out(spec, plan.decided_with(name), name, scope)
+        except (ImpossibleError, UnknownError) as error:
+            raise DiscardedError(name) from error
         raise DiscardedError(name)
+
+
+_PLAIN_TRIES = 1
+"""After so many values were refused, all of a short range are tried in turn."""
+_SHORT = 1024
+
+
+def _counted_out(spec: Spec, conditions: tuple[str, ...], name: str, scope: dict[str, Any]) -> Spec:
+    """Return those integers of a short range that the conditions do not refuse; else the same."""
+    if not isinstance(spec, IntsIn):
+        return spec
+    least, most = int_range(spec)
+    if (most - least) // spec.step >= _SHORT:
+        return spec
+    numbers = range(least, most + 1, spec.step)
+    return Froms(tuple(LiteralValue(n) for n in numbers if _holds(conditions, {**scope, name: n})))
 
 
 def _holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
@@ -122,6 +147,8 @@ def _holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
         try:
             if not truth(evaluate(text, scope)):
                 return False
+        except RaisesError:
+            return False
         except UnknownError:
             continue  # left to the callee
     return True

@@ -79,7 +79,7 @@ def _resolved(spec: Spec, scope: Mapping[str, Any]) -> Spec:
 
 @_resolved.register(IntsIn)
 def _ints(spec: IntsIn, scope: Mapping[str, Any]) -> Spec:
-    return IntsIn(_at_least(spec.min, scope), _at_most(spec.max, scope))
+    return IntsIn(_at_least(spec.min, scope), _at_most(spec.max, scope), spec.step)
 
 
 @_resolved.register(FloatsIn)

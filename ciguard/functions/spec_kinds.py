@@ -57,6 +57,8 @@ class IntsIn:
 
     min: Bound = None
     max: Bound = None
+    step: int = 1
+    """Between neighbours; more than 1 only where a precondition fixes what `min` leaves over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
