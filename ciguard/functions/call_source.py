@@ -211,7 +211,9 @@ def script_of(call: Call, failure: Failure, source: CallSource, program: Program
     statements = _outer(call, source) + _statements(call, function, failure, source)
     parts = [
         "\n".join(["import sys", *_without("import sys", source.import_lines())]),
-        "\n".join([f"sys.path.insert(0, {str(program.root)!a})", *_own_imports(source, program)]),
+        "\n".join(
+            [f"sys.path.insert(0, {str(program.root)!a})", *import_of_program(source, program)]
+        ),
         *source.definitions(),
         "\n".join(statements),
     ]
@@ -222,7 +224,8 @@ def _without(line: str, lines: list[str]) -> list[str]:
     return [one for one in lines if one != line]
 
 
-def _own_imports(source: CallSource, program: Program) -> list[str]:
+def import_of_program(source: CallSource, program: Program) -> list[str]:
+    """Return the lines that import what is used of a program; its folder is on the path."""
     names = ", ".join(sorted(source.program_names))
     if all(map(is_name, program.name.split("."))):
         return [f"from {program.name} import {names}"] if names else [f"import {program.name}"]
