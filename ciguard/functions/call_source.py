@@ -22,7 +22,7 @@ from ciguard.functions.calling import MOST_ITEMS
 from ciguard.functions.encoding import CHOICE, DTYPE, TENSOR
 from ciguard.functions.listed import place_of_choice
 from ciguard.functions.verdicts import Failure, Kind
-from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, is_name, scalar, writer_of
+from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, dotted, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -87,7 +87,10 @@ class CallSource(Source):
 
     def name_of(self, path: str) -> str:
         """Return an expression for a dotted name, and remember what it takes to import it."""
-        root = path.partition(".")[0]
+        root, _, rest = path.partition(".")
+        if root == "numpy" and rest:
+            self.needs_numpy = True
+            return dotted(f"np.{rest}")
         if root in self.writer.aliases:
             self.other_imports |= set(self.writer.imports)
         elif root != "builtins" and root not in sys.stdlib_module_names:
@@ -105,7 +108,7 @@ class CallSource(Source):
     def _choice(self, function: str, argument: str, number: str) -> str:
         place = place_of_choice(self.module.function(function), argument, int(number))
         self.needs_listed = True
-        return f"listed({self.own(function)}, {argument!a}){place}"
+        return f"listed({self.own(function)}, {quoted(argument)}){place}"
 
     def _tensor_of(self, library: str, array: ArrayValue) -> str:
         writer = writer_of(library)
@@ -131,7 +134,7 @@ class CallSource(Source):
     def called_with(self, function: FunctionSpec, call: Call, passed: list[str]) -> str:
         """Return the call of a function with arguments that are written already."""
         if call.outer is not None:
-            return called(f"defined[{function.name!a}]", passed)
+            return called(f"defined[{quoted(function.name)}]", passed)
         if not function.constructor:
             return called(self.own(function.name), passed)
         constructor = self.module.by_name.get(function.constructor)
@@ -212,7 +215,10 @@ def script_of(call: Call, failure: Failure, source: CallSource, program: Program
     parts = [
         "\n".join(["import sys", *_without("import sys", source.import_lines())]),
         "\n".join(
-            [f"sys.path.insert(0, {str(program.root)!a})", *import_of_program(source, program)]
+            [
+                f"sys.path.insert(0, {quoted(str(program.root))})",
+                *import_of_program(source, program),
+            ]
         ),
         *source.definitions(),
         "\n".join(statements),
@@ -232,7 +238,7 @@ def import_of_program(source: CallSource, program: Program) -> list[str]:
     bound = [f"{name} = program.{name}" for name in sorted(source.program_names)]
     return [
         "import importlib.util",
-        f"spec = importlib.util.spec_from_file_location('program', {str(program.file)!a})",
+        f'spec = importlib.util.spec_from_file_location("program", {quoted(str(program.file))})',
         "program = importlib.util.module_from_spec(spec)",
         "spec.loader.exec_module(program)",
         *bound,
@@ -280,13 +286,18 @@ def _postconditions(call: Call, function: FunctionSpec, source: CallSource) -> l
             continue
         bound = {name for name, _ in call.arguments} | {"result", "self"} | set(vars(builtins))
         source.program_names |= names - bound
-        lines.append(f"assert {condition.text}, {condition.text!a}")
+        lines.append(f"assert {condition.text}, {quoted(condition.text)}")
     return lines
 
 
 def _by_name(name: str, kind: str) -> str:
     shown = {"var_positional": f"*{name}", "var_keyword": f"**{name}", "positional_only": name}
     return shown.get(kind, f"{name}={name}")
+
+
+def quoted(text: str) -> str:
+    """Return a text in double quotes, as people write it."""
+    return scalar(text) if any(c in text for c in "\"'\\") else f'"{text}"'
 
 
 def command_line(program: Program, arguments: Sequence[str]) -> str:

@@ -27,6 +27,8 @@ class Bounds:
     highs: dict[Quantity, list[str]] = field(default_factory=dict)
     equals: dict[Quantity, str] = field(default_factory=dict)
     multiple_of: str = ""
+    offset: str = ""
+    """What is to be taken from the value to get that multiple."""
     left: list[str] = field(default_factory=list)
     """Conditions that are to be assumed."""
 
@@ -34,7 +36,9 @@ class Bounds:
     def is_plain(self) -> bool:
         """Whether no bound depends on another argument."""
         ends = [text for texts in (*self.lows.values(), *self.highs.values()) for text in texts]
-        return not any(names_in(text) for text in (*ends, *self.equals.values(), self.multiple_of))
+        return not any(
+            names_in(text) for text in (*ends, *self.equals.values(), self.multiple_of, self.offset)
+        )
 
 
 def bounds_of(name: str, spec: Spec, conditions: Iterable[str], drawn: Container[str]) -> Bounds:
@@ -107,18 +111,35 @@ class _Reader:
         return all(name in self._drawn or name in _CALLED for name in free_names(node))
 
     def _is_multiple(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
+        """Read `x % k == 0`, or `(x - c) % k == 0`."""
         match left, op, right:
-            case (
-                ast.BinOp(left=ast.Name(id=self._name), op=ast.Mod(), right=divisor),
-                ast.Eq(),
-                ast.Constant(value=0),
-            ) if isinstance(self._spec, IntsIn) and self._is_known(divisor):
-                if self.bounds.multiple_of:
-                    return False
-                self.bounds.multiple_of = ast.unparse(divisor)
-                return True
+            case ast.BinOp(left=inner, op=ast.Mod(), right=divisor), ast.Eq(), ast.Constant(
+                value=0
+            ):
+                offset = self._offset(inner)
             case _:
                 return False
+        if offset is None or self.bounds.multiple_of or not self._is_known(divisor):
+            return False
+        self.bounds.multiple_of, self.bounds.offset = ast.unparse(divisor), offset
+        return True
+
+    def _offset(self, node: ast.expr) -> str | None:
+        """Return what is subtracted from the argument; None if that is not all."""
+        if not isinstance(self._spec, IntsIn):
+            return None
+        match node:
+            case ast.Name(id=self._name):
+                return ""
+            case ast.BinOp(left=ast.Name(id=self._name), op=op, right=other) if self._is_known(
+                other
+            ):
+                text = ast.unparse(other)
+                if isinstance(op, ast.Sub):
+                    return text
+                return f"-{text}" if isinstance(op, ast.Add) and _is_number(text) else None
+            case _:
+                return None
 
     def _relates(self, side: ast.expr, op: type[ast.cmpop], other: ast.expr) -> bool:
         quantity = self._quantity(side)

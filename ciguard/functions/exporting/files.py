@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ciguard.functions.call_source import CallSource, import_of_program
+from ciguard.functions.call_source import CallSource, import_of_program, quoted
 from ciguard.functions.exporting.functions import TestWriter
 from ciguard.functions.exporting.strategies import ARRAYS_HELPER, Strategies
 
@@ -35,7 +35,9 @@ def exported(collected: Collected, program: Program, folder: Path) -> tuple[str,
     made = _generators(writer, strategies)
     missing = [f"{f.name}: it is defined inside a function" for f in module.tested() if f.outer]
     missing += [f"{p.file}:{p.line}: {p.message}" for p in module.problems]
-    text = "\n\n\n".join([_head(source, strategies, program, folder, tests), *made, *tests])
+    text = "\n\n\n".join(
+        [_head(source, strategies, program, folder, [*made, *tests]), *made, *tests]
+    )
     return text + "\n", missing
 
 
@@ -50,12 +52,12 @@ def _generators(writer: TestWriter, strategies: Strategies) -> list[str]:
 
 
 def _head(
-    source: CallSource, strategies: Strategies, program: Program, folder: Path, tests: list[str]
+    source: CallSource, strategies: Strategies, program: Program, folder: Path, written: list[str]
 ) -> str:
-    body = "\n".join(tests)
-    words = [w for w in ("assume", "given", "reject", "settings") if f"{w}(" in body]
+    body = "\n".join(written)
+    words = ["HealthCheck", *(w for w in ("assume", "given", "reject") if f"{w}(" in body)]
     third = [
-        f"from hypothesis import {', '.join(words)}",
+        f"from hypothesis import {', '.join([*words, 'settings'])}",
         "from hypothesis import strategies as st",
     ]
     if strategies.needs_arrays:
@@ -64,7 +66,7 @@ def _head(
     standard = sorted({"import sys", *(line for line in libraries if _is_standard(line, source))})
     rest = [line for line in libraries if not _is_standard(line, source)]
     where = os.path.relpath(program.root, folder)
-    found = "Path(__file__).resolve().parent" + (f" / {where!a}" if where != "." else "")
+    found = "Path(__file__).resolve().parent" + (f" / {quoted(where)}" if where != "." else "")
     parts = [
         f'"""Property-based tests of {program.file.name}, {HEADER}."""',
         "\n".join([*standard, "from pathlib import Path"]),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ciguard.functions.call_source import quoted
 from ciguard.functions.calling import MOST_ITEMS
 from ciguard.functions.exporting.bounds import Bounds, bounds_of
 from ciguard.functions.exporting.strategies import Strategies, strategy_name
@@ -42,6 +43,8 @@ class TestWriter:
 
     module: ModuleSpec
     strategies: Strategies
+    written: set[str] = field(default_factory=set)
+    """Strategies of arguments that are in the file already."""
 
     __test__ = False
 
@@ -51,18 +54,16 @@ class TestWriter:
         drawn = self._drawn(function)
         plain = self._is_plain(function, drawn)
         if not plain and drawn:
-            parts.append(self._composite(function, drawn, f"arguments_of_{_word(function.name)}"))
+            parts += self._composite(function, drawn)
         constructor = self.module.by_name.get(function.constructor)
-        if constructor is not None and not constructor.examples:
-            name = f"arguments_of_{_word(function.owner)}_for_{_word(function.name)}"
-            parts.append(self._composite(constructor, self._drawn(constructor), name))
-        parts.append(self._test(function, drawn, plain=plain))
+        made_with = self._made_with(constructor, parts) if constructor is not None else ""
+        parts.append(self._test(function, drawn, made_with, plain=plain))
         return "\n\n\n".join(parts)
 
     def generator(self, function: FunctionSpec) -> str:
         """Return the strategy of what a function makes."""
         lines = self._body(function, self._drawn(function))
-        made = _called(self._own(function), function, "{name}")
+        made = _called(self._own(function), function, "")
         name = strategy_name(function.name)
         return "\n".join(["@st.composite", f"def {name}(draw):", *lines, f"    return {made}"])
 
@@ -87,10 +88,16 @@ class TestWriter:
             self.strategies.guards.clear()
             strategy = self.strategies.of(spec, bounds)
             guards = tuple(dict.fromkeys(self.strategies.guards))
+            bounds.left = [text for text in bounds.left if not self._is_certain(text)]
             self._note_names(function, bounds.left)
             is_bound = bool(needs[name] or guards or self.strategies.symbols or not bounds.is_plain)
             found.append(_Drawn(name, strategy, guards, tuple(bounds.left), is_bound))
         return found
+
+    def _is_certain(self, text: str) -> bool:
+        """Tell whether a condition holds of all that the annotations allow."""
+        tree = parsed(text)
+        return tree is not None and self.strategies.box.verdict(tree) is True
 
     def _note_names(self, function: FunctionSpec, conditions: list[str]) -> None:
         """Import from the program what its conditions name beside arguments."""
@@ -125,28 +132,42 @@ class TestWriter:
             lines += [f"    assume({condition})" for condition in one.assumed]
         return lines
 
-    def _composite(self, function: FunctionSpec, drawn: list[_Drawn], name: str) -> str:
-        pairs = ", ".join(f"{one.name!a}: {one.name}" for one in drawn)
-        return "\n".join(
-            [
-                "@st.composite",
-                f"def {name}(draw):",
-                *self._body(function, drawn),
-                f"    return {{{pairs}}}",
-            ]
-        )
+    def _composite(self, function: FunctionSpec, drawn: list[_Drawn]) -> list[str]:
+        """Return the strategy of a function's arguments, once."""
+        name = _arguments_of(function)
+        if name in self.written:
+            return []
+        self.written.add(name)
+        pairs = ", ".join(f"{quoted(one.name)}: {one.name}" for one in drawn)
+        lines = ["@st.composite", f"def {name}(draw):", *self._body(function, drawn)]
+        return ["\n".join([*lines, f"    return {{{pairs}}}"])]
+
+    def _made_with(self, constructor: FunctionSpec, parts: list[str]) -> str:
+        """Return the strategy of the arguments that instances are made with."""
+        if constructor.examples:
+            return f"st.sampled_from([{', '.join(map(self._example, constructor.examples))}])"
+        drawn = self._drawn(constructor)
+        if self._is_plain(constructor, drawn) and not any(one.assumed for one in drawn):
+            pairs = ", ".join(f"{quoted(one.name)}: {one.strategy}" for one in drawn)
+            return f"st.fixed_dictionaries({{{pairs}}})"
+        parts += self._composite(constructor, drawn)
+        return f"{_arguments_of(constructor)}()"
 
     # --- the test ---------------------------------------------------------------------------
 
-    def _test(self, function: FunctionSpec, drawn: list[_Drawn], *, plain: bool) -> str:
+    def _test(
+        self, function: FunctionSpec, drawn: list[_Drawn], made_with: str, *, plain: bool
+    ) -> str:
         given: dict[str, str] = {}
         if plain:
             given = {one.name: one.strategy for one in drawn}
         elif drawn:
-            given = {"arguments": f"arguments_of_{_word(function.name)}()"}
+            given = {"arguments": f"{_arguments_of(function)}()"}
+        if made_with:
+            given["made_with"] = made_with
         lines = [f"    assume({text})" for one in drawn for text in one.assumed if plain]
-        callee = self._callee(function, given, lines)
-        call = self._call(callee, function, "{name}" if plain else "arguments[{name!a}]")
+        callee = self._callee(function, lines)
+        call = self._call(callee, function, "" if plain else "arguments")
         lines += self._checked(function, call, plain=plain)
         head = [self._settings(function)]
         if given:
@@ -160,40 +181,29 @@ class TestWriter:
             return "@relaxed"
         return f"@settings(relaxed, deadline={1000 * function.timeout:g})"
 
-    def _callee(self, function: FunctionSpec, given: dict[str, str], lines: list[str]) -> str:
+    def _callee(self, function: FunctionSpec, lines: list[str]) -> str:
         """Return what is called; of a method add how its instance is made."""
         if not function.constructor:
             return self._own(function)
         name = function.name.rpartition(".")[2]
         constructor = self.module.function(function.constructor)
         owner = self.strategies.source.own(function.owner)
-        if constructor.examples:
-            texts = [
-                "{"
-                + ", ".join(f"{n!a}: {self.strategies.source.expression(v)}" for n, v in e)
-                + "}"
-                for e in constructor.examples
-            ]
-            given["made_with"] = f"st.sampled_from([{', '.join(texts)}])"
-        else:
-            strategy = f"arguments_of_{_word(function.owner)}_for_{_word(function.name)}"
-            given["made_with"] = f"{strategy}()"
         lines += [
             "    try:",
-            f"        instance = {_called(owner, constructor, 'made_with[{name!a}]')}",
+            f"        instance = {_called(owner, constructor, 'made_with')}",
             "    except Exception:",
             "        reject()  # its own test tells of that",
         ]
         return f"instance.{name}"
 
     def _example(self, example: Example) -> str:
-        pairs = [f"{name!a}: {self.strategies.source.expression(v)}" for name, v in example]
+        pairs = [f"{quoted(name)}: {self.strategies.source.expression(v)}" for name, v in example]
         return f"{{{', '.join(pairs)}}}"
 
-    def _call(self, callee: str, function: FunctionSpec, form: str) -> str:
+    def _call(self, callee: str, function: FunctionSpec, held: str) -> str:
         if function.kind == "property":
             return callee
-        call = _called(callee, function, form)
+        call = _called(callee, function, held)
         if function.is_lazy:
             self.strategies.source.standard.add("itertools")
             return f"list(itertools.islice({call}, {MOST_ITEMS}))"
@@ -213,7 +223,7 @@ class TestWriter:
             named = set().union(*map(names_in, texts))
             for parameter in function.parameters:
                 if parameter.name in named and parameter.spec is not None:
-                    lines.append(f"    {parameter.name} = arguments[{parameter.name!a}]")
+                    lines.append(f"    {parameter.name} = arguments[{quoted(parameter.name)}]")
         return [*lines, *(f"    assert {text}" for text in texts)]
 
 
@@ -229,7 +239,7 @@ def _expected(names: Sequence[str]) -> list[str]:
         listed = known[0] if len(known) == 1 else f"({', '.join(known)})"
         lines += [f"    except {listed}:", "        return"]
     if other:
-        listed = ", ".join(f"{name!a}" for name in other)
+        listed = ", ".join(map(quoted, other))
         lines += [
             "    except Exception as error:",
             f"        if {{kind.__name__ for kind in type(error).__mro__}} & {{{listed}}}:",
@@ -250,13 +260,25 @@ def _given(texts: list[str]) -> str:
     return "\n".join(["@given(", *(f"    {text}," for text in texts), ")"])
 
 
-def _called(callee: str, function: FunctionSpec, form: str) -> str:
-    """Return a call that passes each drawn argument in the way that it must be passed."""
-    parts = []
+def _arguments_of(function: FunctionSpec) -> str:
+    return f"arguments_of_{_word(function.name.removesuffix('.__init__'))}"
+
+
+def _called(callee: str, function: FunctionSpec, held: str) -> str:
+    """Return a call that passes each drawn argument in the way that it must be passed.
+
+    Args:
+        callee: expression of what is called.
+        function: whose arguments they are.
+        held: dictionary that the arguments are in; empty where they have names of their own.
+    """
     drawn = [p for p in function.parameters if p.spec is not None]
+    if held and all(p.kind in ("positional_or_keyword", "keyword_only") for p in drawn):
+        return f"{callee}(**{held})" if drawn else f"{callee}()"
     takes_rest = any(p.kind == "var_positional" for p in drawn)
+    parts = []
     for parameter in drawn:
-        text = form.format(name=parameter.name)
+        text = f"{held}[{quoted(parameter.name)}]" if held else parameter.name
         if parameter.kind == "var_positional":
             parts.append(f"*{text}")
         elif parameter.kind == "var_keyword":

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.domain import dtypes as element_types
+from ciguard.functions.call_source import quoted
 from ciguard.functions.constraints import (
     MORE_ITEMS,
     OPEN_INT,
@@ -38,7 +39,7 @@ from ciguard.functions.spec_kinds import (
     Strings,
     Tuples,
 )
-from ciguard.writing import is_name, scalar, writer_of
+from ciguard.writing import scalar, writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,12 +140,7 @@ class Strategies:
         high = high or _shifted(low, OPEN_INT)
         self._guard(low, high)
         if bounds.multiple_of:
-            step = bounds.multiple_of
-            divisor = step if is_name(step) or step.isdecimal() else f"({step})"
-            return (
-                f"st.integers(-(-({low}) // {divisor}), ({high}) // {divisor})"
-                f".map(lambda i: i * {divisor})"
-            )
+            return _multiples(low, high, bounds)
         return f"st.integers({low}, {high})"
 
     def _floats(self, spec: FloatsIn, bounds: Bounds) -> str:
@@ -274,7 +270,7 @@ class Strategies:
     def _dtype(self, name: str, library: str) -> str:
         if not library or library == "numpy":
             self.source.needs_numpy = True
-            return f"np.dtype({name!a})"
+            return f"np.dtype({quoted(name)})"
         writer = writer_of(library)
         self.source.other_imports |= set(writer.imports)
         return writer.dtype.format(name=name)
@@ -321,13 +317,41 @@ class Strategies:
         return ast.unparse(tree)
 
 
+def _multiples(low: str, high: str, bounds: Bounds) -> str:
+    """Return a strategy of the multiples, plus an offset, that lie in a range."""
+    step, offset = _grouped(bounds.multiple_of), bounds.offset
+    if offset:
+        low, high = _minus(low, offset), _minus(high, offset)
+    shown = f"i * {step}"
+    if offset:
+        shown += f" - {offset[1:]}" if offset.startswith("-") else f" + {offset}"
+    least = f"-(-{_grouped(low)} // {step})"
+    if low.isdecimal() and step.isdecimal():
+        least = str(-(-int(low) // int(step)))
+    most = f"{_grouped(high)} // {step}"
+    if high.isdecimal() and step.isdecimal():
+        most = str(int(high) // int(step))
+    return f"st.integers({least}, {most}).map(lambda i: {shown})"
+
+
+def _minus(text: str, offset: str) -> str:
+    if text.lstrip("-").isdecimal() and offset.lstrip("-").isdecimal():
+        return str(int(text) - int(offset))
+    return f"{text} + {offset[1:]}" if offset.startswith("-") else f"{text} - {_grouped(offset)}"
+
+
+def _grouped(text: str) -> str:
+    """Return an expression that can stand beside an operator."""
+    return text if text.isidentifier() or text.isdecimal() else f"({text})"
+
+
 def strategy_name(function: str) -> str:
     """Return the name of the strategy of what a function makes."""
     return "values_of_" + "".join(c if c.isalnum() else "_" for c in function.strip(":"))
 
 
 def _texts(names: Sequence[str]) -> str:
-    return f"[{', '.join(f'{name!a}' for name in names)}]"
+    return f"[{', '.join(map(quoted, names))}]"
 
 
 def _extreme(function: str, texts: list[str]) -> str:
