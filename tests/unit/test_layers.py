@@ -50,7 +50,7 @@ IN_TARGET = (
         f"functions/{name}.py"
         for name in (
             "building", "calling", "conditions", "describe", "encoding", "hints", "judging",
-            "notes",
+            "nesting", "notes", "sidecar",
         )
     ),
 )  # fmt: skip
