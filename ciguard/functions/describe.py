@@ -12,7 +12,7 @@ from typing import Any, Iterator, NamedTuple  # noqa: UP035 - Python 3.9 in the 
 
 from ciguard.functions.conditions import condition_json, visible_in
 from ciguard.functions.encoding import CannotEncodeError, Encoder, NoDataError, as_data, is_values
-from ciguard.functions.hints import hint_spec, hints_of
+from ciguard.functions.hints import hint_spec, hints_of, is_hinted
 from ciguard.functions.nesting import defines_annotated
 from ciguard.functions.notes import NOTES, documented_exceptions, line_of, notes_on
 
@@ -96,7 +96,7 @@ class Description:
         if place is not None:
             return self.add(place)
         if isinstance(generator, str) or not inspect.isfunction(inspect.unwrap(generator)):
-            shown = generator if isinstance(generator, str) else repr(generator)
+            shown = getattr(generator, "__name__", generator)
             msg = f"objs: there is no function {shown} in {self.module.__name__}"
             raise CannotEncodeError(msg)
         return self.add(self._of_another_module(generator))
@@ -171,7 +171,7 @@ def places_of(module: Any, *, bare: bool = False) -> Iterator[Place]:
         seen.add(id(item))
         if inspect.isclass(item):
             yield from _members(item, item.__qualname__, bare=bare)
-        elif callable(item) and (bare or notes_on(item) is not None):
+        elif callable(item) and (bare or _is_annotated(item)):
             yield Place(name, item, "function")
 
 
@@ -181,10 +181,14 @@ def _members(owner: Any, name: str, *, bare: bool) -> Iterator[Place]:
             yield from _members(raw, raw.__qualname__, bare=bare)
             continue
         kind, function = _member(key, raw)
-        if function is not None and (bare or notes_on(function) is not None):
+        if function is not None and (bare or _is_annotated(function)):
             yield Place(f"{name}.{key}", function, kind, owner)
     if "__init__" not in vars(owner) and notes_on(owner) is not None:
         yield Place(f"{name}.__init__", owner, "constructor", owner)
+
+
+def _is_annotated(function: Any) -> bool:
+    return notes_on(function) is not None or is_hinted(function)
 
 
 def _member(key: str, raw: Any) -> tuple[str, Any]:
@@ -242,7 +246,8 @@ class _Function:
         owner = notes_on(self._place.owner) if self._place.owner is not None else None
         excluded = [self._notes.get("exclude"), (owner or {}).get("exclude")]
         # A constructor that is not annotated is described for the methods, not to be tested.
-        return any(excluded) or not self._notes or ":" in self._place.name
+        is_own = ":" not in self._place.name and _is_annotated(self._place.function)
+        return any(excluded) or not is_own
 
     def _problem(self, line: int, message: str) -> None:
         file = self._notes.get("file", self._file)
@@ -297,6 +302,7 @@ class _Function:
             "kind": parameter.kind.name.lower(),
             "spec": spec,
             "default": has_default,
+            "wrong": parameter.name in given and spec is None,
             "value": self._default(parameter),
             "line": line,
         }

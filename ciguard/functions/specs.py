@@ -51,6 +51,8 @@ class ParameterSpec:
     """Whether a call may leave it out."""
     value: Value | None = None
     """Its default, where that is data."""
+    is_wrong: bool = False
+    """Whether its annotation is a problem of the module."""
     line: int = 0
 
 
@@ -216,6 +218,7 @@ def _parameter(function: str, json: Json) -> ParameterSpec:
         kind=json["kind"],
         spec=None if spec is None else spec_from_json(spec, function, json["name"]),
         default=json["default"],
+        is_wrong=json["wrong"],
         value=value_from_json(json["value"][0]) if json["value"] else None,
         line=json["line"],
     )
