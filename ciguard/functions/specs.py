@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import value_from_json
-from ciguard.functions.spec_kinds import Spec, spec_from_json, value_of_item
+from ciguard.functions.spec_json import spec_from_json, value_of_item
 
 if TYPE_CHECKING:
     from ciguard.domain import Json, Value
+    from ciguard.functions.spec_kinds import Spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,8 +49,9 @@ IN_TARGET = (
     *(
         f"functions/{name}.py"
         for name in (
-            "building", "calling", "conditions", "describe", "encoding", "hints", "judging",
-            "nesting", "notes", "sidecar",
+            "building", "calling", "conditions", "describe", "describe_function", "encoding",
+            "hints", "judging",
+            "nesting", "notes", "places", "running", "sidecar",
         )
     ),
 )  # fmt: skip
