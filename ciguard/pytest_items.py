@@ -62,14 +62,15 @@ class FunctionTests:
         self, file: Path, parent: pytest.Collector, offered: list[pytest.Collector]
     ) -> list[pytest.Collector]:
         """Return what is collected in a file, given what pytest and other plugins offer."""
-        sidecar = sidecar_of(file, self.config.getini("ciguard_sidecars"))
+        program = Program.at(file)
+        sidecar = sidecar_of(program, self.config.getini("ciguard_sidecars"))
         if sidecar is None and not is_annotated(file):
             return offered
         if not self._is_test_file(file) and not has_plain_tests(file):
             # Named on the command line, it is offered as a test module, and would be imported.
             offered = [one for one in offered if not isinstance(one, pytest.Module)]
         own = AnnotatedFile.from_parent(parent, path=file)
-        own.program = Program.at(file, sidecar)
+        own.program = program.with_sidecar(sidecar)
         own.tests = self
         return [*offered, own]
 
@@ -143,6 +144,8 @@ class AnnotatedFile(pytest.File):
                 return [*self._items(found)]
 
     def _items(self, found: Collected) -> Iterator[pytest.Item | pytest.Collector]:
+        for remark in found.remarks:
+            self.warn(pytest.PytestWarning(remark))
         for mark in found.module_marks:
             _add_mark(self, mark)
         wrong = _wrong(found.module)

@@ -19,7 +19,7 @@ from ciguard.functions.constraints import (
     shape_ranges,
 )
 from ciguard.functions.encoding import TENSOR
-from ciguard.functions.expressions import evaluate, names_in, view
+from ciguard.functions.expressions import evaluate, names_in
 from ciguard.functions.resolving import ImpossibleError, dims_of
 from ciguard.functions.spec_kinds import (
     Anys,
@@ -37,6 +37,7 @@ from ciguard.functions.spec_kinds import (
     Tuples,
     parts_of,
 )
+from ciguard.functions.views import view
 from ciguard.values import Array, Scope, Tensor, compile_sampler, dictionary
 
 if TYPE_CHECKING:

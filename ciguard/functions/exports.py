@@ -52,7 +52,8 @@ def export_tests(files: Sequence[Path], folder: Path) -> Iterator[Written]:
 
 
 def _written(hosts: Hosts, file: Path, folder: Path) -> Written:
-    program = Program.at(file, sidecar_of(file))
+    program = Program.at(file)
+    program = program.with_sidecar(sidecar_of(program))
     found = collect(hosts.of(program), program)
     match found:
         case Skipped(reason):
