@@ -18,9 +18,9 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
 )
-from ciguard.functions.calling import MOST_ITEMS
 from ciguard.functions.encoding import CHOICE, DTYPE, TENSOR
 from ciguard.functions.listed import place_of_choice
+from ciguard.functions.running import MOST_ITEMS
 from ciguard.functions.verdicts import Failure, Kind
 from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, dotted, is_name, scalar, writer_of
 

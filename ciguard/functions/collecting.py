@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.functions.host import Answered, Died, Host, Overdue
 from ciguard.functions.arguments import call_sampler
+from ciguard.functions.host import Answered, Died, Host, Overdue
 from ciguard.functions.specs import FunctionSpec, ModuleSpec, module_from_json, with_functions
 from ciguard.functions.telling import traceback_text
 from ciguard.functions.verdicts import Frame, frames_from_json

@@ -56,10 +56,11 @@ def sidecar_of(program: Program, folders: Iterable[Path] = ()) -> Path | None:
 
 
 def _for(program: Program, folder: Path) -> Iterator[Path]:
+    own_name = program.file.stem + SIDECAR_SUFFIX
     for path, target in _targets(folder):
-        if target in (program.name, program.file.stem) or f".{target}".endswith(f".{program.name}"):
-            yield path
-        elif not target and path.name == program.file.stem + SIDECAR_SUFFIX:
+        # The target may be named from higher up than the program's own folders tell.
+        names_it = target == program.file.stem or f".{target}".endswith(f".{program.name}")
+        if names_it if target else path.name == own_name:
             yield path
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.functions.call_source import quoted
-from ciguard.functions.calling import MOST_ITEMS
 from ciguard.functions.exporting.bounds import Bounds, bounds_of
 from ciguard.functions.exporting.strategies import Strategies, strategy_name
 from ciguard.functions.expressions import names_in, parsed
 from ciguard.functions.plan import needs_of, plan_of
+from ciguard.functions.running import MOST_ITEMS
 from ciguard.functions.solving import Box
 
 if TYPE_CHECKING:
