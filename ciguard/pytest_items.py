@@ -29,7 +29,7 @@ from ciguard.functions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
 
     from ciguard.functions import FunctionSpec, MainSpec, Mark, ModuleSpec, Told
@@ -102,7 +102,12 @@ class FunctionTests:
             max_examples=examples or int(self._number("ciguard_max_examples")) or None,
             budget_s=budget or self._number("ciguard_budget"),
             home=self.config.rootpath / ".hypothesis",
+            reporter=print if self._is_verbose() else None,
         )
+
+    def _is_verbose(self) -> bool:
+        """Tell whether Hypothesis is to speak of each example."""
+        return self.config.getoption("--hypothesis-verbosity", None) in ("verbose", "debug")
 
     def _number(self, name: str) -> float:
         text = self.config.getini(name)
@@ -112,13 +117,19 @@ class FunctionTests:
             msg = f"{name} = {text}: it is a number"
             raise pytest.UsageError(msg) from None
 
-    def pytest_sessionfinish(self) -> None:
-        """End the processes; what they measured joins what the session measures."""
-        merge_measured(self.hosts.stop())
-        self.hosts.close()
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """End the processes; what they measured joins what the session measures.
+
+        Innermost, so that plugins which report coverage after the loop have it.
+        """
+        try:
+            return (yield)
+        finally:
+            merge_measured(self.hosts.stop())
 
     def pytest_unconfigure(self) -> None:
-        """End the processes of a session that did not begin."""
+        """End the processes, also of a session that did not begin."""
         self.hosts.close()
 
 

@@ -131,6 +131,14 @@ class CallSource(Source):
         function = self.module.function(call.function)
         return self.called_with(function, call, self._passed(function, call.arguments))
 
+    def shown(self, call: Call) -> str:
+        """Return the call for a person; of a nested function with what defines it."""
+        if call.outer is None:
+            return self.call(call)
+        function = self.module.function(call.function)
+        text = called(call.function, self._passed(function, call.arguments))
+        return f"{text}, defined by {self.shown(call.outer)}"
+
     def called_with(self, function: FunctionSpec, call: Call, passed: list[str]) -> str:
         """Return the call of a function with arguments that are written already."""
         if call.outer is not None:
@@ -249,10 +257,11 @@ def _outer(call: Call, source: CallSource) -> list[str]:
     """Return the statements that call what defines a nested function, and keep it."""
     if call.outer is None:
         return []
-    source.other_imports.add("from ciguard import annotations")
     return [
         "defined = {}",
-        "annotations.LISTENERS.append(lambda f: defined.update({f.__qualname__: f}))",
+        "for module in list(sys.modules.values()):",
+        '    listeners = vars(module).get("LISTENERS", [])',
+        "    listeners.append(lambda f: defined.update({f.__qualname__: f}))",
         *_outer(call.outer, source),
         source.call(call.outer),
     ]
