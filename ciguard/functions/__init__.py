@@ -6,7 +6,13 @@ the rest reads their JSON and draws calls. Here live no levels, no reports and n
 
 from __future__ import annotations
 
-from ciguard.functions.arguments import DiscardedError, call_sampler, call_strategy
+from ciguard.functions.arguments import (
+    DiscardedError,
+    call_sampler,
+    call_strategy,
+    main_sampler,
+    main_strategy,
+)
 from ciguard.functions.calls import MAIN, Call
 from ciguard.functions.specs import (
     Condition,
@@ -31,6 +37,8 @@ __all__ = [
     "Problem",
     "call_sampler",
     "call_strategy",
+    "main_sampler",
+    "main_strategy",
     "module_from_json",
     "with_functions",
 ]
