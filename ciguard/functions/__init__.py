@@ -7,7 +7,14 @@ live no levels, no reports and no pytest.
 
 from __future__ import annotations
 
-from ciguard.functions.arguments import DiscardedError, call_sampler, call_strategy
+from ciguard.functions.arguments import (
+    DiscardedError,
+    call_sampler,
+    call_strategy,
+    main_sampler,
+    main_strategy,
+)
+from ciguard.functions.calling import ORACLES
 from ciguard.functions.calls import MAIN, Call
 from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
 from ciguard.functions.detecting import has_plain_tests, is_annotated, sidecar_of
@@ -32,6 +39,7 @@ from ciguard.functions.verdicts import Discarded, Failure, Frame, Kind, NoInstan
 
 __all__ = [
     "MAIN",
+    "ORACLES",
     "Answered",
     "Broken",
     "Call",
@@ -68,6 +76,8 @@ __all__ = [
     "export_tests",
     "has_plain_tests",
     "is_annotated",
+    "main_sampler",
+    "main_strategy",
     "measured_options",
     "merge_measured",
     "module_from_json",

@@ -63,14 +63,24 @@ def call_sampler(
     return sample
 
 
-def main_call(main: MainSpec, source: Source) -> Call:
-    """Return a run of a module as a script."""
-    args = Drawer(source, _no_call).draw(main.args)
+def main_strategy(main: MainSpec) -> SearchStrategy[Call]:
+    """Return a Hypothesis strategy of runs of a module as a script."""
+    from hypothesis import strategies as st  # noqa: PLC0415 - as above
+
+    return st.composite(lambda draw: _main_call(main, HypothesisSource(draw)))()
+
+
+def main_sampler(main: MainSpec) -> Callable[[random.Random], Call]:
+    """Return a function that draws a run of a module as a script."""
+    return lambda rng: _main_call(main, SeededSource(rng))
+
+
+def _main_call(main: MainSpec, source: Source) -> Call:
+    def no_call(name: str) -> Value:
+        raise DiscardedError(name)
+
+    args = Drawer(source, no_call).draw(main.args)
     return Call(function=MAIN, arguments=(("args", args),))
-
-
-def _no_call(name: str) -> Value:
-    raise ImpossibleError(name)
 
 
 class _Caller:

@@ -231,7 +231,7 @@ class Box(Ranges):
             if found is not None:
                 self.steps[name] = found
 
-    # --- verdicts ------------------------------------------------------------------------------------
+    # --- verdicts ---------------------------------------------------------------------------------
 
     def verdict(self, node: ast.expr) -> bool | None:
         """Return whether a condition holds, where that is known of all values that are left."""
