@@ -696,3 +696,47 @@ def test_export_refuses_to_lose_a_test_that_a_person_wrote(
     assert export.returncode == 2
     assert "was not written by `ciguard export`; choose another --output" in export.stderr
     assert (tmp_path / "test_model_functions.py").read_text() == "mine = 1\n"
+
+
+def test_ini_options_switch_it_on_and_choose_what_fails(
+    write: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    write(
+        "model.py",
+        """
+        import numpy as np
+
+        @arg("xs", int_lists(1, 3))
+        def sorts(xs):
+            xs.append(0)
+
+        @arg("x", floats(0, 9))
+        def undefined(x):
+            return np.sqrt(np.float64(x - 10))
+        """,
+    )
+    ini = "[pytest]\nciguard = true\nciguard_max_examples = 7\n"
+    (tmp_path / "pytest.ini").write_text(ini, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", *PLUGIN, "model.py"]
+
+    def session(*more: str) -> Session:
+        return subprocess.run(
+            [*command, *more],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    usual = session()
+    strict = session("-o", "ciguard_oracles=exception mutation")
+    wrong = session("-o", "ciguard_oracles=everything")
+
+    assert counts(usual) == {"passed": 1, "failed": 1, "warning": 1}
+    assert "sorts: arguments are changed: xs" in usual.stdout
+    assert "NaN: the result has NaN, and all arguments are finite and small" in usual.stdout
+    assert counts(strict) == {"passed": 1, "failed": 1}
+    assert "Mutation: the call has changed xs" in strict.stdout
+    assert wrong.returncode == 4
+    assert "there is no such oracle; known: ensure, exception, mutation" in wrong.stderr
