@@ -251,6 +251,11 @@ def test_wrong_annotations_are_errors_with_file_and_line_and_others_run(
             pass
 
         @arg("n", ints())
+        @require("str(n).startswith('x')")
+        def hardly(n):
+            pass
+
+        @arg("n", ints())
         def fine(n):
             pass
         """,
@@ -261,11 +266,12 @@ def test_wrong_annotations_are_errors_with_file_and_line_and_others_run(
     listed = run(".", "--collect-only")
     broken = run("impossible.py")
 
-    assert counts(session) == {"error": 1, "failed": 1, "passed": 1}
+    assert counts(session) == {"error": 2, "failed": 1, "passed": 1}
     assert f"{tmp_path / 'model.py'}:3: wrong has no argument 'm'; it has n" in session.stdout
     assert 'annotate it with @arg("n", …)' in session.stdout
-    assert "never: no valid input among" in session.stdout
-    assert "n > 5 and n < 3" in session.stdout
+    assert re.search(r"model.py:8: .*n > 5 and n < 3", session.stdout)
+    assert "hardly: no valid input among" in session.stdout
+    assert "  str(n).startswith('x')\n" in session.stdout
     assert "ERROR model.py::wrong" in listed.stdout
     assert "<AnnotatedFunction fine>" in listed.stdout
     assert broken.returncode == 2
