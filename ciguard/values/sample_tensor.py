@@ -8,7 +8,16 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import ArrayValue, Constant, Explicit, Fill, TensorValue, Uniform, Value
+from ciguard.domain import (
+    ArrayValue,
+    Constant,
+    Explicit,
+    Fill,
+    Special,
+    TensorValue,
+    Uniform,
+    Value,
+)
 from ciguard.domain import dtypes as element_types
 from ciguard.values import tables
 from ciguard.values.constraints import Array, Between, Dim, Named, RankOf, SizeOf, Tensor
@@ -152,8 +161,7 @@ def _size_of(rng: random.Random, scope: Scope, *, parameter: str, axis: int) -> 
 def _fill(constraint: Tensor) -> _DrawFill:
     if constraint.axis_of:
         return _axes(constraint.axis_of)
-    low, high = constraint.low, constraint.high
-    by_dtype = {dtype: tables.fills(dtype, low, high) for dtype in constraint.dtypes}
+    by_dtype = {dtype: fills_of(constraint, dtype) for dtype in constraint.dtypes}
 
     def draw(rng: random.Random, scope: Scope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001
         table = by_dtype[dtype]
@@ -161,6 +169,24 @@ def _fill(constraint: Tensor) -> _DrawFill:
 
     sampler = _indices(constraint.index_of, draw) if constraint.index_of else draw
     return _increasing(sampler) if constraint.increasing else sampler
+
+
+def fills_of(constraint: Tensor, dtype: str) -> tuple[Fill, ...]:
+    """Return the table of fills that tensors of a dtype are drawn from."""
+    low, high = constraint.low, constraint.high
+    table = tables.fills(dtype, low, high)
+    if not constraint.nan or dtype not in element_types.FLOATING:
+        return table
+    return table + _special_fills(has_range=low is not None or high is not None)
+
+
+def _special_fills(*, has_range: bool) -> tuple[Fill, ...]:
+    seeds = range(_SPECIAL_FILLS)
+    return tuple(Constant(float("nan")) if has_range else Special(seed) for seed in seeds)
+
+
+_SPECIAL_FILLS = 32
+"""Beside 128 others, so that one in five is special."""
 
 
 def _indices(parameter: str, otherwise: _DrawFill) -> _DrawFill:
