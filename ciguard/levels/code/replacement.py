@@ -112,9 +112,7 @@ def roulette(
 
     Source: MoCo, section III-C.
     """
-    weights = [
-        max(one.similarity, _LEAST) / (1 + uses.get(one.name, 0)) ** 2 for one in candidates
-    ]
+    weights = [max(one.similarity, _LEAST) / (1 + uses.get(one.name, 0)) ** 2 for one in candidates]
     return rng.choices(candidates, weights)[0]
 
 
