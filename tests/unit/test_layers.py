@@ -32,6 +32,7 @@ ORDER = (
     {"baseline"},
     {"campaign"},
     {"planning"},
+    {"suggesting"},
     {"reports", "trackers"},
     {"actions"},
     {"cli"},
