@@ -25,6 +25,7 @@ from ciguard.values.constraints import (
     Int,
     Ints,
     List,
+    Mapping,
     Named,
     Object,
     OneOf,
@@ -37,6 +38,8 @@ from ciguard.values.constraints import (
     has_symbols,
     references,
 )
+from ciguard.values.dictionaries import dictionary, dictionary_items
+from ciguard.values.floating import closed_range
 from ciguard.values.mutation import Mutation, Mutator, takes_special, with_special
 from ciguard.values.sample import Sampler, compile_sampler
 from ciguard.values.scope import Scope
@@ -62,6 +65,7 @@ __all__ = [
     "Int",
     "Ints",
     "List",
+    "Mapping",
     "Mutation",
     "Mutator",
     "Named",
@@ -76,11 +80,14 @@ __all__ = [
     "Tensor",
     "Tuple",
     "boundaries",
+    "closed_range",
     "compile_sampler",
     "compile_strategy",
     "conforms",
     "constraint_from_json",
     "constraint_to_json",
+    "dictionary",
+    "dictionary_items",
     "has_symbols",
     "in_words",
     "problem",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from ciguard.values.constraints import (
     Int,
     Ints,
     List,
+    Mapping,
     Object,
     OneOf,
     Optional,
@@ -35,6 +37,8 @@ from ciguard.values.constraints import (
     Tensor,
     Tuple,
 )
+from ciguard.values.dictionaries import dictionary_items
+from ciguard.values.floating import closed_range, rounded
 from ciguard.values.scope import Scope
 
 if TYPE_CHECKING:
@@ -80,6 +84,8 @@ def _int(constraint: Int, value: Value, scope: Scope) -> str:
         shape = scope.shape(constraint.axis_of)
         if shape is not None:
             return _axis_problem(number, len(shape))
+    if constraint.step > 1 and (number - constraint.min) % constraint.step:
+        return f"{number} is not {constraint.min} and a multiple of {constraint.step}"
     if constraint.size:
         bound = scope.sizes.get(constraint.size)
         if bound is not None:
@@ -107,7 +113,9 @@ def _float(constraint: Float, value: Value, scope: Scope) -> str:
         return "" if constraint.nan else "NaN"
     if abs(number) == float("inf") and constraint.inf:
         return ""
-    return _range_problem(number, constraint.min, constraint.max)
+    if rounded(number, constraint.width) != number:
+        return f"{number} does not fit into {constraint.width} bits"
+    return _range_problem(number, *closed_range(constraint))
 
 
 @_problem.register(Bool)
@@ -135,7 +143,15 @@ def _string(constraint: String, value: Value, scope: Scope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or not isinstance(value.value, str):
         return "not a string"
-    return "" if len(value.value) <= constraint.max_length else "too long"
+    text = value.value
+    if constraint.pattern:
+        matches = re.fullmatch(constraint.pattern, text)
+        return "" if matches else f"{text!r} does not match {constraint.pattern!r}"
+    if constraint.alphabet and set(text) - set(constraint.alphabet):
+        return "characters outside of its alphabet"
+    if len(text) < constraint.min_length:
+        return "too short"
+    return "" if len(text) <= constraint.max_length else "too long"
 
 
 @_problem.register(Bytes)
@@ -208,8 +224,8 @@ def _tensor(constraint: Tensor, value: Value, scope: Scope) -> str:
 
 @_problem.register(List)
 def _list(constraint: List, value: Value, scope: Scope) -> str:
-    if not isinstance(value, ListValue):
-        return "not a list"
+    if not isinstance(value, TupleValue if constraint.as_tuple else ListValue):
+        return "not a tuple" if constraint.as_tuple else "not a list"
     least, most = constraint.length
     exact = scope.length(constraint.length_of) if constraint.length_of else None
     if exact is not None:
@@ -240,6 +256,18 @@ def _dict(constraint: Dict, value: Value, scope: Scope) -> str:
     if not isinstance(value, DictValue):
         return "not a dict"
     return _keywords_problem(constraint.items, value.items, scope)
+
+
+@_problem.register(Mapping)
+def _mapping(constraint: Mapping, value: Value, scope: Scope) -> str:
+    pairs = dictionary_items(value)
+    if pairs is None:
+        return "not a dict"
+    least, most = constraint.length
+    if not least <= len(pairs) <= most:
+        return f"{len(pairs)} items, not {least} to {most}"
+    found = [(constraint.key, key) for key, _ in pairs] + [(constraint.item, v) for _, v in pairs]
+    return _first_problem(found, scope)
 
 
 @_problem.register(Object)

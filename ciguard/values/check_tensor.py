@@ -93,6 +93,13 @@ def _elements_problem(constraint: Tensor, value: TensorValue | ArrayValue, scope
         return ""
     least, most, special = extent(value.fill)
     low, high = _bounds(constraint, scope, value.dtype)
+    if constraint.nan and value.dtype in element_types.FLOATING and special:
+        has_range = low is not None or high is not None
+        return (
+            "infinities where a range is given"
+            if has_range and least != most and (least == float("-inf"))
+            else ""
+        )
     if special and (low is not None or high is not None):
         return "special values where a range is given"
     # The elements of a bool tensor are 0 and 1 whatever the fill's range is.

@@ -26,6 +26,7 @@ from ciguard.values.constraints import (
     Int,
     Ints,
     List,
+    Mapping,
     Named,
     Object,
     OneOf,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 _KINDS: tuple[type, ...] = (
     *(Int, Float, Bool, OneOf, String, Bytes, Dtype, Ints, Tensor, Array, List, Tuple, Dict),
-    *(Object, Optional, AnyOf),
+    *(Mapping, Object, Optional, AnyOf),
 )
 _DIMS: tuple[type, ...] = (Named, RankOf, SizeOf, Between)
 _UNSAID: tuple[object, ...] = ("", None, False, ())

@@ -62,6 +62,9 @@ class Int:
     """Symbol: the int equals the size of that name, or names it when it is the first to."""
     axis_of: str = ""
     """Parameter: the int is one of its axes, negative ones included."""
+    step: int = 0
+    """Between neighbours, counted from `min`. With 0 they are neighbours too, but of a long range
+    only those are drawn that programs stumble over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,10 @@ class Float:
     max: float = 10.0
     nan: bool = False
     inf: bool = False
+    exclude_min: bool = False
+    exclude_max: bool = False
+    width: int = 64
+    """Bits that its numbers fit into: 16, 32 or 64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,11 @@ class String:
     """A short Python string."""
 
     max_length: int = 8
+    min_length: int = 0
+    alphabet: str = ""
+    """Characters that it is made of; empty for any."""
+    pattern: str = ""
+    """Regular expression that the whole of it matches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +161,8 @@ class Tensor:
     """Parameter: the elements index the first dimension of its value."""
     increasing: bool = False
     """Each element is at least the one before, as in segment numbers."""
+    nan: bool = False
+    """Whether floating elements may be NaN, or infinite where no range is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +180,7 @@ class List:
     """Parameter: as many items as its list has, or as its value has dimensions."""
     uniform: bool = False
     """Tensors of the list share one dtype and one shape."""
+    as_tuple: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +195,16 @@ class Dict:
     """A dictionary with exactly these keys."""
 
     items: tuple[tuple[str, Constraint], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """A dictionary with keys of one kind and values of one kind."""
+
+    key: Constraint
+    """Its values are told apart by their text: `1` and `True` would be one key."""
+    item: Constraint
+    length: tuple[int, int] = (0, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +250,7 @@ Constraint: TypeAlias = (
     | List
     | Tuple
     | Dict
+    | Mapping
     | Object
     | Optional
     | AnyOf
@@ -256,10 +282,11 @@ def _parts(constraint: Constraint) -> list[Constraint]:
             return [option for _, option in constraint.options]
         case Tuple():
             return list(constraint.items)
-        case Dict():
-            return [item for _, item in constraint.items]
-        case Object():
-            return [*constraint.arguments, *(item for _, item in constraint.keywords)]
+        case Dict(items) | Object(keywords=items):
+            first = constraint.arguments if isinstance(constraint, Object) else ()
+            return [*first, *(item for _, item in items)]
+        case Mapping(key=key, item=item):
+            return [key, item]
         case Optional(inner) | List(item=inner):
             return [inner]
         case _:

@@ -31,6 +31,7 @@ from ciguard.values.constraints import (
     Int,
     Ints,
     List,
+    Mapping,
     Object,
     OneOf,
     Optional,
@@ -38,6 +39,9 @@ from ciguard.values.constraints import (
     Tensor,
     Tuple,
 )
+from ciguard.values.dictionaries import dictionary, key_text
+from ciguard.values.floating import closed_range, rounded
+from ciguard.values.patterns import pattern_sampler
 from ciguard.values.sample_tensor import tensor_sampler, tensors_like
 
 if TYPE_CHECKING:
@@ -51,6 +55,8 @@ NONE = LiteralValue(None)
 _BOOLS = (LiteralValue(value=False), LiteralValue(value=True))
 _WHOLE_RANGE = 64
 """Ranges up to this length are tabulated; of longer ones, the ends and the neighbourhood of 0."""
+_END_SHARE = 0.2
+"""How often a range with steps yields one of its ends."""
 _LETTERS = "abcdefgh XYZ_09-.é"
 
 
@@ -81,6 +87,8 @@ def table_sampler(values: tuple[Value, ...]) -> Sampler:
 
 @_compile.register(Int)
 def _int(constraint: Int) -> Sampler:
+    if constraint.step:
+        return _stepped(constraint)
     draw = table_sampler(tuple(map(LiteralValue, tabulated(constraint.min, constraint.max))))
     if constraint.size:
         return _sized_int(constraint.size, tabulated(constraint.min, constraint.max))
@@ -96,6 +104,19 @@ def _int(constraint: Int) -> Sampler:
         return LiteralValue(int(rng.random() * 2 * rank) - rank)
 
     return axis
+
+
+def _stepped(constraint: Int) -> Sampler:
+    least, step = constraint.min, constraint.step
+    count = (constraint.max - least) // step + 1
+
+    def draw(rng: random.Random, scope: Scope) -> Value:  # noqa: ARG001 - every sampler has one form
+        pick = rng.random()
+        if pick < _END_SHARE:
+            return LiteralValue(least + step * (count - 1) * (pick < _END_SHARE / 2))
+        return LiteralValue(least + step * rng.randrange(count))
+
+    return draw
 
 
 def _sized_int(symbol: str, table: tuple[int, ...]) -> Sampler:
@@ -120,8 +141,9 @@ def tabulated(least: int, most: int) -> tuple[int, ...]:
 
 @_compile.register(Float)
 def _float(constraint: Float) -> Sampler:
-    least, most = constraint.min, constraint.max
-    round_numbers = (0.0, 0.1, 0.5, 1.0, 2.0, -1.0, 1e-5)
+    least, most = closed_range(constraint)
+    width = constraint.width
+    round_numbers = [rounded(number, width) for number in _ROUND_NUMBERS]
     chosen = {number for number in round_numbers if least <= number <= most} | {least, most}
     finite = sorted(number for number in chosen if abs(number) != float("inf"))
     special = [float("nan")] * constraint.nan + [float("inf"), float("-inf")] * constraint.inf
@@ -132,9 +154,13 @@ def _float(constraint: Float) -> Sampler:
         pick = rng.random() * 2
         if pick < 1:
             return table[int(pick * count)]
-        return LiteralValue(min(least + (pick - 1) * span, most))
+        number = rounded(least + (pick - 1) * span, width)
+        return LiteralValue(max(least, min(number, most)))
 
     return draw
+
+
+_ROUND_NUMBERS = (0.0, 0.1, 0.5, 1.0, 2.0, -1.0, 1e-5)
 
 
 @_compile.register(Bool)
@@ -158,7 +184,23 @@ def _texts(max_length: int) -> tuple[str, ...]:
 
 @_compile.register(String)
 def _string(constraint: String) -> Sampler:
+    if constraint.pattern:
+        return pattern_sampler(constraint.pattern)
+    if constraint.alphabet or constraint.min_length:
+        return _spelled(constraint)
     return table_sampler(tuple(map(LiteralValue, _texts(constraint.max_length))))
+
+
+def _spelled(constraint: String) -> Sampler:
+    letters = constraint.alphabet or _LETTERS
+    count, least = len(letters), constraint.min_length
+    span = constraint.max_length - least + 1
+
+    def draw(rng: random.Random, scope: Scope) -> Value:  # noqa: ARG001 - every sampler has one form
+        length = least + int(rng.random() * span)
+        return LiteralValue("".join([letters[int(rng.random() * count)] for _ in range(length)]))
+
+    return draw
 
 
 @_compile.register(Bytes)
@@ -241,14 +283,15 @@ def _list(constraint: List) -> Sampler:
     least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
     item, length_of = _compile(constraint.item), constraint.length_of
     alike = constraint.uniform and isinstance(constraint.item, Tensor)
+    wrap = TupleValue if constraint.as_tuple else ListValue
 
     def draw(rng: random.Random, scope: Scope) -> Value:
         length = scope.length(length_of) if length_of else None
         if length is None:
             length = least + int(rng.random() * span) if span > 1 else least
         if alike and length:
-            return ListValue(tensors_like(item(rng, scope), length))
-        return ListValue(tuple([item(rng, scope) for _ in range(length)]))
+            return wrap(tensors_like(item(rng, scope), length))
+        return wrap(tuple([item(rng, scope) for _ in range(length)]))
 
     return draw
 
@@ -263,6 +306,28 @@ def _tuple(constraint: Tuple) -> Sampler:
 def _dict(constraint: Dict) -> Sampler:
     items = tuple((key, _compile(item)) for key, item in constraint.items)
     return lambda rng, scope: DictValue(tuple([(key, item(rng, scope)) for key, item in items]))
+
+
+@_compile.register(Mapping)
+def _mapping(constraint: Mapping) -> Sampler:
+    least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
+    key, item = _compile(constraint.key), _compile(constraint.item)
+
+    def draw(rng: random.Random, scope: Scope) -> Value:
+        length = least + int(rng.random() * span)
+        keys: dict[str, Value] = {}
+        for _ in range(length * _TRIES_PER_KEY):
+            if len(keys) == length:
+                break
+            found = key(rng, scope)
+            keys.setdefault(key_text(found), found)
+        return dictionary((found, item(rng, scope)) for found in keys.values())
+
+    return draw
+
+
+_TRIES_PER_KEY = 40
+"""To find one that differs: enough to find every key of a few."""
 
 
 @_compile.register(Object)

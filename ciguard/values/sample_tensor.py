@@ -8,7 +8,16 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import ArrayValue, Constant, Explicit, Fill, TensorValue, Uniform, Value
+from ciguard.domain import (
+    ArrayValue,
+    Constant,
+    Explicit,
+    Fill,
+    Special,
+    TensorValue,
+    Uniform,
+    Value,
+)
 from ciguard.domain import dtypes as element_types
 from ciguard.values import tables
 from ciguard.values.constraints import Array, Between, Dim, Named, RankOf, SizeOf, Tensor
@@ -154,6 +163,9 @@ def _fill(constraint: Tensor) -> _DrawFill:
         return _axes(constraint.axis_of)
     low, high = constraint.low, constraint.high
     by_dtype = {dtype: tables.fills(dtype, low, high) for dtype in constraint.dtypes}
+    if constraint.nan:
+        special = _special_fills(has_range=low is not None or high is not None)
+        by_dtype |= {d: by_dtype[d] + special for d in by_dtype if d in element_types.FLOATING}
 
     def draw(rng: random.Random, scope: Scope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001
         table = by_dtype[dtype]
@@ -161,6 +173,15 @@ def _fill(constraint: Tensor) -> _DrawFill:
 
     sampler = _indices(constraint.index_of, draw) if constraint.index_of else draw
     return _increasing(sampler) if constraint.increasing else sampler
+
+
+def _special_fills(*, has_range: bool) -> tuple[Fill, ...]:
+    seeds = range(_SPECIAL_FILLS)
+    return tuple(Constant(float("nan")) if has_range else Special(seed) for seed in seeds)
+
+
+_SPECIAL_FILLS = 32
+"""Beside 128 others, so that one in five is special."""
 
 
 def _indices(parameter: str, otherwise: _DrawFill) -> _DrawFill:

@@ -8,7 +8,7 @@ given scope.
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hypothesis import strategies as st
 
@@ -35,6 +35,7 @@ from ciguard.values.constraints import (
     Int,
     Ints,
     List,
+    Mapping,
     Object,
     OneOf,
     Optional,
@@ -42,6 +43,8 @@ from ciguard.values.constraints import (
     Tensor,
     Tuple,
 )
+from ciguard.values.dictionaries import dictionary, key_text
+from ciguard.values.floating import closed_range
 from ciguard.values.sample import compile_sampler
 from ciguard.values.scope import Scope
 
@@ -83,13 +86,19 @@ def _literals(strategy: st.SearchStrategy[bool | int | float | str | bytes | Non
 def _int(constraint: Int, scope: Scope) -> Strategy:
     if constraint.axis_of or constraint.size:
         return _through_sampler(constraint, scope)
+    if constraint.step > 1:
+        least, step = constraint.min, constraint.step
+        steps = st.integers(0, (constraint.max - least) // step)
+        return _literals(steps.map(lambda count: least + count * step))
     return _literals(st.integers(constraint.min, constraint.max))
 
 
 @_compile.register(Float)
 def _float(constraint: Float, scope: Scope) -> Strategy:
     del scope
-    finite: Strategy = _literals(st.floats(constraint.min, constraint.max))
+    least, most = closed_range(constraint)
+    width: Any = constraint.width
+    finite: Strategy = _literals(st.floats(least, most, width=width))
     special = [float("nan")] * constraint.nan + [float("inf"), float("-inf")] * constraint.inf
     return finite | _literals(st.sampled_from(special)) if special else finite
 
@@ -109,7 +118,11 @@ def _one_of(constraint: OneOf, scope: Scope) -> Strategy:
 @_compile.register(String)
 def _string(constraint: String, scope: Scope) -> Strategy:
     del scope
-    return _literals(st.text(max_size=constraint.max_length))
+    if constraint.pattern:
+        return _literals(st.from_regex(constraint.pattern, fullmatch=True))
+    letters = constraint.alphabet or st.characters(codec="utf-8")
+    least, most = constraint.min_length, constraint.max_length
+    return _literals(st.text(letters, min_size=least, max_size=most))
 
 
 @_compile.register(Bytes)
@@ -163,8 +176,9 @@ def _list(constraint: List, scope: Scope) -> Strategy:
     if constraint.length_of or constraint.uniform:
         return _through_sampler(constraint, scope)
     least, most = constraint.length
+    wrap = TupleValue if constraint.as_tuple else ListValue
     items = st.lists(_compile(constraint.item, scope), min_size=least, max_size=most)
-    return items.map(lambda found: ListValue(tuple(found)))
+    return items.map(lambda found: wrap(tuple(found)))
 
 
 @_compile.register(Tuple)
@@ -183,6 +197,14 @@ def _pairs(
 @_compile.register(Dict)
 def _dict(constraint: Dict, scope: Scope) -> Strategy:
     return _pairs(constraint.items, scope).map(DictValue)
+
+
+@_compile.register(Mapping)
+def _mapping(constraint: Mapping, scope: Scope) -> Strategy:
+    least, most = constraint.length
+    pairs = st.tuples(_compile(constraint.key, scope), _compile(constraint.item, scope))
+    unique = st.lists(pairs, min_size=least, max_size=most, unique_by=lambda p: key_text(p[0]))
+    return unique.map(dictionary)
 
 
 @_compile.register(Object)

@@ -31,6 +31,7 @@ from ciguard.values.constraints import (
     Int,
     Ints,
     List,
+    Mapping,
     OneOf,
     Optional,
     String,
@@ -111,17 +112,16 @@ def _violations(constraint: Constraint) -> tuple[Mutation, ...]:
 
 @_violations.register(Int)
 def _int(constraint: Int) -> tuple[Mutation, ...]:
-    beyond = (
-        LiteralValue(constraint.min - 1),
-        LiteralValue(constraint.max + 1),
-        LiteralValue(constraint.max * 2 + 100),
-    )
-    return (Mutation("range", any_constant(beyond), 3),)
+    beyond = [constraint.min - 1, constraint.max + 1, constraint.max * 2 + 100]
+    beyond += [constraint.min + 1] if constraint.step > 1 else []
+    return (Mutation("range", any_constant(tuple(map(LiteralValue, beyond))), 3),)
 
 
 @_violations.register(Float)
 def _float(constraint: Float) -> tuple[Mutation, ...]:
     beyond = [constraint.min - 1.0, constraint.max + 1.0, constraint.max * 2 + 100.0]
+    beyond += [constraint.min] if constraint.exclude_min else []
+    beyond += [constraint.max] if constraint.exclude_max else []
     beyond += [] if constraint.nan else [float("nan")]
     return (Mutation("range", any_constant(tuple(map(LiteralValue, beyond))), 3),)
 
@@ -303,6 +303,12 @@ def _tuple(constraint: Tuple) -> tuple[Mutation, ...]:
 def _dict(constraint: Dict) -> tuple[Mutation, ...]:
     del constraint
     return (Mutation("member", constant(DictValue((("unknown", LiteralValue(1)),)))),)
+
+
+@_violations.register(Mapping)
+def _mapping(constraint: Mapping) -> tuple[Mutation, ...]:
+    many = tuple((f"key {number}", LiteralValue(1)) for number in range(constraint.length[1] + 1))
+    return (Mutation("length", constant(DictValue(many))),)
 
 
 @_violations.register(Optional)

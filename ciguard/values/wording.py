@@ -30,6 +30,7 @@ from ciguard.values.constraints import (
     Int,
     Ints,
     List,
+    Mapping,
     Named,
     Object,
     OneOf,
@@ -68,13 +69,24 @@ def _int(constraint: Int) -> str:
     if constraint.axis_of:
         return f"int, an axis of {constraint.axis_of!r}"
     size = f", the size {constraint.size}" if constraint.size else ""
-    return f"int{_range(constraint.min, constraint.max)}{size}"
+    step = f" in steps of {constraint.step}" if constraint.step > 1 else ""
+    return f"int{_range(constraint.min, constraint.max)}{step}{size}"
 
 
 @_words.register(Float)
 def _float(constraint: Float) -> str:
     special = [name for name in ("nan", "inf") if getattr(constraint, name)]
-    return ", or ".join([f"float{_range(constraint.min, constraint.max)}", *special])
+    kind = "float" if constraint.width == 64 else f"float of {constraint.width} bits"  # noqa: PLR2004 - Python's own
+    open_ends = [
+        f" without {_number(end)}"
+        for end, is_open in (
+            (constraint.min, constraint.exclude_min),
+            (constraint.max, constraint.exclude_max),
+        )
+        if is_open
+    ]
+    shown = f"{kind}{_range(constraint.min, constraint.max)}{' and'.join(open_ends)}"
+    return ", or ".join([shown, *special])
 
 
 @_words.register(Bool)
@@ -91,7 +103,11 @@ def _one_of(constraint: OneOf) -> str:
 
 @_words.register(String)
 def _string(constraint: String) -> str:
-    return f"text of up to {constraint.max_length} characters"
+    if constraint.pattern:
+        return f"text that matches {constraint.pattern!r}"
+    least = f"{constraint.min_length} to " if constraint.min_length else "up to "
+    of = f" of {constraint.alphabet!r}" if constraint.alphabet else ""
+    return f"text of {least}{constraint.max_length} characters{of}"
 
 
 @_words.register(Bytes)
@@ -133,6 +149,8 @@ def _tensor(constraint: Tensor) -> str:
         parts.append(f"elements{_range(constraint.low, constraint.high)}")
     if constraint.increasing:
         parts.append("none less than the one before")
+    if constraint.nan:
+        parts.append("or nan")
     return ", ".join(parts)
 
 
@@ -150,10 +168,10 @@ def _shape(constraint: Tensor) -> str:
 @_words.register(List)
 def _list(constraint: List) -> str:
     alike = " alike" if constraint.uniform else ""
-    item = _words(constraint.item)
+    kind, item = "tuple" if constraint.as_tuple else "list", _words(constraint.item)
     if constraint.length_of:
-        return f"list of as many{alike} as {constraint.length_of!r} has: {item}"
-    return f"list of {_count(constraint.length, 'item')}{alike}: {item}"
+        return f"{kind} of as many{alike} as {constraint.length_of!r} has: {item}"
+    return f"{kind} of {_count(constraint.length, 'item')}{alike}: {item}"
 
 
 @_words.register(Tuple)
@@ -165,6 +183,12 @@ def _tuple(constraint: Tuple) -> str:
 def _dict(constraint: Dict) -> str:
     items = [f"{key!r}: {_words(item)}" for key, item in constraint.items]
     return f"dictionary {{{'; '.join(items)}}}"
+
+
+@_words.register(Mapping)
+def _mapping(constraint: Mapping) -> str:
+    count = _count(constraint.length, "item")
+    return f"dictionary of {count}: {_words(constraint.key)} to {_words(constraint.item)}"
 
 
 @_words.register(Object)

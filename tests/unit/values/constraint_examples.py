@@ -20,6 +20,7 @@ from ciguard.values import (
     Int,
     Ints,
     List,
+    Mapping,
     Named,
     Object,
     OneOf,
@@ -30,6 +31,7 @@ from ciguard.values import (
     String,
     Tensor,
     Tuple,
+    compile_sampler,
 )
 
 FREE: tuple[Constraint, ...] = (
@@ -39,9 +41,16 @@ FREE: tuple[Constraint, ...] = (
     Int(axis_of="x"),
     Float(min=-1.5, max=2.0),
     Float(min=0.0, max=1.0, nan=True, inf=True),
+    Int(min=3, max=2000, step=7),
+    Int(min=-5, max=2**70, step=1),
+    Float(min=0.0, max=1.0, exclude_min=True, exclude_max=True),
+    Float(min=0.1, max=0.2, width=32),
+    Float(min=-1e6, max=1e6, exclude_max=True, width=16),
     Bool(),
     OneOf((LiteralValue("SAME"), LiteralValue("VALID"))),
     String(max_length=5),
+    String(min_length=2, max_length=5, alphabet="ab"),
+    String(pattern="[A-C]{2}[0-9]+"),
     Bytes(max_length=4),
     Dtype(("float32", "int64")),
     Dtype(("float32", "int64"), dtype_of="x"),
@@ -66,6 +75,11 @@ FREE: tuple[Constraint, ...] = (
     List(item=Int(min=0, max=3), length=(0, 3)),
     List(item=Tensor(dtypes=("float32",)), length=(2, 3), uniform=True),
     List(item=Float(min=0.0, max=1.0), length_of="x"),
+    List(item=Int(min=1, max=90, step=1), length=(2, 3), as_tuple=True),
+    Mapping(key=OneOf((LiteralValue("a"), LiteralValue("b"))), item=Int(), length=(1, 2)),
+    Mapping(key=Int(min=0, max=3), item=Bool(), length=(2, 4)),
+    Array(dtypes=("float32", "int32"), ndim=(1, 2), nan=True),
+    Array(dtypes=("float32",), ndim=(1, 2), low=0, high=1, nan=True),
     Tuple((Int(min=0, max=1), Bool())),
     Dict((("a", Bool()), ("b", Int(min=1, max=2)))),
     Object("lib.make", (Tensor(dtypes=("int8",)),), (("flag", Bool()),)),
@@ -90,6 +104,9 @@ DTYPE_X = DtypeValue("int64")
 def seeded(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - the same values every time
 
+
+# Its table is made by Hypothesis, which would refuse that inside of a test of its own.
+compile_sampler(String(pattern="[A-C]{2}[0-9]+"))(seeded(0), Scope())
 
 constraints = st.sampled_from(FREE)
 seeds = st.integers(0, 2**32)

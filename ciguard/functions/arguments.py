@@ -1,0 +1,127 @@
+"""Draws whole calls of annotated functions: valid ones, by construction as far as that goes.
+
+Arguments are drawn in the order in which they depend on each other. Preconditions that can be
+answered here are; what only living objects can answer is left to the callee.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ciguard.domain import CallValue, Value
+from ciguard.functions.calls import MAIN, Arguments, Call
+from ciguard.functions.drawing import Drawer, HypothesisSource, SeededSource, Source
+from ciguard.functions.encoding import generator_call
+from ciguard.functions.expressions import UnknownError, evaluate, truth, view
+from ciguard.functions.plan import Plan, plan_of
+from ciguard.functions.resolving import ImpossibleError, resolved
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+    from ciguard.functions.specs import FunctionSpec, MainSpec, ModuleSpec
+
+
+class DiscardedError(Exception):
+    """No valid call was found with what is drawn so far."""
+
+
+def call_strategy(function: FunctionSpec, module: ModuleSpec) -> SearchStrategy[Call]:
+    """Return a Hypothesis strategy of valid calls; what is not valid it rejects."""
+    from hypothesis import reject  # noqa: PLC0415 - takes long to import; campaigns never need it
+    from hypothesis import strategies as st  # noqa: PLC0415 - as above
+
+    @st.composite
+    def calls(draw: DrawFn) -> Call:
+        try:
+            return _Caller(module, HypothesisSource(draw)).call(function)
+        except DiscardedError:
+            return reject()
+
+    return calls()
+
+
+def call_sampler(
+    function: FunctionSpec, module: ModuleSpec
+) -> Callable[[random.Random], Call | None]:
+    """Return a function that draws a valid call, or None where what it drew is not valid."""
+
+    def sample(rng: random.Random) -> Call | None:
+        try:
+            return _Caller(module, SeededSource(rng)).call(function)
+        except DiscardedError:
+            return None
+
+    return sample
+
+
+def main_call(main: MainSpec, source: Source) -> Call:
+    """Return a run of a module as a script."""
+    args = Drawer(source, _no_call).draw(main.args)
+    return Call(function=MAIN, arguments=(("args", args),))
+
+
+def _no_call(name: str) -> Value:
+    raise ImpossibleError(name)
+
+
+class _Caller:
+    """Draws one call, with the calls inside it."""
+
+    def __init__(self, module: ModuleSpec, source: Source) -> None:
+        self._module = module
+        self._source = source
+
+    def call(self, function: FunctionSpec) -> Call:
+        outer = self.call(self._module.function(function.outer)) if function.outer else None
+        return Call(
+            function=function.name,
+            arguments=self._arguments(function),
+            constructor=self._constructor(function.constructor) if function.constructor else None,
+            outer=outer,
+        )
+
+    def _constructor(self, name: str) -> Arguments:
+        constructor = self._module.function(name)
+        if constructor.examples:
+            return constructor.examples[self._source.index(len(constructor.examples))]
+        return self._arguments(constructor)
+
+    def _made(self, name: str) -> Value:
+        generator = self._module.function(name)
+        return CallValue(generator_call(name), (), self._arguments(generator))
+
+    def _arguments(self, function: FunctionSpec) -> Arguments:
+        plan = plan_of(function)
+        drawer = Drawer(self._source, self._made)
+        drawn: dict[str, Value] = {}
+        scope: dict[str, Any] = dict(plan.defaults)
+        for name in plan.order:
+            drawn[name] = self._argument(plan, name, drawer, scope)
+            scope[name] = view(drawn[name])
+        return tuple((p.name, drawn[p.name]) for p in function.parameters if p.name in drawn)
+
+    def _argument(self, plan: Plan, name: str, drawer: Drawer, scope: dict[str, Any]) -> Value:
+        """Return a value that no condition refuses which is decided with it."""
+        for _ in range(self._source.tries):
+            try:
+                value = drawer.draw(resolved(plan.specs[name], scope))
+            except (ImpossibleError, UnknownError) as error:
+                raise DiscardedError(name) from error
+            if _holds(plan.decided_with(name), {**scope, name: view(value)}):
+                return value
+        raise DiscardedError(name)
+
+
+def _holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
+    """Tell whether no condition is known to fail."""
+    for text in conditions:
+        try:
+            if not truth(evaluate(text, scope)):
+                return False
+        except UnknownError:
+            continue  # left to the callee
+    return True

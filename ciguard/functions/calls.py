@@ -1,0 +1,62 @@
+"""A call of an annotated function, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.domain import Value, value_from_json, value_to_json
+
+if TYPE_CHECKING:
+    from ciguard.domain import Json
+
+Arguments: TypeAlias = tuple[tuple[str, Value], ...]
+
+MAIN = "__main__"
+"""Function of a call that runs the module as a script; its argument `args` is the command line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call: all that a target needs to make it again."""
+
+    function: str
+    """`FunctionSpec.name`."""
+    arguments: Arguments = ()
+    """By name; those of a mapping parameter (`**options`) are one dictionary."""
+    constructor: Arguments | None = None
+    """Arguments of the constructor of the instance it is called on; None without an instance."""
+    outer: Call | None = None
+    """Call that defines the function; None where the module does."""
+
+    def to_json(self) -> Json:
+        """Return its JSON form."""
+        return {
+            "function": self.function,
+            "arguments": _to_json(self.arguments),
+            "constructor": None if self.constructor is None else _to_json(self.constructor),
+            "outer": None if self.outer is None else self.outer.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, json: Json) -> Call:
+        """Rebuild a call.
+
+        Raises:
+            KeyError, ValueError: if `json` is not the JSON form of a call.
+        """
+        constructor, outer = json["constructor"], json.get("outer")
+        return cls(
+            function=json["function"],
+            arguments=_from_json(json["arguments"]),
+            constructor=None if constructor is None else _from_json(constructor),
+            outer=None if outer is None else cls.from_json(outer),
+        )
+
+
+def _to_json(arguments: Arguments) -> Json:
+    return [[name, value_to_json(value)] for name, value in arguments]
+
+
+def _from_json(json: Json) -> Arguments:
+    return tuple((str(name), value_from_json(value)) for name, value in json)

@@ -1,0 +1,59 @@
+"""Floating-point numbers of a width: which of them a range holds."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ciguard.values.constraints import Float
+
+_FORMATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
+"""Of `struct`: a number of so many bits, and its bits."""
+
+
+def closed_range(constraint: Float) -> tuple[float, float]:
+    """Return the least and the greatest finite number of the constraint's width in its range.
+
+    Returns:
+        Both inclusive, also where the constraint's own ends are not; the first is greater than the
+        second where no number of that width lies between them.
+    """
+    width = constraint.width
+    least = not_below(constraint.min, width)
+    most = -not_below(-constraint.max, width)
+    if constraint.exclude_min and least == constraint.min:
+        least = next_above(least, width)
+    if constraint.exclude_max and most == constraint.max:
+        most = -next_above(-most, width)
+    return least, most
+
+
+def rounded(number: float, width: int) -> float:
+    """Return the nearest number of `width` bits; an infinity beyond the greatest finite one."""
+    form = _FORMATS[width][0]
+    try:
+        packed: float = struct.unpack(form, struct.pack(form, number))[0]
+    except OverflowError:
+        return math.copysign(math.inf, number)
+    return packed
+
+
+def not_below(number: float, width: int) -> float:
+    """Return the least number of `width` bits that is not below `number`."""
+    if math.isinf(number):
+        return number
+    found = rounded(number, width)
+    return found if found >= number else next_above(found, width)
+
+
+def next_above(number: float, width: int) -> float:
+    """Return the least number of `width` bits above one that has this width."""
+    if number == 0:
+        number = 0.0  # of the two zeros the one whose bits are followed by the least positive
+    form, bits_form = _FORMATS[width]
+    bits = struct.unpack(bits_form, struct.pack(form, number))[0]
+    bits += -1 if number < 0 else 1
+    above: float = struct.unpack(form, struct.pack(bits_form, bits))[0]
+    return above

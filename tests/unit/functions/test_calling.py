@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import pytest
+from annotated import Annotated
+
+from ciguard.functions import Call
+
+DENSENET = """
+@arg("dense_blocks", ints(min=2, max=5))
+@arg("dense_layers", anys(-1, ints(min=1, max=5), int_lists(min_len=2, max_len=5, min=2, max=5)))
+@arg("depth", ints(min=10, max=100))
+@require("type(dense_layers) is not list or len(dense_layers) == dense_blocks")
+def dense_net(dense_blocks=3, dense_layers=-1, depth=40):
+    if type(dense_layers) is list:
+        if len(dense_layers) != dense_blocks:
+            raise AssertionError("Dense blocks must be the same as layers")
+    elif dense_layers == -1:
+        dense_layers = (depth - 4) / 3
+    return [range(layers) for layers in (dense_layers,) if not isinstance(layers, list)]
+"""
+
+
+def test_the_bug_of_the_papers_example_is_found_and_nothing_else_fails() -> None:
+    program = Annotated(DENSENET)
+
+    results = program.results("dense_net")
+
+    assert {r["status"] for r in results} == {"passed", "failed"}
+    assert {r["type"] for r in results if r["status"] == "failed"} == {"TypeError"}
+    assert {r["kind"] for r in results if r["status"] == "failed"} == {"exception"}
+
+
+def test_a_call_survives_its_json_form() -> None:
+    for call in Annotated(DENSENET).calls("dense_net", 50):
+        assert call is not None
+        assert Call.from_json(call.to_json()) == call
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("@arg('x', ints(1, 5))\n@ensure('result > x')\ndef f(x): return x", "ensure"),
+        ("@arg('x', floats(1, 5))\ndef f(x): return [x, float('nan')]", "nan"),
+        ("@arg('x', ints(1, 5))\ndef f(x): raise SystemExit(3)", "exception"),
+        ("@arg('x', ints(1, 5))\ndef f(x): yield 1 / 0", "exception"),
+        ("@arg('x', ints(1, 5))\nasync def f(x): return 1 / 0", "exception"),
+    ],
+)
+def test_failures_of_every_kind_are_told_apart(source: str, kind: str) -> None:
+    results = Annotated(source).results("f", 10)
+
+    assert {result["status"] for result in results} == {"failed"}
+    assert {result["kind"] for result in results} == {kind}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@arg('x', ints(1, 5))\n@raises(KeyError)\ndef f(x): return {}[x]",
+        "@arg('x', ints(1, 5))\n@raises(LookupError)\ndef f(x): return {}[x]",
+        '''
+        @arg('x', ints(1, 5))
+        def f(x):
+            """Look up.
+
+            Raises:
+                KeyError: always.
+            """
+            return {}[x]
+        ''',
+        "@arg('x', froms([float('nan')]))\ndef f(x): return x",
+        "@arg('x', ints(1, 5))\ndef f(x):\n while True: yield x",
+        "@arg('x', ints(1, 5))\ndef f(x): raise SystemExit(0)",
+    ],
+)
+def test_what_is_documented_declared_or_allowed_is_no_failure(source: str) -> None:
+    assert Annotated(source).statuses("f", 10) == {"passed"}
+
+
+def test_a_precondition_of_live_objects_discards() -> None:
+    program = Annotated("@arg('x', froms([object(), 1]))\n@require('hash(x) == 1')\ndef f(x): pass")
+
+    assert program.statuses("f") == {"passed", "discarded"}
+
+
+def test_changed_arguments_are_named() -> None:
+    program = Annotated("@arg('xs', int_lists(1, 3))\n@arg('y', ints())\ndef f(xs, y): xs.pop()")
+
+    assert {tuple(result["mutated"]) for result in program.results("f", 20)} == {("xs",)}
+
+
+def test_no_call_sees_what_another_has_done_to_a_listed_object() -> None:
+    program = Annotated(
+        """
+        class Box:
+            items = None
+        @arg("box", froms([Box()]))
+        @ensure("result is None")
+        def f(box):
+            before, box.items = box.items, 1
+            return before
+        """
+    )
+
+    assert program.statuses("f", 5) == {"passed"}
+
+
+def test_a_method_is_called_on_an_instance_from_the_constructors_annotations() -> None:
+    program = Annotated(
+        """
+        class Layer:
+            @arg("size", ints(1, 4))
+            def __init__(self, size): self.size = size
+            @arg("n", ints(0, 3))
+            @require("n < self.size")
+            @ensure("result > 0")
+            def left(self, n): return self.size - n
+        """
+    )
+
+    assert program.problems == []
+    assert program.statuses("Layer.left") == {"passed", "discarded"}
+    assert program.statuses("Layer.__init__") == {"passed"}
+
+
+def test_a_constructor_that_fails_is_no_failure_of_the_method() -> None:
+    program = Annotated(
+        """
+        class Layer:
+            def __init__(self): raise ValueError("no")
+            @arg("n", ints(0, 3))
+            def left(self, n): pass
+        """
+    )
+
+    result = program.results("Layer.left", 1)[0]
+
+    assert result["status"] == "no-instance"
+    assert result["reason"] == "ValueError: no"
+
+
+def test_instances_come_from_the_examples_where_there_are_some() -> None:
+    program = Annotated(
+        """
+        class Layer:
+            @arg("size", ints(1, 4))
+            @cc_example([7, len])
+            def __init__(self, size, make=None): self.size = size
+            @arg("n", ints(0, 3))
+            @ensure("result == 7")
+            def left(self, n): return self.size
+        """
+    )
+
+    assert program.statuses("Layer.left") == {"passed"}
+
+
+def test_generators_make_arguments_from_their_own_annotations() -> None:
+    program = Annotated(
+        """
+        class Model:
+            def __init__(self, size): self.size = size
+        @generator
+        @exclude
+        @arg("size", ints(2, 4))
+        def models(size): return Model(size)
+        @arg("model", objs(models))
+        @arg("other", anys(None, objs("models")))
+        @ensure("2 <= result <= 4")
+        def f(model, other): return model.size
+        """
+    )
+
+    assert [f.name for f in program.spec.tested()] == ["f"]
+    assert program.statuses("f") == {"passed"}
+
+
+def test_class_and_static_methods_and_properties_are_called_as_what_they_are() -> None:
+    program = Annotated(
+        """
+        class Layer:
+            @classmethod
+            @arg("n", ints(1, 3))
+            @ensure("result[0] is Layer")
+            def made(cls, n): return cls, n
+            @staticmethod
+            @arg("n", ints(1, 3))
+            @ensure("result == n")
+            def same(n): return n
+            @property
+            @ensure("result == 5")
+            def five(self): return 5
+        """
+    )
+
+    for name in ("Layer.made", "Layer.same", "Layer.five"):
+        assert program.statuses(name, 10) == {"passed"}, name
+
+
+def test_arguments_without_names_of_their_own_are_spread() -> None:
+    program = Annotated(
+        """
+        @arg("first", ints(1, 2))
+        @arg("rest", int_lists(1, 3))
+        @arg("options", dicts(froms(["shape"]), np_shapes(min_dims=1, max_dims=1)))
+        @ensure("result == (1, 1)")
+        def f(first, /, *rest, **options):
+            return min(first, 1), min(len(rest), 1)
+        """
+    )
+
+    assert program.statuses("f") == {"passed"}
