@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Passed, TupleValue, as_call
 from ciguard.execution import Effects, decode_effects
 from ciguard.triage.expectation import functions
-from ciguard.triage.literals import scalar
 from ciguard.triage.wording import without_local_paths
+from ciguard.writing import scalar
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding
-    from ciguard.triage.source import Source
+    from ciguard.writing import Source
 
 _PARTS = '''
 def parts(value):

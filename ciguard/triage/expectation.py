@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected, dtypes
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable, decode_outputs
 from ciguard.oracles import relative_tolerance
-from ciguard.triage.literals import element, scalar, shape_text
 from ciguard.triage.symptom import telling_line
+from ciguard.writing import element, scalar, shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Outcome
     from ciguard.execution import Output
     from ciguard.oracles import Inputs
-    from ciguard.triage.writers import Writer
+    from ciguard.writing import Writer
 
 _LEAVES = '''
 def leaves(value):

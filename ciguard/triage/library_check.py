@@ -8,13 +8,11 @@ from ciguard.domain import Passed, as_call, dtypes
 from ciguard.execution import Container, Tensor, decode_outputs
 from ciguard.oracles import equivalent, inputs_in, returned_part, tensors_of
 from ciguard.triage.expectation import functions, tolerances
-from ciguard.triage.literals import element, shape_text
-from ciguard.triage.source import Source
-from ciguard.triage.writers import writer_of
+from ciguard.writing import Source, element, shape_text, writer_of
 
 if TYPE_CHECKING:
     from ciguard.domain import ApiCall, Finding, Outcome
-    from ciguard.triage.writers import Writer
+    from ciguard.writing import Writer
 
 _EXACT = "exact"
 _ROUNDED = "rounded"

@@ -19,13 +19,13 @@ from ciguard.domain import (
 )
 from ciguard.execution.worker.layer_weights import POSITIVE, arrays
 from ciguard.execution.worker.samples import sample
-from ciguard.triage.literals import is_name, scalar, shape_text
+from ciguard.writing import is_name, scalar, shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ciguard.domain import Data, Json, LayerNode, ModelCase, Outcome
-    from ciguard.triage.source import Source
+    from ciguard.writing import Source
 
 _NOT_IN_NAMES = re.compile(r"\W")
 _WEIGH = '''

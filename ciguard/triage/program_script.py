@@ -9,17 +9,17 @@ from ciguard.domain import PairKind, ProgramCase, Rejected, located
 from ciguard.execution import Scalar, Tensor, TensorDigest
 from ciguard.oracles import ACCEPTED, GROWTH, LEAST_BYTES, LEAST_SECONDS, program_run
 from ciguard.triage.expectation import leaves_function
-from ciguard.triage.literals import scalar, shape_text
 from ciguard.triage.program_diff import source_lines
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.wording import without_local_paths
+from ciguard.writing import scalar, shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.domain import Finding, Outcome
     from ciguard.execution import Output
-    from ciguard.triage.writers import Writer
+    from ciguard.writing import Writer
 
 _FORM = """
 

@@ -23,20 +23,17 @@ from ciguard.domain import (
 from ciguard.files import read_text
 from ciguard.oracles import DERIVATION, GROWTH, SLOW, inputs_in, is_measured, precision_of
 from ciguard.targets import EAGER
-from ciguard.triage import arrays
 from ciguard.triage.case_words import noun, origin_rows
 from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
 from ciguard.triage.library_check import equivalent_lines, library_check
-from ciguard.triage.literals import is_name, scalar
 from ciguard.triage.model_script import compared, model_statements
 from ciguard.triage.program_script import program_statements, shows_block_alone, with_preamble
-from ciguard.triage.source import Source
 from ciguard.triage.symptom import telling_line
 from ciguard.triage.timing import measurement, modules, timing
 from ciguard.triage.twin_check import twin_call, twin_check
 from ciguard.triage.wording import without_local_paths
-from ciguard.triage.writers import writer_of
+from ciguard.writing import UNIT_FUNCTION, Source, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +81,7 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     if isinstance(finding.case, ProgramCase):
         return _program_script(finding, finding.case, source, hint=environment_hint)
     before, statements = _body(finding, source, environment_hint)
-    definitions = [part for part in (before, source.needs_unit and arrays.UNIT_FUNCTION) if part]
+    definitions = [part for part in (before, source.needs_unit and UNIT_FUNCTION) if part]
     parts = (
         f"{_header(finding, environment_hint)}\n\n{_imports(finding, source, environment_hint)}",
         *definitions,

@@ -18,7 +18,7 @@ from ciguard.domain import (
     TensorValue,
     Uniform,
 )
-from ciguard.triage.arrays import MOST_SHOWN, content
+from ciguard.writing import MOST_SHOWN, content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

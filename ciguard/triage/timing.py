@@ -22,20 +22,6 @@ from ciguard.oracles import (
 if TYPE_CHECKING:
     from ciguard.domain import Finding, Outcome
 
-NAMES = frozenset(
-    {
-        "resource",
-        "statistics",
-        "time",
-        "began_s",
-        "call_times",
-        "memory_before",
-        "resident_kib",
-        "repeats",
-    }
-)
-"""What the source text binds."""
-
 _TIME = """
 call_times = []
 for _ in range(50):

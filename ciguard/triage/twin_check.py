@@ -11,7 +11,7 @@ from ciguard.triage.expectation import functions, tolerances
 
 if TYPE_CHECKING:
     from ciguard.domain import ApiCall, Case
-    from ciguard.triage.source import Source
+    from ciguard.writing import Source
 
 _ANY_TYPE = "number"
 _COMPARE = """

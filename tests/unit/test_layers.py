@@ -26,6 +26,7 @@ ORDER = (
     {"knowledge"},
     {"targets"},
     {"execution"},
+    {"writing"},
     {"functions"},
     {"levels"},
     {"oracles"},
@@ -37,6 +38,8 @@ ORDER = (
     {"reports", "trackers"},
     {"actions"},
     {"cli"},
+    {"pytest_items"},
+    {"pytest_plugin"},
     {"__main__"},
 )
 """Rooms from left to right; those of one set know nothing of each other."""
@@ -50,8 +53,8 @@ IN_TARGET = (
     *(
         f"functions/{name}.py"
         for name in (
-            "building", "calling", "conditions", "describe", "encoding", "hints", "judging",
-            "notes",
+            "building", "calling", "child", "conditions", "describe", "encoding", "hints",
+            "judging", "loading", "marking", "measuring", "notes",
         )
     ),
 )  # fmt: skip

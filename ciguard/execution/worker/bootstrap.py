@@ -1,6 +1,7 @@
 """Entry of a target's process: `python -s bootstrap.py SETTINGS CONTROL-FD`.
 
 Settings that name a `case` file run that one case under a debugger instead, without a control.
+Settings that name an `entry` hand over to that module, which may belong to another room.
 
 Makes `ciguard.execution.worker` and `ciguard.targets.adapters` importable without running any
 package's door, because the doors import what a target does not have.
@@ -8,13 +9,14 @@ package's door, because the doors import what a target does not have.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import socket
 import sys
 import types
 
-_DOORLESS = ("ciguard", "ciguard.execution", "ciguard.targets", "ciguard.domain")
+_DOORLESS = ("ciguard", *(f"ciguard.{r}" for r in ("execution", "targets", "domain", "functions")))
 
 
 def open_packages(root: str) -> None:
@@ -40,6 +42,9 @@ def main() -> None:
         from ciguard.execution.worker import debugged  # noqa: PLC0415 - likewise
 
         debugged.run(settings)
+        return
+    if "entry" in settings:
+        importlib.import_module(settings["entry"]).run(settings, int(sys.argv[2]))
         return
     with socket.socket(fileno=int(sys.argv[2])) as control:
         Server(settings, control).serve()

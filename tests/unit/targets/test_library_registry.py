@@ -9,7 +9,7 @@ import pytest
 from ciguard.targets import LIBRARIES, Companion, Library
 from ciguard.targets.libraries import ADAPTERS, library_of_distribution
 from ciguard.targets.variables import refusal
-from ciguard.triage.writers import writer_of
+from ciguard.writing import writer_of
 
 REGISTERED = sorted(LIBRARIES.items().values(), key=lambda library: library.name)
 

@@ -26,7 +26,7 @@ from ciguard.domain import (
     as_call,
 )
 from ciguard.triage import reductions, simplicity
-from ciguard.triage.arrays import content
+from ciguard.writing import content
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -42,9 +42,7 @@ from ciguard.domain import (
 )
 from ciguard.execution.worker.fills import elements
 from ciguard.triage import EnvironmentHint, script
-from ciguard.triage.arrays import UNIT_FUNCTION
-from ciguard.triage.source import Source
-from ciguard.triage.writers import WRITERS, writer_of
+from ciguard.writing import UNIT_FUNCTION, WRITERS, Source, writer_of
 
 HINT = EnvironmentHint(install=("planted==1.0",))
 DTYPES = (

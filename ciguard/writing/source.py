@@ -23,15 +23,14 @@ from ciguard.domain import (
     Value,
 )
 from ciguard.execution.worker.fills import storage_dtype
-from ciguard.triage import arrays
-from ciguard.triage.literals import dotted, is_name, nested, scalar, shape_text
-from ciguard.triage.timing import NAMES
-from ciguard.triage.writers import PLAIN_DTYPES
+from ciguard.writing.arrays import constant_element, content, is_shown, numpy_array
+from ciguard.writing.literals import dotted, is_name, nested, scalar, shape_text
+from ciguard.writing.writers import PLAIN_DTYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.triage.writers import Writer
+    from ciguard.writing.writers import Writer
 
 WIDTH = 92
 _INLINE = 44
@@ -39,8 +38,10 @@ _INLINE = 44
 _TAKEN = frozenset(
     {"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"}
     | {"twin", "kept", "arguments", "keywords", "inputs", "found", "call", "Module", "program"}
-    | NAMES
+    | {"resource", "statistics", "time", "began_s", "call_times", "memory_before"}
+    | {"resident_kib", "repeats"}
 )
+"""What scripts bind beside arguments, those that measure included."""
 
 
 @dataclass(slots=True)
@@ -278,11 +279,11 @@ class Source:
         plain = value.dtype in PLAIN_DTYPES
         if plain and 0 in value.shape:
             return writer.zeros.format(**fill)
-        constant = arrays.constant_element(value)
+        constant = constant_element(value)
         if plain and constant is not None and prod(value.shape) > 1:
             return writer.full.format(value=constant, **fill)
-        if arrays.is_shown(value) and 0 not in value.shape:
-            data = nested(arrays.content(value))
+        if is_shown(value) and 0 not in value.shape:
+            data = nested(content(value))
             tensor = _wrapped(writer.literal.format(data=data, **fill), name)
             if stored in {name, "object"} or not writer.casts_literals:
                 return tensor
@@ -293,7 +294,7 @@ class Source:
         return writer.cast.format(tensor=array, **fill)
 
     def _array(self, value: ArrayValue | TensorValue) -> str:
-        text = arrays.numpy_array(value)
+        text = numpy_array(value)
         self.needs_numpy = True
         self.needs_unit |= "unit(" in text
         return _wrapped(text, value.dtype)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ciguard.domain import Constant, Explicit, Special, Uniform, value_to_json
 from ciguard.execution.worker.fills import elements, special_values, storage_dtype
-from ciguard.triage.literals import element, nested, scalar, shape_text
+from ciguard.writing.literals import element, nested, scalar, shape_text
 
 if TYPE_CHECKING:
     from ciguard.domain import ArrayValue, TensorValue

@@ -1,0 +1,38 @@
+"""Writing: values as Python source text, for scripts that a person reads, runs and keeps.
+
+Scalars and names (`literals.py`), NumPy arrays (`arrays.py`), what each library writes otherwise
+(`writers.py`), and whole calls with the imports they need (`source.py`).
+"""
+
+from ciguard.writing.arrays import (
+    MOST_SHOWN,
+    UNIT_FUNCTION,
+    constant_element,
+    content,
+    is_shown,
+    numpy_array,
+)
+from ciguard.writing.literals import dotted, element, is_name, nested, scalar, shape_text
+from ciguard.writing.source import WIDTH, Source
+from ciguard.writing.writers import PLAIN_DTYPES, WRITERS, Writer, writer_of
+
+__all__ = [
+    "MOST_SHOWN",
+    "PLAIN_DTYPES",
+    "UNIT_FUNCTION",
+    "WIDTH",
+    "WRITERS",
+    "Source",
+    "Writer",
+    "constant_element",
+    "content",
+    "dotted",
+    "element",
+    "is_name",
+    "is_shown",
+    "nested",
+    "numpy_array",
+    "scalar",
+    "shape_text",
+    "writer_of",
+]
