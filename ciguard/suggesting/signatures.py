@@ -132,7 +132,8 @@ def _tuple(parts: list[ast.expr]) -> list[Guess]:
     items = [_hinted(part) for part in parts]
     if any(len(found) != 1 for found in items):
         return []  # `tuple[int, ...]`, or items that may be several things
-    return [Guess(Kind.TUPLE, items=tuple(found[0] for found in items))]
+    length = Bounds(len(items), len(items))
+    return [Guess(Kind.TUPLE, items=tuple(found[0] for found in items), length=length)]
 
 
 def _last(node: ast.expr) -> str:

@@ -105,11 +105,15 @@ def _hear(study: _Study, studies: dict[str, _Study]) -> None:
                 reason = f"{where}, {ast.unparse(stated)}"
                 study.clues.add(passed.parameter, Source.PROJECT, fact, reason)
             continue
-        for clue in callee.clues.of(name):
-            if clue.source in _TOLD_ON and not clue.reason.startswith(where):
-                reason = f"{where} ({clue.reason})" if "(" not in clue.reason else where
-                source = max(clue.source, Source.PROJECT)
-                study.clues.add(passed.parameter, source, clue.fact, reason)
+        _tell_on(callee, name, study, passed.parameter, where)
+        _tell_on(callee, item_of(name), study, item_of(passed.parameter), where)
+
+
+def _tell_on(callee: _Study, name: str, caller: _Study, parameter: str, where: str) -> None:
+    for clue in callee.clues.of(name):
+        if clue.source in _TOLD_ON:
+            reason = f"{where} ({clue.reason})" if "(" not in clue.reason else where
+            caller.clues.add(parameter, max(clue.source, Source.PROJECT), clue.fact, reason)
 
 
 def _callee(written: str, subject: Subject, studies: dict[str, _Study]) -> _Study | None:

@@ -66,16 +66,16 @@ def _floats(seen: list[int | float], said: Bounds, named: Bounds) -> Bounds:
         high = named.high
     elif high is None and seen:
         high = 1.0 if len(shares) == len(seen) else 2.0 * max(abs(value) for value in seen)
-    if high is None and low is not None:
+    if high is None:
         high = max(1.0, low + 1.0)
     return Bounds(low, high, open_low, open_high)
 
 
-def _floor(seen: list[int | float], named: Bounds, *, is_tiny: bool) -> float | None:
+def _floor(seen: list[int | float], named: Bounds, *, is_tiny: bool) -> float:
     if is_tiny or (seen and min(seen) > 0):
         return float(f"{min(seen) / _FACTOR:.3g}")
     if named.low is not None and all(value >= named.low for value in seen):
         return named.low
     if not seen:
-        return None
+        return 0.0
     return 0.0 if min(seen) >= 0 else 2.0 * min(seen)

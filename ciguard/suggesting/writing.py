@@ -59,27 +59,29 @@ def as_sidecar(module_name: str, suggestions: Iterable[Suggestion]) -> str:
         suggestions: what is proposed.
     """
     kept = [suggestion for suggestion in suggestions if suggestion.proposals]
-    names = _needed(kept)
-    parts = [f'"""Annotations of {module_name}."""\n\n{_import(names, "")}\n']
-    owner = ""
+    if not kept:
+        return ""
+    parts = [f'"""Annotations of {module_name}."""\n\n{_import(_needed(kept), "")}\n']
+    path: list[str] = []
     for suggestion in kept:
         subject = suggestion.subject
-        indent = "    " * len(subject.owner.split(".")) if subject.owner else ""
-        if subject.owner and subject.owner != owner:
-            parts.append(f"\n\n{_classes(subject.owner)}")
+        owners = subject.owner.split(".") if subject.owner else []
+        heads = _heads(path, owners)
+        indent = "    " * len(owners)
         lines = [f"{indent}@{item.decorator}\n" for item in suggestion.proposals]
         stub = f"{indent}def {subject.node.name}({_signature(subject)}): ...\n"
-        gap = "\n" if subject.owner == owner and owner else ("" if subject.owner else "\n\n")
-        parts.append(gap + "".join([*lines, stub]))
-        owner = subject.owner
+        gap = "\n" if owners and path[:1] == owners[:1] else "\n\n"
+        parts.append(gap + "".join([*heads, *lines, stub]))
+        path = owners
     return "".join(parts)
 
 
-def _classes(owner: str) -> str:
-    """Return the heads of nested classes, without an empty line between them."""
-    return "".join(
-        f"{'    ' * depth}class {name}:\n" for depth, name in enumerate(owner.split("."))
-    )
+def _heads(path: list[str], owners: list[str]) -> list[str]:
+    """Return the heads of the classes that are entered, those left out that one is in already."""
+    same = 0
+    while same < min(len(path), len(owners)) and path[same] == owners[same]:
+        same += 1
+    return [f"{'    ' * at}class {owners[at]}:\n" for at in range(same, len(owners))]
 
 
 def _signature(subject: Subject) -> str:
