@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ciguard.functions import (
+    ORACLES,
     Broken,
     Collected,
     Execution,
     Hosts,
     HostSettings,
+    Kind,
     Program,
     SearchSettings,
     Skipped,
@@ -29,13 +31,11 @@ from ciguard.functions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
 
     from ciguard.functions import FunctionSpec, MainSpec, Mark, ModuleSpec, Told
 
-ORACLES = frozenset(("exception", "ensure", "nan", "timeout"))
-"""Kinds of failures that always count."""
 MODULE_TEST = "__main__"
 """Name of the item that runs a program as a script."""
 
@@ -54,7 +54,7 @@ class FunctionTests:
                 python=other or sys.executable,
                 path=[*path, str(config.rootpath)],
                 coverage=measured_options(),
-                oracles=ORACLES | set(config.getini("ciguard_oracles")),
+                oracles=_oracles(config.getini("ciguard_oracles")),
                 captured=config.getoption("capture") != "no",
             )
         )
@@ -65,14 +65,15 @@ class FunctionTests:
         self, file: Path, parent: pytest.Collector, offered: list[pytest.Collector]
     ) -> list[pytest.Collector]:
         """Return what is collected in a file, given what pytest and other plugins offer."""
-        sidecar = sidecar_of(file, self.config.getini("ciguard_sidecars"))
+        program = Program.at(file)
+        sidecar = sidecar_of(program, self.config.getini("ciguard_sidecars"))
         if sidecar is None and not is_annotated(file):
             return offered
         if not self._is_test_file(file) and not has_plain_tests(file):
             # Named on the command line, it is offered as a test module, and would be imported.
             offered = [one for one in offered if not isinstance(one, pytest.Module)]
         own = AnnotatedFile.from_parent(parent, path=file)
-        own.program = Program.at(file, sidecar)
+        own.program = program.with_sidecar(sidecar)
         own.tests = self
         return [*offered, own]
 
@@ -104,7 +105,12 @@ class FunctionTests:
             max_examples=examples or int(self._number("ciguard_max_examples")) or None,
             budget_s=budget or self._number("ciguard_budget"),
             home=self.config.rootpath / ".hypothesis",
+            reporter=print if self._is_verbose() else None,
         )
+
+    def _is_verbose(self) -> bool:
+        """Tell whether Hypothesis is to speak of each example."""
+        return self.config.getoption("--hypothesis-verbosity", None) in ("verbose", "debug")
 
     def _number(self, name: str) -> float:
         text = self.config.getini(name)
@@ -114,14 +120,29 @@ class FunctionTests:
             msg = f"{name} = {text}: it is a number"
             raise pytest.UsageError(msg) from None
 
-    def pytest_sessionfinish(self) -> None:
-        """End the processes; what they measured joins what the session measures."""
-        merge_measured(self.hosts.stop())
-        self.hosts.close()
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """End the processes; what they measured joins what the session measures.
+
+        Innermost, so that plugins which report coverage after the loop have it.
+        """
+        try:
+            return (yield)
+        finally:
+            merge_measured(self.hosts.stop())
 
     def pytest_unconfigure(self) -> None:
-        """End the processes of a session that did not begin."""
+        """End the processes, also of a session that did not begin."""
         self.hosts.close()
+
+
+def _oracles(names: list[str]) -> frozenset[str]:
+    unknown = [name for name in names if name not in ORACLES | {Kind.MUTATION}]
+    if unknown:
+        known = ", ".join(sorted(ORACLES | {Kind.MUTATION}))
+        msg = f"ciguard_oracles = {unknown[0]}: there is no such oracle; known: {known}"
+        raise pytest.UsageError(msg)
+    return frozenset(names)
 
 
 class AnnotatedFile(pytest.File):
@@ -146,6 +167,8 @@ class AnnotatedFile(pytest.File):
                 return [*self._items(found)]
 
     def _items(self, found: Collected) -> Iterator[pytest.Item | pytest.Collector]:
+        for remark in found.remarks:
+            self.warn(pytest.PytestWarning(remark))
         for mark in found.module_marks:
             _add_mark(self, mark)
         wrong = _wrong(found.module)
@@ -237,19 +260,19 @@ class AnnotatedFunction(_Tested):
     """One annotated function."""
 
     collected: Collected
-    function: FunctionSpec
+    spec: FunctionSpec
 
     def prepare(self, file: AnnotatedFile, collected: Collected, function: FunctionSpec) -> None:
         """Say what is tested."""
-        self.file, self.collected, self.function = file, collected, function
+        self.file, self.collected, self.spec = file, collected, function
         self.line = function.line
 
     def runtest(self) -> None:
         """Test it."""
         tests = self.file.tests
-        execution = tests.execution(self.file.program, self.function.timeout)
+        execution = tests.execution(self.file.program, self.spec.timeout)
         settings = tests.search_settings()
-        self.tell(test_function(self.function, self.collected, execution, settings))
+        self.tell(test_function(self.spec, self.collected, execution, settings))
 
 
 class ModuleTest(_Tested):

@@ -7,11 +7,19 @@ live no levels, no reports and no pytest.
 
 from __future__ import annotations
 
-from ciguard.functions.arguments import DiscardedError, call_sampler, call_strategy
+from ciguard.functions.arguments import (
+    DiscardedError,
+    call_sampler,
+    call_strategy,
+    main_sampler,
+    main_strategy,
+)
+from ciguard.functions.calling import ORACLES
 from ciguard.functions.calls import MAIN, Call
 from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
 from ciguard.functions.detecting import has_plain_tests, is_annotated, sidecar_of
 from ciguard.functions.executing import Execution
+from ciguard.functions.exports import Written, export_tests
 from ciguard.functions.host import Answered, Died, Host, HostSettings, Overdue
 from ciguard.functions.measured import measured_options, merge_measured
 from ciguard.functions.programs import Program
@@ -31,6 +39,7 @@ from ciguard.functions.verdicts import Discarded, Failure, Frame, Kind, NoInstan
 
 __all__ = [
     "MAIN",
+    "ORACLES",
     "Answered",
     "Broken",
     "Call",
@@ -60,11 +69,15 @@ __all__ = [
     "Skipped",
     "Told",
     "Verdict",
+    "Written",
     "call_sampler",
     "call_strategy",
     "collect",
+    "export_tests",
     "has_plain_tests",
     "is_annotated",
+    "main_sampler",
+    "main_strategy",
     "measured_options",
     "merge_measured",
     "module_from_json",

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import CallValue, Value
+from ciguard.domain import CallValue, LiteralValue, Value
 from ciguard.functions.calls import MAIN, Arguments, Call
+from ciguard.functions.constraints import int_range
 from ciguard.functions.drawing import Drawer, HypothesisSource, SeededSource, Source
 from ciguard.functions.encoding import generator_call
-from ciguard.functions.expressions import UnknownError, evaluate, truth, view
+from ciguard.functions.expressions import RaisesError, UnknownError, evaluate, truth
+from ciguard.functions.narrowing import narrowed
 from ciguard.functions.plan import Plan, plan_of
 from ciguard.functions.resolving import ImpossibleError, resolved
+from ciguard.functions.spec_kinds import Froms, IntsIn
+from ciguard.functions.views import view
 
 if TYPE_CHECKING:
     import random
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
+    from ciguard.functions.spec_kinds import Spec
     from ciguard.functions.specs import FunctionSpec, MainSpec, ModuleSpec
 
 
@@ -58,14 +63,24 @@ def call_sampler(
     return sample
 
 
-def main_call(main: MainSpec, source: Source) -> Call:
-    """Return a run of a module as a script."""
-    args = Drawer(source, _no_call).draw(main.args)
+def main_strategy(main: MainSpec) -> SearchStrategy[Call]:
+    """Return a Hypothesis strategy of runs of a module as a script."""
+    from hypothesis import strategies as st  # noqa: PLC0415 - as above
+
+    return st.composite(lambda draw: _main_call(main, HypothesisSource(draw)))()
+
+
+def main_sampler(main: MainSpec) -> Callable[[random.Random], Call]:
+    """Return a function that draws a run of a module as a script."""
+    return lambda rng: _main_call(main, SeededSource(rng))
+
+
+def _main_call(main: MainSpec, source: Source) -> Call:
+    def no_call(name: str) -> Value:
+        raise DiscardedError(name)
+
+    args = Drawer(source, no_call).draw(main.args)
     return Call(function=MAIN, arguments=(("args", args),))
-
-
-def _no_call(name: str) -> Value:
-    raise ImpossibleError(name)
 
 
 class _Caller:
@@ -85,14 +100,14 @@ class _Caller:
         )
 
     def _constructor(self, name: str) -> Arguments:
+        """Return the arguments of what makes an instance or another object."""
         constructor = self._module.function(name)
         if constructor.examples:
             return constructor.examples[self._source.index(len(constructor.examples))]
         return self._arguments(constructor)
 
     def _made(self, name: str) -> Value:
-        generator = self._module.function(name)
-        return CallValue(generator_call(name), (), self._arguments(generator))
+        return CallValue(generator_call(name), (), self._constructor(name))
 
     def _arguments(self, function: FunctionSpec) -> Arguments:
         plan = plan_of(function)
@@ -106,14 +121,35 @@ class _Caller:
 
     def _argument(self, plan: Plan, name: str, drawer: Drawer, scope: dict[str, Any]) -> Value:
         """Return a value that no condition refuses which is decided with it."""
-        for _ in range(self._source.tries):
-            try:
-                value = drawer.draw(resolved(plan.specs[name], scope))
-            except (ImpossibleError, UnknownError) as error:
-                raise DiscardedError(name) from error
-            if _holds(plan.decided_with(name), {**scope, name: view(value)}):
-                return value
+        try:
+            spec = resolved(plan.specs[name], scope)
+            if plan.about[name]:
+                spec = narrowed(spec, name, plan.about[name], scope, plan.undrawn(scope))
+            for attempt in range(self._source.tries):
+                value = drawer.draw(spec)
+                if _holds(plan.decided_with(name), {**scope, name: view(value)}):
+                    return value
+                if attempt == _PLAIN_TRIES:
+                    spec = _counted_out(spec, plan.decided_with(name), name, scope)
+        except (ImpossibleError, UnknownError) as error:
+            raise DiscardedError(name) from error
         raise DiscardedError(name)
+
+
+_PLAIN_TRIES = 1
+"""After so many values were refused, all of a short range are tried in turn."""
+_SHORT = 1024
+
+
+def _counted_out(spec: Spec, conditions: tuple[str, ...], name: str, scope: dict[str, Any]) -> Spec:
+    """Return those integers of a short range that the conditions do not refuse; else the same."""
+    if not isinstance(spec, IntsIn):
+        return spec
+    least, most = int_range(spec)
+    if (most - least) // spec.step >= _SHORT:
+        return spec
+    numbers = range(least, most + 1, spec.step)
+    return Froms(tuple(LiteralValue(n) for n in numbers if _holds(conditions, {**scope, name: n})))
 
 
 def _holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
@@ -122,6 +158,8 @@ def _holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
         try:
             if not truth(evaluate(text, scope)):
                 return False
+        except RaisesError:
+            return False
         except UnknownError:
             continue  # left to the callee
     return True

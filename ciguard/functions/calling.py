@@ -6,26 +6,23 @@ the process (crash, hang, exit) is the business of who started it.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import itertools
-import random
-import sys
 import time
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any
 
-from ciguard.functions.building import Builder, CannotBuildError, library_of
+from ciguard.functions.building import Builder, CannotBuildError, library_of, own_copy
 from ciguard.functions.conditions import RESULT, Condition
-from ciguard.functions.describe import Description, Place
+from ciguard.functions.describe import Description
 from ciguard.functions.judging import are_small, changed, frames_of, has_nan, key_of, snapshot
+from ciguard.functions.nesting import Capture
 from ciguard.functions.notes import documented_exceptions, notes_on
+from ciguard.functions.places import Place
+from ciguard.functions.running import DiscardedError, called, consumed, seed
 
 Json = Any
 
 ORACLES = frozenset(("exception", "ensure", "nan", "timeout"))
 """Kinds of failures that count unless told otherwise; `mutation` is told of, and no failure."""
-MOST_ITEMS = 100
-"""How many items are taken from a lazy result."""
 
 
 class Caller:
@@ -63,6 +60,43 @@ class Caller:
         """
         return _Run(self, call).result()
 
+    def nested(self, call: Json) -> Json:
+        """Make a call and describe the annotated functions that it defines.
+
+        Args:
+            call: of a function that defines some (`FunctionSpec.has_nested`).
+
+        Returns:
+            `{"functions": […], "problems": […]}`, for `specs.with_functions`. None of them where
+            the call fails before it defines one.
+        """
+        captured = self._captured(call)
+        return self.description.nested(captured, call["function"])
+
+    def nested_place(self, call: Json) -> Place:
+        """Call what defines the function of a call, and return where that is now.
+
+        Raises:
+            CannotBuildError: if it is not defined by that.
+        """
+        self.nested(call["outer"])
+        name = call["function"]
+        for key in ("requires", "ensures"):
+            self._conditions.pop((name, key), None)  # of another closure
+        if name not in self.description.places:
+            msg = f"{call['outer']['function']} does not define {name} when called so"
+            raise CannotBuildError(msg)
+        return self.place(name)
+
+    def own_place(self, call: Json) -> Place:
+        """Return where the function of a call is that the module defines itself."""
+        return self.place(call["function"])
+
+    def _captured(self, call: Json) -> dict[str, Any]:
+        with Capture(self._file) as capture:
+            _Run(self, call).result()
+        return capture.functions
+
     def place(self, name: str) -> Place:
         """Return where a function is.
 
@@ -78,7 +112,8 @@ class Caller:
             place = self.place(name)
             notes = notes_on(place.function) or {}
             plain = inspect.unwrap(place.function)
-            found = [Condition(c, plain, line) for c, line in notes.get(key, ())]
+            scope = notes.get("scope")
+            found = [Condition(c, plain, line, scope) for c, line in notes.get(key, ())]
             self._conditions[name, key] = found
         return found
 
@@ -96,51 +131,21 @@ class Caller:
         return kind in self._oracles
 
     def _choice(self, function: str, argument: str, number: int) -> Any:
-        return self.description.choices[function, argument][number]
+        found = self.description.choices[function, argument][number]
+        return own_copy(found, self.description.module)
 
     def _generate(self, function: str, arguments: dict[str, Any]) -> Any:
         place = self.place(function.lstrip(":"))
         if not all(c.holds(arguments) for c in self.conditions(place.name, "requires")):
             raise DiscardedError(place.name)
-        made = called(place.function, arguments)
+        if place.kind == "constructor":
+            return called(place.owner, arguments)
+        first = (place.owner,) if place.kind == "classmethod" else ()
+        made = called(place.function, arguments, *first)
         return next(iter(made)) if inspect.isgenerator(made) else made
 
 
 _EVERY_ERROR = (Exception, BaseException, object)
-
-
-class DiscardedError(Exception):
-    """A precondition does not hold."""
-
-
-def called(function: Callable[..., Any], arguments: dict[str, Any], *first: Any) -> Any:
-    """Call a function with named arguments, each in the way that its signature allows.
-
-    Args:
-        function: to call.
-        arguments: by name; that of `*args` is a sequence, that of `**options` a dictionary.
-        first: what comes before them, such as the instance.
-    """
-    positional: list[Any] = list(first)
-    keywords: dict[str, Any] = {}
-    parameters = list(inspect.signature(function).parameters.values())[len(first) :]
-    takes_rest = any(p.kind is p.VAR_POSITIONAL and arguments.get(p.name) for p in parameters)
-    for parameter in parameters:
-        if parameter.name not in arguments:
-            takes_rest = False  # what follows is given by name, or a default would be taken over
-            continue
-        value = arguments[parameter.name]
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            positional.extend(value)
-        elif parameter.kind is parameter.VAR_KEYWORD:
-            keywords.update(value)
-        elif parameter.kind is parameter.POSITIONAL_ONLY or (
-            takes_rest and parameter.kind is not parameter.KEYWORD_ONLY
-        ):
-            positional.append(value)
-        else:
-            keywords[parameter.name] = value
-    return function(*positional, **keywords)
 
 
 class _Run:
@@ -149,13 +154,13 @@ class _Run:
     def __init__(self, caller: Caller, call: Json) -> None:
         self._caller = caller
         self._call = call
-        self._place = caller.place(call["function"])
+        self._place = Place(call["function"], None, "function")
         self._arguments: dict[str, Any] = {}
         self._first: tuple[Any, ...] = ()
         self._seconds = 0.0
 
     def result(self) -> dict[str, Any]:
-        _seed()
+        seed()
         try:
             self._make()
             reason = self._unmet()
@@ -171,6 +176,9 @@ class _Run:
         return self._judged()
 
     def _make(self) -> None:
+        is_nested = self._call.get("outer") is not None
+        find = self._caller.nested_place if is_nested else self._caller.own_place
+        self._place = find(self._call)
         self._arguments = self._caller.build(self._call["arguments"])
         if self._place.kind in ("method", "property"):
             given = self._caller.build(self._call["constructor"] or [])
@@ -293,40 +301,3 @@ class _Run:
             "frames": [] if line is None else [[self._caller.file, line, self._place.name]],
             "key": f"{name} {self._place.name}" + ("" if line is None else f":{line}"),
         }
-
-
-def _seed() -> None:
-    """Make what is random the same in every call with the same arguments."""
-    random.seed(0)
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None and hasattr(numpy, "random"):
-        numpy.random.seed(0)
-    if torch is not None and hasattr(torch, "manual_seed"):
-        torch.manual_seed(0)
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None and hasattr(tensorflow, "random"):
-        tensorflow.random.set_seed(0)
-
-
-def consumed(returned: Any) -> Any:
-    """Return a result: of a lazy one the first items, of a coroutine its value."""
-    if inspect.isawaitable(returned):
-        return asyncio.run(_awaited(returned))
-    if inspect.isasyncgen(returned):
-        return asyncio.run(_taken(returned))
-    if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip)):
-        return list(itertools.islice(returned, MOST_ITEMS))
-    return returned
-
-
-async def _awaited(returned: Any) -> Any:
-    return await returned
-
-
-async def _taken(returned: Any) -> list[Any]:
-    found: list[Any] = []
-    async for item in returned:
-        found.append(item)
-        if len(found) == MOST_ITEMS:
-            break
-    return found

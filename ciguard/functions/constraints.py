@@ -106,7 +106,7 @@ def _finite(bound: Any) -> Any:
 def _ints(spec: IntsIn) -> Constraint:
     least, most = int_range(spec)
     _ordered(least, most)
-    return Int(min=least, max=most, step=1)
+    return Int(min=least, max=most, step=spec.step)
 
 
 def _ordered(least: float, most: float) -> None:

@@ -9,25 +9,11 @@ from __future__ import annotations
 
 import ast
 import operator
-from dataclasses import dataclass
 from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import (
-    ArrayValue,
-    CallValue,
-    DictValue,
-    DtypeValue,
-    ListValue,
-    LiteralValue,
-    MemberValue,
-    TensorValue,
-    TupleValue,
-    Value,
-)
-from ciguard.functions.encoding import DTYPE, TENSOR
-from ciguard.values import dictionary_items
+from ciguard.functions.views import OPAQUE, ArrayView, DtypeView, Opaque
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,72 +22,14 @@ if TYPE_CHECKING:
 class UnknownError(Exception):
     """What an expression says cannot be told without the live arguments."""
 
-
-class Opaque:
-    """A value that only lives in the target: nothing is known of it."""
-
-
-OPAQUE = Opaque()
+    def __str__(self) -> str:
+        """Name the part that is not understood: only when asked, for it is raised often."""
+        part = self.args[0] if self.args else ""
+        return ast.unparse(part) if isinstance(part, ast.expr) else str(part)
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayView:
-    """What an expression may ask of an array or tensor."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    is_tensor: bool
-
-    @property
-    def ndim(self) -> int:
-        """Number of its dimensions."""
-        return len(self.shape)
-
-
-@dataclass(frozen=True, slots=True)
-class DtypeView:
-    """A dtype object, equal to what has the same common name."""
-
-    name: str
-
-
-def view(value: Value) -> Any:
-    """Return a drawn value as what expressions are evaluated on."""
-    return _VIEWS[type(value)](value)
-
-
-def _view_of_call(value: CallValue) -> Any:
-    match value:
-        case CallValue(function, (LiteralValue(), ArrayValue() as array)) if function == TENSOR:
-            return ArrayView(array.shape, array.dtype, is_tensor=True)
-        case CallValue(function, (LiteralValue(), LiteralValue(name))) if function == DTYPE:
-            return DtypeView(str(name))
-        case _:
-            return _dictionary(value)
-
-
-_VIEWS: dict[type, Callable[[Any], Any]] = {
-    LiteralValue: lambda value: value.value,
-    ListValue: lambda value: [view(item) for item in value.items],
-    TupleValue: lambda value: tuple([view(item) for item in value.items]),
-    ArrayValue: lambda value: ArrayView(value.shape, value.dtype, is_tensor=False),
-    TensorValue: lambda value: ArrayView(value.shape, value.dtype, is_tensor=True),
-    DtypeValue: lambda value: DtypeView(value.name),
-    MemberValue: lambda value: OPAQUE,  # noqa: ARG005 - every view has one form
-    DictValue: lambda value: _dictionary(value),  # noqa: PLW0108 - it is defined below
-    CallValue: _view_of_call,
-}
-
-
-def _dictionary(value: Value) -> Any:
-    pairs = dictionary_items(value)
-    if pairs is None:
-        return OPAQUE
-    viewed = [(view(key), view(item)) for key, item in pairs]
-    try:
-        return dict(viewed)
-    except TypeError:
-        return OPAQUE
+class RaisesError(UnknownError):
+    """Evaluating an expression of known values fails: an index beyond the end, a division by 0."""
 
 
 @cache
@@ -147,13 +75,15 @@ def value_of(node: ast.expr, scope: Mapping[str, Any]) -> Any:
     """Return what a part of an expression is worth; see `evaluate`."""
     reader = _READERS.get(type(node))
     if reader is None:
-        raise UnknownError(ast.unparse(node))
+        raise UnknownError(node)
     try:
         found = reader(node, scope)
-    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
-        raise UnknownError(ast.unparse(node)) from error
+    except (ZeroDivisionError, LookupError) as error:
+        raise RaisesError(node) from error
+    except (ArithmeticError, TypeError, ValueError, AttributeError) as error:
+        raise UnknownError(node) from error
     if found is OPAQUE:
-        raise UnknownError(ast.unparse(node))
+        raise UnknownError(node)
     return found
 
 
@@ -171,10 +101,10 @@ def _name(node: ast.Name, scope: Mapping[str, Any]) -> Any:
 def _binary(node: ast.BinOp, scope: Mapping[str, Any]) -> Any:
     apply = _BINARY.get(type(node.op))
     if apply is None:
-        raise UnknownError(ast.unparse(node))
+        raise UnknownError(node)
     left, right = value_of(node.left, scope), value_of(node.right, scope)
     if isinstance(node.op, ast.Pow) and not _is_small_power(left, right):
-        raise UnknownError(ast.unparse(node))
+        raise UnknownError(node)
     return apply(left, right)
 
 
@@ -232,10 +162,10 @@ def compared(op: ast.cmpop, left: Any, right: Any) -> bool:
     if isinstance(left, DtypeView) or isinstance(right, DtypeView):
         return _compared_dtypes(op, left, right)
     identity = isinstance(op, ast.Is | ast.IsNot)
-    if not identity and isinstance(left, ArrayView | Opaque):
-        raise UnknownError(str(left))
-    if not identity and _holds_array(right):
-        raise UnknownError(str(right))
+    if isinstance(left, Opaque) or isinstance(right, Opaque):
+        raise UnknownError(op)
+    if not identity and (isinstance(left, ArrayView) or _holds_array(right)):
+        raise UnknownError(op)
     return bool(_COMPARISONS[type(op)](left, right))
 
 
@@ -306,7 +236,7 @@ def dotted(node: ast.expr) -> str:
 def _item(node: ast.Subscript, scope: Mapping[str, Any]) -> Any:
     found = value_of(node.value, scope)
     if isinstance(found, ArrayView):
-        raise UnknownError(ast.unparse(node))
+        raise UnknownError(node)
     if isinstance(node.slice, ast.Slice):
         edges = (node.slice.lower, node.slice.upper, node.slice.step)
         return found[slice(*(None if edge is None else value_of(edge, scope) for edge in edges))]
@@ -315,12 +245,12 @@ def _item(node: ast.Subscript, scope: Mapping[str, Any]) -> Any:
 
 def _call(node: ast.Call, scope: Mapping[str, Any]) -> Any:
     if node.keywords:
-        raise UnknownError(ast.unparse(node))
+        raise UnknownError(node)
     if isinstance(node.func, ast.Attribute):
         return _method(node, node.func, scope)
     function = _FUNCTIONS.get(dotted(node.func))
     if function is None or dotted(node.func) in scope:
-        raise UnknownError(ast.unparse(node))
+        raise UnknownError(node)
     return function(*[value_of(argument, scope) for argument in node.args])
 
 
@@ -328,11 +258,11 @@ def _method(node: ast.Call, function: ast.Attribute, scope: Mapping[str, Any]) -
     """Evaluate what arrays and texts are asked: `x.dim()`, `x.size(0)`, `name.startswith("a")`."""
     found = value_of(function.value, scope)
     arguments = [value_of(argument, scope) for argument in node.args]
-    if isinstance(found, ArrayView) and found.is_tensor:
+    if isinstance(found, ArrayView) and found.is_tensor and function.attr in _METHODS:
         return _METHODS[function.attr](found, *arguments)
     if isinstance(found, str | dict) and function.attr in _SAFE_METHODS:
         return getattr(found, function.attr)(*arguments)
-    raise UnknownError(ast.unparse(node))
+    raise UnknownError(node)
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
@@ -347,7 +277,7 @@ _SAFE_METHODS = frozenset(
 
 def _comprehension(node: ast.GeneratorExp | ast.ListComp, scope: Mapping[str, Any]) -> Any:
     if len(node.generators) != 1 or node.generators[0].is_async:
-        raise UnknownError(ast.unparse(node))
+        raise UnknownError(node)
     return list(_items(node, node.generators[0], scope))
 
 
@@ -366,7 +296,7 @@ def _bound(target: ast.expr, item: Any) -> dict[str, Any]:
     if isinstance(target, ast.Tuple):
         pairs = zip(target.elts, item, strict=True)
         return {name: value for part, one in pairs for name, value in _bound(part, one).items()}
-    raise UnknownError(ast.unparse(target))
+    raise UnknownError(target)
 
 
 class TensorType:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
-from ciguard.functions.expressions import names_in, view
+from ciguard.functions.alternatives import initial
+from ciguard.functions.expressions import free_names, names_in, parsed
+from ciguard.functions.intervals import ANY
+from ciguard.functions.quantities import quantity_of
 from ciguard.functions.resolving import every_reference_of
+from ciguard.functions.views import view
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from ciguard.functions.spec_kinds import Spec
     from ciguard.functions.specs import FunctionSpec
@@ -27,6 +32,12 @@ class Plan:
     """Views of the arguments that are left out, where their defaults are data."""
     conditions: Mapping[str, tuple[str, ...]]
     """Preconditions by the argument with which the last one that they name is drawn."""
+    about: Mapping[str, tuple[ast.expr, ...]]
+    """All preconditions that name an argument."""
+
+    def undrawn(self, drawn: Mapping[str, Any]) -> dict[str, Spec]:
+        """Return the constraints of the arguments that are not drawn."""
+        return {name: spec for name, spec in self.specs.items() if name not in drawn}
 
     def decided_with(self, name: str) -> tuple[str, ...]:
         """Return the preconditions that can be answered once `name` is drawn."""
@@ -60,7 +71,7 @@ def needs_of(function: FunctionSpec) -> dict[str, frozenset[str]]:
 
 def _plan(function: FunctionSpec) -> Plan:
     specs = {p.name: p.spec for p in function.parameters if p.spec is not None}
-    order = _ordered(needs_of(function), list(specs))
+    order = _ordered(preferred(function, needs_of(function)), list(specs))
     places = {name: place for place, name in enumerate(order)}
     conditions: dict[str, list[str]] = {}
     for condition in function.requires:
@@ -69,7 +80,84 @@ def _plan(function: FunctionSpec) -> Plan:
             conditions.setdefault(max(named, key=places.__getitem__), []).append(condition.text)
     left_out = [p for p in function.parameters if p.spec is None and p.value is not None]
     defaults = {p.name: view(p.value) for p in left_out if p.value is not None}
-    return Plan(tuple(order), specs, defaults, {n: tuple(c) for n, c in conditions.items()})
+    return Plan(
+        tuple(order), specs, defaults, {n: tuple(c) for n, c in conditions.items()},
+        {name: _about(function, name) for name in specs},
+    )  # fmt: skip
+
+
+def _about(function: FunctionSpec, name: str) -> tuple[ast.expr, ...]:
+    trees = [parsed(c.text) for c in function.requires if name in c.names]
+    return tuple(tree for tree in trees if tree is not None)
+
+
+def preferred(
+    function: FunctionSpec, needs: dict[str, frozenset[str]]
+) -> dict[str, frozenset[str]]:
+    """Return the needs, and with them an order in which preconditions are solved best.
+
+    What stands alone on one side of an equality is drawn after what the other side names, and what
+    is divided after what it is divided by; unless that closes a circle.
+    """
+    found = dict(needs)
+    trees = [parsed(condition.text) for condition in function.requires]
+    specs = {p.name: p.spec for p in function.parameters if p.spec is not None}
+    for tree in trees:
+        for later, earlier in _wishes(tree, found.keys(), specs) if tree is not None else ():
+            if later not in _before(earlier, found):
+                found[later] = found[later] | {earlier}
+    return found
+
+
+def _before(name: str, needs: dict[str, frozenset[str]]) -> set[str]:
+    """Return what is drawn before an argument, itself included."""
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += needs[one]
+    return seen
+
+
+def _wishes(
+    tree: ast.expr, names: Container[str], specs: Mapping[str, Spec]
+) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            yield from _pairs(free_names(node.left), free_names(node.right), names)
+            yield from _widest_last(free_names(node.left), specs)
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.In):
+            left, right = node.left, node.comparators[0]
+            if quantity_of(left, names, {}) is not None and not _is_plain(right, names):
+                yield from _pairs(free_names(left), free_names(right), names)
+            elif quantity_of(right, names, {}) is not None and not _is_plain(left, names):
+                yield from _pairs(free_names(right), free_names(left), names)
+
+
+def _widest_last(names: frozenset[str], specs: Mapping[str, Spec]) -> Iterator[tuple[str, str]]:
+    """Leave what is to be divided to the argument with the most values: one of them will do."""
+    widths = {}
+    for name in names & specs.keys():
+        interval = initial(specs[name], ("value", name)) or ANY
+        widths[name] = interval.high - interval.low
+    if widths:
+        widest = max(sorted(widths), key=widths.__getitem__)
+        yield from ((widest, other) for other in sorted(widths) if other != widest)
+
+
+def _is_plain(node: ast.expr, names: Container[str]) -> bool:
+    return quantity_of(node, names, {}) is not None
+
+
+def _pairs(
+    later: frozenset[str], earlier: frozenset[str], names: Container[str]
+) -> Iterator[tuple[str, str]]:
+    for one in sorted(later):
+        for other in sorted(earlier - later):
+            if one in names and other in names:
+                yield one, other
 
 
 def _ordered(needs: dict[str, frozenset[str]], names: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from ciguard.functions.expressions import DtypeView, evaluate
+from ciguard.functions.expressions import evaluate
 from ciguard.functions.spec_kinds import (
     Anys,
     Arrays,
@@ -25,6 +25,7 @@ from ciguard.functions.spec_kinds import (
     Tuples,
     parts_of,
 )
+from ciguard.functions.views import DtypeView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,7 +80,7 @@ def _resolved(spec: Spec, scope: Mapping[str, Any]) -> Spec:
 
 @_resolved.register(IntsIn)
 def _ints(spec: IntsIn, scope: Mapping[str, Any]) -> Spec:
-    return IntsIn(_at_least(spec.min, scope), _at_most(spec.max, scope))
+    return IntsIn(_at_least(spec.min, scope), _at_most(spec.max, scope), spec.step)
 
 
 @_resolved.register(FloatsIn)

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import value_from_json
-from ciguard.functions.spec_kinds import Spec, spec_from_json, value_of_item
+from ciguard.functions.spec_json import spec_from_json, value_of_item
 
 if TYPE_CHECKING:
     from ciguard.domain import Json, Value
+    from ciguard.functions.spec_kinds import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class ParameterSpec:
     """Whether a call may leave it out."""
     value: Value | None = None
     """Its default, where that is data."""
+    is_wrong: bool = False
+    """Whether its annotation is a problem of the module."""
     line: int = 0
 
 
@@ -88,6 +91,8 @@ class FunctionSpec:
     """Of a constructor: the only arguments that instances for its methods are made with."""
     is_lazy: bool = False
     """Whether its results come one by one."""
+    annotated_in: str = ""
+    """File of its annotations, where these stand beside the program."""
     has_nested: bool = False
     """Whether it defines annotated functions, which are found when it is called."""
 
@@ -202,7 +207,8 @@ def _function(json: Json) -> FunctionSpec:
         is_generator=json["generator"],
         examples=tuple(_example(name, example) for example in json["examples"]),
         is_lazy=json["lazy"],
-        has_nested=json.get("nested", False),
+        annotated_in=json["annotated_in"],
+        has_nested=json["nested"],
     )
 
 
@@ -213,6 +219,7 @@ def _parameter(function: str, json: Json) -> ParameterSpec:
         kind=json["kind"],
         spec=None if spec is None else spec_from_json(spec, function, json["name"]),
         default=json["default"],
+        is_wrong=json["wrong"],
         value=value_from_json(json["value"][0]) if json["value"] else None,
         line=json["line"],
     )

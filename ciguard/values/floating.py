@@ -32,6 +32,8 @@ def closed_range(constraint: Float) -> tuple[float, float]:
 
 def rounded(number: float, width: int) -> float:
     """Return the nearest number of `width` bits; an infinity beyond the greatest finite one."""
+    if width == 64:  # noqa: PLR2004 - that of Python's float
+        return number
     form = _FORMATS[width][0]
     try:
         packed: float = struct.unpack(form, struct.pack(form, number))[0]

@@ -53,8 +53,9 @@ IN_TARGET = (
     *(
         f"functions/{name}.py"
         for name in (
-            "building", "calling", "child", "conditions", "describe", "encoding", "hints",
-            "judging", "loading", "marking", "measuring", "notes",
+            "building", "calling", "child", "conditions", "describe", "describe_function",
+            "encoding", "hints", "judging", "loading", "marking", "measuring", "nesting", "notes",
+            "places", "running", "sidecar",
         )
     ),
 )  # fmt: skip

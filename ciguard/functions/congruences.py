@@ -1,0 +1,55 @@
+"""Remainders: which integers `(x + 2 * pad - kernel) % stride == 0` leaves for x."""
+
+from __future__ import annotations
+
+import ast
+from math import gcd
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ciguard.functions.expressions import UnknownError, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Congruence(NamedTuple):
+    """The integers that leave `remainder` when divided by `step`."""
+
+    step: int
+    remainder: int
+
+
+_LARGEST_MODULUS = 10_000
+
+
+def congruence_of(
+    left: ast.expr, right: ast.expr, name: str, drawn: Mapping[str, Any]
+) -> Congruence | None:
+    """Return what `left % … == right` says of an argument.
+
+    Args:
+        left: one side of the equality; None is said unless it is a remainder of a sum in which the
+            argument stands once, with a factor.
+        right: the other side.
+        name: of the argument.
+        drawn: views of the other arguments, which must all be known.
+    """
+    if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mod):
+        return None
+    try:
+        modulus, wanted = value_of(left.right, drawn), value_of(right, drawn)
+        worth = [value_of(left.left, {**drawn, name: number}) for number in (0, 1, 2, 3)]
+    except UnknownError:
+        return None
+    numbers = [modulus, wanted, *worth]
+    if any(type(number) is not int for number in numbers):
+        return None
+    factor = worth[1] - worth[0]
+    is_linear = worth[2] - worth[1] == factor == worth[3] - worth[2]
+    if not is_linear or not factor or not 0 < modulus <= _LARGEST_MODULUS:
+        return None
+    step = modulus // gcd(factor, modulus)
+    for remainder in range(step):
+        if (worth[0] + factor * remainder) % modulus == wanted:
+            return Congruence(step, remainder)
+    return None
