@@ -45,10 +45,13 @@ class FunctionTests:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        path = [entry or str(config.invocation_params.dir) for entry in sys.path]
+        other = config.getini("ciguard_python")
+        # Packages of this interpreter are none for another one.
+        own = [] if other else sys.path
+        path = [entry or str(config.invocation_params.dir) for entry in own]
         self.hosts = Hosts(
             HostSettings(
-                python=config.getini("ciguard_python") or sys.executable,
+                python=other or sys.executable,
                 path=[*path, str(config.rootpath)],
                 coverage=measured_options(),
                 oracles=_oracles(config.getini("ciguard_oracles")),

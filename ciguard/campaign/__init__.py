@@ -11,7 +11,7 @@ from ciguard.campaign.cluster import jobs_of, launch
 from ciguard.campaign.conclude import Intends
 from ciguard.campaign.extract import extract
 from ciguard.campaign.journal import JOURNAL
-from ciguard.campaign.lookup import knowledge_for, learned_of
+from ciguard.campaign.lookup import knowledge_for, learned_of, shipped_knowledge
 from ciguard.campaign.merge import Merged, gather, merge
 from ciguard.campaign.minimise import minimise
 from ciguard.campaign.planned import read_plan
@@ -42,4 +42,5 @@ __all__ = [
     "run",
     "shard_folder",
     "shipped_files",
+    "shipped_knowledge",
 ]

@@ -66,6 +66,15 @@ def learned_of(
     return () if experience is None else refinements(record, experience)
 
 
+def shipped_knowledge(module: str) -> KnownApis | None:
+    """Return what ciguard brings along on the newest version of the library of a module, if any."""
+    for library in LIBRARIES.items().values():
+        files = shipped_files(library.name) if library.module == module else []
+        if files:
+            return _whole(files[0])
+    return None
+
+
 def _whole(path: Path) -> KnownApis:
     known = read_file(path)
     if known is None:  # only `only_if` leaves a file unread, and none was given
@@ -74,11 +83,9 @@ def _whole(path: Path) -> KnownApis:
 
 
 def _newest(api: str) -> KnownApis:
-    module = api.partition(".")[0]
-    for library in LIBRARIES.items().values():
-        files = shipped_files(library.name) if library.module == module else []
-        if files:
-            return _whole(files[0])
+    known = shipped_knowledge(api.partition(".")[0])
+    if known is not None:
+        return known
     brought = sorted(name for name in LIBRARIES.items() if shipped_files(name))
     msg = (
         f"api {visible(api)!r}: ciguard brings along what is known of {', '.join(brought)}, whose "

@@ -31,6 +31,7 @@ from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
 from ciguard.cli.session import Session
 from ciguard.cli.show import show
+from ciguard.cli.suggest import suggest
 from ciguard.cli.targets import targets
 from ciguard.cli.version import version
 from ciguard.errors import CiguardError, ExitCode
@@ -88,6 +89,7 @@ for _command in (
     extract,
     init,
     learn,
+    suggest,
     targets,
     config,
     version,

@@ -44,7 +44,7 @@ def run(settings: Json, descriptor: int) -> None:
         faulthandler.enable(stack)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
         _note_exits(stack)
-        sys.path[:] = settings["path"]
+        sys.path[:] = list(dict.fromkeys([*settings["path"], *sys.path]))
         with socket.socket(fileno=descriptor) as channel:
             Child(settings, channel).serve()
 

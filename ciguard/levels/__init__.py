@@ -17,6 +17,7 @@ from ciguard.levels.code.seed_sources import (
     shipped_programs,
 )
 from ciguard.levels.code.seeds import SeedProgram
+from ciguard.levels.code.syntax import Imports, dotted, imports_of
 from ciguard.levels.contract import (
     LEVELS,
     Batch,
@@ -58,6 +59,7 @@ __all__ = [
     "CodeLevel",
     "Effort",
     "GuidedLevel",
+    "Imports",
     "IndexedLevel",
     "LawReader",
     "LearningLevel",
@@ -74,8 +76,10 @@ __all__ = [
     "change_rates",
     "cost_of",
     "d_mad",
+    "dotted",
     "equivalence_class",
     "focused",
+    "imports_of",
     "layer_deviation",
     "operators_of",
     "parse_source",

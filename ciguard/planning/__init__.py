@@ -6,7 +6,19 @@
 
 from ciguard.planning.explanation import commands, explanation
 from ciguard.planning.make import PlanRequest, make_plan
+from ciguard.planning.module_uses import syntax_tree
+from ciguard.planning.notebooks import code_of_notebook
 from ciguard.planning.rows import Runners, matrix
 from ciguard.planning.wheels import Wheels
 
-__all__ = ["PlanRequest", "Runners", "Wheels", "commands", "explanation", "make_plan", "matrix"]
+__all__ = [
+    "PlanRequest",
+    "Runners",
+    "Wheels",
+    "code_of_notebook",
+    "commands",
+    "explanation",
+    "make_plan",
+    "matrix",
+    "syntax_tree",
+]

@@ -34,6 +34,7 @@ ORDER = (
     {"baseline"},
     {"campaign"},
     {"planning"},
+    {"suggesting"},
     {"reports", "trackers"},
     {"actions"},
     {"cli"},

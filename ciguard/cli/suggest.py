@@ -1,0 +1,58 @@
+"""`ciguard suggest`: annotations for a program's functions, as a change to review."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from ciguard.domain import visible
+from ciguard.errors import ConfigurationError
+
+
+@click.command(short_help="Propose annotations for the functions of a program.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--function",
+    "pattern",
+    default="*",
+    metavar="GLOB",
+    help="Only such functions, e.g. 'build_*' or 'Tokenizer.*'. [default: all public ones]",
+)
+@click.option("--sidecar", is_flag=True, help="Print a sidecar file instead of a diff.")
+def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
+    """Propose annotations for the functions of FILE, from what the program and its project say.
+
+    Prints a diff for `git apply` or `patch -p1`, and before it the reasons of each proposal and
+    the arguments that nothing is known about. FILE is parsed, never run.
+    """
+    from ciguard.campaign import shipped_knowledge  # noqa: PLC0415 - not for `--help`
+    from ciguard.files import read_text  # noqa: PLC0415
+    from ciguard.suggesting import (  # noqa: PLC0415
+        MOST_BYTES,
+        as_diff,
+        as_sidecar,
+        explained,
+        module_of,
+        others_of,
+        suggestions,
+    )
+
+    path = file.resolve()
+    shown = Path(os.path.relpath(path)).as_posix()
+    try:
+        source = read_text(path, most=MOST_BYTES)
+        module = module_of(source, path, path.name)
+    except (OSError, ValueError) as error:
+        msg = f"{visible(str(file))}: cannot be read: {error}"
+        raise ConfigurationError(msg) from error
+    found = suggestions(module, others_of(path), shipped_knowledge, pattern)
+    reasons = [visible(line) for line in explained(found)]
+    if sidecar:
+        click.echo("".join(f"{line}\n" for line in reasons), nl=False, err=True)
+        click.echo(as_sidecar(path.name, found), nl=False)
+        return
+    diff = as_diff(source, path.name if shown.startswith("..") else shown, found)
+    click.echo("".join(f"{line}\n" for line in reasons), nl=False)
+    click.echo(diff, nl=False)

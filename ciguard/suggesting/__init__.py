@@ -1,0 +1,24 @@
+"""`ciguard suggest`: annotations for a program that has none, each with the reasons for it.
+
+The guidelines of aNNoTest (Table 1), automated: calls of a function in its project, its own checks,
+the libraries and functions that it calls. Nothing is imported or run; a person reviews the outcome.
+"""
+
+from ciguard.suggesting.project import MOST_BYTES, Module, module_of, others_of
+from ciguard.suggesting.proposals import Proposal, Suggestion, Unknown
+from ciguard.suggesting.suggest import suggestions
+from ciguard.suggesting.writing import as_diff, as_sidecar, explained
+
+__all__ = [
+    "MOST_BYTES",
+    "Module",
+    "Proposal",
+    "Suggestion",
+    "Unknown",
+    "as_diff",
+    "as_sidecar",
+    "explained",
+    "module_of",
+    "others_of",
+    "suggestions",
+]

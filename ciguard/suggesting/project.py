@@ -1,0 +1,122 @@
+"""The files of a program's project, read as text: modules, notebooks, examples in READMEs."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.files import read_text
+from ciguard.levels import Imports, imports_of
+from ciguard.planning import code_of_notebook, syntax_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_BYTES = 1024 * 1024
+"""Of a file that is read."""
+MOST_FILES = 2000
+_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
+_APART = {"site-packages", "node_modules", "build", "dist", "venv", "env", "__pycache__"}
+_FENCE = re.compile(r"^```(?:python|py)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A file of the project that could be read."""
+
+    path: Path
+    shown: str
+    """How reasons call it."""
+    tree: ast.Module
+    imports: Imports
+    origins: dict[str, str]
+    """Last part of the module that each imported name comes from, relative imports too."""
+    lines: tuple[int, ...] = ()
+    """Of the file, for each of the tree; empty where they are the same."""
+
+    def place(self, node: ast.expr | ast.stmt) -> str:
+        """Return file and line of a node."""
+        line = self.lines[min(node.lineno, len(self.lines)) - 1] if self.lines else node.lineno
+        return f"{self.shown}:{line}"
+
+
+def module_of(source: str, path: Path, shown: str, lines: tuple[int, ...] = ()) -> Module:
+    """Read a module.
+
+    Raises:
+        ValueError: if it is no Python, or nested too deep.
+    """
+    try:
+        tree = syntax_tree(source)
+        return Module(path, shown, tree, imports_of(tree), _origins(tree), lines)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        msg = f"{type(error).__name__}: {error}"
+        raise ValueError(msg) from error
+
+
+def others_of(file: Path) -> list[Module]:
+    """Return the other files of the project that a file belongs to; those that fail are left out.
+
+    Without anything that marks a project's root, these are the files in the same folder.
+    """
+    root = _root(file)
+    paths = _walked(root) if root else sorted(file.parent.iterdir())
+    found: list[Module] = []
+    for path in paths:
+        if path != file and len(found) < MOST_FILES:
+            found += _read(path, path.relative_to(root or file.parent).as_posix())
+    return found
+
+
+def _root(file: Path) -> Path | None:
+    for folder in file.parents:
+        if any((folder / mark).exists() for mark in _MARKS):
+            return folder
+    return None
+
+
+def _walked(root: Path) -> Iterator[Path]:
+    for folder, inner, names in os.walk(root):
+        inner[:] = sorted(name for name in inner if name not in _APART and not name.startswith("."))
+        yield from (Path(folder) / name for name in sorted(names))
+
+
+def _read(path: Path, shown: str) -> list[Module]:
+    is_readme = path.stem.lower() == "readme" and path.suffix in {".md", ".rst"}
+    if path.suffix not in {".py", ".ipynb"} and not is_readme:
+        return []
+    try:
+        text = read_text(path, most=MOST_BYTES)
+        if path.suffix == ".ipynb":
+            code = code_of_notebook(text.encode())
+            return [module_of(str(code.source), path, shown, code.file_lines)]
+        if is_readme:
+            return list(_examples(text, path, shown))
+        return [module_of(text, path, shown)]
+    except (OSError, ValueError):
+        return []  # others' files: what cannot be read says nothing
+
+
+def _examples(text: str, path: Path, shown: str) -> Iterator[Module]:
+    for block in _FENCE.finditer(text):
+        first = text.count("\n", 0, block.start(1)) + 1
+        lines = tuple(range(first, first + block[1].count("\n") + 1))
+        try:
+            yield module_of(block[1].replace(">>> ", ""), path, shown, lines)
+        except ValueError:
+            continue  # a fragment
+
+
+def _origins(tree: ast.Module) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            last = (node.module or "").rpartition(".")[2]
+            found |= {item.asname or item.name: last for item in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {item.asname or item.name: item.name.rpartition(".")[2] for item in node.names}
+    return found

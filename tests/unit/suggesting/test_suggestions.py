@@ -1,0 +1,429 @@
+"""What is proposed for small programs, row by row of the paper's Table 1."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from ciguard.campaign import shipped_knowledge
+from ciguard.suggesting import Suggestion, explained, module_of, others_of, suggestions
+
+PROGRAMS = Path(__file__).parents[3] / "seeds" / "functions"
+known = cache(shipped_knowledge)
+
+
+def suggested(source: str, pattern: str = "*", folder: Path = Path()) -> dict[str, Suggestion]:
+    """Return what is proposed for a program, by function; the folder holds its project."""
+    path = (folder / "program.py").resolve()
+    others = others_of(path) if folder != Path() else []
+    module = module_of(dedent(source), path, path.name)
+    return {item.subject.name: item for item in suggestions(module, others, known, pattern)}
+
+
+def values(source: str, folder: Path = Path()) -> dict[str, str]:
+    """Return what is proposed for the only function of a program, by argument."""
+    (found,) = suggested(source, "f", folder).values()
+    return {item.parameter: item.values for item in found.proposals if item.parameter}
+
+
+def required(source: str) -> list[str]:
+    """Return the preconditions that are proposed for the only function of a program."""
+    (found,) = suggested(source, "f").values()
+    return [item.values for item in found.proposals if not item.parameter]
+
+
+# --- checks of the function itself ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("check", "expected"),
+    [
+        ("assert 0 < v < 1", "floats(min=0, max=1, exclude_min=True, exclude_max=True)"),
+        ("if v <= 0 or v > 1: raise ValueError(v)", "floats(min=0, max=1, exclude_min=True)"),
+        ("if not 0 <= v < 1: raise ValueError(v)", "floats(min=0, max=1, exclude_max=True)"),
+        ("if 1 < v: raise ValueError(v)", "floats(min=0.05, max=1)"),
+        ("if 2.0 == v: pass", "floats(min=0.05, max=1)"),
+    ],
+)
+def test_checks_bound_a_number_with_open_and_closed_ends(check: str, expected: str) -> None:
+    assert values(f"def f(v=0.5):\n    {check}\n") == {"v": expected}
+
+
+def test_an_integer_has_closed_ends_wherever_the_range_is_open() -> None:
+    assert values("def f(v=3):\n    assert 0 < v < 10\n") == {"v": "ints(min=1, max=9)"}
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "assert v in ('sgd', 'adam')",
+        "if v not in ['sgd', 'adam']:\n        raise ValueError(v)",
+        "if v != 'sgd' and v != 'adam':\n        raise ValueError(v)",
+        """if v == 'sgd':
+        pass
+    elif v == 'adam':
+        pass
+    else:
+        raise ValueError(v)""",
+    ],
+)
+def test_a_checked_choice_is_all_that_there_is(check: str) -> None:
+    assert values(f"def f(v='sgd'):\n    {check}\n") == {"v": 'froms(["sgd", "adam"])'}
+
+
+def test_a_check_for_none_takes_it_out_and_no_check_leaves_what_is_asked_for() -> None:
+    checked = "def f(n=None):\n    if n is None:\n        raise ValueError\n    return range(n)\n"
+    handled = "def f(n=None):\n    if n is None:\n        n = 3\n    return range(n)\n"
+    assert values(checked) == {"n": "ints(min=1, max=8)"}
+    assert values(handled) == {"n": "anys(None, ints(min=1, max=8))"}
+
+
+def test_a_default_of_none_alone_says_nothing() -> None:
+    (found,) = suggested("def f(thing=None):\n    return thing.run()\n").values()
+    assert found.proposals == ()
+    assert [(item.parameter, item.has_default) for item in found.unknown] == [("thing", True)]
+
+
+def test_types_and_lengths_that_are_checked() -> None:
+    source = """
+        def f(sizes, value):
+            assert isinstance(sizes, list) and len(sizes) <= 3
+            assert isinstance(value, (int, float))
+            for size in sizes:
+                range(size)
+    """
+    assert values(source)["sizes"] == "int_lists(max_len=3, min=1, max=8)"
+    assert values(source)["value"] == "ints(min=1, max=8)"
+
+
+def test_relations_of_arguments_become_preconditions_under_their_branches() -> None:
+    source = """
+        def f(width, heads, sizes=-1, mode="a"):
+            if width % heads != 0:
+                raise ValueError
+            if type(sizes) is list:
+                if len(sizes) != heads:
+                    raise AssertionError
+            assert width > heads
+    """
+    assert required(source) == [
+        "width % heads == 0",
+        "type(sizes) is not list or len(sizes) == heads",
+        "width > heads",
+    ]
+
+
+def test_what_is_bound_anew_or_local_is_no_condition_of_the_caller() -> None:
+    source = """
+        def f(x, n=2):
+            x = load(x)
+            if len(x) < n:
+                raise ValueError
+            rows = n * 2
+            assert rows > n
+            for row in range(n):
+                if row > n:
+                    raise ValueError
+    """
+    assert required(source) == []
+
+
+# --- libraries ------------------------------------------------------------------------------------
+
+
+def test_parameters_of_libraries_say_what_is_passed_to_them() -> None:
+    source = """
+        from tensorflow.keras import layers
+        import numpy as np
+
+        def f(units, rate, filters, flag, seed, classes, names):
+            layers.Conv2D(filters, (3, 3), activation="relu")
+            layers.Dense(units * 2)
+            layers.Dropout(rate)
+            layers.Dense(classes, use_bias=flag)
+            np.random.seed(seed)
+    """
+    assert values(source) == {
+        "units": "ints(min=1, max=8)",
+        "rate": "floats(min=0, max=1, exclude_max=True)",
+        "filters": "ints(min=1, max=8)",
+        "flag": "bools()",
+        "seed": "ints(min=0, max=4294967295)",
+        "classes": "ints(min=1, max=8)",
+    }
+
+
+def test_an_argument_that_was_replaced_is_no_longer_what_is_passed() -> None:
+    source = """
+        from keras import layers
+
+        def f(x):
+            x = int(x.split("/")[0])
+            return layers.Dense(x)
+    """
+    assert values(source) == {"x": "strings(max_len=20)"}
+
+
+def test_loops_tell_of_items() -> None:
+    source = """
+        from torch import nn
+
+        def f(widths, rates=(0.1, 0.2)):
+            for number, width in enumerate(widths):
+                nn.Linear(width, width)
+            return [nn.Dropout(rate) for rate in rates]
+    """
+    assert values(source) == {
+        "widths": "int_lists(min_len=1, max_len=5, min=1, max=8)",
+        "rates": "tuples(floats(min=0.01, max=1), min_len=1, max_len=5)",
+    }
+
+
+def test_texts_that_are_compared_with_and_values_that_mean_something_else() -> None:
+    source = """
+        def f(mode="a", layers=-1):
+            if mode == "b" or mode in ("c", "d"):
+                return
+            if layers == -1:
+                layers = 4
+            for _ in range(layers):
+                pass
+    """
+    assert values(source) == {
+        "mode": 'froms(["b", "c", "d", "a"])',
+        "layers": "anys(-1, ints(min=1, max=8))",
+    }
+
+
+def test_shapes_of_arrays_follow_from_what_is_taken_out_of_them() -> None:
+    source = """
+        import numpy as np
+
+        def f(image, other):
+            height, width, channels = image.shape
+            return other.mean()
+    """
+    assert values(source) == {
+        "image": 'np_arrays("float32", np_shapes(min_dims=3, max_dims=3))',
+        "other": 'np_arrays("float32")',
+    }
+
+
+# --- calls in the project -------------------------------------------------------------------------
+
+
+def test_calls_in_the_program_give_examples_that_are_widened() -> None:
+    source = """
+        SIZE = 6
+
+        def f(size, shape, rate, names=None, x=None):
+            pass
+
+        def use():
+            f(SIZE, (28, 28, 1), 0.001)
+            for size in (3, 10):
+                f(size, shape=(32, 32, 3), rate=1e-2)
+    """
+    assert values(source) == {
+        "size": "ints(min=1, max=20)",
+        "shape": "tuples(ints(min=1, max=64), ints(min=1, max=64), ints(min=1, max=8))",
+        "rate": "floats(min=0.0001, max=0.1)",
+    }
+
+
+def test_options_of_the_command_line_are_examples() -> None:
+    source = """
+        import argparse
+
+        def f(mode, epochs, quick):
+            pass
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--mode", choices=["train", "test"])
+        parser.add_argument("--max-epochs", type=int, default=30)
+        parser.add_argument("-q", "--quick", action="store_true")
+        options = parser.parse_args()
+        f(options.mode, options.max_epochs, quick=options.quick)
+    """
+    assert values(source) == {
+        "mode": 'froms(["train", "test"])',
+        "epochs": "ints(min=1, max=60)",
+        "quick": "bools()",
+    }
+
+
+def test_other_modules_notebooks_and_the_readme_are_read_too(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("")
+    (tmp_path / "main.py").write_text("from program import f\nf(4)\n")
+    (tmp_path / "other.py").write_text("from elsewhere import f\nf('no')\n")
+    (tmp_path / "README.md").write_text("Try it:\n\n```python\nf(40)\n```\n")
+    (tmp_path / "broken.py").write_text("def (\n")
+    (tmp_path / "notes.ipynb").write_text(
+        '{"cells": [{"cell_type": "code", "source": ["import program\\n", "program.f(2)"]}]}'
+    )
+    (found,) = suggested("def f(thing):\n    pass\n", folder=tmp_path).values()
+    (proposal,) = found.proposals
+    assert proposal.values == "ints(min=1, max=80)"
+    assert sorted(proposal.reasons) == [
+        "README.md:4 gives it 40",
+        "main.py:2 gives it 4",
+        "notes.ipynb:1 gives it 2",
+    ]
+
+
+def test_methods_and_constructors_are_called_through_their_class() -> None:
+    source = """
+        class Net:
+            def __init__(self, width):
+                self.width = width
+
+            def grow(self, by):
+                return self.shrink(2.5)
+
+            def shrink(self, by):
+                pass
+
+        net = Net(12)
+        net.grow(3)
+    """
+    found = suggested(source)
+    assert {name: item.proposals[0].values for name, item in found.items()} == {
+        "Net.__init__": "ints(min=1, max=24)",
+        "Net.grow": "ints(min=1, max=8)",
+        "Net.shrink": "floats(min=0.25, max=5)",
+    }
+
+
+def test_what_a_function_of_the_project_makes_is_named_as_its_generator() -> None:
+    source = """
+        def build():
+            return object()
+
+        def f(model):
+            pass
+
+        f(build())
+    """
+    (found,) = suggested(source, "f").values()
+    assert found.proposals == ()
+    assert 'objs("build")' in found.unknown[0].reasons[-1]
+
+
+# --- other functions of the project ---------------------------------------------------------------
+
+
+def test_what_callees_ask_is_asked_of_callers_too() -> None:
+    source = """
+        from ciguard.annotations import arg, floats
+
+        def f(rate, share, count):
+            middle(rate, share=share)
+            deep(count)
+
+        def middle(rate, share):
+            deep(1, rate)
+            given(share)
+
+        def deep(n, rate=0.5):
+            assert 0.1 <= rate < 0.9
+            assert n in (1, 2)
+
+        @arg("share", floats(min=0.25, max=0.75))
+        def given(share):
+            pass
+    """
+    assert values(source) == {
+        "rate": "floats(min=0.1, max=0.9, exclude_max=True)",
+        "share": "floats(min=0.25, max=0.75)",
+        "count": "anys(1, 2)",
+    }
+
+
+# --- heads ----------------------------------------------------------------------------------------
+
+
+def test_type_hints_are_read() -> None:
+    source = """
+        def f(a: int | None, b: "list[int]", c: tuple[int, float], d: Literal["x", "y"],
+              e: Optional[bool], g: np.ndarray, h: torch.Tensor, i: Thing, j: tuple[int, ...]):
+            pass
+    """
+    assert values(source) == {
+        "a": "anys(None, ints(min=1, max=8))",
+        "b": "int_lists(min_len=1, max_len=5, min=1, max=8)",
+        "c": "tuples(ints(min=1, max=8), floats(min=0, max=1))",
+        "d": 'froms(["x", "y"])',
+        "e": "anys(None, bools())",
+        "g": 'np_arrays("float32")',
+        "h": 'tensors("float32")',
+    }
+
+
+def test_names_are_the_last_resort() -> None:
+    source = "def f(epochs, use_bias, learning_rate, model, epoch, batch_size=3.5):\n    pass\n"
+    assert values(source) == {
+        "epochs": "ints(min=1, max=8)",
+        "use_bias": "bools()",
+        "learning_rate": "floats(min=0, max=1)",
+        "epoch": "ints(min=0, max=8)",
+        "batch_size": "floats(min=0.35, max=7)",
+    }
+
+
+# --- which functions ------------------------------------------------------------------------------
+
+
+def test_annotated_arguments_and_functions_apart_are_left_as_they_are() -> None:
+    source = """
+        from ciguard.annotations import arg, exclude, ints, require
+
+        @arg("n", ints(1, 3))
+        @require("n < k")
+        def f(n, k):
+            assert n < k
+
+        @exclude
+        def g(epochs):
+            pass
+
+        def _h(epochs):
+            pass
+    """
+    found = suggested(source)
+    assert list(found) == ["f"]
+    assert [item.decorator for item in found["f"].proposals] == ['arg("k", ints(min=1, max=8))']
+    assert list(suggested(source, "_*")) == ["_h"]
+
+
+def test_reasons_say_where_and_unknown_arguments_are_listed() -> None:
+    source = "def f(epochs, x):\n    assert epochs > 2\n    return x\n"
+    assert list(explained(suggested(source).values())) == [
+        "# f (line 1)",
+        '#   @arg("epochs", ints(min=3, max=10))',
+        "#       line 2: assert epochs > 2",
+        "#       its name, epochs",
+        "#   x: not known, please annotate",
+    ]
+
+
+def test_no_python_is_refused() -> None:
+    with pytest.raises(ValueError, match="SyntaxError"):
+        module_of("def (", Path("x.py"), "x.py")
+
+
+def test_the_papers_example_gets_most_of_its_annotations_back() -> None:
+    tree = ast.parse((PROGRAMS / "densenet.py").read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list = []
+    found = suggested(ast.unparse(tree), "DenseNet")["DenseNet"]
+    proposed = {item.parameter: item.values for item in found.proposals}
+    assert proposed["compression"] == "floats(min=0, max=1, exclude_min=True)"
+    assert proposed["bottleneck"] == "bools()"
+    assert proposed["dense_layers"].startswith("anys(-1, ints(min=1, max=8), int_lists(")
+    assert proposed[""] == "type(dense_layers) is not list or len(dense_layers) == dense_blocks"
+    assert not found.unknown
