@@ -68,7 +68,7 @@ class Builder:
     def _call(self, encoded: Json) -> Any:
         _, function, arguments, keywords = encoded
         if function == CHOICE:
-            return own_copy(self._choice(*arguments))
+            return self._choice(*arguments)
         if function == TENSOR:
             return tensor_of(arguments[0], arguments[1])
         if function == DTYPE:
@@ -79,8 +79,15 @@ class Builder:
         return member(function)(*made, **self.named(keywords))
 
 
-def own_copy(choice: Any) -> Any:
-    """Return a copy of an object, so that no call sees what another has done to it."""
+def own_copy(choice: Any, module: Any) -> Any:
+    """Return a copy of an object, so that no call sees what another has done to it.
+
+    What has a name, in the module or in that of its class, may be asked for by identity and stays
+    itself, as do bare objects, which are good for nothing else.
+    """
+    named = [vars(module), vars(sys.modules.get(type(choice).__module__, module))]
+    if type(choice) is object or any(choice is v for names in named for v in list(names.values())):
+        return choice
     try:
         return copy.deepcopy(choice)
     except Exception:  # noqa: BLE001 - a class decides what copying raises; then it is shared

@@ -14,10 +14,11 @@ import sys
 import time
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.functions.building import Builder, CannotBuildError, library_of
+from ciguard.functions.building import Builder, CannotBuildError, library_of, own_copy
 from ciguard.functions.conditions import RESULT, Condition
 from ciguard.functions.describe import Description, Place
 from ciguard.functions.judging import are_small, changed, frames_of, has_nan, key_of, snapshot
+from ciguard.functions.nesting import Capture
 from ciguard.functions.notes import documented_exceptions, notes_on
 
 Json = Any
@@ -63,6 +64,43 @@ class Caller:
         """
         return _Run(self, call).result()
 
+    def nested(self, call: Json) -> Json:
+        """Make a call and describe the annotated functions that it defines.
+
+        Args:
+            call: of a function that defines some (`FunctionSpec.has_nested`).
+
+        Returns:
+            `{"functions": […], "problems": […]}`, for `specs.with_functions`. None of them where
+            the call fails before it defines one.
+        """
+        captured = self._captured(call)
+        return self.description.nested(captured, call["function"])
+
+    def nested_place(self, call: Json) -> Place:
+        """Call what defines the function of a call, and return where that is now.
+
+        Raises:
+            CannotBuildError: if it is not defined by that.
+        """
+        self.nested(call["outer"])
+        name = call["function"]
+        for key in ("requires", "ensures"):
+            self._conditions.pop((name, key), None)  # of another closure
+        if name not in self.description.places:
+            msg = f"{call['outer']['function']} does not define {name} when called so"
+            raise CannotBuildError(msg)
+        return self.place(name)
+
+    def own_place(self, call: Json) -> Place:
+        """Return where the function of a call is that the module defines itself."""
+        return self.place(call["function"])
+
+    def _captured(self, call: Json) -> dict[str, Any]:
+        with Capture(self._file) as capture:
+            _Run(self, call).result()
+        return capture.functions
+
     def place(self, name: str) -> Place:
         """Return where a function is.
 
@@ -78,7 +116,8 @@ class Caller:
             place = self.place(name)
             notes = notes_on(place.function) or {}
             plain = inspect.unwrap(place.function)
-            found = [Condition(c, plain, line) for c, line in notes.get(key, ())]
+            scope = notes.get("scope")
+            found = [Condition(c, plain, line, scope) for c, line in notes.get(key, ())]
             self._conditions[name, key] = found
         return found
 
@@ -96,7 +135,8 @@ class Caller:
         return kind in self._oracles
 
     def _choice(self, function: str, argument: str, number: int) -> Any:
-        return self.description.choices[function, argument][number]
+        found = self.description.choices[function, argument][number]
+        return own_copy(found, self.description.module)
 
     def _generate(self, function: str, arguments: dict[str, Any]) -> Any:
         place = self.place(function.lstrip(":"))
@@ -149,7 +189,7 @@ class _Run:
     def __init__(self, caller: Caller, call: Json) -> None:
         self._caller = caller
         self._call = call
-        self._place = caller.place(call["function"])
+        self._place = Place(call["function"], None, "function")
         self._arguments: dict[str, Any] = {}
         self._first: tuple[Any, ...] = ()
         self._seconds = 0.0
@@ -171,6 +211,9 @@ class _Run:
         return self._judged()
 
     def _make(self) -> None:
+        is_nested = self._call.get("outer") is not None
+        find = self._caller.nested_place if is_nested else self._caller.own_place
+        self._place = find(self._call)
         self._arguments = self._caller.build(self._call["arguments"])
         if self._place.kind in ("method", "property"):
             given = self._caller.build(self._call["constructor"] or [])

@@ -21,7 +21,7 @@ def problems_of(module: ModuleSpec) -> tuple[Problem, ...]:
     return tuple(
         problem
         for function in module.functions
-        if not function.excluded
+        if not function.excluded or function.has_nested
         for problem in _problems(function, module)
     )
 
@@ -29,8 +29,10 @@ def problems_of(module: ModuleSpec) -> tuple[Problem, ...]:
 def _problems(function: FunctionSpec, module: ModuleSpec) -> Iterator[Problem]:
     """Yield the problems of a function and of those that make what it is called with."""
     for part in _parts(function, module):
-        for line, message in (*_without_values(part), *_references(part), *_conditions(part)):
+        for line, message in _without_values(part):
             yield Problem(part.file, line, message, function.name)
+        for line, message in (*_references(part), *_conditions(part)):
+            yield Problem(part.annotated_in or part.file, line, message, function.name)
         wrong = _wrongly_described(part, module)
         if part is not function and wrong is not None:
             yield Problem(wrong.file, wrong.line, wrong.message, function.name)

@@ -18,15 +18,15 @@ RESULT = "result"
 
 
 def condition_json(
-    condition: Any, line: int, function: Any, names: set[str], key: str
+    condition: Any, line: int, names: set[str], visible: set[str], key: str
 ) -> tuple[Json, str]:
     """Return a condition as `{"text", "line", "names"}` and, where it is wrong, why.
 
     Args:
         condition: text, or a function of some of the arguments.
         line: where it is stated.
-        function: that it is stated of.
-        names: of the arguments of that function.
+        names: of the arguments of the function that it is stated of.
+        visible: what else it may name; see `visible_in`.
         key: `requires` or `ensures`.
     """
     if isinstance(condition, str):
@@ -35,8 +35,7 @@ def condition_json(
         text, used, problem = _of_function(condition, names)
     if problem:
         return None, f"{key[:-1]}: {problem}"
-    known = names | _visible(function, key)
-    unknown = sorted(used - known)
+    unknown = sorted(used - names - visible)
     if unknown:
         listed = ", ".join(sorted(names)) or "none"
         return None, f"{key[:-1]} names {unknown[0]!r}; its arguments are {listed}"
@@ -100,7 +99,8 @@ def _free_names(tree: ast.AST) -> set[str]:
     return loaded - bound
 
 
-def _visible(function: Any, key: str) -> set[str]:
+def visible_in(function: Any, key: str) -> set[str]:
+    """Return the names that conditions of a function may use besides its arguments."""
     seen = set(vars(builtins)) | set(getattr(function, "__globals__", {})) | {"self", "cls"}
     code = getattr(function, "__code__", None)
     if code is not None:
@@ -109,11 +109,21 @@ def _visible(function: Any, key: str) -> set[str]:
 
 
 class Condition:
-    """A condition that can be asked of live arguments."""
+    """A condition that can be asked of live arguments.
 
-    def __init__(self, condition: Any, function: Any, line: int) -> None:
+    Args:
+        condition: text, or a function of some of the arguments.
+        function: that it is stated of, whose globals the text may name.
+        line: where it is stated.
+        scope: more that the text may name: what stands in a sidecar.
+    """
+
+    def __init__(
+        self, condition: Any, function: Any, line: int, scope: dict[str, Any] | None = None
+    ) -> None:
         self.line = line
         self.text = condition if isinstance(condition, str) else ""
+        self._scope = scope or {}
         self._ask = self._by_text(function) if self.text else self._by_function(condition)
 
     def holds(self, arguments: dict[str, Any]) -> bool:
@@ -126,7 +136,7 @@ class Condition:
 
     def _by_text(self, function: Any) -> Callable[[dict[str, Any]], Any]:
         code = compile(self.text.strip(), f"<condition of {function.__name__}>", "eval")
-        scope = getattr(function, "__globals__", {})
+        scope = {**self._scope, **getattr(function, "__globals__", {})}
         closure = _closure(function)
 
         def ask(arguments: dict[str, Any]) -> Any:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import inspect
 from typing import Any, Iterator, NamedTuple  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.functions.conditions import condition_json
+from ciguard.functions.conditions import condition_json, visible_in
 from ciguard.functions.encoding import CannotEncodeError, Encoder, NoDataError, as_data, is_values
 from ciguard.functions.hints import hint_spec, hints_of
+from ciguard.functions.nesting import defines_annotated
 from ciguard.functions.notes import NOTES, documented_exceptions, line_of, notes_on
 
 Json = Any
@@ -41,8 +42,11 @@ class Description:
         """Objects without a data form, by function and argument."""
         self._functions: dict[str, Json] = {}
         self._problems: list[Json] = []
-        for place in _places(module):
+        for place in places_of(module):
             self.add(place)
+        for place in places_of(module, bare=True):
+            if place.name not in self.places and defines_annotated(inspect.unwrap(place.function)):
+                self.add(place)
 
     def json(self) -> Json:
         """Return the description; see `ciguard.functions.specs` for its form."""
@@ -62,6 +66,26 @@ class Description:
         self._functions[place.name] = _Function(self, place).json()
         return place.name
 
+    def nested(self, functions: dict[str, Any], outer: str) -> Json:
+        """Describe functions that another one has defined when it was called.
+
+        Args:
+            functions: as they were captured, by name; those of an earlier call are forgotten.
+            outer: name of the function that was called.
+
+        Returns:
+            `{"functions": […], "problems": […]}`.
+        """
+        known = len(self._problems)
+        described = []
+        for name, function in functions.items():
+            for key in [key for key in self.choices if key[0] == name]:
+                del self.choices[key]
+            place = Place(name, function, "function")
+            self.places[name] = place
+            described.append({**_Function(self, place).json(), "outer": outer})
+        return {"functions": described, "problems": self._problems[known:]}
+
     def add_generator(self, generator: Any) -> str:
         """Describe what `objs` was given, a function or its name, and return its name.
 
@@ -78,14 +102,14 @@ class Description:
         return self.add(self._of_another_module(generator))
 
     def _named(self, name: str) -> Place | None:
-        found = next((p for p in _places(self.module, bare=True) if p.name == name), None)
+        found = next((p for p in places_of(self.module, bare=True) if p.name == name), None)
         if found is None and inspect.isfunction(vars(self.module).get(name)):
             return self._of_another_module(vars(self.module)[name])
         return found
 
     def _known(self, generator: Any) -> Place | None:
         plain = inspect.unwrap(getattr(generator, "__func__", generator))
-        for place in _places(self.module, bare=True):
+        for place in places_of(self.module, bare=True):
             if inspect.unwrap(place.function) is plain:
                 return place
         return None
@@ -138,7 +162,7 @@ def _file_of(module: Any) -> str:
 # --- where functions are ------------------------------------------------------------------------
 
 
-def _places(module: Any, *, bare: bool = False) -> Iterator[Place]:
+def places_of(module: Any, *, bare: bool = False) -> Iterator[Place]:
     """Yield the annotated functions of a module; all of them if `bare`."""
     seen: set[int] = set()
     for name, item in list(vars(module).items()):
@@ -208,6 +232,8 @@ class _Function:
             "excluded": self._is_excluded,
             "generator": bool(notes.get("generator")),
             "examples": self._examples(parameters),
+            "nested": defines_annotated(self._plain),
+            "annotated_in": notes.get("file", ""),
             "lazy": inspect.isgeneratorfunction(self._plain)
             or inspect.isasyncgenfunction(self._plain),
         }
@@ -219,7 +245,8 @@ class _Function:
         return any(excluded) or not self._notes or ":" in self._place.name
 
     def _problem(self, line: int, message: str) -> None:
-        self._description.problem(self._place.name, line or self._line, message, self._file)
+        file = self._notes.get("file", self._file)
+        self._description.problem(self._place.name, line or self._line, message, file)
 
     def _parameters(self) -> list[Json]:
         signature = self._signature()
@@ -305,7 +332,8 @@ class _Function:
         names = {parameter["name"] for parameter in parameters}
         written = []
         for condition, line in self._notes.get(key, ()):
-            found, problem = condition_json(condition, line, self._plain, names, key)
+            visible = visible_in(self._plain, key) | set(self._notes.get("scope", ()))
+            found, problem = condition_json(condition, line, names, visible, key)
             if problem:
                 self._problem(line, f"{self._place.name}: {problem}")
             else:

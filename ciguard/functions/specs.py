@@ -88,6 +88,8 @@ class FunctionSpec:
     """Of a constructor: the only arguments that instances for its methods are made with."""
     is_lazy: bool = False
     """Whether its results come one by one."""
+    annotated_in: str = ""
+    """File of its annotations, where these stand beside the program."""
     has_nested: bool = False
     """Whether it defines annotated functions, which are found when it is called."""
 
@@ -202,7 +204,8 @@ def _function(json: Json) -> FunctionSpec:
         is_generator=json["generator"],
         examples=tuple(_example(name, example) for example in json["examples"]),
         is_lazy=json["lazy"],
-        has_nested=json.get("nested", False),
+        annotated_in=json["annotated_in"],
+        has_nested=json["nested"],
     )
 
 

@@ -210,3 +210,17 @@ def test_arguments_without_names_of_their_own_are_spread() -> None:
     )
 
     assert program.statuses("f") == {"passed"}
+
+
+def test_a_named_object_stays_itself() -> None:
+    program = Annotated(
+        """
+        class Sentinel: pass
+        DEFAULT = Sentinel()
+        @arg("x", froms([DEFAULT, DEFAULT]))
+        @ensure("result is DEFAULT")
+        def f(x): return x
+        """
+    )
+
+    assert program.statuses("f", 5) == {"passed"}
