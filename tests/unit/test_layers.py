@@ -53,7 +53,7 @@ IN_TARGET = (
         f"functions/{name}.py"
         for name in (
             "building", "calling", "child", "conditions", "describe", "encoding", "hints",
-            "judging", "loading", "marking", "measuring", "nesting", "notes", "sidecar",
+            "judging", "loading", "marking", "measuring", "nesting", "notes", "running", "sidecar",
         )
     ),
 )  # fmt: skip
