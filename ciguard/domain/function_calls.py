@@ -33,6 +33,9 @@ class FunctionCase:
     """JSON form of `ciguard.functions.Call`; None imports the program and calls nothing."""
     seed: int = 0
     """The library's random generators are seeded with it before the call."""
+    about: Json = field(default=None, hash=False)
+    """What is known of the program and of the functions that the call takes, as `describe` tells
+    it: for scripts, and for who looks for simpler calls. Targets look for themselves."""
 
     relation: ClassVar[str] = ""
     """No metamorphic relation is tried with a function of the user's."""
@@ -110,6 +113,8 @@ def function_case_to_json(case: FunctionCase) -> Json:
         rest["call"] = case.call
     if case.seed:
         rest["seed"] = case.seed
+    if case.about:
+        rest["about"] = case.about
     return [case.api, ANNOTATED, rest]
 
 
@@ -127,7 +132,11 @@ def function_case_from_json(encoded: Json) -> FunctionCase:
             raise ValueError(msg)  # noqa: TRY301 - one message for all that may be wrong
         name = str(call["function"]) if call else ""
         case = FunctionCase(
-            api=function_api(file, name), file=file, call=call, seed=int(rest.get("seed", 0))
+            api=function_api(file, name),
+            file=file,
+            call=call,
+            seed=int(rest.get("seed", 0)),
+            about=rest.get("about"),
         )
         _ = case.values  # all of them can be read
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:

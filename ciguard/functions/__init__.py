@@ -7,7 +7,9 @@ live no levels, no reports and no pytest.
 
 from __future__ import annotations
 
+from ciguard.functions.about import About, about_call, about_from_json
 from ciguard.functions.arguments import DiscardedError, call_sampler, call_strategy
+from ciguard.functions.call_source import CallSource
 from ciguard.functions.calls import MAIN, Call
 from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
 from ciguard.functions.detecting import has_plain_tests, is_annotated, sidecar_of
@@ -27,13 +29,16 @@ from ciguard.functions.specs import (
     with_functions,
 )
 from ciguard.functions.telling import Told
+from ciguard.functions.validity import is_valid
 from ciguard.functions.verdicts import Discarded, Failure, Frame, Kind, NoInstance, Passed, Verdict
 
 __all__ = [
     "MAIN",
+    "About",
     "Answered",
     "Broken",
     "Call",
+    "CallSource",
     "Collected",
     "Condition",
     "Died",
@@ -60,11 +65,14 @@ __all__ = [
     "Skipped",
     "Told",
     "Verdict",
+    "about_call",
+    "about_from_json",
     "call_sampler",
     "call_strategy",
     "collect",
     "has_plain_tests",
     "is_annotated",
+    "is_valid",
     "measured_options",
     "merge_measured",
     "module_from_json",

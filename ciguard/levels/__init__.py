@@ -28,6 +28,8 @@ from ciguard.levels.contract import (
     cost_of,
 )
 from ciguard.levels.focus import focused, unmatched
+from ciguard.levels.function.level import FunctionLevel, Tested
+from ciguard.levels.function.programs import find_programs
 from ciguard.levels.model.inconsistency import (
     EPSILON,
     accumulated,
@@ -56,6 +58,7 @@ __all__ = [
     "Batch",
     "CodeLevel",
     "Effort",
+    "FunctionLevel",
     "GuidedLevel",
     "IndexedLevel",
     "LawReader",
@@ -69,11 +72,13 @@ __all__ = [
     "SeedModel",
     "SeedProgram",
     "SeedSource",
+    "Tested",
     "accumulated",
     "change_rates",
     "cost_of",
     "d_mad",
     "equivalence_class",
+    "find_programs",
     "focused",
     "layer_deviation",
     "operators_of",

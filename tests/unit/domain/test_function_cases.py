@@ -26,7 +26,7 @@ CALL = {
     "constructor": [["depth", 2]],
     "outer": {"function": "make", "arguments": [["n", 5]], "constructor": None, "outer": None},
 }
-CASE = FunctionCase(api="src/model.py:Net.run", file="src/model.py", call=CALL, seed=4)
+CASE = FunctionCase(api="src/model.py:Net.run", file="src/model.py", call=CALL, seed=4, about={"root": "src"})
 
 
 @pytest.mark.parametrize(
