@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FUNCTION = "function"
 MUTATION = "mutation"
 _KINDS = {"@ensure": "ensure", "NaN": "nan", "@timeout": "timeout"}
-"""What a worker says in the place of an exception's class (`ciguard.functions.running`)."""
+"""What a worker says in the place of an exception's class (`ciguard.functions.in_worker`)."""
 SEVERITIES = {
     "exception": Severity.HIGH,
     "import": Severity.HIGH,

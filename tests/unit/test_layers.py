@@ -52,8 +52,8 @@ IN_TARGET = (
     *(
         f"functions/{name}.py"
         for name in (
-            "building", "calling", "child", "conditions", "describe", "encoding", "hints",
-            "judging", "loading", "marking", "measuring", "nesting", "notes", "running", "sidecar",
+            "building", "calling", "child", "conditions", "describe", "encoding", "hints", "in_worker",
+            "judging", "loading", "marking", "measuring", "nesting", "notes", "sidecar",
         )
     ),
 )  # fmt: skip
