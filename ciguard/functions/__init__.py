@@ -8,7 +8,13 @@ live no levels, no reports and no pytest.
 from __future__ import annotations
 
 from ciguard.functions.about import About, about_call, about_from_json
-from ciguard.functions.arguments import DiscardedError, call_sampler, call_strategy
+from ciguard.functions.arguments import (
+    DiscardedError,
+    call_sampler,
+    call_strategy,
+    main_sampler,
+    main_strategy,
+)
 from ciguard.functions.call_source import CallSource
 from ciguard.functions.calls import MAIN, Call
 from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
@@ -73,6 +79,8 @@ __all__ = [
     "has_plain_tests",
     "is_annotated",
     "is_valid",
+    "main_sampler",
+    "main_strategy",
     "measured_options",
     "merge_measured",
     "module_from_json",

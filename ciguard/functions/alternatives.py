@@ -19,7 +19,6 @@ from ciguard.functions.constraints import (
     shape_ranges,
     whole,
 )
-from ciguard.functions.expressions import OPAQUE, ArrayView, DtypeView, view
 from ciguard.functions.intervals import ANY, EmptyError, Interval, hull, point
 from ciguard.functions.resolving import ImpossibleError, refers
 from ciguard.functions.spec_kinds import (
@@ -39,6 +38,7 @@ from ciguard.functions.spec_kinds import (
     Strings,
     Tuples,
 )
+from ciguard.functions.views import OPAQUE, ArrayView, DtypeView, view
 
 Key: TypeAlias = tuple[Any, ...]
 """A number that belongs to an argument: `("value", x)`, `("len", x)`, `("dim", x, axis)`, or of its

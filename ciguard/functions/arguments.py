@@ -13,11 +13,12 @@ from ciguard.functions.calls import MAIN, Arguments, Call
 from ciguard.functions.constraints import int_range
 from ciguard.functions.drawing import Drawer, HypothesisSource, SeededSource, Source
 from ciguard.functions.encoding import generator_call
-from ciguard.functions.expressions import RaisesError, UnknownError, evaluate, truth, view
+from ciguard.functions.expressions import RaisesError, UnknownError, evaluate, truth
 from ciguard.functions.narrowing import narrowed
 from ciguard.functions.plan import Plan, plan_of
 from ciguard.functions.resolving import ImpossibleError, resolved
 from ciguard.functions.spec_kinds import Froms, IntsIn
+from ciguard.functions.views import view
 
 if TYPE_CHECKING:
     import random
@@ -62,14 +63,24 @@ def call_sampler(
     return sample
 
 
-def main_call(main: MainSpec, source: Source) -> Call:
-    """Return a run of a module as a script."""
-    args = Drawer(source, _no_call).draw(main.args)
+def main_strategy(main: MainSpec) -> SearchStrategy[Call]:
+    """Return a Hypothesis strategy of runs of a module as a script."""
+    from hypothesis import strategies as st  # noqa: PLC0415 - as above
+
+    return st.composite(lambda draw: _main_call(main, HypothesisSource(draw)))()
+
+
+def main_sampler(main: MainSpec) -> Callable[[random.Random], Call]:
+    """Return a function that draws a run of a module as a script."""
+    return lambda rng: _main_call(main, SeededSource(rng))
+
+
+def _main_call(main: MainSpec, source: Source) -> Call:
+    def no_call(name: str) -> Value:
+        raise DiscardedError(name)
+
+    args = Drawer(source, no_call).draw(main.args)
     return Call(function=MAIN, arguments=(("args", args),))
-
-
-def _no_call(name: str) -> Value:
-    raise ImpossibleError(name)
 
 
 class _Caller:
@@ -89,14 +100,14 @@ class _Caller:
         )
 
     def _constructor(self, name: str) -> Arguments:
+        """Return the arguments of what makes an instance or another object."""
         constructor = self._module.function(name)
         if constructor.examples:
             return constructor.examples[self._source.index(len(constructor.examples))]
         return self._arguments(constructor)
 
     def _made(self, name: str) -> Value:
-        generator = self._module.function(name)
-        return CallValue(generator_call(name), (), self._arguments(generator))
+        return CallValue(generator_call(name), (), self._constructor(name))
 
     def _arguments(self, function: FunctionSpec) -> Arguments:
         plan = plan_of(function)

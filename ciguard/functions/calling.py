@@ -6,27 +6,23 @@ the process (crash, hang, exit) is the business of who started it.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import itertools
-import random
-import sys
 import time
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any
 
 from ciguard.functions.building import Builder, CannotBuildError, library_of, own_copy
 from ciguard.functions.conditions import RESULT, Condition
-from ciguard.functions.describe import Description, Place
+from ciguard.functions.describe import Description
 from ciguard.functions.judging import are_small, changed, frames_of, has_nan, key_of, snapshot
 from ciguard.functions.nesting import Capture
 from ciguard.functions.notes import documented_exceptions, notes_on
+from ciguard.functions.places import Place
+from ciguard.functions.running import DiscardedError, called, consumed, seed
 
 Json = Any
 
 ORACLES = frozenset(("exception", "ensure", "nan", "timeout"))
 """Kinds of failures that count unless told otherwise; `mutation` is told of, and no failure."""
-MOST_ITEMS = 100
-"""How many items are taken from a lazy result."""
 
 
 class Caller:
@@ -145,45 +141,14 @@ class Caller:
         place = self.place(function.lstrip(":"))
         if not all(c.holds(arguments) for c in self.conditions(place.name, "requires")):
             raise DiscardedError(place.name)
-        made = called(place.function, arguments)
+        if place.kind == "constructor":
+            return called(place.owner, arguments)
+        first = (place.owner,) if place.kind == "classmethod" else ()
+        made = called(place.function, arguments, *first)
         return next(iter(made)) if inspect.isgenerator(made) else made
 
 
 _EVERY_ERROR = (Exception, BaseException, object)
-
-
-class DiscardedError(Exception):
-    """A precondition does not hold."""
-
-
-def called(function: Callable[..., Any], arguments: dict[str, Any], *first: Any) -> Any:
-    """Call a function with named arguments, each in the way that its signature allows.
-
-    Args:
-        function: to call.
-        arguments: by name; that of `*args` is a sequence, that of `**options` a dictionary.
-        first: what comes before them, such as the instance.
-    """
-    positional: list[Any] = list(first)
-    keywords: dict[str, Any] = {}
-    parameters = list(inspect.signature(function).parameters.values())[len(first) :]
-    takes_rest = any(p.kind is p.VAR_POSITIONAL and arguments.get(p.name) for p in parameters)
-    for parameter in parameters:
-        if parameter.name not in arguments:
-            takes_rest = False  # what follows is given by name, or a default would be taken over
-            continue
-        value = arguments[parameter.name]
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            positional.extend(value)
-        elif parameter.kind is parameter.VAR_KEYWORD:
-            keywords.update(value)
-        elif parameter.kind is parameter.POSITIONAL_ONLY or (
-            takes_rest and parameter.kind is not parameter.KEYWORD_ONLY
-        ):
-            positional.append(value)
-        else:
-            keywords[parameter.name] = value
-    return function(*positional, **keywords)
 
 
 class _Run:
@@ -199,7 +164,7 @@ class _Run:
 
     def result(self) -> dict[str, Any]:
         self._caller.last = None
-        _seed(int(self._call.get("seed", 0)))
+        seed(int(self._call.get("seed", 0)))
         try:
             self._make()
             reason = self._unmet()
@@ -342,43 +307,3 @@ class _Run:
             "frames": [] if line is None else [[self._caller.file, line, self._place.name]],
             "key": f"{name} {self._place.name}" + ("" if line is None else f":{line}"),
         }
-
-
-def _seed(seed: int) -> None:
-    """Make what is random the same in every call with the same arguments."""
-    random.seed(seed)
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None and hasattr(numpy, "random"):
-        numpy.random.seed(seed % _NUMPY_SEEDS)
-    if torch is not None and hasattr(torch, "manual_seed"):
-        torch.manual_seed(seed)
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None and hasattr(tensorflow, "random"):
-        tensorflow.random.set_seed(seed)
-
-
-_NUMPY_SEEDS = 1 << 32
-
-
-def consumed(returned: Any) -> Any:
-    """Return a result: of a lazy one the first items, of a coroutine its value."""
-    if inspect.isawaitable(returned):
-        return asyncio.run(_awaited(returned))
-    if inspect.isasyncgen(returned):
-        return asyncio.run(_taken(returned))
-    if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip)):
-        return list(itertools.islice(returned, MOST_ITEMS))
-    return returned
-
-
-async def _awaited(returned: Any) -> Any:
-    return await returned
-
-
-async def _taken(returned: Any) -> list[Any]:
-    found: list[Any] = []
-    async for item in returned:
-        found.append(item)
-        if len(found) == MOST_ITEMS:
-            break
-    return found

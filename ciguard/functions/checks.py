@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.functions.expressions import UnknownError, evaluate, names_in, parsed, truth
+from ciguard.functions.expressions import names_in, parsed
 from ciguard.functions.plan import needs_of, plan_of
 from ciguard.functions.resolving import every_reference_of
 from ciguard.functions.spec_kinds import generators_of
 from ciguard.functions.specs import Problem
+from ciguard.functions.unsatisfiable import unsatisfiable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def _problems(function: FunctionSpec, module: ModuleSpec) -> Iterator[Problem]:
     for part in _parts(function, module):
         for line, message in _without_values(part):
             yield Problem(part.file, line, message, function.name)
-        for line, message in (*_references(part), *_conditions(part)):
+        for line, message in (*_references(part), *unsatisfiable(part)):
             yield Problem(part.annotated_in or part.file, line, message, function.name)
         wrong = _wrongly_described(part, module)
         if part is not function and wrong is not None:
@@ -84,7 +85,7 @@ def _without_values(function: FunctionSpec) -> Iterator[tuple[int, str]]:
     if function.examples:
         return
     for parameter in function.parameters:
-        if parameter.spec is None and not parameter.default:
+        if parameter.spec is None and not (parameter.default or parameter.is_wrong):
             shown = f"argument {parameter.name!r} of {function.name} has no values"
             yield function.line, f'{shown}: annotate it with @arg("{parameter.name}", …)'
 
@@ -140,13 +141,3 @@ _BUILTIN = frozenset(
         "enumerate",
     )
 )
-
-
-def _conditions(function: FunctionSpec) -> Iterator[tuple[int, str]]:
-    for condition in function.requires:
-        try:
-            holds = truth(evaluate(condition.text, {}))
-        except UnknownError:
-            continue
-        if not holds:
-            yield condition.line, f"{function.name}: require({condition.text!r}) never holds"

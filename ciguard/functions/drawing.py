@@ -17,9 +17,10 @@ from ciguard.functions.constraints import (
     int_range,
     lengths,
     shape_ranges,
+    whole,
 )
 from ciguard.functions.encoding import TENSOR
-from ciguard.functions.expressions import evaluate, names_in, view
+from ciguard.functions.expressions import evaluate, names_in
 from ciguard.functions.resolving import ImpossibleError, dims_of
 from ciguard.functions.spec_kinds import (
     Anys,
@@ -37,7 +38,8 @@ from ciguard.functions.spec_kinds import (
     Tuples,
     parts_of,
 )
-from ciguard.values import Array, Scope, Tensor, compile_sampler, dictionary
+from ciguard.functions.views import view
+from ciguard.values import Array, Scope, Tensor, compile_sampler, dictionary, key_text
 
 if TYPE_CHECKING:
     import random
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
 
 MOST_ELEMENTS = 2**20
 """Of an array whose annotation leaves its size open."""
+
+_TRIES_PER_KEY = 40
+"""To find one that differs from those before."""
 
 
 class Source(Protocol):
@@ -147,12 +152,18 @@ class Drawer:
         return TupleValue(items) if spec.is_tuple else ListValue(items)
 
     def _dictionary(self, spec: Dicts) -> Value:
-        count = self._between(*lengths(spec.min_size, spec.max_size))
-        made = dictionary((self.draw(spec.keys), self.draw(spec.values)) for _ in range(count))
-        if spec.min_size and len(view(made)) < int(str(spec.min_size)):
+        least, most = lengths(whole(spec.min_size), whole(spec.max_size))
+        count = self._between(least, most)
+        keys: dict[str, Value] = {}
+        for _ in range(count * _TRIES_PER_KEY):
+            if len(keys) == count:
+                break
+            key = self.draw(spec.keys)
+            keys.setdefault(key_text(key), key)
+        if len(keys) < least:
             msg = "its keys are alike"
             raise ImpossibleError(msg)
-        return made
+        return dictionary((key, self.draw(spec.values)) for key in keys.values())
 
     def _array(self, spec: Arrays) -> Value:
         shape = self._limited(self._shape(spec.shape), spec)

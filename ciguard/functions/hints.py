@@ -7,6 +7,7 @@ Runs in a target's interpreter: standard library only, Python 3.9 and later. Hin
 from __future__ import annotations
 
 import enum
+import inspect
 import re
 import types
 import typing
@@ -47,6 +48,35 @@ def _one_by_one(function: Any) -> dict[str, Any]:
         except Exception:  # noqa: BLE001, S112 - as above; an argument without a hint has no values
             continue
     return found
+
+
+def is_hinted(function: Any) -> bool:
+    """Tell whether hints alone say exactly what each argument without a default may be.
+
+    At least one hint is `Annotated` with bounds: others do not ask to be tested.
+    """
+    written = getattr(function, "__annotations__", {})
+    if not any("Annotated" in str(hint) for hint in written.values()):
+        return False
+    hints, encoder = hints_of(function), Encoder([], str)
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    if "self" in [p.name for p in parameters[:1]]:
+        parameters = parameters[1:]
+    read = {p.name: hint_spec(hints[p.name], encoder) for p in parameters if p.name in hints}
+    exact = {name for name, hint in read.items() if hint is not None and hint.is_exact}
+    required = {p.name for p in parameters if p.default is p.empty and p.kind in _NAMED}
+    bounded = any(typing.get_origin(hints[name]) is typing.Annotated for name in exact)
+    return required <= exact and bounded
+
+
+_NAMED = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.KEYWORD_ONLY,
+)
 
 
 def hint_spec(hint: Any, encoder: Encoder) -> Hint | None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from ciguard.domain import LiteralValue
 from ciguard.functions.alternatives import alternatives, initial
 from ciguard.functions.constraints import constraint_of, int_range
-from ciguard.functions.expressions import view
 from ciguard.functions.intervals import ANY, EmptyError, Interval
 from ciguard.functions.resolving import ImpossibleError
 from ciguard.functions.solving import Box
@@ -26,6 +25,7 @@ from ciguard.functions.spec_kinds import (
     Strings,
     Tuples,
 )
+from ciguard.functions.views import view
 from ciguard.values import conforms
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from ciguard.functions.alternatives import initial
-from ciguard.functions.expressions import free_names, names_in, parsed, view
+from ciguard.functions.expressions import free_names, names_in, parsed
 from ciguard.functions.intervals import ANY
 from ciguard.functions.quantities import quantity_of
 from ciguard.functions.resolving import every_reference_of
+from ciguard.functions.views import view
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping

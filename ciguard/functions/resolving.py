@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from ciguard.functions.expressions import DtypeView, evaluate
+from ciguard.functions.expressions import evaluate
 from ciguard.functions.spec_kinds import (
     Anys,
     Arrays,
@@ -25,6 +25,7 @@ from ciguard.functions.spec_kinds import (
     Tuples,
     parts_of,
 )
+from ciguard.functions.views import DtypeView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -21,8 +21,8 @@ import os
 import sys
 from typing import Any
 
-from ciguard.functions.describe import Place, places_of
 from ciguard.functions.notes import NOTES, line_of, notes_on
+from ciguard.functions.places import Place, places_of
 
 Json = Any
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import value_from_json
-from ciguard.functions.spec_kinds import Spec, spec_from_json, value_of_item
+from ciguard.functions.spec_json import spec_from_json, value_of_item
 
 if TYPE_CHECKING:
     from ciguard.domain import Json, Value
+    from ciguard.functions.spec_kinds import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class ParameterSpec:
     """Whether a call may leave it out."""
     value: Value | None = None
     """Its default, where that is data."""
+    is_wrong: bool = False
+    """Whether its annotation is a problem of the module."""
     line: int = 0
 
 
@@ -216,6 +219,7 @@ def _parameter(function: str, json: Json) -> ParameterSpec:
         kind=json["kind"],
         spec=None if spec is None else spec_from_json(spec, function, json["name"]),
         default=json["default"],
+        is_wrong=json["wrong"],
         value=value_from_json(json["value"][0]) if json["value"] else None,
         line=json["line"],
     )

@@ -38,7 +38,7 @@ from ciguard.values.constraints import (
     has_symbols,
     references,
 )
-from ciguard.values.dictionaries import dictionary, dictionary_items
+from ciguard.values.dictionaries import dictionary, dictionary_items, key_text
 from ciguard.values.floating import closed_range
 from ciguard.values.mutation import Mutation, Mutator, takes_special, with_special
 from ciguard.values.sample import Sampler, compile_sampler
@@ -90,6 +90,7 @@ __all__ = [
     "dictionary_items",
     "has_symbols",
     "in_words",
+    "key_text",
     "problem",
     "references",
     "takes_special",

@@ -161,11 +161,7 @@ def _size_of(rng: random.Random, scope: Scope, *, parameter: str, axis: int) -> 
 def _fill(constraint: Tensor) -> _DrawFill:
     if constraint.axis_of:
         return _axes(constraint.axis_of)
-    low, high = constraint.low, constraint.high
-    by_dtype = {dtype: tables.fills(dtype, low, high) for dtype in constraint.dtypes}
-    if constraint.nan:
-        special = _special_fills(has_range=low is not None or high is not None)
-        by_dtype |= {d: by_dtype[d] + special for d in by_dtype if d in element_types.FLOATING}
+    by_dtype = {dtype: fills_of(constraint, dtype) for dtype in constraint.dtypes}
 
     def draw(rng: random.Random, scope: Scope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001
         table = by_dtype[dtype]
@@ -173,6 +169,15 @@ def _fill(constraint: Tensor) -> _DrawFill:
 
     sampler = _indices(constraint.index_of, draw) if constraint.index_of else draw
     return _increasing(sampler) if constraint.increasing else sampler
+
+
+def fills_of(constraint: Tensor, dtype: str) -> tuple[Fill, ...]:
+    """Return the table of fills that tensors of a dtype are drawn from."""
+    low, high = constraint.low, constraint.high
+    table = tables.fills(dtype, low, high)
+    if not constraint.nan or dtype not in element_types.FLOATING:
+        return table
+    return table + _special_fills(has_range=low is not None or high is not None)
 
 
 def _special_fills(*, has_range: bool) -> tuple[Fill, ...]:

@@ -7,6 +7,7 @@ given scope.
 
 from __future__ import annotations
 
+import math
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from ciguard.domain import (
     ArrayValue,
     CallValue,
+    Constant,
     DictValue,
     DtypeValue,
     ListValue,
@@ -46,10 +48,13 @@ from ciguard.values.constraints import (
 from ciguard.values.dictionaries import dictionary, key_text
 from ciguard.values.floating import closed_range
 from ciguard.values.sample import compile_sampler
+from ciguard.values.sample_tensor import fills_of
 from ciguard.values.scope import Scope
 
 if TYPE_CHECKING:
     import random
+
+    from ciguard.domain import Fill
 
 Strategy: TypeAlias = st.SearchStrategy[Value]
 
@@ -152,14 +157,15 @@ def _ints(constraint: Ints, scope: Scope) -> Strategy:
 def _tensor(constraint: Tensor, scope: Scope) -> Strategy:
     sampled = _through_sampler(constraint, scope)
     related = constraint.shape_of or constraint.broadcast_with or constraint.dtype_of
-    if related or constraint.shape is not None:
+    relations = constraint.axis_of or constraint.index_of or constraint.increasing
+    if related or relations:
         return sampled
     make = ArrayValue if isinstance(constraint, Array) else TensorValue
+    if constraint.shape is not None:
+        exact = tuple(dim for dim in constraint.shape if isinstance(dim, int))
+        return _of_shape(constraint, exact) if len(exact) == len(constraint.shape) else sampled
     least, most = constraint.ndim
     shapes = st.lists(st.integers(1, 4), min_size=least, max_size=most).map(tuple)
-    relations = constraint.axis_of or constraint.index_of or constraint.increasing
-    if relations:
-        return sampled
 
     def redraw(drawn: tuple[Value, tuple[int, ...]]) -> Value:
         value, shape = drawn
@@ -169,6 +175,21 @@ def _tensor(constraint: Tensor, scope: Scope) -> Strategy:
         return value
 
     return st.tuples(sampled, shapes).map(redraw)
+
+
+def _of_shape(constraint: Tensor, shape: tuple[int, ...]) -> Strategy:
+    """Draw dtype and fill only; they shrink to the first dtype and to one number everywhere."""
+    make = ArrayValue if isinstance(constraint, Array) else TensorValue
+
+    def of_dtype(dtype: str) -> Strategy:
+        fills = sorted(fills_of(constraint, dtype), key=lambda fill: not _is_plain(fill))
+        return st.sampled_from(fills).map(lambda fill: make(dtype, shape, fill))
+
+    return st.sampled_from(constraint.dtypes).flatmap(of_dtype)
+
+
+def _is_plain(fill: Fill) -> bool:
+    return isinstance(fill, Constant) and not math.isnan(fill.value)
 
 
 @_compile.register(List)

@@ -52,8 +52,9 @@ IN_TARGET = (
     *(
         f"functions/{name}.py"
         for name in (
-            "building", "calling", "child", "conditions", "describe", "encoding", "hints", "in_worker",
-            "judging", "loading", "marking", "measuring", "nesting", "notes", "sidecar",
+            "building", "calling", "child", "conditions", "describe", "describe_function",
+            "encoding", "hints", "in_worker", "judging", "loading", "marking", "measuring",
+            "nesting", "notes", "places", "running", "sidecar",
         )
     ),
 )  # fmt: skip

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import pytest
+from annotated import IMPORTS, Annotated
+
+PROBLEMS = {
+    "unknown argument": (
+        "@arg('y', ints())\ndef f(x=1): pass",
+        1,
+        "f has no argument 'y'; it has x",
+    ),
+    "annotated twice": (
+        "@arg('x', ints())\n@arg('x', bools())\ndef f(x): pass",
+        1,
+        "argument 'x' of f is annotated twice",
+    ),
+    "argument without values": (
+        "@arg('x', ints())\ndef f(x, y, z=1): pass",
+        2,
+        "argument 'y' of f has no values: annotate it with @arg(\"y\", …)",
+    ),
+    "reference to what is no argument": (
+        "@arg('x', ints(max=ref('n')))\ndef f(x): pass",
+        1,
+        "argument 'x' of f: ref('n') names 'n', which is no argument",
+    ),
+    "reference that is no expression": (
+        "@arg('x', ints(max=ref('n +')))\ndef f(x): pass",
+        1,
+        "argument 'x' of f: ref('n +') is no expression",
+    ),
+    "references in a circle": (
+        "@arg('x', ints(max=ref('y')))\n@arg('y', ints(max=ref('x')))\ndef f(x, y): pass",
+        1,
+        "f: arguments refer to each other in a circle: x → y → x",
+    ),
+    "empty range by reference": (
+        "@arg('x', ints(ref('n + 3'), 4))\n@arg('n', ints(2, 5))\ndef f(x, n): pass",
+        1,
+        "argument 'x' of f: its range is empty",
+    ),
+    "no float of that width": (
+        "@arg('x', floats(0, 1e-60, exclude_min=True, exclude_max=True, width=32))\ndef f(x): pass",
+        1,
+        "argument 'x' of f: its range is empty",
+    ),
+    "more keys than there are": (
+        "@arg('x', dicts(froms(['a']), ints(), min_size=2))\ndef f(x): pass",
+        1,
+        "argument 'x' of f: its range is empty",
+    ),
+    "precondition that names no argument": (
+        "@arg('x', ints())\n@require('y > 0')\ndef f(x): pass",
+        2,
+        "f: require names 'y'; its arguments are x",
+    ),
+    "precondition that is no expression": (
+        "@arg('x', ints())\n@require('x >')\ndef f(x): pass",
+        2,
+        "f: require: 'x >' is no expression: invalid syntax",
+    ),
+    "precondition of other arguments": (
+        "@arg('x', ints())\n@require(lambda z: z > 0)\ndef f(x): pass",
+        2,
+        "f: require names 'z'; its arguments are x",
+    ),
+    "precondition that never holds": (
+        "@arg('x', ints())\n@require('1 > 2')\ndef f(x): pass",
+        2,
+        "f: require('1 > 2') never holds whatever it is called with",
+    ),
+    "precondition beyond the ranges": (
+        "@arg('x', ints(1, 4))\n@arg('y', ints(5, 9))\n@require('x >= y')\ndef f(x, y): pass",
+        3,
+        "f: require('x >= y') never holds with the ranges of its arguments",
+    ),
+    "preconditions against each other": (
+        (
+            "@arg('xs', int_lists(0, 9))\n@require('len(xs) > 5')\n@require('len(xs) < 5')\n"
+            "def f(xs): pass"
+        ),
+        2,
+        "f: require('len(xs) > 5') never holds with the ranges of its arguments",
+    ),
+    "no such generator": (
+        "@arg('x', objs('models'))\ndef f(x): pass",
+        1,
+        "argument 'x' of f: objs: there is no function models in annotated_program",
+    ),
+    "generator that is no Python function": (
+        "@arg('x', objs(len))\ndef f(x): pass",
+        1,
+        "argument 'x' of f: objs: there is no function len in annotated_program",
+    ),
+    "generator without values": (
+        "@generator\n@exclude\ndef made(n): return n\n@arg('x', objs(made))\ndef f(x): pass",
+        3,
+        "argument 'n' of made has no values: annotate it with @arg(\"n\", …)",
+    ),
+    "generator that needs itself": (
+        (
+            "@generator\n@exclude\n@arg('n', objs('made'))\ndef made(n): return n\n"
+            "@arg('x', objs(made))\ndef f(x): pass"
+        ),
+        6,
+        "f: objs makes a value from itself: f → made → made",
+    ),
+    "constructor without values": (
+        (
+            "class C:\n    def __init__(self, n): pass\n    @arg('x', ints())\n"
+            "    def m(self, x): pass"
+        ),
+        2,
+        "argument 'n' of C.__init__ has no values: annotate it with @arg(\"n\", …)",
+    ),
+    "example that does not fit": (
+        "class C:\n    @arg('n', ints())\n    @cc_example([1, 2])\n    def __init__(self, n): pass",
+        4,
+        "cc_example of C.__init__: too many positional arguments",
+    ),
+    "unknown dtype": (
+        "@arg('x', np_arrays('float33'))\ndef f(x): pass",
+        1,
+        "argument 'x' of f: 'float33' is no dtype that ciguard makes arrays of",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "line", "message"), PROBLEMS.values(), ids=PROBLEMS)
+def test_what_cannot_be_meant_is_told_with_its_line(source: str, line: int, message: str) -> None:
+    program = Annotated(source)
+
+    (problem,) = program.spec.problems
+
+    assert problem.message == message
+    assert problem.line == line + IMPORTS.count("\n")
+    assert problem.file == program.module.__file__
+    assert problem.function not in {function.name for function in program.spec.tested()}
+
+
+def test_an_excluded_function_may_lack_values() -> None:
+    program = Annotated("@exclude\ndef f(x): pass\n@arg('x', ints())\ndef g(x): pass")
+
+    assert program.problems == []
+    assert [function.name for function in program.spec.tested()] == ["g"]
+
+
+def test_an_excluded_class_is_not_tested() -> None:
+    program = Annotated("@exclude\nclass C:\n    @arg('x', ints())\n    def m(self, x): pass")
+
+    assert program.spec.tested() == ()
+
+
+def test_conditions_may_name_what_is_visible_to_the_function() -> None:
+    program = Annotated(
+        "LIMIT = 3\n@arg('x', ints(0, 5))\n@require('x < LIMIT and len([x]) == 1')\n"
+        "@ensure('result is None and x < LIMIT')\ndef f(x): pass"
+    )
+
+    assert program.problems == []
+    assert program.statuses("f") == {"passed", "discarded"}
