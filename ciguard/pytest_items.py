@@ -29,7 +29,7 @@ from ciguard.functions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
 
     from ciguard.functions import FunctionSpec, MainSpec, Mark, ModuleSpec, Told
@@ -62,14 +62,15 @@ class FunctionTests:
         self, file: Path, parent: pytest.Collector, offered: list[pytest.Collector]
     ) -> list[pytest.Collector]:
         """Return what is collected in a file, given what pytest and other plugins offer."""
-        sidecar = sidecar_of(file, self.config.getini("ciguard_sidecars"))
+        program = Program.at(file)
+        sidecar = sidecar_of(program, self.config.getini("ciguard_sidecars"))
         if sidecar is None and not is_annotated(file):
             return offered
         if not self._is_test_file(file) and not has_plain_tests(file):
             # Named on the command line, it is offered as a test module, and would be imported.
             offered = [one for one in offered if not isinstance(one, pytest.Module)]
         own = AnnotatedFile.from_parent(parent, path=file)
-        own.program = Program.at(file, sidecar)
+        own.program = program.with_sidecar(sidecar)
         own.tests = self
         return [*offered, own]
 
@@ -101,7 +102,12 @@ class FunctionTests:
             max_examples=examples or int(self._number("ciguard_max_examples")) or None,
             budget_s=budget or self._number("ciguard_budget"),
             home=self.config.rootpath / ".hypothesis",
+            reporter=print if self._is_verbose() else None,
         )
+
+    def _is_verbose(self) -> bool:
+        """Tell whether Hypothesis is to speak of each example."""
+        return self.config.getoption("--hypothesis-verbosity", None) in ("verbose", "debug")
 
     def _number(self, name: str) -> float:
         text = self.config.getini(name)
@@ -111,13 +117,19 @@ class FunctionTests:
             msg = f"{name} = {text}: it is a number"
             raise pytest.UsageError(msg) from None
 
-    def pytest_sessionfinish(self) -> None:
-        """End the processes; what they measured joins what the session measures."""
-        merge_measured(self.hosts.stop())
-        self.hosts.close()
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """End the processes; what they measured joins what the session measures.
+
+        Innermost, so that plugins which report coverage after the loop have it.
+        """
+        try:
+            return (yield)
+        finally:
+            merge_measured(self.hosts.stop())
 
     def pytest_unconfigure(self) -> None:
-        """End the processes of a session that did not begin."""
+        """End the processes, also of a session that did not begin."""
         self.hosts.close()
 
 
@@ -143,6 +155,8 @@ class AnnotatedFile(pytest.File):
                 return [*self._items(found)]
 
     def _items(self, found: Collected) -> Iterator[pytest.Item | pytest.Collector]:
+        for remark in found.remarks:
+            self.warn(pytest.PytestWarning(remark))
         for mark in found.module_marks:
             _add_mark(self, mark)
         wrong = _wrong(found.module)

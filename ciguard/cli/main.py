@@ -19,6 +19,7 @@ from ciguard.cli.bisect import bisect
 from ciguard.cli.cluster import cluster
 from ciguard.cli.config import config
 from ciguard.cli.explain import explain
+from ciguard.cli.export import export
 from ciguard.cli.extract import extract
 from ciguard.cli.init import init
 from ciguard.cli.learn import learn
@@ -83,6 +84,7 @@ for _command in (
     baseline,
     publish,
     explain,
+    export,
     extract,
     init,
     learn,

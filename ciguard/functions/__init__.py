@@ -20,6 +20,7 @@ from ciguard.functions.calls import MAIN, Call
 from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
 from ciguard.functions.detecting import has_plain_tests, is_annotated, sidecar_of
 from ciguard.functions.executing import Execution
+from ciguard.functions.exports import Written, export_tests
 from ciguard.functions.host import Answered, Died, Host, HostSettings, Overdue
 from ciguard.functions.measured import measured_options, merge_measured
 from ciguard.functions.programs import Program
@@ -71,11 +72,13 @@ __all__ = [
     "Skipped",
     "Told",
     "Verdict",
+    "Written",
     "about_call",
     "about_from_json",
     "call_sampler",
     "call_strategy",
     "collect",
+    "export_tests",
     "has_plain_tests",
     "is_annotated",
     "is_valid",

@@ -18,11 +18,11 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
 )
-from ciguard.functions.calling import MOST_ITEMS
 from ciguard.functions.encoding import CHOICE, DTYPE, TENSOR
 from ciguard.functions.listed import place_of_choice
+from ciguard.functions.running import MOST_ITEMS
 from ciguard.functions.verdicts import Failure, Kind
-from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, is_name, scalar, writer_of
+from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, dotted, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -87,7 +87,10 @@ class CallSource(Source):
 
     def name_of(self, path: str) -> str:
         """Return an expression for a dotted name, and remember what it takes to import it."""
-        root = path.partition(".")[0]
+        root, _, rest = path.partition(".")
+        if root == "numpy" and rest:
+            self.needs_numpy = True
+            return dotted(f"np.{rest}")
         if root in self.writer.aliases:
             self.other_imports |= set(self.writer.imports)
         elif root != "builtins" and root not in sys.stdlib_module_names:
@@ -105,7 +108,7 @@ class CallSource(Source):
     def _choice(self, function: str, argument: str, number: str) -> str:
         place = place_of_choice(self.module.function(function), argument, int(number))
         self.needs_listed = True
-        return f"listed({self.own(function)}, {argument!a}){place}"
+        return f"listed({self.own(function)}, {quoted(argument)}){place}"
 
     def _tensor_of(self, library: str, array: ArrayValue) -> str:
         writer = writer_of(library)
@@ -128,10 +131,18 @@ class CallSource(Source):
         function = self.module.function(call.function)
         return self.called_with(function, call, self._passed(function, call.arguments))
 
+    def shown(self, call: Call) -> str:
+        """Return the call for a person; of a nested function with what defines it."""
+        if call.outer is None:
+            return self.call(call)
+        function = self.module.function(call.function)
+        text = called(call.function, self._passed(function, call.arguments))
+        return f"{text}, defined by {self.shown(call.outer)}"
+
     def called_with(self, function: FunctionSpec, call: Call, passed: list[str]) -> str:
         """Return the call of a function with arguments that are written already."""
         if call.outer is not None:
-            return called(f"defined[{function.name!a}]", passed)
+            return called(f"defined[{quoted(function.name)}]", passed)
         if not function.constructor:
             return called(self.own(function.name), passed)
         constructor = self.module.by_name.get(function.constructor)
@@ -211,7 +222,12 @@ def script_of(call: Call, failure: Failure, source: CallSource, program: Program
     statements = _outer(call, source) + _statements(call, function, failure, source)
     parts = [
         "\n".join(["import sys", *_without("import sys", source.import_lines())]),
-        "\n".join([f"sys.path.insert(0, {str(program.root)!a})", *_own_imports(source, program)]),
+        "\n".join(
+            [
+                f"sys.path.insert(0, {quoted(str(program.root))})",
+                *import_of_program(source, program),
+            ]
+        ),
         *source.definitions(),
         "\n".join(statements),
     ]
@@ -222,14 +238,15 @@ def _without(line: str, lines: list[str]) -> list[str]:
     return [one for one in lines if one != line]
 
 
-def _own_imports(source: CallSource, program: Program) -> list[str]:
+def import_of_program(source: CallSource, program: Program) -> list[str]:
+    """Return the lines that import what is used of a program; its folder is on the path."""
     names = ", ".join(sorted(source.program_names))
     if all(map(is_name, program.name.split("."))):
         return [f"from {program.name} import {names}"] if names else [f"import {program.name}"]
     bound = [f"{name} = program.{name}" for name in sorted(source.program_names)]
     return [
         "import importlib.util",
-        f"spec = importlib.util.spec_from_file_location('program', {str(program.file)!a})",
+        f'spec = importlib.util.spec_from_file_location("program", {quoted(str(program.file))})',
         "program = importlib.util.module_from_spec(spec)",
         "spec.loader.exec_module(program)",
         *bound,
@@ -240,10 +257,11 @@ def _outer(call: Call, source: CallSource) -> list[str]:
     """Return the statements that call what defines a nested function, and keep it."""
     if call.outer is None:
         return []
-    source.other_imports.add("from ciguard import annotations")
     return [
         "defined = {}",
-        "annotations.LISTENERS.append(lambda f: defined.update({f.__qualname__: f}))",
+        "for module in list(sys.modules.values()):",
+        '    listeners = vars(module).get("LISTENERS", [])',
+        "    listeners.append(lambda f: defined.update({f.__qualname__: f}))",
         *_outer(call.outer, source),
         source.call(call.outer),
     ]
@@ -277,13 +295,18 @@ def _postconditions(call: Call, function: FunctionSpec, source: CallSource) -> l
             continue
         bound = {name for name, _ in call.arguments} | {"result", "self"} | set(vars(builtins))
         source.program_names |= names - bound
-        lines.append(f"assert {condition.text}, {condition.text!a}")
+        lines.append(f"assert {condition.text}, {quoted(condition.text)}")
     return lines
 
 
 def _by_name(name: str, kind: str) -> str:
     shown = {"var_positional": f"*{name}", "var_keyword": f"**{name}", "positional_only": name}
     return shown.get(kind, f"{name}={name}")
+
+
+def quoted(text: str) -> str:
+    """Return a text in double quotes, as people write it."""
+    return scalar(text) if any(c in text for c in "\"'\\") else f'"{text}"'
 
 
 def command_line(program: Program, arguments: Sequence[str]) -> str:

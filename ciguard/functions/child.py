@@ -26,6 +26,7 @@ from ciguard.functions.judging import key_of
 from ciguard.functions.loading import import_problem, load, users_frames
 from ciguard.functions.marking import marks_of, own_marks
 from ciguard.functions.measuring import Measuring
+from ciguard.functions.sidecar import apply_sidecar
 
 Json = Any
 
@@ -114,15 +115,24 @@ class Child:
         program = request["program"]
         try:
             module = load(program["file"], program["root"], program["name"])
+            problems = apply_sidecar(module, program["sidecar"]) if program["sidecar"] else []
         except BaseException as error:  # noqa: BLE001 - it is the program's, whatever it is
             return import_problem(error)
         caller = self._callers[program["file"]] = Caller(module, self._oracles)
         description = caller.description.json()
+        description["problems"] += problems
         marks = {f["name"]: marks_of(module, f["name"]) for f in description["functions"]}
         return {
             "description": description, "library": library_of(module), "marks": marks,
             "module_marks": own_marks(module),
         }  # fmt: skip
+
+    def _nested(self, request: Json) -> Json:
+        """Call a function that defines others, and describe those."""
+        caller = self._callers[request["file"]]
+        with _within(request["limit_s"], request["file"]) as timed_out:
+            described = caller.nested(request["call"])
+        return {"functions": [], "problems": []} if timed_out else described
 
     def _call(self, request: Json) -> Json:
         caller = self._callers[request["file"]]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import random
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from ciguard.functions.arguments import call_sampler
 from ciguard.functions.host import Answered, Died, Host, Overdue
-from ciguard.functions.specs import ModuleSpec, module_from_json
+from ciguard.functions.specs import FunctionSpec, ModuleSpec, module_from_json, with_functions
 from ciguard.functions.telling import traceback_text
 from ciguard.functions.verdicts import Frame, frames_from_json
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from ciguard.functions.host import HostSettings
     from ciguard.functions.programs import Program
 
+_EXPLORING_CALLS = 5
+"""Calls of a function to see what it defines."""
+_EXPLORING_S = 60.0
+"""Seconds that each of them may take."""
 _MOST_HOSTS = 3
 """Processes kept: each may hold a deep-learning library."""
 
@@ -46,6 +52,8 @@ class Collected:
     marks: Mapping[str, tuple[Mark, ...]] = field(default_factory=dict)
     """Of functions, by name."""
     module_marks: tuple[Mark, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What a person should know of what is not tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,7 @@ def collect(host: Host, program: Program) -> Collection:
             where = traceback_text(frames_from_json(content["frames"]))
             return Broken("\n".join(filter(None, [where, content["error"]])))
         case Answered(content):
-            return _collected(content)
+            return _with_nested(_collected(content), host, program)
         case Died(cause, _, frames):
             return _broken(host, frames, f"its import ends the interpreter with {cause}")
         case Overdue(frames):
@@ -93,6 +101,39 @@ def _collected(content: Json) -> Collected:
         {name: _marks(marks) for name, marks in content["marks"].items()},
         _marks(content["module_marks"]),
     )
+
+
+def _with_nested(collected: Collected, host: Host, program: Program) -> Collected:
+    """Add the functions that others define when they are called, which is done for that."""
+    module, remarks = collected.module, []
+    asked: set[str] = set()
+    while waiting := [f for f in module.functions if f.has_nested and f.name not in asked]:
+        for function in waiting:
+            asked.add(function.name)
+            before = len(module.functions)
+            module = _explored(function, module, host, program)
+            if len(module.functions) == before:
+                remarks.append(
+                    f"{function.name} defines annotated functions, and no call of it reached them"
+                )
+    return replace(collected, module=module, remarks=tuple(remarks))
+
+
+def _explored(
+    function: FunctionSpec, module: ModuleSpec, host: Host, program: Program
+) -> ModuleSpec:
+    """Return the module with what some calls of a function define."""
+    if any(problem.function == function.name for problem in module.problems):
+        return module
+    sample, rng = call_sampler(function, module), random.Random(0)  # noqa: S311 - no secret
+    for _ in range(_EXPLORING_CALLS):
+        call = sample(rng)
+        if call is None:
+            continue
+        answer = host.nested(program, call.to_json(), limit_s=_EXPLORING_S)
+        if isinstance(answer, Answered) and answer.content.get("functions"):
+            module = with_functions(module, answer.content)
+    return module
 
 
 def _marks(encoded: Json) -> tuple[Mark, ...]:

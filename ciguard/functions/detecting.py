@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
+from ciguard.functions.sidecar import SUFFIX as SIDECAR_SUFFIX
+from ciguard.functions.sidecar import target_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from ciguard.functions.programs import Program
 
 _LANGUAGE = "annotations"
 """Last part of the name of the module that the language is in, ciguard's or a copy of it."""
 _TESTED = frozenset({"arg", "require", "ensure", "raises", "timeout", "cc_example", "module_test"})
 """What a function, or the module, is tested for; the rest of the language serves these."""
 _MOST_BYTES = 4_000_000
-SIDECAR_SUFFIX = ".annotations.py"
 
 
 def is_annotated(file: Path) -> bool:
@@ -36,18 +41,40 @@ def is_annotated(file: Path) -> bool:
     return any(_is_of_language(node, names, modules) for node in ast.walk(tree))
 
 
-def sidecar_of(file: Path, folders: Iterable[Path] = ()) -> Path | None:
+def sidecar_of(program: Program, folders: Iterable[Path] = ()) -> Path | None:
     """Return the file of annotations that stand apart from a program, if there is one.
 
     Args:
-        file: of the program.
-        folders: searched after the program's own folder.
+        program: that they are for.
+        folders: searched for a file that names the program as its target, or is called as it is.
     """
-    name = file.stem + SIDECAR_SUFFIX
-    for folder in (file.parent, *folders):
-        if (folder / name).is_file():
-            return folder / name
-    return None
+    file = program.file
+    beside = file.parent / (file.stem + SIDECAR_SUFFIX)
+    if beside.is_file():
+        return beside
+    return next((path for folder in folders for path in _for(program, folder)), None)
+
+
+def _for(program: Program, folder: Path) -> Iterator[Path]:
+    own_name = program.file.stem + SIDECAR_SUFFIX
+    for path, target in _targets(folder):
+        # The target may be named from higher up than the program's own folders tell.
+        names_it = target == program.file.stem or f".{target}".endswith(f".{program.name}")
+        if names_it if target else path.name == own_name:
+            yield path
+
+
+@cache
+def _targets(folder: Path) -> tuple[tuple[Path, str], ...]:
+    """Return the sidecars in a folder with the modules that they name."""
+    return tuple((path, _target(path)) for path in sorted(folder.glob(f"*{SIDECAR_SUFFIX}")))
+
+
+def _target(path: Path) -> str:
+    try:
+        return target_of(str(path))
+    except (OSError, SyntaxError):
+        return ""  # its import will say what is wrong with it
 
 
 def has_plain_tests(file: Path) -> bool:

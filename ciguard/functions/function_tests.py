@@ -98,7 +98,7 @@ class FunctionTest:
 
     def _found(self, found: Found) -> str:
         source = CallSource.of(self.module, self.library)
-        call = source.call(found.call)
+        call = source.shown(found.call)
         source = CallSource.of(self.module, self.library)
         script = script_of(found.call, found.failure, source, self.execution.program)
         return found_text(found, call, script)

@@ -137,12 +137,19 @@ class Host:
             call: see `ciguard.functions.arguments.Call.to_json`.
             limit_s: seconds that the call may take.
         """
+        return self._request_of(program, {"op": "call", "call": call}, limit_s)
+
+    def nested(self, program: Program, call: Json, *, limit_s: float) -> Answer:
+        """Call a function that defines others, and describe those; see `call`."""
+        return self._request_of(program, {"op": "nested", "call": call}, limit_s)
+
+    def _request_of(self, program: Program, request: Json, limit_s: float) -> Answer:
         if program.file not in self._loaded or self._process is None:
             loaded = self.load(program)
             if program.file not in self._loaded:
                 return loaded
-        request = {"op": "call", "file": str(program.file), "call": call, "limit_s": limit_s}
-        return self._request(request, limit_s + GRACE_S)
+        message = {**request, "file": str(program.file), "limit_s": limit_s}
+        return self._request(message, limit_s + GRACE_S)
 
     def run_as_script(
         self, program: Program, arguments: Sequence[str], *, limit_s: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,13 +25,17 @@ class Program:
     """File of annotations that stand apart from the program."""
 
     @classmethod
-    def at(cls, file: Path, sidecar: Path | None = None) -> Program:
+    def at(cls, file: Path) -> Program:
         """Return the program in `file`."""
         root, parts = file.parent, [] if file.name == "__init__.py" else [file.stem]
         while (root / "__init__.py").is_file() and root.name.isidentifier():
             parts.insert(0, root.name)
             root = root.parent
-        return cls(file, root, ".".join(parts), sidecar)
+        return cls(file, root, ".".join(parts))
+
+    def with_sidecar(self, sidecar: Path | None) -> Program:
+        """Return the program with annotations that stand apart."""
+        return replace(self, sidecar=sidecar)
 
     def to_json(self) -> Json:
         """Return what the process that runs it is told."""

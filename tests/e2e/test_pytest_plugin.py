@@ -521,3 +521,178 @@ def test_lazy_results_are_taken_and_arrays_are_written_out(
     assert fails_alone(session.stdout, tmp_path, "IndexError")
     rest = session.stdout.partition("As a script:\n")[2]
     assert fails_alone(rest, tmp_path, "AssertionError: result.sum() < limit")
+
+
+def test_nested_functions_and_annotations_that_stand_apart_are_collected(
+    write: Callable[[str, str], Path], run: Run, tmp_path: Path
+) -> None:
+    write(
+        "nested.py",
+        """
+        @arg("size", ints(1, 8))
+        def build(size):
+            @arg("n", ints(1, 9))
+            def inner(n):
+                return n // (size - 4)
+
+            return inner
+        """,
+    )
+    write("plain.annotations.py", '@arg("n", ints(0, 3))\ndef f(n): ...\n')
+    write("aside/far.annotations.py", 'target = "far"\n@arg("n", ints(2, 3))\ndef f(n): ...\n')
+    for name in ("plain", "far"):
+        (tmp_path / f"{name}.py").write_text("def f(n):\n    return 1 / n\n", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nciguard_sidecars = aside\n", encoding="utf-8")
+
+    session = run(".", "-v")
+
+    assert counts(session) == {"passed": 2, "failed": 2}
+    assert "far.py::f PASSED" in session.stdout
+    assert "plain.py::f FAILED" in session.stdout
+    shown = "build.<locals>.inner(n=1), defined by build(size=4)"
+    assert f"Falsifying example: {shown}" in session.stdout
+    assert fails_alone(session.stdout, tmp_path, "ZeroDivisionError")
+
+
+EXPORTED = """
+import numpy as np
+
+class Thing:
+    def __init__(self, n):
+        self.n = n
+
+@generator
+@exclude
+@arg("n", ints(1, 5))
+def things(n):
+    return Thing(n)
+
+@arg("size", ints(1, 8))
+@arg("sizes", int_lists(max_len=6, min=1, max=8))
+@require("len(sizes) <= size")
+def dependent(size, sizes=()):
+    assert len(sizes) <= size
+    assert len(sizes) < 5
+
+@arg("x", np_arrays(["float32", "float64"], (2, ints(1, 4)), min=0, max=1))
+@arg("y", np_arrays(ref("x.dtype"), ref("x.shape")))
+@arg("z", np_arrays("float32"))
+@require("z.shape == x.shape")
+def shapes(x, y, z):
+    assert x.shape == y.shape == z.shape and x.dtype == y.dtype
+    assert x.min() >= 0 and x.max() <= 1
+    return x[4]
+
+@arg("blocks", ints(1, 5))
+@arg("layers", anys(ints(1, 3), int_lists(1, 5, 1, 3)))
+@require("type(layers) is not list or len(layers) == blocks")
+@arg("depth", ints(10, 100))
+@require("(depth - 4) % 3 == 0")
+@arg("mode", froms(["a", None, 0.5, np.sum, Thing(3)]))
+def dense(blocks, layers, depth, mode):
+    assert (depth - 4) % 3 == 0
+    if isinstance(layers, list):
+        assert len(layers) == blocks
+    return mode.n if isinstance(mode, Thing) else None
+
+@arg("n", ints(0, 9))
+@raises(KeyError)
+@ensure("result < 9")
+def declared(n):
+    if n < 3:
+        raise KeyError(n)
+    return n
+
+class Net:
+    @arg("width", ints(0, 4))
+    def __init__(self, width):
+        if not width:
+            raise ValueError("no width")
+        self.width = width
+
+    @arg("t", objs(things))
+    def use(self, t):
+        return self.width // t.n
+
+    @arg("k", ints(1, 5))
+    @arg("m", ints(1, 50))
+    @require("m % k == 0 and k < m")
+    def multiple(self, m, *, k):
+        assert m % k == 0 and k < m
+        return 1 // (m - 2 * k)
+
+@arg("s", strings(1, 5, alphabet="ab"))
+@arg("d", dicts(strings(1, 2), floats(0, 1)))
+@arg("args", lists(ints(0, 3), 0, 3))
+@timeout(5)
+def lazy(s, d, *args):
+    assert set(s) <= set("ab") and all(0 <= v <= 1 for v in d.values())
+    yield from args
+    yield 1 / len(d)
+"""
+FAULTS = {
+    "dependent": "AssertionError",
+    "shapes": "IndexError",
+    "declared": "assert",
+    "Net": "ValueError",
+    "Net_multiple": "ZeroDivisionError",
+    "lazy": "ZeroDivisionError",
+}
+
+
+def test_exported_tests_run_without_ciguard_and_find_the_same(
+    write: Callable[[str, str], Path], run: Run, tmp_path: Path
+) -> None:
+    write("model.py", EXPORTED)
+    language = (ROOT / "ciguard" / "annotations.py").read_text(encoding="utf-8")
+    (tmp_path / "annotations.py").write_text(language, encoding="utf-8")
+    model = tmp_path / "model.py"
+    model.write_text(model.read_text().replace("ciguard.annotations", "annotations"))
+
+    told = run("model.py", examples=200)
+    export = subprocess.run(
+        [sys.executable, "-m", "ciguard", "export", "model.py", "--output", "tests"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    hides = "import sys\nsys.modules['ciguard'] = None\n"
+    (tmp_path / "tests" / "conftest.py").write_text(hides, encoding="utf-8")
+    plain = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:ciguard", "tests", "-q"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert export.stdout == "tests/test_model_functions.py: 8 functions\n", export.stderr
+    assert counts(told) == {"failed": 6, "passed": 2}
+    assert counts(plain) == {"failed": 6, "passed": 2}, plain.stdout
+    for name, kind in FAULTS.items():
+        assert re.search(rf"FAILED tests/.*::test_{name} - .*{kind}", plain.stdout), plain.stdout
+    written = (tmp_path / "tests" / "test_model_functions.py").read_text(encoding="utf-8")
+    assert "assume(" not in written
+    assert "ciguard" not in written.replace("ciguard export", "").replace("__ciguard__", "")
+
+
+def test_export_refuses_to_lose_a_test_that_a_person_wrote(
+    write: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    write("model.py", '@arg("n", ints())\ndef f(n):\n    pass\n')
+    (tmp_path / "test_model_functions.py").write_text("mine = 1\n", encoding="utf-8")
+
+    export = subprocess.run(
+        [sys.executable, "-m", "ciguard", "export", "model.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert export.returncode == 2
+    assert "was not written by `ciguard export`; choose another --output" in export.stderr
+    assert (tmp_path / "test_model_functions.py").read_text() == "mine = 1\n"

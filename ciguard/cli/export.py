@@ -1,0 +1,37 @@
+"""`ciguard export`: annotated functions as plain Hypothesis tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Write annotated functions as plain Hypothesis tests.")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE...",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+@click.option(
+    "--output",
+    default=".",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the tests.  [default: the current one]",
+)
+def export(*, files: tuple[Path, ...], output: Path) -> None:
+    """Write the tests of annotated functions as files that need pytest and Hypothesis alone.
+
+    Each FILE is imported, in a process of its own. The tests of model.py become
+    test_model_functions.py: they draw such inputs as `pytest --ciguard` does, and are yours.
+    An earlier file of that name is replaced unless its first line was changed.
+    """
+    from ciguard.functions import export_tests  # noqa: PLC0415 - not for `--help`
+
+    for written in export_tests(files, output):
+        click.echo(f"{written.path}: {written.functions} functions")
+        for line in written.missing:
+            click.echo(f"  not written: {line}", err=True)
