@@ -15,7 +15,13 @@ from ciguard.functions.arguments import (
     main_sampler,
     main_strategy,
 )
-from ciguard.functions.call_source import CallSource
+from ciguard.functions.call_source import (
+    CallSource,
+    import_of_program,
+    outer_statements,
+    passed_by_name,
+    postconditions,
+)
 from ciguard.functions.calls import MAIN, Call
 from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
 from ciguard.functions.detecting import has_plain_tests, is_annotated, sidecar_of
@@ -80,6 +86,7 @@ __all__ = [
     "collect",
     "export_tests",
     "has_plain_tests",
+    "import_of_program",
     "is_annotated",
     "is_valid",
     "main_sampler",
@@ -87,6 +94,9 @@ __all__ = [
     "measured_options",
     "merge_measured",
     "module_from_json",
+    "outer_statements",
+    "passed_by_name",
+    "postconditions",
     "sidecar_of",
     "test_function",
     "test_script",

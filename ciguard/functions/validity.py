@@ -18,7 +18,7 @@ from ciguard.functions.arguments import holds
 from ciguard.functions.calls import MAIN
 from ciguard.functions.constraints import RANKS, SIDES, constraint_of, int_range, lengths
 from ciguard.functions.encoding import TENSOR, generator_call
-from ciguard.functions.expressions import RaisesError, UnknownError, evaluate, names_in, view
+from ciguard.functions.expressions import RaisesError, UnknownError, evaluate, names_in
 from ciguard.functions.plan import plan_of
 from ciguard.functions.resolving import ImpossibleError, resolved
 from ciguard.functions.spec_kinds import (
@@ -34,6 +34,7 @@ from ciguard.functions.spec_kinds import (
     Spec,
     Tuples,
 )
+from ciguard.functions.views import view
 from ciguard.values import Array, Tensor, conforms
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A finding of a user's function as a script: imports the program, makes the call, shows the defect.
+"""A finding of a user's function as a script that imports the program and makes the call.
 
 It runs in the folder that the program was tested in, as the campaign did.
 """
@@ -8,20 +8,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain import PairKind
-from ciguard.functions import Call, CallSource, about_from_json
+from ciguard.functions import (
+    Call,
+    CallSource,
+    about_from_json,
+    import_of_program,
+    outer_statements,
+    passed_by_name,
+    postconditions,
+)
 from ciguard.oracles import FUNCTION, inputs_in
 from ciguard.triage.expectation import comparison
 from ciguard.triage.wording import without_local_paths
-from ciguard.writing import is_name, scalar
+from ciguard.writing import scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ciguard.domain import Finding, FunctionCase
-    from ciguard.functions import About, FunctionSpec
+    from ciguard.functions import FunctionSpec
 
 _BROKEN = "BROKEN"
 _MOST_ITEMS = 100
+_CHANGED = f"""
+if changed(before, given):
+    raise SystemExit("{_BROKEN}: changed %s" % changed(before, given))
+""".strip()
+_TOOK = f"""
+spent = time.perf_counter() - began
+if spent > {{limit}}:
+    raise SystemExit("{_BROKEN}: took %.1f s, and {{limit}} s are allowed" % spent)
+""".strip()
 _CHECKS = {
     "nan": (
         "from ciguard.functions.judging import has_nan",
@@ -31,15 +46,9 @@ _CHECKS = {
     "mutation": (
         "from ciguard.functions.judging import changed, snapshot",
         "before = snapshot(given)",
-        f'if changed(before, given):\n    raise SystemExit("{_BROKEN}: changed %s" % '
-        "changed(before, given))",
+        _CHANGED,
     ),
-    "timeout": (
-        "import time",
-        "began = time.perf_counter()",
-        "spent = time.perf_counter() - began\nif spent > {limit}:\n"
-        f'    raise SystemExit("{_BROKEN}: took %.1f s, {{limit}} s are allowed" % spent)',
-    ),
+    "timeout": ("import time", "began = time.perf_counter()", _TOOK),
 }
 """By kind: an import, what comes before the call, and what comes after it."""
 
@@ -64,7 +73,8 @@ def function_statements(
     source = CallSource.of(about.module, about.library or library)
     path = [f"sys.path[:0] = [{scalar(about.program.root.as_posix())}, '.', 'src']"]
     if not case.call:
-        return ["import sys"], [*path, *_imported(about, ()), 'print("imported")']
+        imported = import_of_program(source, about.program)
+        return ["import sys"], [*path, *imported, 'print("imported")']
     call = Call.from_json(case.call)
     if call.function not in about.module.by_name:
         msg = f"{call.function!r} is not described"
@@ -74,10 +84,9 @@ def function_statements(
     if source.writer.seed:
         imports += source.writer.imports
     definitions = source.definitions()
-    names = sorted(source.program_names)
     seeds = [f"random.seed({case.seed})", *_seeds(source, case.seed)]
     imports += ["import numpy as np"] if any("np." in line for line in [*seeds, *body]) else []
-    statements = [*path, *_imported(about, names), *definitions, *seeds, *body]
+    statements = [*path, *import_of_program(source, about.program), *definitions, *seeds, *body]
     return list(dict.fromkeys(imports)), statements
 
 
@@ -86,24 +95,11 @@ def _seeds(source: CallSource, seed: int) -> list[str]:
     return [numpy, *([source.writer.seed.format(seed=seed)] if source.writer.seed else [])]
 
 
-def _imported(about: About, names: Sequence[str]) -> list[str]:
-    program = about.program
-    if all(map(is_name, program.name.split("."))):
-        return [f"from {program.name} import {', '.join(names)}" if names else f"import {program.name}"]
-    return [
-        "import importlib.util",
-        f"spec = importlib.util.spec_from_file_location('program', {scalar(program.file.as_posix())})",
-        "program = importlib.util.module_from_spec(spec)",
-        "spec.loader.exec_module(program)",
-        *(f"{name} = program.{name}" for name in names),
-    ]  # fmt: skip
-
-
 def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) -> list[str]:
     function = source.module.function(call.function)
-    made = [*source.outer_statements(call)]
+    made = [*outer_statements(call, source)]
     if finding.oracle == FUNCTION and finding.kind == "ensure":
-        return [*made, *source.postconditions(call, function)]
+        return [*made, *postconditions(call, function, source)]
     if finding.oracle == FUNCTION and finding.kind in _CHECKS:
         return [*made, *_checked(finding, call, function, source)]
     result = f"result = {_taken(source.call(call), function, source)}"
@@ -122,16 +118,16 @@ def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) 
     return [before, *made, *(call_lines if after_error else [result]), after]
 
 
-def _checked(
-    finding: Finding, call: Call, function: FunctionSpec, source: CallSource
-) -> list[str]:
+def _checked(finding: Finding, call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
     """Return a call whose arguments have names, between what is done before and after it."""
     needed, before, after = _CHECKS[finding.kind]
     source.other_imports.add(needed)
     lines = [f"{name} = {source.expression(value)}" for name, value in call.arguments]
     given = ", ".join(f"{name!a}: {name}" for name, _ in call.arguments)
     lines += [f"given = {{{given}}}"] if finding.kind == "mutation" else []
-    made = source.called_with(function, call, source.names_passed(call, function))
+    kinds = {p.name: p.kind for p in function.parameters}
+    passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
+    made = source.called_with(function, call, passed)
     after = after.format(limit=f"{function.timeout or 0:g}") if finding.kind == "timeout" else after
     return [
         *lines, *filter(None, [before]), f"result = {_taken(made, function, source)}", after,

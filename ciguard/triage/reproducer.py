@@ -11,6 +11,7 @@ from ciguard.domain import (
     Crashed,
     Errored,
     Exhausted,
+    FunctionCase,
     Hung,
     ModelCase,
     PairKind,
@@ -21,11 +22,12 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.files import read_text
-from ciguard.oracles import DERIVATION, GROWTH, SLOW, inputs_in, is_measured, precision_of
+from ciguard.oracles import DERIVATION, FUNCTION, GROWTH, SLOW, inputs_in, is_measured, precision_of
 from ciguard.targets import EAGER
 from ciguard.triage.case_words import noun, origin_rows
 from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
+from ciguard.triage.function_script import function_statements
 from ciguard.triage.library_check import equivalent_lines, library_check
 from ciguard.triage.model_script import compared, model_statements
 from ciguard.triage.program_script import program_statements, shows_block_alone, with_preamble
@@ -78,6 +80,8 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     """
     writer = writer_of(finding.library, module=_module(finding, environment_hint))
     source = Source(writer)
+    if isinstance(finding.case, FunctionCase):
+        return _function_script(finding, finding.case, environment_hint)
     if isinstance(finding.case, ProgramCase):
         return _program_script(finding, finding.case, source, hint=environment_hint)
     before, statements = _body(finding, source, environment_hint)
@@ -104,6 +108,17 @@ def _program_script(
     counted = comment("The program below is the block alone." if is_block else _COUNTED)
     statements = program_statements(finding, case, writer)
     return f"{_header(finding, hint)}\n#\n{counted}\n\n{with_preamble(statements, preamble)}"
+
+
+def _function_script(finding: Finding, case: FunctionCase, hint: EnvironmentHint) -> str:
+    imports, statements = function_statements(finding, case, finding.library)
+    chosen = [
+        f"os.environ[{scalar(k)}] = {scalar(v)}  # read when imported" for k, v in hint.variables
+    ]
+    standard = ["import os", "", *chosen, ""] if chosen else []
+    beginning = "\n".join([*standard, *imports])
+    where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
+    return f"{_header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
 
 
 def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, list[str]]:
@@ -271,7 +286,7 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
 
 
 _COUNTED = "Lines are counted from where the program begins, below."
-_OF_ORACLES = frozenset({"metamorphic", "boundary", DERIVATION, GROWTH})
+_OF_ORACLES = frozenset({"metamorphic", "boundary", DERIVATION, FUNCTION, GROWTH})
 _OF_PROGRAMS = {
     "positive-failed": "a program fails whose last block runs alone.",
     "accepted-illegal": "a forbidden argument is accepted.",
@@ -281,6 +296,8 @@ _OF_PROGRAMS = {
 
 
 def _of_oracle(finding: Finding) -> str:
+    if finding.oracle == FUNCTION and finding.pair is PairKind.NONE:
+        return f"an annotated function fails ({finding.kind})."
     if finding.oracle in {DERIVATION, GROWTH}:
         return _OF_PROGRAMS.get(finding.kind, f"{finding.kind}.")
     if finding.oracle == "boundary":

@@ -56,17 +56,18 @@ def _named(text: str, base: Path) -> Iterator[tuple[str, Program]]:
     for path in paths:
         if path.name.endswith(_SIDECAR):
             continue
-        sidecar = sidecar_of(path)
+        program = Program.at(path.absolute())
+        sidecar = sidecar_of(program)
         if sidecar is not None or is_annotated(path):
-            yield _below(path, text, base), _program(path, sidecar, text, base)
+            _check_root(program, text, base)
+            yield _below(path, text, base), program.with_sidecar(sidecar)
 
 
-def _program(path: Path, sidecar: Path | None, text: str, base: Path) -> Program:
-    program = Program.at(path.absolute(), sidecar)
+def _check_root(program: Program, text: str, base: Path) -> None:
     if not program.root.is_relative_to(base.absolute()):
-        why = f"{path.name} belongs to a package that lies in {program.root}. Run ciguard there."
+        name = program.file.name
+        why = f"{name} belongs to a package that lies in {program.root}. Run ciguard there."
         raise _refusal(text, why)
-    return program
 
 
 def _below(path: Path, text: str, base: Path) -> str:
