@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ciguard.functions import (
+    ORACLES,
     Broken,
     Collected,
     Execution,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
     from ciguard.functions import FunctionSpec, MainSpec, Mark, ModuleSpec, Told
 
-ORACLES = frozenset(("exception", "ensure", "nan", "timeout"))
-"""Kinds of failures that always count."""
 MODULE_TEST = "__main__"
 """Name of the item that runs a program as a script."""
 

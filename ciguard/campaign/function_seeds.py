@@ -91,7 +91,7 @@ def _with_nested(file: str, module: ModuleSpec, group: Group, dispatcher: Dispat
         (record,) = dispatcher.functions(target, [{"file": file, "calls": calls}])
         if "error" in record:
             continue
-        functions = {}
+        functions: dict[str, Json] = {}
         for nested in record["nested"]:
             module = with_functions(module, nested)
             functions |= {one["name"]: one for one in nested["functions"]}

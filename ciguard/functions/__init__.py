@@ -21,7 +21,9 @@ from ciguard.functions.call_source import (
     outer_statements,
     passed_by_name,
     postconditions,
+    quoted,
 )
+from ciguard.functions.calling import ORACLES
 from ciguard.functions.calls import MAIN, Call
 from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
 from ciguard.functions.detecting import has_plain_tests, is_annotated, sidecar_of
@@ -47,6 +49,7 @@ from ciguard.functions.verdicts import Discarded, Failure, Frame, Kind, NoInstan
 
 __all__ = [
     "MAIN",
+    "ORACLES",
     "About",
     "Answered",
     "Broken",
@@ -97,6 +100,7 @@ __all__ = [
     "outer_statements",
     "passed_by_name",
     "postconditions",
+    "quoted",
     "sidecar_of",
     "test_function",
     "test_script",

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-from hypothesis import strategies as st
+from typing import TYPE_CHECKING
 
 from ciguard.domain import ListValue, LiteralValue, TupleValue
-from ciguard.functions.arguments import call_strategy, main_call
+from ciguard.functions.arguments import call_strategy, main_strategy
 from ciguard.functions.call_source import CallSource, command_line, script_of
-from ciguard.functions.drawing import HypothesisSource
 from ciguard.functions.telling import (
     Told,
     counts_text,
@@ -132,11 +129,10 @@ class ScriptTest:
 
     def run(self) -> Told:
         """Run the program with the command lines that its annotation allows."""
-        strategy = _command_lines(self.main)
         wanted = min(self.settings.max_examples or _SCRIPTS, _SCRIPTS)
         result = search(
             f"{self.execution.program.name}:__main__",
-            strategy,
+            main_strategy(self.main),
             lambda call: self.execution.script_verdict(texts_of(call)),
             chosen=replace(self.settings, max_examples=wanted),
             output=self.execution.host.output,
@@ -157,14 +153,6 @@ class ScriptTest:
             if text.strip():
                 parts.append(f"Captured {name}:\n{text.rstrip()}")
         return "\n\n".join(parts)
-
-
-def _command_lines(main: MainSpec) -> st.SearchStrategy[Call]:
-    @st.composite
-    def calls(draw: Any) -> Call:
-        return main_call(main, HypothesisSource(draw))
-
-    return calls()
 
 
 def texts_of(call: Call) -> list[str]:

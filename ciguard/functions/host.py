@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import ciguard
 from ciguard.errors import WorkerStartError
+from ciguard.functions.calling import ORACLES
 from ciguard.functions.verdicts import Frame
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class HostSettings:
     """Options of coverage.py's `[run]`; None: nothing is measured."""
     captured: bool = True
     """Whether what programs print is kept, and not shown."""
-    oracles: frozenset[str] = frozenset()
+    oracles: frozenset[str] = ORACLES
     """Kinds of failures that count, of those that the process judges."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """More of its environment."""

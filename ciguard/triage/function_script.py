@@ -16,11 +16,11 @@ from ciguard.functions import (
     outer_statements,
     passed_by_name,
     postconditions,
+    quoted,
 )
 from ciguard.oracles import FUNCTION, inputs_in
 from ciguard.triage.expectation import comparison
 from ciguard.triage.wording import without_local_paths
-from ciguard.writing import scalar
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding, FunctionCase
@@ -71,7 +71,8 @@ def function_statements(
     """
     about = about_from_json(case.about, case.file)
     source = CallSource.of(about.module, about.library or library)
-    path = [f"sys.path[:0] = [{scalar(about.program.root.as_posix())}, '.', 'src']"]
+    folders = dict.fromkeys((about.program.root.as_posix(), ".", "src"))
+    path = [f"sys.path[:0] = [{', '.join(map(quoted, folders))}]"]
     if not case.call:
         imported = import_of_program(source, about.program)
         return ["import sys"], [*path, *imported, 'print("imported")']
@@ -86,7 +87,8 @@ def function_statements(
     definitions = source.definitions()
     seeds = [f"random.seed({case.seed})", *_seeds(source, case.seed)]
     imports += ["import numpy as np"] if any("np." in line for line in [*seeds, *body]) else []
-    statements = [*path, *import_of_program(source, about.program), *definitions, *seeds, *body]
+    imported = import_of_program(source, about.program)
+    statements = [*path, *imported, *definitions, "", *seeds, *body]
     return list(dict.fromkeys(imports)), statements
 
 

@@ -286,8 +286,15 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
 
 
 _COUNTED = "Lines are counted from where the program begins, below."
-_OF_ORACLES = frozenset({"metamorphic", "boundary", DERIVATION, FUNCTION, GROWTH})
+_OF_USERS = frozenset({DERIVATION, FUNCTION, GROWTH})
+_OF_ORACLES = frozenset({"metamorphic", "boundary"}) | _OF_USERS
 _OF_PROGRAMS = {
+    "exception": "an annotated function raises what it does not document.",
+    "import": "a program cannot be imported.",
+    "ensure": "a postcondition does not hold.",
+    "nan": "NaN comes of finite, small numbers.",
+    "timeout": "an annotated function takes longer than it may.",
+    "mutation": "an annotated function changes its arguments.",
     "positive-failed": "a program fails whose last block runs alone.",
     "accepted-illegal": "a forbidden argument is accepted.",
     "memory-grows": "memory grows with every run of a program in one process.",
@@ -296,9 +303,7 @@ _OF_PROGRAMS = {
 
 
 def _of_oracle(finding: Finding) -> str:
-    if finding.oracle == FUNCTION and finding.pair is PairKind.NONE:
-        return f"an annotated function fails ({finding.kind})."
-    if finding.oracle in {DERIVATION, GROWTH}:
+    if finding.oracle in _OF_USERS and (finding.oracle != FUNCTION or not finding.pair):
         return _OF_PROGRAMS.get(finding.kind, f"{finding.kind}.")
     if finding.oracle == "boundary":
         return f"a forbidden argument is accepted ({finding.detail})."
