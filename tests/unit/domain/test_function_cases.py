@@ -26,7 +26,8 @@ CALL = {
     "constructor": [["depth", 2]],
     "outer": {"function": "make", "arguments": [["n", 5]], "constructor": None, "outer": None},
 }
-CASE = FunctionCase(api="src/model.py:Net.run", file="src/model.py", call=CALL, seed=4, about={"root": "src"})
+ABOUT = {"root": "src"}
+CASE = FunctionCase(api="src/model.py:Net.run", file="src/model.py", call=CALL, seed=4, about=ABOUT)
 
 
 @pytest.mark.parametrize(
