@@ -12,7 +12,7 @@ from ciguard.campaign.function_programs import placed, programs_in
 from ciguard.domain import Event, Warned, visible
 from ciguard.errors import ConfigurationError
 from ciguard.functions import about_call, call_sampler, module_from_json, with_functions
-from ciguard.levels import Tested
+from ciguard.levels import AnnotatedFunction
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ _MOST_TOLD = 20
 
 def tested_functions(
     group: Group, config: Config, dispatcher: Dispatcher
-) -> Generator[Event, None, list[Tested]]:
+) -> Generator[Event, None, list[AnnotatedFunction]]:
     """Have the targets of a group describe the functions of the user's programs.
 
     Returns:
@@ -41,7 +41,7 @@ def tested_functions(
         ConfigurationError: if annotations are wrong, or a program can be imported nowhere.
         WorkerStartError: if the server of a target is gone.
     """
-    tested: list[Tested] = []
+    tested: list[AnnotatedFunction] = []
     problems: list[Problem] = []
     for file, program in programs_in(config).items():
         found, why = _described(file, group, dispatcher)
@@ -53,7 +53,7 @@ def tested_functions(
         described["functions"] += whole.described
         problems += whole.module.problems
         tested += [
-            Tested(file, whole.module, function, about_call(described, function.name))
+            AnnotatedFunction(file, whole.module, function, about_call(described, function.name))
             for function in whole.module.tested()
         ]
     _refuse(problems)
@@ -118,7 +118,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
     raise ConfigurationError(msg)
 
 
-def digest_of(tested: Iterable[Tested]) -> str:
+def digest_of(tested: Iterable[AnnotatedFunction]) -> str:
     """Return what names the functions and their annotations, wherever these stand in a file."""
     about = [[one.api, _without_lines(one.about)] for one in tested]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()

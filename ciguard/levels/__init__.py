@@ -28,7 +28,7 @@ from ciguard.levels.contract import (
     cost_of,
 )
 from ciguard.levels.focus import focused, unmatched
-from ciguard.levels.function.level import FunctionLevel, Tested
+from ciguard.levels.function.level import AnnotatedFunction, FunctionLevel
 from ciguard.levels.function.programs import find_programs
 from ciguard.levels.model.inconsistency import (
     EPSILON,
@@ -54,6 +54,7 @@ __all__ = [
     "LEFT_OUT",
     "LEVELS",
     "MODEL_FOLDERS",
+    "AnnotatedFunction",
     "ApiLevel",
     "Batch",
     "CodeLevel",
@@ -72,7 +73,6 @@ __all__ = [
     "SeedModel",
     "SeedProgram",
     "SeedSource",
-    "Tested",
     "accumulated",
     "change_rates",
     "cost_of",

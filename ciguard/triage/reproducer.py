@@ -78,10 +78,10 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     Raises:
         ValueError: if a name in the case is not a Python name.
     """
-    writer = writer_of(finding.library, module=_module(finding, environment_hint))
-    source = Source(writer)
     if isinstance(finding.case, FunctionCase):
         return _function_script(finding, finding.case, environment_hint)
+    writer = writer_of(finding.library, module=_module(finding, environment_hint))
+    source = Source(writer)
     if isinstance(finding.case, ProgramCase):
         return _program_script(finding, finding.case, source, hint=environment_hint)
     before, statements = _body(finding, source, environment_hint)

@@ -23,7 +23,7 @@ _TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class AnnotatedFunction:
     """One function that is tested."""
 
     file: str
@@ -46,7 +46,7 @@ class FunctionLevel:
     then is a case of its own.
     """
 
-    def __init__(self, functions: Sequence[Tested], seed: int) -> None:
+    def __init__(self, functions: Sequence[AnnotatedFunction], seed: int) -> None:
         """Make the level.
 
         Args:
@@ -73,7 +73,7 @@ class FunctionLevel:
         """See `IndexedLevel`."""
         return self._of(index).api
 
-    def _of(self, index: int) -> Tested:
+    def _of(self, index: int) -> AnnotatedFunction:
         return self._functions[index % len(self._functions)]
 
     def _imports(self, index: int) -> Iterator[FunctionCase]:
