@@ -16,6 +16,7 @@ from ciguard.functions import (
     Execution,
     Hosts,
     HostSettings,
+    Kind,
     Program,
     SearchSettings,
     Skipped,
@@ -50,7 +51,7 @@ class FunctionTests:
                 python=config.getini("ciguard_python") or sys.executable,
                 path=[*path, str(config.rootpath)],
                 coverage=measured_options(),
-                oracles=ORACLES | set(config.getini("ciguard_oracles")),
+                oracles=_oracles(config.getini("ciguard_oracles")),
                 captured=config.getoption("capture") != "no",
             )
         )
@@ -130,6 +131,15 @@ class FunctionTests:
     def pytest_unconfigure(self) -> None:
         """End the processes, also of a session that did not begin."""
         self.hosts.close()
+
+
+def _oracles(names: list[str]) -> frozenset[str]:
+    unknown = [name for name in names if name not in ORACLES | {Kind.MUTATION}]
+    if unknown:
+        known = ", ".join(sorted(ORACLES | {Kind.MUTATION}))
+        msg = f"ciguard_oracles = {unknown[0]}: there is no such oracle; known: {known}"
+        raise pytest.UsageError(msg)
+    return frozenset(names)
 
 
 class AnnotatedFile(pytest.File):

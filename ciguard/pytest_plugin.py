@@ -49,8 +49,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         (
             "ciguard_oracles",
             "args",
-            [],
-            "What else is a failure: nan (NaN out of finite inputs), mutation (of arguments).",
+            ["exception", "ensure", "nan", "timeout"],
+            "What is a failure; beside the default there is mutation (of arguments).",
         ),
         ("ciguard_sidecars", "paths", [], "Folders with annotations that stand apart."),
         ("ciguard_python", "string", "", "Interpreter that runs the programs; default: this one."),

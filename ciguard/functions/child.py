@@ -138,7 +138,18 @@ class Child:
         caller = self._callers[request["file"]]
         with _within(request["limit_s"], request["file"]) as timed_out:
             result = caller.run(request["call"])
-        return timed_out or result
+        return timed_out or self._with_mutation(result)
+
+    def _with_mutation(self, result: Json) -> Json:
+        """Make a failure of a call that changed its arguments, if that is to be one."""
+        names = ", ".join(result.get("mutated", ()))
+        if "mutation" not in self._oracles or result["status"] != "passed" or not names:
+            return result
+        message = f"the call has changed {names}"
+        return {
+            **result, "status": "failed", "kind": "mutation", "type": "Mutation",
+            "message": message, "frames": [], "key": message,
+        }  # fmt: skip
 
     def _main(self, request: Json) -> Json:
         """Run a program as a script."""

@@ -251,6 +251,11 @@ def test_wrong_annotations_are_errors_with_file_and_line_and_others_run(
             pass
 
         @arg("n", ints())
+        @require("str(n).startswith('x')")
+        def hardly(n):
+            pass
+
+        @arg("n", ints())
         def fine(n):
             pass
         """,
@@ -261,11 +266,12 @@ def test_wrong_annotations_are_errors_with_file_and_line_and_others_run(
     listed = run(".", "--collect-only")
     broken = run("impossible.py")
 
-    assert counts(session) == {"error": 1, "failed": 1, "passed": 1}
+    assert counts(session) == {"error": 2, "failed": 1, "passed": 1}
     assert f"{tmp_path / 'model.py'}:3: wrong has no argument 'm'; it has n" in session.stdout
     assert 'annotate it with @arg("n", …)' in session.stdout
-    assert "never: no valid input among" in session.stdout
-    assert "n > 5 and n < 3" in session.stdout
+    assert re.search(r"model.py:8: .*n > 5 and n < 3", session.stdout)
+    assert "hardly: no valid input among" in session.stdout
+    assert "  str(n).startswith('x')\n" in session.stdout
     assert "ERROR model.py::wrong" in listed.stdout
     assert "<AnnotatedFunction fine>" in listed.stdout
     assert broken.returncode == 2
@@ -696,3 +702,47 @@ def test_export_refuses_to_lose_a_test_that_a_person_wrote(
     assert export.returncode == 2
     assert "was not written by `ciguard export`; choose another --output" in export.stderr
     assert (tmp_path / "test_model_functions.py").read_text() == "mine = 1\n"
+
+
+def test_ini_options_switch_it_on_and_choose_what_fails(
+    write: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    write(
+        "model.py",
+        """
+        import numpy as np
+
+        @arg("xs", int_lists(1, 3))
+        def sorts(xs):
+            xs.append(0)
+
+        @arg("x", floats(0, 9))
+        def undefined(x):
+            return np.sqrt(np.float64(x - 10))
+        """,
+    )
+    ini = "[pytest]\nciguard = true\nciguard_max_examples = 7\n"
+    (tmp_path / "pytest.ini").write_text(ini, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", *PLUGIN, "model.py"]
+
+    def session(*more: str) -> Session:
+        return subprocess.run(
+            [*command, *more],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    usual = session()
+    strict = session("-o", "ciguard_oracles=exception mutation")
+    wrong = session("-o", "ciguard_oracles=everything")
+
+    assert counts(usual) == {"passed": 1, "failed": 1, "warning": 1}
+    assert "sorts: arguments are changed: xs" in usual.stdout
+    assert "NaN: the result has NaN, and all arguments are finite and small" in usual.stdout
+    assert counts(strict) == {"passed": 1, "failed": 1}
+    assert "Mutation: the call has changed xs" in strict.stdout
+    assert wrong.returncode == 4
+    assert "there is no such oracle; known: ensure, exception, mutation" in wrong.stderr
