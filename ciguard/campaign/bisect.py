@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
+from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import groups_of, worker_spec
 from ciguard.domain import PairKind, Rejected, Stage, case_id
 from ciguard.errors import ConfigurationError, ProvisioningError, WorkerStartError
@@ -190,7 +191,7 @@ class _Tries:
     ) -> None:
         self._bucket = bucket
         self._library = library
-        self._config = config
+        self._config = testing(bucket.finding, config)
         self._on_step = on_step
         name = f"{bucket.fingerprint.replace(':', '-')}-{case_id(bucket.finding.case)}.json"
         self._path = cache_folder() / "bisect" / name

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.function_programs import programs_of, readable_programs
 from ciguard.campaign.seeding import LIBRARY as MODELLED
 from ciguard.campaign.seeding import seed_sources
-from ciguard.domain import ApiRecord, Intent, PairKind, ProgramCase, Tally
+from ciguard.domain import ApiRecord, FunctionCase, Intent, PairKind, ProgramCase, Tally
 from ciguard.execution import Limits, WorkerSpec
 from ciguard.levels import MODEL_FOLDERS
 from ciguard.oracles import Identity, Law, Subject, laws_of
@@ -95,7 +96,7 @@ class Group:
 
         A program says itself what a target lacks, and may be about no API of its library at all.
         """
-        if isinstance(case, ProgramCase):
+        if isinstance(case, ProgramCase | FunctionCase):
             return list(self.running_eagerly)
         names = self.targets_with(case.api)
         return names if is_for_modes(case) else [n for n in names if self.mode_of(n) == EAGER]
@@ -147,7 +148,7 @@ def is_for_modes(case: Case) -> bool:
     eager execution alone, and so is what a relation holds against a twin. A program says itself
     what it compiles.
     """
-    if isinstance(case, ProgramCase):
+    if isinstance(case, ProgramCase | FunctionCase):
         return False
     return case.intent is Intent.CONFORMING and not case.relation
 
@@ -214,10 +215,11 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         device=environment.target.device,
         mode=environment.target.mode if environment.mode else "",
         variables={**environment.variables, **_folders_of(models)},
-        readable=(*environment.readable, *_read_by(models)),
+        readable=(*environment.readable, *_read_by(models), *readable_programs(config)),
         writable=(*_writable(environment), *(path for one in models for path in one.writable)),
         processes=environment.needs_processes,
         warm_up=library.forks is ForkPolicy.AFTER_USE,
+        functions=programs_of(config),
         limits=replace(limits, cases_per_worker=environment.mode.cases_per_worker)
         if environment.mode
         else limits,

@@ -14,6 +14,7 @@ from ciguard.domain import (
     Event,
     Finding,
     Frame,
+    FunctionCase,
     Passed,
     Policy,
     ProgramCase,
@@ -230,4 +231,5 @@ class Intake:
 
 def _says(case: Case, subject: Subject) -> bool:
     """Tell whether an orderly end on one target says anything; of a program it does."""
-    return isinstance(case, ProgramCase) or bool(case.relation) or case.focus in subject.laws
+    speaks = isinstance(case, ProgramCase | FunctionCase)
+    return speaks or bool(case.relation) or case.focus in subject.laws

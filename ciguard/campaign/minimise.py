@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import groups_of, members_of, subject_of, worker_spec
 from ciguard.campaign.scripts import sites_of, text_of
 from ciguard.errors import WorkerStartError
@@ -58,6 +59,7 @@ def minimise(
         ProvisioningError: if one cannot be provided.
         WorkerStartError: if the workers of one cannot run.
     """
+    config = testing(bucket.finding, config)
     names = list(bucket.finding.outcomes or bucket.finding.targets)
     environments = {
         # Of two equal targets the second carries a number that is not part of the request.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ _LONGEST_GLOB = 300
 _MOST_STARS = 8
 """Wildcards in one glob: more name nothing that fewer do not, and take long to match."""
 _FEW = 5
+_OF_FUNCTIONS = ".py:"
+"""In what names functions, and in no name of an API."""
 
 
 def planned(config: Config) -> tuple[Plan | None, Config]:
@@ -36,8 +39,17 @@ def planned(config: Config) -> tuple[Plan | None, Config]:
         return None, config
     plan = read_plan(Path(config.plan))
     # What a person asks for at the desk comes before what was planned.
-    focus = tuple(dict.fromkeys((*config.focus, *plan.focus)))
+    focus = tuple(dict.fromkeys((*config.focus, *map(_from_here, plan.focus))))
     return plan, replace(config, focus=focus)
+
+
+def _from_here(glob: str) -> str:
+    """Return a glob over functions as it is seen from the current folder, not the repository's."""
+    here = Path.cwd()
+    root = next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
+    below = here.relative_to(root).as_posix()
+    is_function = _OF_FUNCTIONS in glob and below != "."
+    return glob.removeprefix(f"{escape(below)}/") if is_function else glob
 
 
 def read_plan(path: Path) -> Plan:
@@ -78,11 +90,12 @@ def focus_warning(groups: Mapping[str, Group], config: Config) -> Iterator[Warne
         for group in groups.values()
         for record in select(group.records(), config.api, config.exclude, allow=config.allow)
     ]
-    lost = unmatched(known, config.focus) if known else []
+    asked = [glob for glob in config.focus if _OF_FUNCTIONS not in glob]
+    lost = unmatched(known, asked) if known else []
     if lost:
         shown = ", ".join(visible(glob, limit=120) for glob in lost[:_FEW])
         more = f", and {len(lost) - _FEW} more" if len(lost) > _FEW else ""
-        count = f"{len(lost)} of {len(config.focus)}"
+        count = f"{len(lost)} of {len(asked)}"
         yield Warned(message=f"focus: {count} match no API that is tested here: {shown}{more}")
 
 

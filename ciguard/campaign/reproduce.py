@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import worker_spec
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job, find_debugger, trace
@@ -39,7 +40,7 @@ def reproduce(
         ProvisioningError: if it cannot be provided.
         WorkerStartError: if its workers cannot run.
     """
-    spec = _spec(target_text, config, on_step=on_step)
+    spec = _spec(target_text, testing(bucket.finding, config), on_step=on_step)
     with Dispatcher() as dispatcher:
         started = dispatcher.start([spec])[spec.name]
         if isinstance(started, WorkerStartError):
@@ -75,7 +76,7 @@ def debug(
     if debugger is None:
         msg = "no debugger on this machine: install gdb, e.g. 'apt-get install gdb'."
         raise ConfigurationError(msg)
-    spec = _spec(target_text, config, on_step=on_step)
+    spec = _spec(target_text, testing(bucket.finding, config), on_step=on_step)
     on_step(f"{spec.name}: running the case under {debugger.name}, which takes a minute or more")
     return trace(spec, encode(bucket.finding.case), debugger=debugger, limit_s=DEBUG_LIMIT_S)
 

@@ -15,6 +15,7 @@ from ciguard.campaign.budget import Budget
 from ciguard.campaign.code_seeds import check_code
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
+from ciguard.campaign.function_programs import check_functions
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.own_part import forget_part, part_of
 from ciguard.campaign.parameters import parameters_of, resumed
@@ -26,6 +27,7 @@ from ciguard.campaign.setup import (
     code_streams,
     divide_cases,
     documentation_of,
+    function_streams,
     model_streams,
     start_groups,
     streams_of,
@@ -93,6 +95,7 @@ def run(
     plan, config = planned(config)
     check_levels(config)
     check_code(config)
+    check_functions(config)
     memory = load_memory(config, store=store, intends=intends)
     yield RunStarted(
         targets=(*config.base, *config.targets),
@@ -187,6 +190,7 @@ class _Campaign:
         streams = streams_of(groups, self._config, lanes=lanes, choose=self._choose)
         streams += yield from model_streams(groups, self._config, self._dispatcher, lanes=lanes)
         streams += yield from code_streams(groups, self._config, lanes=lanes)
+        streams += yield from function_streams(groups, self._config, self._dispatcher, lanes=lanes)
         divide_cases(streams, self._config.max_cases)
         for stream in streams:
             self._turns.streams[stream.name] = stream

@@ -15,6 +15,7 @@ from ciguard.domain import (
     Crashed,
     Errored,
     Exhausted,
+    FunctionCase,
     Hung,
     Outcome,
     PairKind,
@@ -23,7 +24,7 @@ from ciguard.domain import (
     status,
 )
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
-from ciguard.oracles import ACCEPTED, GROWTH, is_measured
+from ciguard.oracles import ACCEPTED, FUNCTION, GROWTH, is_measured
 from ciguard.targets import EAGER, LIBRARIES, Active, backend_choice, libraries_of, parse_target
 from ciguard.triage import EnvironmentHint, measures_alike, script
 
@@ -41,6 +42,10 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SHOWS_DIFFERENCE = "DIFFERENT"
 _SHOWS_ACCEPTANCE = "ACCEPTED"
 _SHOWS_GROWTH = "GROWS"
+_SHOWS_BROKEN = "BROKEN"
+_SHOWS_ASSERTION = "AssertionError"
+_AS_PROGRAMS = ProgramCase | FunctionCase
+"""Kinds of cases that have the time of a program: both import what they need."""
 _PATIENCE = 3.0
 """A script loads nothing anew, but prints and compares: it gets more time than the case had."""
 
@@ -188,7 +193,7 @@ def try_scripts(
         member = members.get(name)
         if member is None or member.not_run:
             continue
-        usual_s = program_limit_s if isinstance(bucket.finding.case, ProgramCase) else limit_of
+        usual_s = program_limit_s if isinstance(bucket.finding.case, _AS_PROGRAMS) else limit_of
         limit_s = _PATIENCE * usual_s(member.environment, case_limit_s)
         try:
             text = text_of(bucket, sites)
@@ -207,16 +212,30 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     finding = bucket.finding
     if is_measured(finding):
         return result.exit_code in {0, 1} and measures_alike(finding, result.log)
+    mark = _mark_of(finding)
+    if mark:
+        return result.exit_code == 1 and mark in result.log
+    return _matches(finding.outcomes[finding.targets[-1]], result)
+
+
+def _mark_of(finding: Finding) -> str:
+    """Return what a script says when the defect shows; empty where only its end tells."""
+    if finding.oracle == FUNCTION:
+        seen = finding.outcomes[finding.targets[-1]]
+        if finding.kind in {"exception", "import"} and isinstance(seen, Errored):
+            return seen.exception
+        return _SHOWS_ASSERTION if finding.kind == "ensure" else _SHOWS_BROKEN
     if isinstance(finding.case, ProgramCase) and finding.kind == "refused":
-        return result.exit_code == 1 and finding.detail in result.log  # the program's own exception
-    if finding.oracle == GROWTH:
-        return result.exit_code == 1 and _SHOWS_GROWTH in result.log
-    if finding.oracle in {"differential", "metamorphic"}:
-        return result.exit_code == 1 and _SHOWS_DIFFERENCE in result.log
-    if finding.kind == ACCEPTED:
-        return result.exit_code == 1 and _SHOWS_ACCEPTANCE in result.log
-    seen = finding.outcomes[finding.targets[-1]]
-    return _matches(seen, result)
+        return finding.detail  # the program's own exception
+    by_kind = _SHOWS_ACCEPTANCE if finding.kind == ACCEPTED else ""
+    return _MARKS.get(finding.oracle, by_kind)
+
+
+_MARKS = {
+    GROWTH: _SHOWS_GROWTH,
+    "differential": _SHOWS_DIFFERENCE,
+    "metamorphic": _SHOWS_DIFFERENCE,
+}
 
 
 def _matches(seen: Outcome, result: ScriptResult) -> bool:

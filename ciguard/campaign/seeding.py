@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LEVEL = "model"
 CODE = "code"
+FUNCTION = "function"
 _KIND = "level"
 _WHAT = "seed model"
 _WILDCARD = frozenset("*?[")
@@ -37,7 +38,7 @@ def check_levels(config: Config) -> None:
         ConfigurationError: if models are to be tested without Keras, or a file is missing.
         TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
     """
-    known = {*LEVELS.items(), LEVEL, CODE}
+    known = {*LEVELS.items(), LEVEL, CODE, FUNCTION}
     for level in config.levels:
         if level not in known:
             raise UnknownNameError(_KIND, visible(level), known=sorted(known))

@@ -17,9 +17,10 @@ from ciguard.campaign.code_seeds import (
 )
 from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
+from ciguard.campaign.function_seeds import digest_of, tested_functions
 from ciguard.campaign.group import Group, groups_of, worker_spec
 from ciguard.campaign.relating import Relating
-from ciguard.campaign.seeding import CODE, refuse_without_keras, seed_models
+from ciguard.campaign.seeding import CODE, FUNCTION, refuse_without_keras, seed_models
 from ciguard.campaign.seeding import LEVEL as MODELS
 from ciguard.campaign.seeding import LIBRARY as MODELLED
 from ciguard.campaign.stream import Stream
@@ -38,6 +39,7 @@ from ciguard.levels import (
     CODE_LIBRARIES,
     LEVELS,
     REPEATS_WHERE_COMPILED,
+    FunctionLevel,
     LearningLevel,
     ModelLevel,
     focused,
@@ -159,7 +161,7 @@ def streams_of(
         ConfigurationError: if the globs leave nothing of any library.
     """
     streams: list[Stream] = []
-    levels = [level for level in config.levels if level not in {MODELS, CODE}]
+    levels = [level for level in config.levels if level not in {MODELS, CODE, FUNCTION}]
     for group in groups.values() if levels else ():
         chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
         if not chosen:
@@ -218,7 +220,7 @@ def model_streams(
     stream = Stream(
         _stream_name(kind, config, group, _digest(chosen), ""), level, group, lanes=lanes
     )
-    stream.is_whole, stream.limit_s = True, _LIMIT_OF_MODEL_S
+    stream.is_whole, stream.spares, stream.limit_s = True, True, _LIMIT_OF_MODEL_S
     return [stream]
 
 
@@ -261,10 +263,44 @@ def code_streams(
         chosen = _digest(select_layers(group.records(), config.api, config.exclude))
         name = _stream_name(f"{kind}: {digest}", config, group, chosen, "")
         stream = Stream(name, code_level(group, config, own, trees=trees), group, lanes=lanes)
-        stream.is_whole = True
+        stream.is_whole = stream.spares = True
         streams.append(stream)
     if not streams and any(group.running_eagerly for group in groups.values()):
         msg = "programs: none of the seed programs can be taken apart; see the warnings above."
+        raise ConfigurationError(msg)
+    return streams
+
+
+def function_streams(
+    groups: Mapping[str, Group], config: Config, dispatcher: Dispatcher, *, lanes: int
+) -> Generator[Event, None, list[Stream]]:
+    """Return a stream of level `function` for each library, if the run has that level.
+
+    A shard calls functions of its own, or all, where there are fewer of them than shards.
+
+    Raises:
+        ConfigurationError: if annotations are wrong, or no function can be tested.
+        WorkerStartError: if the server of a target is gone.
+    """
+    if FUNCTION not in config.levels:
+        return []
+    streams = []
+    for group in groups.values():
+        if not group.running_eagerly:
+            continue
+        tested = yield from tested_functions(group, config, dispatcher)
+        shard = config.shard
+        own = tested[shard.index - 1 :: shard.of] or tested
+        if not own:
+            continue
+        seed = config.seed if shard.is_all else config.seed * shard.of + shard.index
+        level, turns = focused(FunctionLevel, own, seed, focus=config.focus)
+        name = _stream_name(f"{FUNCTION}: {digest_of(own)}", config, group, "", "")
+        stream = Stream(name, level, group, lanes=lanes, apis=turns)
+        stream.is_whole = True
+        streams.append(stream)
+    if not streams and any(group.running_eagerly for group in groups.values()):
+        msg = "functions: none can be tested on these targets; see the warnings above."
         raise ConfigurationError(msg)
     return streams
 

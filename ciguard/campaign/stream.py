@@ -82,8 +82,10 @@ class Stream:
         self.mode = EAGER
         """Mode of the targets that run the cases, beside the eager ones."""
         self.is_whole = False
-        """Whether its cases are whole models or programs: every target runs them, whatever APIs it
-        has, and the level itself leaves out what is deadly."""
+        """Whether its cases are whole models, programs or functions of the user's: every target
+        runs them, whatever APIs it has."""
+        self.spares = False
+        """Whether the level itself leaves out what is deadly."""
         self.limit_s = 0.0
         """Time of one case; 0 for the usual."""
         self.own: Collection[str] | None = None
@@ -207,7 +209,7 @@ class Stream:
 
     def _is_retired(self, api: str, index: int) -> bool:
         """Tell whether an API died too often, as known a window before this index."""
-        if self.is_whole:
+        if self.spares:
             return False  # all are of one API
         seen = self._deaths.get(api, ())
         forgiven = index // self._apis // _ROUNDS_PER_DEATH if self._apis else 0
@@ -236,7 +238,7 @@ class Stream:
             name: entry.results[name].outcomes for name in entry.targets if name in entry.results
         }
         cost = max(sum(map(cost_of, row)) for row in outcomes.values())
-        if cost and not self.is_whole:  # nobody would ask, and every line of the journal holds all
+        if cost and not self.spares:  # nobody would ask, and every line of the journal holds all
             self._deaths.setdefault(entry.batch.api, []).append((index, cost))
         # After a hang the rest of a batch is left out: it would hang as well, and time is short.
         count = min(map(len, outcomes.values()))

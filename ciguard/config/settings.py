@@ -105,7 +105,8 @@ class Config:
         metadata=_described(
             texts("LEVEL", required=True),
             "What is tested: api (calls), model (mutants of layer graphs, on targets of Keras 3), "
-            "code (programs, on targets of torch, tensorflow and jittor).",
+            "code (programs, on targets of torch, tensorflow and jittor), function (annotated "
+            "functions of yours, with --functions).",
             flag="--level",
         ),
     )
@@ -165,6 +166,15 @@ class Config:
             name(),
             "How level code tells whether APIs do alike, by what is said of them: tf-idf or "
             "sentence-embeddings (of the extra ciguard[embeddings]).",
+        ),
+    )
+    functions: tuple[str, ...] = field(
+        default=(),
+        metadata=_described(
+            texts("FILE"),
+            "Python file of yours whose annotated functions level function calls, or a glob over "
+            "files such as 'src/**/*.py'. Annotations may stand in a NAME.annotations.py beside "
+            "it. Paths begin at the current folder.",
         ),
     )
     focus: tuple[str, ...] = field(

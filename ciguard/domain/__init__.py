@@ -57,6 +57,15 @@ from ciguard.domain.findings import (
     target_from_json,
     target_to_json,
 )
+from ciguard.domain.function_calls import (
+    ANNOTATED,
+    FunctionCase,
+    Seated,
+    function_api,
+    function_case_from_json,
+    is_program,
+    seated,
+)
 from ciguard.domain.intent import Intent
 from ciguard.domain.lineage import Ended, Member, lineage, root_of
 from ciguard.domain.models import (
@@ -187,6 +196,7 @@ from ciguard.domain.values import (
 )
 
 __all__ = [
+    "ANNOTATED",
     "INPUT",
     "LONGEST_TEXT",
     "MODEL",
@@ -237,6 +247,7 @@ __all__ = [
     "Finding",
     "FindingClass",
     "Frame",
+    "FunctionCase",
     "Gap",
     "Hung",
     "Intent",
@@ -277,6 +288,7 @@ __all__ = [
     "Sample",
     "SampleKind",
     "Scalar",
+    "Seated",
     "Severity",
     "Shape",
     "Shard",
@@ -318,12 +330,15 @@ __all__ = [
     "evidence_to_json",
     "finding_from_json",
     "finding_to_json",
+    "function_api",
+    "function_case_from_json",
     "gap_to_json",
     "graph_from_json",
     "graph_to_json",
     "holds_program",
     "html_code",
     "is_memory_fault",
+    "is_program",
     "line_from_json",
     "lineage",
     "located",
@@ -346,6 +361,7 @@ __all__ = [
     "record_from_json",
     "record_to_json",
     "root_of",
+    "seated",
     "shortened",
     "stack_from_json",
     "stack_to_json",

@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from ciguard.domain.function_calls import (
+    ANNOTATED,
+    FunctionCase,
+    function_case_from_json,
+    function_case_to_json,
+)
 from ciguard.domain.intent import Intent
 from ciguard.domain.models import MODEL, ModelCase, model_case_from_json, model_case_to_json
 from ciguard.domain.programs import (
@@ -61,7 +67,7 @@ class ApiCall:
         return (*self.arguments, *self.inputs, *(value for _, value in self.keywords))
 
 
-Case: TypeAlias = ApiCall | ModelCase | ProgramCase
+Case: TypeAlias = ApiCall | ModelCase | ProgramCase | FunctionCase
 
 
 def as_call(case: Case) -> ApiCall:
@@ -82,6 +88,8 @@ def case_to_json(case: Case) -> Json:
         return model_case_to_json(case)
     if isinstance(case, ProgramCase):
         return program_case_to_json(case)
+    if isinstance(case, FunctionCase):
+        return function_case_to_json(case)
     encoded = [
         case.api,
         case.kind.value,
@@ -98,11 +106,13 @@ def case_to_json(case: Case) -> Json:
 
 
 def holds_program(encoded: bytes) -> bool:
-    """Tell whether the text of an encoded case is that of a program, without reading all of it."""
+    """Tell whether an encoded case runs a program, or imports one, without reading all of it."""
     return _OF_PROGRAM.match(encoded) is not None
 
 
-_OF_PROGRAM = re.compile(rb'\["(?:[^"\\]|\\.)*", ?"%s"' % PROGRAM.encode())
+_OF_PROGRAM = re.compile(
+    rb'\["(?:[^"\\]|\\.)*", ?"(?:%s|%s)"' % (PROGRAM.encode(), ANNOTATED.encode())
+)
 
 
 def case_from_json(encoded: Json) -> Case:
@@ -116,6 +126,8 @@ def case_from_json(encoded: Json) -> Case:
             return model_case_from_json(encoded)
         if encoded[1] == PROGRAM:
             return program_case_from_json(encoded)
+        if encoded[1] == ANNOTATED:
+            return function_case_from_json(encoded)
         api, kind, arguments, keywords, inputs, seed, intent, focus, *relation = encoded
         (name,) = relation or ("",)
         return ApiCall(

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ciguard.domain.corruption import may_corrupt
-from ciguard.domain.findings import Severity
+from ciguard.domain.findings import PairKind, Severity
 from ciguard.domain.outcomes import Crashed
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class FindingClass(StrEnum):
     EXHAUSTION = "exhaustion"
     ACCEPTED_ILLEGAL = "accepted-illegal"
     REFUSED_LEGAL = "refused-legal"
+    FUNCTION = "function-fails"
     PERFORMANCE = "performance"
     CHANGE = "change"
     DOCUMENTATION = "documentation"
@@ -48,6 +49,7 @@ _WORDS = {
     FindingClass.EXHAUSTION: "resource exhaustion",
     FindingClass.ACCEPTED_ILLEGAL: "forbidden argument accepted",
     FindingClass.REFUSED_LEGAL: "legal program refused",
+    FindingClass.FUNCTION: "function fails",
     FindingClass.PERFORMANCE: "performance",
     FindingClass.CHANGE: "change of behaviour",
     FindingClass.DOCUMENTATION: "documentation",
@@ -59,6 +61,7 @@ _BY_KIND = {
     ("differential", "accepted"): FindingClass.CHANGE,
     ("differential", "exception"): FindingClass.CHANGE,
     ("differential", "aliasing"): FindingClass.CHANGE,
+    ("function", "mutation"): FindingClass.OTHER,
     ("derivation", "accepted-illegal"): FindingClass.ACCEPTED_ILLEGAL,
 }
 _BY_ORACLE = {
@@ -71,6 +74,7 @@ _BY_ORACLE = {
     "performance": FindingClass.PERFORMANCE,
     "growth": FindingClass.PERFORMANCE,
     "derivation": FindingClass.REFUSED_LEGAL,
+    "function": FindingClass.FUNCTION,
 }
 _UNDER_A_LAW = {
     "accepted": FindingClass.ACCEPTED_ILLEGAL,
@@ -95,6 +99,8 @@ def class_of(finding: Finding) -> FindingClass:
         and finding.evidence.source
     ):
         return _UNDER_A_LAW[finding.kind]
+    if finding.oracle == "function" and finding.pair is not PairKind.NONE:
+        return FindingClass.REGRESSION
     by_oracle = _BY_ORACLE.get(finding.oracle, FindingClass.OTHER)
     return _BY_KIND.get((finding.oracle, finding.kind), by_oracle)
 

@@ -266,19 +266,44 @@ class Dispatcher:
             WorkerStartError: if the target's server is gone.
         """
         for source in sources:
-            with (
-                tempfile.TemporaryFile(dir=self.scratch) as asked,
-                tempfile.TemporaryFile(dir=self.scratch) as output,
-            ):
-                asked.write(json.dumps([source]).encode())
-                asked.flush()
-                given = [asked.fileno(), output.fileno()]
-                death, log, stack = self._call(target, "models", given, limit_s=limit_s)
-                output.seek(0)
-                answer = output.read(MOST_BYTES + 1)
-            why = failure(death, log=log, stack=stack, limit_s=limit_s)
-            record = {"error": why} if why else read_record(answer)
+            record = self._asked(target, "models", source, limit_s=limit_s)
             yield {**record, "name": source["name"]}
+
+    def functions(
+        self, target: str, asked: Iterable[Mapping[str, Json]], *, limit_s: float = _MODEL_S
+    ) -> Iterator[dict[str, Any]]:
+        """Yield what describes the user's functions, program by program, or `{"error"}`.
+
+        Each program has a child of its own, which may crash or hang. Waits; no job may be under
+        way.
+
+        Args:
+            target: one with `WorkerSpec.functions`.
+            asked: what the runner's `describe` is given.
+            limit_s: time for one program.
+
+        Raises:
+            WorkerStartError: if the target's server is gone.
+        """
+        for one in asked:
+            yield self._asked(target, "functions", one, limit_s=limit_s)
+
+    def _asked(
+        self, target: str, operation: str, source: Mapping[str, Json], *, limit_s: float
+    ) -> dict[str, Any]:
+        """Have a child answer one question with one line of JSON."""
+        with (
+            tempfile.TemporaryFile(dir=self.scratch) as asked,
+            tempfile.TemporaryFile(dir=self.scratch) as output,
+        ):
+            asked.write(json.dumps([source]).encode())
+            asked.flush()
+            given = [asked.fileno(), output.fileno()]
+            death, log, stack = self._call(target, operation, given, limit_s=limit_s)
+            output.seek(0)
+            answer = output.read(MOST_BYTES + 1)
+        why = failure(death, log=log, stack=stack, limit_s=limit_s)
+        return {"error": why} if why else read_record(answer)
 
     def run_script(self, target: str, text: str, *, limit_s: float) -> ScriptResult:
         """Run a script in a child of a target's server. Waits; no job may be under way.

@@ -54,6 +54,7 @@ def settings(spec: WorkerSpec, folder: Path) -> dict[str, Any]:
         "scratch": str(folder),
         "processes": spec.processes,
         "warm_up": spec.warm_up,
+        "functions": spec.functions,
         "confine": spec.confine,
         "memory_mib": spec.limits.memory_mib,
         "output_mib": spec.limits.output_mib,

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from ciguard.domain import Json
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -49,5 +51,9 @@ class WorkerSpec:
     """Whether workers may start processes: libraries that compile their operators."""
     warm_up: bool = False
     """Whether the fork server may use the library: where it survives a fork after use."""
+    functions: Json = None
+    """What runs functions of the user's: `runner`, a module's name, `folder`, where programs lie,
+    `parts`, names in it that each worker's own folder links to, and what else the module is told.
+    None where none are tested."""
     confine: bool = True
     limits: Limits = field(default_factory=Limits)

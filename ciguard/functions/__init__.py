@@ -7,12 +7,21 @@ live no levels, no reports and no pytest.
 
 from __future__ import annotations
 
+from ciguard.functions.about import About, about_call, about_from_json
 from ciguard.functions.arguments import (
     DiscardedError,
     call_sampler,
     call_strategy,
     main_sampler,
     main_strategy,
+)
+from ciguard.functions.call_source import (
+    CallSource,
+    import_of_program,
+    outer_statements,
+    passed_by_name,
+    postconditions,
+    quoted,
 )
 from ciguard.functions.calling import ORACLES
 from ciguard.functions.calls import MAIN, Call
@@ -35,14 +44,17 @@ from ciguard.functions.specs import (
     with_functions,
 )
 from ciguard.functions.telling import Told
+from ciguard.functions.validity import is_valid
 from ciguard.functions.verdicts import Discarded, Failure, Frame, Kind, NoInstance, Passed, Verdict
 
 __all__ = [
     "MAIN",
     "ORACLES",
+    "About",
     "Answered",
     "Broken",
     "Call",
+    "CallSource",
     "Collected",
     "Condition",
     "Died",
@@ -70,17 +82,25 @@ __all__ = [
     "Told",
     "Verdict",
     "Written",
+    "about_call",
+    "about_from_json",
     "call_sampler",
     "call_strategy",
     "collect",
     "export_tests",
     "has_plain_tests",
+    "import_of_program",
     "is_annotated",
+    "is_valid",
     "main_sampler",
     "main_strategy",
     "measured_options",
     "merge_measured",
     "module_from_json",
+    "outer_statements",
+    "passed_by_name",
+    "postconditions",
+    "quoted",
     "sidecar_of",
     "test_function",
     "test_script",

@@ -127,7 +127,7 @@ class _Caller:
                 spec = narrowed(spec, name, plan.about[name], scope, plan.undrawn(scope))
             for attempt in range(self._source.tries):
                 value = drawer.draw(spec)
-                if _holds(plan.decided_with(name), {**scope, name: view(value)}):
+                if holds(plan.decided_with(name), {**scope, name: view(value)}):
                     return value
                 if attempt == _PLAIN_TRIES:
                     spec = _counted_out(spec, plan.decided_with(name), name, scope)
@@ -149,10 +149,10 @@ def _counted_out(spec: Spec, conditions: tuple[str, ...], name: str, scope: dict
     if (most - least) // spec.step >= _SHORT:
         return spec
     numbers = range(least, most + 1, spec.step)
-    return Froms(tuple(LiteralValue(n) for n in numbers if _holds(conditions, {**scope, name: n})))
+    return Froms(tuple(LiteralValue(n) for n in numbers if holds(conditions, {**scope, name: n})))
 
 
-def _holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
+def holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
     """Tell whether no condition is known to fail."""
     for text in conditions:
         try:

@@ -219,7 +219,7 @@ def called(name: str, arguments: Sequence[str]) -> str:
 def script_of(call: Call, failure: Failure, source: CallSource, program: Program) -> str:
     """Return a script that makes the call, and shows what failed where that is no exception."""
     function = source.module.function(call.function)
-    statements = _outer(call, source) + _statements(call, function, failure, source)
+    statements = outer_statements(call, source) + _statements(call, function, failure, source)
     parts = [
         "\n".join(["import sys", *_without("import sys", source.import_lines())]),
         "\n".join(
@@ -253,7 +253,7 @@ def import_of_program(source: CallSource, program: Program) -> list[str]:
     ]
 
 
-def _outer(call: Call, source: CallSource) -> list[str]:
+def outer_statements(call: Call, source: CallSource) -> list[str]:
     """Return the statements that call what defines a nested function, and keep it."""
     if call.outer is None:
         return []
@@ -262,7 +262,7 @@ def _outer(call: Call, source: CallSource) -> list[str]:
         "for module in list(sys.modules.values()):",
         '    listeners = vars(module).get("LISTENERS", [])',
         "    listeners.append(lambda f: defined.update({f.__qualname__: f}))",
-        *_outer(call.outer, source),
+        *outer_statements(call.outer, source),
         source.call(call.outer),
     ]
 
@@ -271,7 +271,7 @@ def _statements(
     call: Call, function: FunctionSpec, failure: Failure, source: CallSource
 ) -> list[str]:
     if failure.kind is Kind.ENSURE:
-        return _postconditions(call, function, source)
+        return postconditions(call, function, source)
     text = source.call(call)
     if function.is_lazy:
         source.standard.add("itertools")
@@ -281,11 +281,11 @@ def _statements(
     return [f"{text}  # {failure.message}"] if failure.kind is Kind.TIMEOUT else [text]
 
 
-def _postconditions(call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
+def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
     """Return the call with its arguments by name, since postconditions name them."""
     lines = [f"{name} = {source.expression(value)}" for name, value in call.arguments]
     kinds = {p.name: p.kind for p in function.parameters}
-    passed = [_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
+    passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
     lines.append(f"result = {source.called_with(function, call, passed)}")
     for condition in function.ensures:
         try:
@@ -299,7 +299,8 @@ def _postconditions(call: Call, function: FunctionSpec, source: CallSource) -> l
     return lines
 
 
-def _by_name(name: str, kind: str) -> str:
+def passed_by_name(name: str, kind: str) -> str:
+    """Return how a variable is passed as the argument of its name."""
     shown = {"var_positional": f"*{name}", "var_keyword": f"**{name}", "positional_only": name}
     return shown.get(kind, f"{name}={name}")
 

@@ -45,12 +45,15 @@ class Caller:
         self._oracles = oracles
         self._builder = Builder(library_of(module), self._choice, self._generate)
         self._conditions: dict[tuple[str, str], list[Condition]] = {}
+        self.last: Any = None
+        """What the last call returned, lazy results as lists, or the exception that it raised."""
 
     def run(self, call: Json) -> dict[str, Any]:
         """Make a call and return what came of it.
 
         Args:
-            call: JSON form of `ciguard.functions.Call`.
+            call: JSON form of `ciguard.functions.Call`; with `seed`, of random generators, if that
+                is not 0.
 
         Returns:
             A dictionary with `status`: `passed` (with `raised` where a documented exception was),
@@ -160,7 +163,8 @@ class _Run:
         self._seconds = 0.0
 
     def result(self) -> dict[str, Any]:
-        seed()
+        self._caller.last = None
+        seed(int(self._call.get("seed", 0)))
         try:
             self._make()
             reason = self._unmet()
@@ -212,10 +216,12 @@ class _Run:
         quiet = are_small(list(self._arguments.values()))
         started = time.perf_counter()
         try:
-            returned = self._value()
+            returned = self._caller.last = self._value()
         except Exception as error:  # noqa: BLE001 - that is what is looked for
+            self._caller.last = error
             return self._ended(self._raised(error), before, started)
         except SystemExit as error:
+            self._caller.last = error
             failed = None if error.code in (None, 0) else self._failure("exception", error)
             return self._ended(failed, before, started)
         failed = self._broken(returned, quiet=quiet)

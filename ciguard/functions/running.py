@@ -50,17 +50,20 @@ def called(function: Callable[..., Any], arguments: dict[str, Any], *first: Any)
     return function(*positional, **keywords)
 
 
-def seed() -> None:
+def seed(number: int = 0) -> None:
     """Make what is random the same in every call with the same arguments."""
-    random.seed(0)
+    random.seed(number)
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None and hasattr(numpy, "random"):
-        numpy.random.seed(0)
+        numpy.random.seed(number % _NUMPY_SEEDS)
     if torch is not None and hasattr(torch, "manual_seed"):
-        torch.manual_seed(0)
+        torch.manual_seed(number)
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is not None and hasattr(tensorflow, "random"):
-        tensorflow.random.set_seed(0)
+        tensorflow.random.set_seed(number)
+
+
+_NUMPY_SEEDS = 1 << 32
 
 
 def consumed(returned: Any) -> Any:

@@ -29,6 +29,8 @@ from ciguard.levels.contract import (
     cost_of,
 )
 from ciguard.levels.focus import focused, unmatched
+from ciguard.levels.function.level import AnnotatedFunction, FunctionLevel
+from ciguard.levels.function.programs import find_programs
 from ciguard.levels.model.inconsistency import (
     EPSILON,
     accumulated,
@@ -54,10 +56,12 @@ __all__ = [
     "LEVELS",
     "MODEL_FOLDERS",
     "REPEATS_WHERE_COMPILED",
+    "AnnotatedFunction",
     "ApiLevel",
     "Batch",
     "CodeLevel",
     "Effort",
+    "FunctionLevel",
     "GuidedLevel",
     "Imports",
     "IndexedLevel",
@@ -78,6 +82,7 @@ __all__ = [
     "d_mad",
     "dotted",
     "equivalence_class",
+    "find_programs",
     "focused",
     "imports_of",
     "layer_deviation",

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from fnmatch import translate
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ciguard.levels.contract import IndexedLevel, LearningLevel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from ciguard.domain import ApiRecord, Outcome
+    from ciguard.domain import Outcome
     from ciguard.knowledge import Experience
-    from ciguard.levels.contract import Batch, Level, LevelFactory
+    from ciguard.levels.contract import Batch, Level
 
 _WILDCARD = frozenset("*?[")
 _TOP = 8
@@ -28,14 +28,25 @@ _FOCUS_AND_REST = "FFRFFRFFRF"
 """Of ten batches, seven are for what is in focus (F), three for the rest (R)."""
 
 
-def ranked(records: Sequence[ApiRecord], globs: Sequence[str]) -> list[ApiRecord]:
+class Named(Protocol):
+    """What takes turns: an API, or a function of the user's."""
+
+    @property
+    def api(self) -> str:
+        """Its name."""
+
+
+AnyNamed = TypeVar("AnyNamed", bound=Named)
+
+
+def ranked(records: Sequence[AnyNamed], globs: Sequence[str]) -> list[AnyNamed]:
     """Return the records that a glob names, in the order of the globs."""
     by_name = {record.api: record for record in records}
     found = dict.fromkeys(name for glob in globs for name in _named(glob, by_name))
     return [by_name[name] for name in found]
 
 
-def unmatched(records: Sequence[ApiRecord], globs: Sequence[str]) -> list[str]:
+def unmatched(records: Sequence[Named], globs: Sequence[str]) -> list[str]:
     """Return the globs that name no API."""
     names = dict.fromkeys(record.api for record in records)
     return [glob for glob in globs if not _named(glob, names)]
@@ -49,7 +60,11 @@ def _named(glob: str, names: Mapping[str, object]) -> list[str]:
 
 
 def focused(
-    factory: LevelFactory, records: Sequence[ApiRecord], seed: int, *, focus: Sequence[str]
+    factory: Callable[[Sequence[AnyNamed], int], Level],
+    records: Sequence[AnyNamed],
+    seed: int,
+    *,
+    focus: Sequence[str],
 ) -> tuple[Level, int]:
     """Return a level that tries some APIs first and most, and its batches until all had a turn.
 
@@ -79,7 +94,7 @@ def focused(
 def _interleaved(
     first: tuple[Level, int],
     rest: tuple[Level, int],
-    records: Sequence[ApiRecord],
+    records: Sequence[Named],
     pattern: str,
 ) -> tuple[Level, int]:
     """Return both levels as one, and how many of its batches give all their APIs a turn."""

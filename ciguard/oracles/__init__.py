@@ -28,6 +28,7 @@ from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.equivalents import calls_across, equivalence_of, equivalent
 from ciguard.oracles.exact import exact_runs, is_inexact, may_be_inexact
 from ciguard.oracles.exhaustion import ExhaustionOracle
+from ciguard.oracles.function_runs import FUNCTION, MUTATION, FunctionOracle
 from ciguard.oracles.growth import GROWTH, LEAST_BYTES, LEAST_SECONDS, GrowthOracle
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
@@ -69,6 +70,7 @@ __all__ = [
     "ACCEPTED",
     "DERIVATION",
     "FAILED",
+    "FUNCTION",
     "GROWTH",
     "HANG",
     "KINDS",
@@ -78,6 +80,7 @@ __all__ = [
     "LEAST_RATIO",
     "LEAST_SECONDS",
     "LEAST_TIME_NS",
+    "MUTATION",
     "ORACLES",
     "PERFORMANCE",
     "RELATIONS",
@@ -89,6 +92,7 @@ __all__ = [
     "DerivationOracle",
     "DifferentialOracle",
     "ExhaustionOracle",
+    "FunctionOracle",
     "GrowthOracle",
     "HangOracle",
     "Identity",

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ciguard.domain import (
+    ApiCall,
     ArrayValue,
     CallValue,
     Check,
     DictValue,
     Explicit,
+    FunctionCase,
     ListValue,
     LiteralValue,
     ModelCase,
@@ -35,6 +37,7 @@ from ciguard.domain import (
 )
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
 from ciguard.execution.worker.fills import elements
+from ciguard.functions import Call
 from ciguard.oracles.comparison import number
 from ciguard.oracles.differential import differs, inputs_in
 from ciguard.oracles.layer_runs import changed_by_saving
@@ -109,12 +112,29 @@ def nudged(case: Case, seed: int) -> Case:
     def each(values: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(_nudged(value, moved) for value in values)
 
-    return replace(
-        case,
-        arguments=each(case.arguments),
-        keywords=tuple((key, _nudged(value, moved)) for key, value in case.keywords),
-        inputs=each(case.inputs),
-    )
+    return _with_values(case, each)
+
+
+def _with_values(
+    case: ApiCall | FunctionCase, each: Callable[[Sequence[Value]], tuple[Value, ...]]
+) -> Case:
+    """Return a call with its values changed; of a user's function those of its own arguments."""
+
+    def each_named(pairs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
+        names = [name for name, _ in pairs]
+        return tuple(zip(names, each([value for _, value in pairs]), strict=True))
+
+    if isinstance(case, ApiCall):
+        return replace(
+            case,
+            arguments=each(case.arguments),
+            keywords=each_named(case.keywords),
+            inputs=each(case.inputs),
+        )
+    if not case.call:
+        return case
+    call = Call.from_json(case.call)
+    return replace(case, call=replace(call, arguments=each_named(call.arguments)).to_json())
 
 
 def nudged_run(case: ModelCase, seed: int) -> ModelCase:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from ciguard.domain import Check, ModelCase, Passed, ProgramCase, Rejected
+from ciguard.domain import Check, FunctionCase, ModelCase, Passed, ProgramCase, Rejected
 from ciguard.registry import Registry
 from ciguard.targets import EAGER
 
@@ -115,9 +115,9 @@ def _speaks_for_itself(case: Case) -> bool:
     """Tell whether an outcome says something by itself, alike as it may be on every target.
 
     It may hold two results that ought to be the same, or be that of a program, which is to run or
-    to be refused, whatever it comes to.
+    to be refused, whatever it comes to, or of a function that may have changed its arguments.
     """
-    if isinstance(case, ProgramCase):
+    if isinstance(case, ProgramCase | FunctionCase):
         return True
     return isinstance(case, ModelCase) and case.check is Check.SAVE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from glob import escape
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Plan, PlanMode, visible
@@ -46,6 +47,8 @@ _DOCUMENTATION = re.compile(
 _MOST_SOURCES = 5_000
 """Files whose uses are looked for, changed ones first: 500 lines take about 10 ms."""
 _FEW = 5
+_LONGEST_PATH = 200
+"""Of a file whose functions come first: what is longer makes no glob that runs take."""
 _MOST_REASONS = 60
 
 
@@ -124,7 +127,7 @@ class _Planner:
             changes=tuple(change.described() for change in changes),
             jobs=tuple(jobs),
             skipped=tuple(skipped),
-            focus=focus,
+            focus=(*focus, *_functions_in(usage.annotated)),
             uses=usage.places,
         )
 
@@ -269,6 +272,9 @@ def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -
         sentences.append(f"First come the APIs that this change touches: {_some(touched)}.")
     if usage.touched:
         sentences.append(f"Changed functions and classes: {_some(usage.touched)}.")
+    if usage.annotated:
+        shown = [shown_path(path) for path in usage.annotated]
+        sentences.append(f"Level function begins with what the change reaches: {_some(shown)}.")
     tested = frozenset(focus)
     for apis, where in (
         (usage.in_changes, "in changed lines"),
@@ -285,6 +291,11 @@ def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -
     if not focus:
         sentences.append("The sources use no API of these targets: all are tried alike.")
     return sentences
+
+
+def _functions_in(paths: tuple[str, ...]) -> list[str]:
+    """Return globs over the annotated functions of files; names of APIs have no colon."""
+    return [f"{escape(path)}:*" for path in paths if len(path) <= _LONGEST_PATH]
 
 
 def _are_used(apis: list[str]) -> str:

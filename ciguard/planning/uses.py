@@ -23,6 +23,7 @@ MOST_PLACES = 20
 MOST_APIS = 2_000
 _LONGEST_NAME = 200
 """What is longer is no name that a library has."""
+_SIDECAR = ".annotations.py"
 _DEEPEST = 50
 """Modules that a name is followed through."""
 _NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
@@ -42,6 +43,9 @@ class Usage:
     elsewhere: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
     """Functions and classes that changed, with their file."""
+    annotated: tuple[str, ...] = ()
+    """Files with annotated functions that a change reaches: those that changed, then those that
+    import them, the nearest first."""
     problems: tuple[str, ...] = ()
 
     @property
@@ -147,6 +151,7 @@ class _Search:
             in_changed_files=tuple(filter(kept.__contains__, tiers[1])),
             elsewhere=tuple(filter(kept.__contains__, tiers[2])),
             touched=tuple(self._touched()),
+            annotated=tuple(self._reached()),
             problems=tuple(self._problems),
         )
 
@@ -157,6 +162,29 @@ class _Search:
                 span = module.code.line(item.line), module.code.line(item.last_line)
                 if change and change.touches(*span):
                     yield f"{item.name} in {shown_path(module.path)}"
+
+    def _reached(self) -> Iterator[str]:
+        """Yield the files with annotated functions that a change reaches, the nearest first."""
+        paths = {module.path for module in self._modules}
+        sidecars = {p.removesuffix(_SIDECAR) + ".py" for p in paths if p.endswith(_SIDECAR)}
+        annotated = sidecars | {m.path for m in self._modules if "ciguard" in m.read.imports}
+        importers: dict[str, list[str]] = defaultdict(list)
+        for module in self._modules if annotated else ():
+            for path in self._imported_by(module):
+                importers[path].append(module.path)
+        changed = [path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")]
+        near = dict.fromkeys(sorted(changed))
+        waiting = list(near)
+        while waiting:
+            waiting = sorted({one for path in waiting for one in importers[path]} - near.keys())
+            near |= dict.fromkeys(waiting)
+        yield from (path for path in near if path in annotated & paths)
+
+    def _imported_by(self, module: _Module) -> set[str]:
+        """Return the files of this repository that a module imports by name."""
+        origins = [*module.read.exports.values(), *module.read.stars]
+        found = [self._own_module(f"{origin}.any", module)[0] for origin in origins]
+        return {one.path for one in found if one is not None and one is not module}
 
     def _names_of_module(self, path: str) -> Iterator[str]:
         """Yield how a module may be imported: from the root, and from above its package."""

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Place
+from ciguard.domain import Errored, FunctionCase, Place, seated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from ciguard.domain import Bucket, Plan, RunFinished
+    from ciguard.domain import Bucket, Finding, Plan, RunFinished
 
 NOWHERE = Place(path="ciguard.toml", line=1)
 """Where nothing else is known: the file that would configure ciguard, whether it exists or not."""
@@ -30,6 +30,8 @@ _MOST_FILES = 50
 _MOST_CHARACTERS = 500_000
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _MOST_PATH = 500
+_LAST_LINE = 2**31 - 1
+"""GitHub takes no greater number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +41,31 @@ class Places:
     plan: Plan | None = None
     named: Mapping[str, Place] = field(default_factory=dict)
     """By library: the line of a configuration or requirement that names it; "" for any other."""
+    folder: str = ""
+    """Where the run was started, relative to the repository; ends with a slash unless empty."""
 
     def of(self, bucket: Bucket) -> tuple[Place, ...]:
         """Return the places of a bucket, the best first; there is at least one.
 
-        Where the sources use the API; else the requirement that changed; else the line that names
-        the library as a target or requirement.
+        Where a function of the user's fails; where the sources use the API; else the requirement
+        that changed; else the line that names the library as a target or requirement.
         """
         finding = bucket.finding
         uses = self.plan.uses.get(finding.api, ()) if self.plan else ()
-        found = [place for place in dict.fromkeys((*uses, *self._changes(bucket))) if _fit(place)]
+        candidates = (*self._failures(finding), *uses, *self._changes(bucket))
+        found = [place for place in dict.fromkeys(candidates) if _fit(place)]
         return tuple(found) or (self.named.get(finding.library) or self.named.get("", NOWHERE),)
+
+    def _failures(self, finding: Finding) -> Iterator[Place]:
+        """Yield where a program of the user's fails, or where its function is defined."""
+        if not isinstance(finding.case, FunctionCase):
+            return
+        for name in finding.targets[::-1]:
+            outcome = finding.outcomes.get(name)
+            said = seated(outcome.message) if isinstance(outcome, Errored) else None
+            if said is not None and said.file:
+                yield Place(path=f"{self.folder}{said.file}", line=said.line)
+        yield Place(path=f"{self.folder}{finding.case.file}", line=definition_line(finding.case))
 
     def _changes(self, bucket: Bucket) -> Iterator[Place]:
         names = {*map(_canonical, (bucket.finding.library, *bucket.finding.targets))} - {""}
@@ -69,7 +85,23 @@ def places_of(event: RunFinished, plan: Plan | None, folder: Path) -> Places:
     targets: dict[str, set[str]] = {}
     for target in event.targets:
         targets.setdefault(target.library, set()).add(target.name)
-    return Places(plan=plan, named=places_naming(targets, folder))
+    below = folder.absolute().relative_to(_root(folder)).as_posix()
+    return Places(
+        plan=plan,
+        named=places_naming(targets, folder),
+        folder="" if below == "." else f"{below}/",
+    )
+
+
+def definition_line(case: FunctionCase) -> int:
+    """Return the line that a case says its function is defined in; 1 where it says none."""
+    about = case.about if isinstance(case.about, dict) else {}
+    functions = about.get("functions")
+    for one in functions if isinstance(functions, list) else ():
+        if isinstance(one, dict) and one.get("name") == case.function:
+            line = one.get("line")
+            return line if isinstance(line, int) and 0 < line < _LAST_LINE else 1
+    return 1
 
 
 def places_naming(libraries: Mapping[str, Iterable[str]], folder: Path) -> dict[str, Place]:

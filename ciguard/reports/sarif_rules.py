@@ -18,6 +18,7 @@ _LEVELS = {
     FindingClass.HANG: "error",
     FindingClass.EXHAUSTION: "warning",
     FindingClass.REFUSED_LEGAL: "warning",
+    FindingClass.FUNCTION: "error",
 }
 """Of a rule by itself; every result has its own, which the policy decides. Others are notes."""
 _SECURITY_SEVERITY = "8.0"
@@ -68,6 +69,10 @@ _MEANS = {
     FindingClass.REFUSED_LEGAL: (
         "A program fails although its last block is legal, and runs alone.",
         "Run the script; report it upstream, or use another argument at the marked line.",
+    ),
+    FindingClass.FUNCTION: (
+        "A function fails for arguments that its annotations allow.",
+        "Run the script and mend the marked line, or let the annotations say what is not allowed.",
     ),
     FindingClass.PERFORMANCE: (
         "A call or model run takes more time or memory than on the reference, or with every run.",

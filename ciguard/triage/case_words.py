@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ciguard.domain import INPUT, ApiCall, Check, ModelCase, Operator, ProgramCase, shortened
+from ciguard.domain import (
+    INPUT,
+    ApiCall,
+    Check,
+    FunctionCase,
+    ModelCase,
+    Operator,
+    ProgramCase,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +41,8 @@ def noun(case: Case) -> str:
             return "run"
         case ProgramCase():
             return "program"
+        case FunctionCase():
+            return "call" if case.call else "import"
 
 
 def one_of(case: Case, api: str) -> str:
@@ -41,7 +52,7 @@ def one_of(case: Case, api: str) -> str:
 
 def given(case: Case) -> str:
     """Return what it is given: `arguments`, or `inputs` of a layer, model or program."""
-    return "arguments" if isinstance(case, ApiCall) else "inputs"
+    return "arguments" if isinstance(case, ApiCall | FunctionCase) else "inputs"
 
 
 def origin_rows(case: Case, named: Callable[[str], str] = str) -> list[tuple[str, str]]:

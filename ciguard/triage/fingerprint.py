@@ -17,6 +17,7 @@ from ciguard.domain import (
     CallValue,
     DictValue,
     Errored,
+    FunctionCase,
     ListValue,
     LiteralValue,
     PairKind,
@@ -24,7 +25,9 @@ from ciguard.domain import (
     Rejected,
     TupleValue,
     located,
+    seated,
 )
+from ciguard.oracles import FUNCTION
 from ciguard.triage.symptom import Symptom, symptom_of
 
 if TYPE_CHECKING:
@@ -104,10 +107,27 @@ def _first_recipe(finding: Finding) -> Grouping:
         for name, text in (
             ("library", finding.library),
             ("api", finding.api),
-            *(_of_pair(finding) if _is_differential(finding) else _of_defect(finding)),
+            *_of_finding(finding),
         )
         if text
     )
+
+
+def _of_finding(finding: Finding) -> Iterator[tuple[str, str]]:
+    if finding.oracle == FUNCTION:
+        return _of_function(finding)
+    return _of_pair(finding) if _is_differential(finding) else _of_defect(finding)
+
+
+def _of_function(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield how a function of the user's fails, and the innermost function of the user's there."""
+    outcome = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
+    yield "oracle", finding.oracle
+    yield "symptom", finding.kind
+    yield "pair", finding.pair.value
+    yield "frame", finding.detail
+    if isinstance(outcome, Errored):
+        yield "message", _symptom_in(finding.case, outcome).text
 
 
 RECIPES: Final[dict[str, Callable[[Finding], Grouping]]] = {"v1": _first_recipe}
@@ -150,8 +170,11 @@ def _of_pair(finding: Finding) -> Iterator[tuple[str, str]]:
 
 def _symptom_in(case: Case, outcome: Outcome) -> Symptom:
     """Return what an outcome shows; of a program's, without the line, which each has its own of."""
-    if isinstance(case, ProgramCase) and isinstance(outcome, Rejected | Errored):
-        outcome = replace(outcome, message=located(outcome.message).message)
+    if isinstance(outcome, Rejected | Errored):
+        if isinstance(case, ProgramCase):
+            outcome = replace(outcome, message=located(outcome.message).message)
+        elif isinstance(case, FunctionCase):
+            outcome = replace(outcome, message=seated(outcome.message).message)
     return symptom_of(outcome, fuzzed=texts_of(case))
 
 

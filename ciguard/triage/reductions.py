@@ -10,6 +10,7 @@ from ciguard.domain import (
     ArrayValue,
     CallValue,
     DictValue,
+    FunctionCase,
     ListValue,
     LiteralValue,
     ModelCase,
@@ -18,6 +19,7 @@ from ciguard.domain import (
     TupleValue,
     Value,
 )
+from ciguard.functions import Call, about_from_json, is_valid
 from ciguard.triage.buckets import simplicity
 from ciguard.triage.simpler import (
     MOST_ITEMS,
@@ -31,7 +33,7 @@ from ciguard.triage.simpler_models import simpler_models
 from ciguard.triage.simpler_programs import simpler_programs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ciguard.domain import Case
 
@@ -54,6 +56,31 @@ def _variants(case: Case) -> Iterator[Case]:
             yield from simpler_models(case)
         case ProgramCase():
             yield from simpler_programs(case)
+        case FunctionCase():
+            yield from _simpler_function_calls(case)
+
+
+def _simpler_function_calls(case: FunctionCase) -> Iterator[FunctionCase]:
+    """Yield calls with plainer arguments that keep to the annotations."""
+    try:
+        call, about = Call.from_json(case.call), about_from_json(case.about, case.file)
+    except (KeyError, TypeError, ValueError):
+        return  # nothing is called, or a case of somebody else's baseline
+    if case.seed:
+        yield replace(case, seed=0)
+    for simpler in _plainer(call):
+        if is_valid(simpler, about.module):
+            yield replace(case, call=simpler.to_json())
+
+
+def _plainer(call: Call) -> Iterator[Call]:
+    for arguments in _simpler_pairs(call.arguments):
+        yield replace(call, arguments=arguments)
+    for change in simpler_together(_arrays_in(value for _, value in call.arguments)):
+        changed = tuple((name, _with_arrays(value, change)) for name, value in call.arguments)
+        yield replace(call, arguments=changed)
+    for constructor in _simpler_pairs(call.constructor or ()):
+        yield replace(call, constructor=constructor)
 
 
 def _simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
@@ -79,21 +106,24 @@ def _simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
 
 
 def _arrays(case: ApiCall) -> list[AnyArray]:
-    values = [*case.arguments, *case.inputs, *(value for _, value in case.keywords)]
+    return _arrays_in([*case.arguments, *case.inputs, *(value for _, value in case.keywords)])
+
+
+def _arrays_in(values: Iterable[Value]) -> list[AnyArray]:
     return [value for value in values if isinstance(value, TensorValue | ArrayValue)]
+
+
+def _with_arrays(value: Value, change: Callable[[AnyArray], Value]) -> Value:
+    return change(value) if isinstance(value, TensorValue | ArrayValue) else value
 
 
 def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
     """Return the case with every array that is an argument changed at once."""
-
-    def changed(value: Value) -> Value:
-        return change(value) if isinstance(value, TensorValue | ArrayValue) else value
-
     return replace(
         case,
-        arguments=tuple(map(changed, case.arguments)),
-        keywords=tuple((name, changed(value)) for name, value in case.keywords),
-        inputs=tuple(map(changed, case.inputs)),
+        arguments=tuple(_with_arrays(value, change) for value in case.arguments),
+        keywords=tuple((name, _with_arrays(value, change)) for name, value in case.keywords),
+        inputs=tuple(_with_arrays(value, change) for value in case.inputs),
     )
 
 

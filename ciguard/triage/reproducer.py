@@ -11,6 +11,7 @@ from ciguard.domain import (
     Crashed,
     Errored,
     Exhausted,
+    FunctionCase,
     Hung,
     ModelCase,
     PairKind,
@@ -21,11 +22,12 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.files import read_text
-from ciguard.oracles import DERIVATION, GROWTH, SLOW, inputs_in, is_measured, precision_of
+from ciguard.oracles import DERIVATION, FUNCTION, GROWTH, SLOW, inputs_in, is_measured, precision_of
 from ciguard.targets import EAGER
 from ciguard.triage.case_words import noun, origin_rows
 from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
+from ciguard.triage.function_script import function_statements
 from ciguard.triage.library_check import equivalent_lines, library_check
 from ciguard.triage.model_script import compared, model_statements
 from ciguard.triage.program_script import program_statements, shows_block_alone, with_preamble
@@ -76,6 +78,8 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     Raises:
         ValueError: if a name in the case is not a Python name.
     """
+    if isinstance(finding.case, FunctionCase):
+        return _function_script(finding, finding.case, environment_hint)
     writer = writer_of(finding.library, module=_module(finding, environment_hint))
     source = Source(writer)
     if isinstance(finding.case, ProgramCase):
@@ -104,6 +108,17 @@ def _program_script(
     counted = comment("The program below is the block alone." if is_block else _COUNTED)
     statements = program_statements(finding, case, writer)
     return f"{_header(finding, hint)}\n#\n{counted}\n\n{with_preamble(statements, preamble)}"
+
+
+def _function_script(finding: Finding, case: FunctionCase, hint: EnvironmentHint) -> str:
+    imports, statements = function_statements(finding, case, finding.library)
+    chosen = [
+        f"os.environ[{scalar(k)}] = {scalar(v)}  # read when imported" for k, v in hint.variables
+    ]
+    standard = ["import os", "", *chosen, ""] if chosen else []
+    beginning = "\n".join([*standard, *imports])
+    where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
+    return f"{_header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
 
 
 def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, list[str]]:
@@ -271,8 +286,15 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
 
 
 _COUNTED = "Lines are counted from where the program begins, below."
-_OF_ORACLES = frozenset({"metamorphic", "boundary", DERIVATION, GROWTH})
+_OF_USERS = frozenset({DERIVATION, FUNCTION, GROWTH})
+_OF_ORACLES = frozenset({"metamorphic", "boundary"}) | _OF_USERS
 _OF_PROGRAMS = {
+    "exception": "an annotated function raises what it does not document.",
+    "import": "a program cannot be imported.",
+    "ensure": "a postcondition does not hold.",
+    "nan": "NaN comes of finite, small numbers.",
+    "timeout": "an annotated function takes longer than it may.",
+    "mutation": "an annotated function changes its arguments.",
     "positive-failed": "a program fails whose last block runs alone.",
     "accepted-illegal": "a forbidden argument is accepted.",
     "memory-grows": "memory grows with every run of a program in one process.",
@@ -281,7 +303,7 @@ _OF_PROGRAMS = {
 
 
 def _of_oracle(finding: Finding) -> str:
-    if finding.oracle in {DERIVATION, GROWTH}:
+    if finding.oracle in _OF_USERS and (finding.oracle != FUNCTION or not finding.pair):
         return _OF_PROGRAMS.get(finding.kind, f"{finding.kind}.")
     if finding.oracle == "boundary":
         return f"a forbidden argument is accepted ({finding.detail})."

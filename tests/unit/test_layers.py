@@ -54,8 +54,8 @@ IN_TARGET = (
         f"functions/{name}.py"
         for name in (
             "building", "calling", "child", "conditions", "describe", "describe_function",
-            "encoding", "hints", "judging", "loading", "marking", "measuring", "nesting", "notes",
-            "places", "running", "sidecar",
+            "encoding", "hints", "in_worker", "judging", "loading", "marking", "measuring",
+            "nesting", "notes", "places", "running", "sidecar",
         )
     ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 
 from ciguard.execution.worker import confine
 from ciguard.execution.worker.loop import Executor
-from ciguard.execution.worker.server import hold, load_adapter, restrain
+from ciguard.execution.worker.server import hold, link_programs, load_adapter, restrain
 
 _ENTRY = "case.py"
 
@@ -31,6 +31,7 @@ def run(settings: dict[str, Any]) -> None:
         own = [sys.executable, "-s", _ENTRY]
         os.execv(debugger[0], [*debugger, *own])  # noqa: S606 - no shell is wanted
     os.chdir(settings["scratch"])
+    link_programs(settings)
     _silence(os.path.join(settings["scratch"], "case.log"))
     adapter = load_adapter(settings["adapter"])
     adapter.load(settings["device"])
@@ -40,7 +41,7 @@ def run(settings: dict[str, Any]) -> None:
         case = json.load(file)
     confine.prepare_restrictions(processes=settings["processes"])
     restrain(settings)
-    Executor(adapter).execute(case)
+    Executor(adapter, settings["functions"]).execute(case)
 
 
 def _silence(path: str) -> None:

@@ -34,7 +34,7 @@ class Watch:
             changed = [*changed, *self._changed_arrays()]
             shared = [*shared, *(place for place, _ in self._bytes if self.made[place] is output)]
         if changed or shared:
-            return b'["E",%s,%s,' % (_places(changed), _places(shared))
+            return b'["E",%s,%s,' % (places(changed), places(shared))
         return b""
 
     def _changed_arrays(self) -> list[int]:
@@ -46,5 +46,6 @@ class Watch:
         self._bytes.clear()
 
 
-def _places(found: Sequence[int]) -> bytes:
+def places(found: Sequence[int]) -> bytes:
+    """Return places as a JSON list, each once and in order."""
     return str(sorted(set(found))).replace(" ", "").encode("ascii")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import json
 import os
 import signal
@@ -13,7 +14,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from ciguard.execution.worker import cell as cells
-from ciguard.execution.worker import models
+from ciguard.execution.worker import effects, models
 from ciguard.execution.worker.build import Builder
 from ciguard.execution.worker.programs import ProgramError, ProgramRunner
 from ciguard.execution.worker.summarise import COMPACT, Summariser
@@ -31,6 +32,8 @@ MODEL = "model"
 """Second member of a case that runs a layer graph (`ciguard.domain.MODEL`)."""
 PROGRAM = "program"
 """Second member of a case that runs a program (`ciguard.domain.PROGRAM`)."""
+ANNOTATED = "annotated"
+"""Second member of a case that calls a function of the user's (`ciguard.domain.ANNOTATED`)."""
 OBSERVED, TWIN = 9, 10
 """Places in a case that is tried with a relation: what is looked at, and the other computation."""
 
@@ -71,10 +74,16 @@ def redirect_streams(log: int, stack: int) -> None:
 
 
 class Executor:
-    """Runs one case at a time with one adapter; says what came of it."""
+    """Runs one case at a time with one adapter; says what came of it.
 
-    def __init__(self, adapter: Any) -> None:
+    Args:
+        adapter: of the library.
+        functions: setting `functions` of the target's process; None where none are tested.
+    """
+
+    def __init__(self, adapter: Any, functions: Any = None) -> None:
         self._adapter = adapter
+        self._functions = None if functions is None else runner_of(functions, adapter)
         self._builder = Builder(adapter)
         self._summariser = Summariser(adapter)
         self._programs = ProgramRunner(adapter)
@@ -88,6 +97,8 @@ class Executor:
         try:
             if case[1] == MODEL:
                 return self._execute_model(case[2])
+            if case[1] == ANNOTATED:
+                return self._execute_function(case[2])
             return self._execute_program(case[2]) if case[1] == PROGRAM else self._execute(case)
         finally:
             self._builder.forget()
@@ -122,6 +133,25 @@ class Executor:
             return self._raised(error, unbuilt=False)
         finally:
             self._programs.forget()
+
+    def _execute_function(self, case: dict[str, Any]) -> tuple[int, bytes]:
+        """Call one function. `case` is the third member of an encoded `FunctionCase`."""
+        if self._functions is None:
+            return cells.UNBUILT, encoded_text(["Program", "no functions are tested here"])
+        ended = self._functions.run(case)
+        said = [ended.name, ended.message[:_MOST_MESSAGE]]
+        if ended.status == "failed":
+            return cells.ERRORED, encoded_text([*said, ended.frames])
+        if ended.status != "passed":
+            return _OF_FUNCTIONS[ended.status], encoded_text(said)
+        try:
+            self._adapter.synchronise()
+            encoded = self._summariser.encode(ended.value)
+        except Exception as error:  # noqa: BLE001 - a class of the user's, or the library's
+            return self._raised(error, unbuilt=True)
+        if not ended.mutated:
+            return cells.PASSED, encoded
+        return cells.PASSED, b'["E",%s,[],%s]' % (effects.places(ended.mutated), encoded)
 
     def _execute(self, case: list[Any]) -> tuple[int, bytes]:
         api, kind, arguments, keywords, inputs, seed = case[:6]
@@ -183,6 +213,24 @@ class Executor:
         if verdict == "errored" or not isinstance(error, Exception):
             return cells.ERRORED, encoded_text([name, message, _frames(error)])
         return cells.REJECTED, encoded_text([name, message])
+
+
+_OF_FUNCTIONS = {"rejected": cells.REJECTED, "unbuilt": cells.UNBUILT}
+
+
+def runner_of(functions: Any, adapter: Any) -> Any:
+    """Return what runs the user's functions; it is of a room that the worker does not know.
+
+    Args:
+        functions: `runner`, name of its module, and what that is told besides.
+        adapter: of the library.
+    """
+    module = importlib.import_module(functions["runner"])
+
+    def is_exhausted(error: BaseException) -> bool:
+        return bool(adapter.classify(error) == contract.EXHAUSTED)
+
+    return module.Runner(functions, adapter.reset, is_exhausted)
 
 
 class Worker:

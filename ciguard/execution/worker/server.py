@@ -7,6 +7,7 @@ needs come with the request.
               {"op": "measure", "ticket": 1, "perturb": 0} + [connection, cell, log, stack]
               {"op": "describe", "ticket": 2} + [output, log, stack]
               {"op": "models", "ticket": 2} + [sources, output, log, stack]
+              {"op": "functions", "ticket": 2} + [sources, output, log, stack]
               {"op": "script", "ticket": 1} + [script, log, stack]
               {"op": "kill", "pid": 1, "dump": true}
     report    {"ready": {…}} | {"failed": "why"}
@@ -35,7 +36,7 @@ from ciguard.domain.dtypes import EVERY as DTYPES
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker import confine, huge_pages
 from ciguard.execution.worker.fills import elements
-from ciguard.execution.worker.loop import Executor, Worker, redirect_streams
+from ciguard.execution.worker.loop import Executor, Worker, redirect_streams, runner_of
 from ciguard.execution.worker.measure import MeasuringExecutor
 from ciguard.execution.worker.modes import ModeExecutor
 
@@ -74,7 +75,9 @@ class Server:
             self._adapter.keep_compiled(self._compiled)
             version = self._adapter.version()
             mode = self._settings["mode"]
-            self._executor = ModeExecutor(self._adapter, mode) if mode else Executor(self._adapter)
+            functions = self._settings["functions"]
+            plain = Executor(self._adapter, functions)
+            self._executor = ModeExecutor(self._adapter, mode) if mode else plain
             if self._settings["warm_up"]:
                 self._adapter.warm_up()
                 cases = self._adapter.rehearsal()
@@ -113,6 +116,7 @@ class Server:
             "measure": self._measure,
             "describe": self._describe,
             "models": self._models,
+            "functions": self._describe_functions,
             "script": self._run_script,
         }
         self._perturb = request["perturb"]
@@ -145,6 +149,7 @@ class Server:
             folder = os.path.join(self._settings["scratch"], str(os.getpid()))
             os.mkdir(folder)
             os.chdir(folder)
+            link_programs(self._settings)
             task(given)
             code = 0
         except SystemExit as stop:
@@ -199,6 +204,19 @@ class Server:
             for record in self._adapter.models(asked):
                 stream.write(json.dumps(record) + "\n")
 
+    def _describe_functions(self, given: Sequence[int]) -> None:
+        sources, output, log, stack = given
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        restrain(self._settings)
+        os.lseek(sources, 0, os.SEEK_SET)
+        with os.fdopen(sources, encoding="utf-8") as stream:
+            asked = json.load(stream)
+        runner = runner_of(self._settings["functions"], self._adapter)
+        with os.fdopen(output, "w", encoding="utf-8") as stream:
+            for source in asked:
+                stream.write(json.dumps(runner.describe(source)) + "\n")
+
     def _run_script(self, given: Sequence[int]) -> None:
         script, log, stack = given
         redirect_streams(log, stack)
@@ -231,6 +249,13 @@ class Server:
         os.close(watch)
         del self._children[pid]
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
+
+
+def link_programs(settings: dict[str, Any]) -> None:
+    """Show the user's programs in the current folder, which they may write to, unlike their own."""
+    functions = settings["functions"]
+    for name in functions["parts"] if functions else ():
+        os.symlink(os.path.join(functions["folder"], name), name)
 
 
 def prune(folder: str, most: int) -> None:

@@ -107,3 +107,17 @@ def test_a_run_on_other_targets_than_its_plan_names_is_told_so() -> None:
     assert "no row of the plan has these targets (torch==2.13.0)" in warning.message
     for fitting in (plan, None, Plan(mode=PlanMode.BATCH)):
         assert list(row_warning(fitting, Config(targets=row.targets, base=row.base))) == []
+
+
+def test_functions_of_a_plan_are_named_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "part").mkdir()
+    config = _written(tmp_path, focus=["part/m.py:*", "other/m.py:*", "torch.abs"])
+    monkeypatch.chdir(tmp_path / "part")
+
+    _, read = planned(config)
+
+    assert read.focus[-2:] == ("m.py:*", "other/m.py:*")
+    assert not list(focus_warning({"torch": group(member("torch==2.13.0"))}, read))

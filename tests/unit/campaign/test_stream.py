@@ -161,7 +161,7 @@ def test_an_api_that_keeps_dying_is_left_alone_and_the_others_are_not() -> None:
 
 def test_a_stream_of_whole_programs_runs_on_and_keeps_no_list_of_deaths() -> None:
     played = stream(end_after=1600)
-    played.is_whole = True
+    played.is_whole = played.spares = True
     batches, _ = play(played, chance())
 
     assert [batch.api for batch in batches].count("planted.fragile") == 100

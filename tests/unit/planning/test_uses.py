@@ -189,3 +189,34 @@ def test_environments_in_the_repository_are_left_out() -> None:
     paths = ["a.py", "env/pyvenv.cfg", "env/lib/x.py", "b/site-packages/y.py", "b/z.ipynb", "c.txt"]
 
     assert own_sources(paths) == ["a.py", "b/z.ipynb"]
+
+
+ANNOTATED = "from ciguard.annotations import arg\n"
+
+
+def test_annotated_functions_that_a_change_reaches_are_named_the_nearest_first(
+    names: ApiNames,
+) -> None:
+    files = {
+        "shapes": "def halves(x): ...\n",
+        "near": f"{ANNOTATED}from shapes import halves\n",
+        "far": f"{ANNOTATED}import near\n",
+        "plain": "from shapes import halves\n",
+        "other": ANNOTATED,
+        "beside": "import shapes\n",
+    }
+    sources = [(f"{name}.py", text.encode()) for name, text in files.items()]
+    sources.append(("beside.annotations.py", ANNOTATED.encode()))
+
+    usage = find_uses(sources, (ChangedFile(path="shapes.py", lines=((1, 1),)),), names)
+
+    assert usage.annotated == ("beside.py", "near.py", "far.py")
+    assert find_uses(sources, (), names).annotated == ()
+
+
+def test_a_changed_sidecar_stands_for_its_program(names: ApiNames) -> None:
+    sources = [("a.py", b"def f(): ...\n"), ("a.annotations.py", ANNOTATED.encode())]
+
+    usage = find_uses(sources, (ChangedFile(path="a.annotations.py"),), names)
+
+    assert usage.annotated == ("a.py",)

@@ -1,0 +1,1 @@
+"""Level `function`: calls of the user's annotated functions (aNNoTest)."""

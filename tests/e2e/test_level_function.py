@@ -1,0 +1,215 @@
+"""Level `function` through the real command: a planted failure, its mended twin, refusals."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ciguard_command import (
+    PLANTED,
+    answer,
+    batches_noted,
+    command,
+    lines_of,
+    run_of,
+    started,
+    wait_until,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """\
+import numpy as np
+from ciguard.annotations import arg, ensure, ints, np_arrays, raises, require
+
+from shapes import halves
+
+
+@arg("series", np_arrays("float64", ("n",), min=-10, max=10))
+@arg("size", ints(1, 6))
+@require("size <= len(series)")
+def windows(series, size):
+    starts = range(len(series) - size + {past})
+    return np.stack([series[start : start + size] for start in starts])
+
+
+@arg("x", ints(0, 50))
+@ensure("result >= 0")
+@raises(ValueError)
+def halved(x):
+    if x > 40:
+        raise ValueError("too large")
+    return halves(x)
+
+
+class Scaler:
+    @arg("low", ints(0, 3))
+    def __init__(self, low):
+        self.low = low
+
+    @arg("x", np_arrays("float32", ("n", 3), min=0, max=1))
+    def fit(self, x):
+        return self.low + x.sum(axis=0)
+"""
+OF_VERSIONS = """\
+import planted
+from ciguard.annotations import arg, ints
+
+
+@arg("x", ints(0, 9))
+def moved(x):
+    if planted.__version__ != "1.0":
+        raise RuntimeError("it moved in %s" % planted.__version__)
+    return x
+"""
+
+
+def project(folder: Path, *, past: int) -> Path:
+    """Write a program of two files whose windows reach so far; 1 is right."""
+    source = folder / "src"
+    source.mkdir(parents=True)
+    (source / "model.py").write_text(PROGRAM.replace("{past}", str(past)), "utf-8")
+    (source / "shapes.py").write_text("def halves(x):\n    return x // 2\n", "utf-8")
+    return folder
+
+
+def run(*words: str, targets: tuple[str, ...] = PLANTED) -> list[str]:
+    chosen = [word for target in targets for word in ("--target", target)]
+    return command("run", "--level", "function", *chosen, "--out", "out", *words)
+
+
+def buckets_after(folder: Path, *words: str) -> list[dict[str, Any]]:
+    """Run a campaign on the project and return its buckets."""
+    limits = ("--max-cases", "200", "--budget", "60s")
+    done = answer(run("--functions", "src/*.py", *limits, *words), folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return lines_of(folder / "out" / "buckets.jsonl")
+
+
+def test_a_planted_failure_is_found_at_its_line_with_a_script_that_fails(tmp_path: Path) -> None:
+    buckets = buckets_after(project(tmp_path, past=2))
+
+    (found,) = (b for b in buckets if b["severity"] != "low")
+    assert found["api"] == "src/model.py:windows"
+    assert (found["oracle"], found["kind"]) == ("function", "exception")
+    assert found["confirmed"]
+    assert found["reproduced"]
+    assert len(found["targets"]) == 2
+    assert "src/model.py, line 12" in found["message"]
+    ran = answer([sys.executable, f"out/{found['reproducer']}"], tmp_path)
+    assert ran.returncode == 1
+    assert "ValueError: all input arrays must have the same shape" in ran.stderr
+    # The simplest call that the annotations allow.
+    given = dict(found["case"][2]["call"]["arguments"])
+    assert given["size"] == 1
+    assert given["series"][2] == [1]
+
+
+def test_its_line_is_marked_in_the_security_tab(tmp_path: Path) -> None:
+    buckets_after(project(tmp_path, past=2))
+
+    report = json.loads((tmp_path / "out" / "report.sarif").read_text("utf-8"))
+    (found,) = (r for r in report["runs"][0]["results"] if r["ruleId"] == "function-fails")
+    place = found["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "src/model.py"
+    assert place["region"]["startLine"] == 12
+
+
+def test_nothing_is_found_in_the_mended_twin(tmp_path: Path) -> None:
+    buckets = buckets_after(project(tmp_path, past=1))
+
+    assert buckets == []
+    outcomes = run_of(tmp_path / "out")["targets"][0]["outcomes"]
+    assert outcomes["passed"] > 50
+    assert outcomes["rejected"] > 0  # what is documented
+
+
+def test_what_is_known_does_not_fail_and_what_is_new_does(tmp_path: Path) -> None:
+    project(tmp_path, past=1)
+    buckets_after(tmp_path)
+    limits = ("--functions", "src/*.py", "--max-cases", "200", "--budget", "60s")
+    source = tmp_path / "src" / "model.py"
+    source.write_text(PROGRAM.replace("{past}", "2"), "utf-8")
+
+    new = answer(run(*limits), tmp_path)
+    known = answer(run(*limits), tmp_path)
+
+    assert new.returncode == 1, new.stdout + new.stderr
+    assert "src/model.py:windows" in new.stdout
+    assert known.returncode == 0, known.stdout + known.stderr
+
+
+def test_what_fails_on_one_target_alone_names_the_pair(tmp_path: Path) -> None:
+    (tmp_path / "moved.py").write_text(OF_VERSIONS, "utf-8")
+
+    words = ("--functions", "moved.py", "--max-cases", "40", "--budget", "40s")
+    done = answer(run(*words), tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = lines_of(tmp_path / "out" / "buckets.jsonl")
+    assert found["targets"] == [*PLANTED]
+    assert found["pair"] == "environment"
+    assert f"fails on {PLANTED[1]}, not on {PLANTED[0]}" in found["message"]
+    assert found["reproduced"]
+
+
+def test_a_campaign_that_was_killed_goes_on(tmp_path: Path) -> None:
+    project(tmp_path, past=2)
+    limits = ("--functions", "src/model.py", "--max-cases", "4000", "--budget", "100s")
+    with started(run(*limits), tmp_path) as process:
+        assert wait_until(lambda: batches_noted(tmp_path / "out") >= 4, timeout_s=80)
+        process.send_signal(signal.SIGKILL)
+    done = batches_noted(tmp_path / "out")
+
+    ended = answer(run("--resume"), tmp_path)
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert batches_noted(tmp_path / "out") > done
+    assert any(b["api"] == "src/model.py:windows" for b in lines_of(tmp_path / "out/buckets.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "--functions"),
+        (("--functions", "missing.py"), "there is no file"),
+        (("--functions", "plain.py"), "has no annotations"),
+        (("--functions", "src/*.txt"), "matches no file"),
+        (("--functions", "../other.py"), "no"),
+    ],
+)
+def test_functions_that_there_are_not_are_refused(
+    words: tuple[str, ...], says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "plain.py").write_text("x = 1\n", "utf-8")
+
+    done = answer(run(*words), tmp_path)
+
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_wrong_annotations_are_told_with_file_and_line(tmp_path: Path) -> None:
+    text = 'from ciguard.annotations import arg, ints\n\n\n@arg("y", ints(1, 2))\ndef f(x): ...\n'
+    (tmp_path / "wrong.py").write_text(text, "utf-8")
+
+    done = answer(run("--functions", "wrong.py", "--budget", "20s"), tmp_path)
+
+    assert done.returncode == 2
+    assert "wrong.py:4: " in done.stderr
+    assert "'y'" in done.stderr
+
+
+def test_a_program_that_cannot_be_imported_anywhere_is_told(tmp_path: Path) -> None:
+    text = "from ciguard.annotations import arg, ints\n1 / 0\narg('x', ints())(lambda x: x)\n"
+    (tmp_path / "broken.py").write_text(text, "utf-8")
+
+    done = answer(run("--functions", "broken.py", "--budget", "20s"), tmp_path)
+
+    assert done.returncode == 2
+    assert "broken.py:2: ZeroDivisionError" in done.stderr

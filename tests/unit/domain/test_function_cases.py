@@ -1,0 +1,95 @@
+"""Calls of annotated functions as cases: their JSON form, and where their failures happened."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from ciguard.domain import (
+    CallValue,
+    FunctionCase,
+    LiteralValue,
+    Seated,
+    case_from_json,
+    case_id,
+    case_to_json,
+    holds_program,
+    seated,
+    value_to_json,
+)
+
+CALL = {
+    "function": "Net.run",
+    "arguments": [["x", 3], ["y", value_to_json(CallValue(":made", (), ()))]],
+    "constructor": [["depth", 2]],
+    "outer": {"function": "make", "arguments": [["n", 5]], "constructor": None, "outer": None},
+}
+ABOUT = {"root": "src"}
+CASE = FunctionCase(api="src/model.py:Net.run", file="src/model.py", call=CALL, seed=4, about=ABOUT)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [CASE, replace(CASE, seed=0), FunctionCase(api="src/model.py", file="src/model.py")],
+)
+def test_a_case_survives_its_json_form(case: FunctionCase) -> None:
+    assert case_from_json(json.loads(json.dumps(case_to_json(case)))) == case
+
+
+def test_cases_that_differ_have_names_that_differ_and_can_be_members_of_sets() -> None:
+    other = replace(CASE, call={**CALL, "arguments": [["x", 4]]})
+
+    assert case_id(other) != case_id(CASE)
+    assert len({CASE, other, replace(CASE)}) == 2
+
+
+def test_values_are_those_of_the_call_its_constructor_and_what_defines_the_function() -> None:
+    three, made, two, five = CASE.values
+
+    assert [three, two, five] == [LiteralValue(3), LiteralValue(2), LiteralValue(5)]
+    assert isinstance(made, CallValue)
+
+
+def test_the_name_of_a_function_follows_from_its_file_and_its_call() -> None:
+    encoded = case_to_json(CASE)
+
+    assert case_from_json(["torch.add", *encoded[1:]]).api == "src/model.py:Net.run"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        {},
+        {"file": "/etc/passwd.py"},
+        {"file": "../other.py"},
+        {"file": "model.txt"},
+        {"file": "model.py", "call": {"function": "f"}},
+        {"file": "model.py", "call": {"function": "f", "arguments": [["x", ["?"]]]}},
+        {"file": "model.py", "seed": "many"},
+        {"file": "a\nb.py"},
+    ],
+)
+def test_what_is_no_case_is_refused(rest: object) -> None:
+    with pytest.raises(ValueError, match="not an encoded"):
+        case_from_json(["model.py:f", "annotated", rest])
+
+
+def test_an_encoded_case_is_known_as_one_that_may_import_a_program() -> None:
+    assert holds_program(json.dumps(case_to_json(CASE)).encode())
+    assert not holds_program(json.dumps(["annotated", "function", []]).encode())
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("src/model.py:23: shapes differ", Seated("shapes differ", "src/model.py", 23)),
+        ("src/model.py:23:", Seated("", "src/model.py", 23)),
+        ("/etc/x.py:23: no", Seated("/etc/x.py:23: no")),
+        ("../x.py:2: no", Seated("../x.py:2: no")),
+        ("line 3: no", Seated("line 3: no")),
+    ],
+)
+def test_messages_begin_with_the_place(message: str, expected: Seated) -> None:
+    assert seated(message) == expected

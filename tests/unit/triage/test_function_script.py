@@ -1,0 +1,207 @@
+"""Findings of annotated functions: simpler calls that are still allowed, and scripts that run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import ciguard
+from ciguard.domain import (
+    ArrayValue,
+    Errored,
+    Evidence,
+    Explicit,
+    Finding,
+    FunctionCase,
+    LiteralValue,
+    PairKind,
+    Passed,
+    Severity,
+)
+from ciguard.functions import Call, about_call, is_valid, module_from_json
+from ciguard.functions.in_worker import Runner
+from ciguard.triage import EnvironmentHint, script
+from ciguard.triage.reductions import reductions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain import Json, Outcome, Value
+
+PROGRAM = """\
+import numpy as np
+from ciguard.annotations import arg, ensure, floats, ints, np_arrays, require, timeout
+
+
+@arg("x", ints(2, 9))
+@arg("y", np_arrays("float64", ("n",), min=1, max=2))
+@require("x > 2")
+@ensure("result < 3")
+def f(x, y):
+    if x == 9:
+        raise ValueError("nine")
+    return x
+
+
+@arg("x", np_arrays("float64", (2,)))
+def zeroed(x):
+    x[0] = 0
+    return x / x
+
+
+@arg("x", ints(0, 9))
+@timeout(0.001)
+def slow(x):
+    return sum(range(10**6))
+
+
+class Net:
+    @arg("size", ints(1, 9))
+    def __init__(self, size):
+        self.size = size
+
+    @arg("x", ints(0, 9))
+    def run(self, x):
+        return x / (self.size - self.size)
+"""
+HINT = EnvironmentHint(install=("torch==2.13.0",))
+
+
+@pytest.fixture(autouse=True)
+def _interpreter() -> Iterator[None]:
+    path = sys.path[:]
+    yield
+    sys.path[:] = path
+    sys.modules.pop("scripted_program", None)
+
+
+@pytest.fixture
+def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Json:
+    """Return what is known of the program, which lies in `src` of the current folder."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "scripted_program.py").write_text(PROGRAM, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    file, program = "src/scripted_program.py", {"root": "src", "name": "scripted_program"}
+    runner = Runner(
+        {"folder": str(tmp_path), "files": {file: {**program, "sidecar": ""}}},
+        lambda _: None,
+        lambda _: False,
+    )
+    record = runner.describe({"file": file, "calls": []})
+    return {**record["description"], **program, "library": ""}
+
+
+def case(described: Json, name: str, constructor: Any = None, **arguments: Value) -> FunctionCase:
+    call = Call(function=name, arguments=tuple(arguments.items()), constructor=constructor)
+    file = described["file"]
+    about = about_call(described, name)
+    return FunctionCase(api=f"{file}:{name}", file=file, call=call.to_json(), seed=7, about=about)
+
+
+def finding(found_in: FunctionCase, kind: str, exception: str, **changes: Any) -> Finding:
+    return Finding(
+        **{
+            "oracle": "function",
+            "kind": kind,
+            "severity": Severity.HIGH,
+            "library": "planted",
+            "api": found_in.api,
+            "case": found_in,
+            "outcomes": {"one": Errored(exception, "src/scripted_program.py:3: why")},
+            "targets": ("one",),
+            "message": "it fails",
+            "evidence": Evidence(observed="it fails"),
+            **changes,
+        }
+    )
+
+
+def ran(found: Finding) -> tuple[int, str]:
+    """Run the script as a person does, in the current folder."""
+    text = script(found, environment_hint=HINT)
+    root = Path(ciguard.__file__).parents[1]
+    bare = f"import sys; sys.path.insert(0, {str(root)!r})\n{text}"
+    done = subprocess.run(
+        [sys.executable, "-c", bare], capture_output=True, text=True, check=False, timeout=60
+    )
+    return done.returncode, done.stderr + done.stdout
+
+
+def array(*numbers: float) -> ArrayValue:
+    return ArrayValue("float64", (len(numbers),), Explicit(numbers))
+
+
+def test_simpler_calls_keep_to_the_annotations(described: Json) -> None:
+    found = case(described, "f", x=LiteralValue(9), y=array(1.5, 1.25))
+
+    simpler = reductions(found)
+
+    module = module_from_json(about_call(described, "f"))
+    calls = [Call.from_json(one.call) for one in simpler if isinstance(one, FunctionCase)]
+    assert len(calls) > 3
+    assert all(is_valid(call, module) for call in calls)
+    assert {dict(call.arguments)["x"] for call in calls} <= {LiteralValue(n) for n in range(3, 10)}
+
+
+def test_without_what_is_known_of_it_a_call_stays_as_it_is(described: Json) -> None:
+    found = case(described, "f", x=LiteralValue(9), y=array(1.5))
+    bare = FunctionCase(api=found.api, file=found.file, call=found.call)
+
+    assert reductions(bare) == []
+    with pytest.raises(ValueError, match="not what is known"):
+        script(finding(bare, "exception", "ValueError"), environment_hint=HINT)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "failure", "says"),
+    [
+        ("f", {"x": LiteralValue(9), "y": array(1.0)}, ("exception", "ValueError"), "nine"),
+        ("f", {"x": LiteralValue(4), "y": array(1.0)}, ("ensure", "@ensure"), "AssertionError"),
+        ("zeroed", {"x": array(1.0, 2.0)}, ("nan", "NaN"), "BROKEN: the result has NaN"),
+        ("zeroed", {"x": array(1.0, 2.0)}, ("mutation", ""), "BROKEN: changed ['x']"),
+        ("slow", {"x": LiteralValue(1)}, ("timeout", "@timeout"), "BROKEN: took"),
+    ],
+)
+def test_a_script_fails_as_the_function_did(
+    described: Json, name: str, arguments: dict[str, Value], failure: tuple[str, str], says: str
+) -> None:
+    code, said = ran(finding(case(described, name, **arguments), *failure))
+
+    assert code == 1, said
+    assert says in said
+
+
+def test_a_method_is_called_on_an_instance(described: Json) -> None:
+    found = case(described, "Net.run", (("size", LiteralValue(4)),), x=LiteralValue(1))
+
+    code, said = ran(finding(found, "exception", "ZeroDivisionError"))
+
+    assert code == 1
+    assert "ZeroDivisionError" in said
+
+
+def test_a_program_that_is_only_imported_is_a_script_too(described: Json) -> None:
+    file = described["file"]
+    found = FunctionCase(api=file, file=file, about={**about_call(described, "f"), "functions": []})
+
+    code, said = ran(finding(found, "import", "ImportError"))
+
+    assert (code, said.strip()) == (0, "imported")
+
+
+def test_a_result_is_held_against_that_of_another_target(described: Json) -> None:
+    found = case(described, "f", x=LiteralValue(4), y=array(1.0))
+    outcomes: dict[str, Outcome] = {"one": Passed(b'["i","5"]', 0.1), "two": Passed(b"4", 0.1)}
+    other = finding(
+        found, "values", "", oracle="differential", outcomes=outcomes, targets=("one", "two"),
+        pair=PairKind.VERSION,
+    )  # fmt: skip
+
+    code, said = ran(other)
+
+    assert code == 1
+    assert "DIFFERENT: 4 instead of 5" in said
