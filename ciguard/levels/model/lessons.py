@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import graph_from_json, graph_to_json
+from ciguard.domain import INPUT, graph_from_json, graph_to_json
 from ciguard.levels.model.rules.contract import RuleName
 
 if TYPE_CHECKING:
@@ -36,6 +36,16 @@ class MutantLesson:
     """Layers that its parent had not: the suspects where its run was deadly."""
     chain: LayerGraph | None = None
     """What was inserted, if it ran: a graph of one input and one output."""
+
+    @property
+    def inserted(self) -> tuple[str, ...]:
+        """Layers that were inserted, as far as is known: of a chain all, new to the parent or not.
+
+        A layer that seeds have anyway would count as never used, and be drawn before all others.
+        """
+        if self.chain is None:
+            return self.added
+        return tuple(node.layer for node in self.chain.nodes if node.layer != INPUT)
 
     @property
     def may_join(self) -> bool:

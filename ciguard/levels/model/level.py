@@ -229,7 +229,7 @@ class ModelLevel:
                 if one.cost:
                     self.guidance.roulette.leave(one.seed)
                 continue
-            self._uses.update(map(canonical, one.added))
+            self._uses.update(map(canonical, one.inserted))
             if one.chain:
                 self._repertoire.learn(one.chain)
             self._leave_out(one)
