@@ -235,10 +235,11 @@ class Box(Ranges):
 
     def verdict(self, node: ast.expr) -> bool | None:
         """Return whether a condition holds, where that is known of all values that are left."""
-        try:
-            return truth(value_of(node, self.drawn))
-        except UnknownError:
-            pass
+        if not self.is_open(node):
+            try:
+                return truth(value_of(node, self.drawn))
+            except UnknownError:
+                pass
         if isinstance(node, ast.BoolOp):
             return self._verdict_of_parts(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
