@@ -241,7 +241,8 @@ class Drawer:
                 least, most = int_range(dim)
                 if max(least, 0) > most:
                     raise ImpossibleError(str(dim))
-                return (self._between(max(least, 0), most),)
+                first = max(least, 0) if dim.step == 1 else least
+                return (first + dim.step * self.source.index((most - first) // dim.step + 1),)
             case _:
                 return tuple(s for s in dims_of(view(self.draw(dim))).dims if isinstance(s, int))
 
