@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import coverage
+import function_sets.contracts  # noqa: F401 - states what `is_valid` asks
 from function_sets import plain, programs
 from function_sets.drawing import KEPT, Drawn, draw
 from function_sets.requiring import is_valid

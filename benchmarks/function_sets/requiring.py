@@ -34,8 +34,12 @@ def require(condition: Condition) -> Callable[[F], F]:
 
 
 def is_valid(function: str, arguments: dict[str, Any]) -> bool:
-    """Tell whether arguments conform to all conditions of a function."""
+    """Tell whether arguments conform to all conditions of a function.
+
+    Raises:
+        KeyError: if none are stated: `function_sets.contracts` is not imported.
+    """
     return all(
         condition(**{name: arguments[name] for name in inspect.signature(condition).parameters})
-        for condition in reversed(_CONDITIONS.get(function, []))
+        for condition in reversed(_CONDITIONS[function])
     )
