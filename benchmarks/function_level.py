@@ -2,9 +2,9 @@
 
 For twenty sets of annotations (`function_sets/programs.py`): valid inputs per CPU second and the
 share that is discarded, branch coverage within 100 valid inputs, lines of annotations beside lines
-of the Hypothesis tests that `ciguard export` writes. Every input is checked by conditions that were
-written down apart from the annotations (`function_sets/contracts.py`). Exits with status 1 if an
-input that ciguard calls valid is not.
+of the Hypothesis tests that `ciguard export` writes. The first 100 inputs of ciguard for each are
+checked by conditions that were written down apart (`function_sets/contracts.py`). Exits with status
+1 if an input that ciguard calls valid is not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The same twenty functions as types and preconditions alone.
 
 That is how libraries of contracts are told what is valid; plain Hypothesis is filtered by the same
-conditions, and every input is checked with them, whoever drew it. No `from __future__ import
+conditions, and inputs of ciguard are checked with them. No `from __future__ import
 annotations` here: the hints are read.
 """
 
