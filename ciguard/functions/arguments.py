@@ -6,18 +6,19 @@ answered here are; what only living objects can answer is left to the callee.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import CallValue, LiteralValue, Value
+from ciguard.domain import CallValue, ListValue, LiteralValue, TupleValue, Value
 from ciguard.functions.calls import MAIN, Arguments, Call
-from ciguard.functions.constraints import int_range
+from ciguard.functions.constraints import int_range, lengths
 from ciguard.functions.drawing import Drawer, HypothesisSource, SeededSource, Source
 from ciguard.functions.encoding import generator_call
 from ciguard.functions.expressions import RaisesError, UnknownError, evaluate, truth
 from ciguard.functions.narrowing import narrowed
 from ciguard.functions.plan import Plan, plan_of
 from ciguard.functions.resolving import ImpossibleError, resolved
-from ciguard.functions.spec_kinds import Froms, IntsIn
+from ciguard.functions.spec_kinds import Froms, IntsIn, Lists
 from ciguard.functions.views import view
 
 if TYPE_CHECKING:
@@ -121,35 +122,53 @@ class _Caller:
 
     def _argument(self, plan: Plan, name: str, drawer: Drawer, scope: dict[str, Any]) -> Value:
         """Return a value that no condition refuses which is decided with it."""
+        conditions = plan.parts_decided_with(name)
         try:
             spec = resolved(plan.specs[name], scope)
             if plan.about[name]:
                 spec = narrowed(spec, name, plan.about[name], scope, plan.undrawn(scope))
             for attempt in range(self._source.tries):
                 value = drawer.draw(spec)
-                if holds(plan.decided_with(name), {**scope, name: view(value)}):
+                if holds(conditions, {**scope, name: view(value)}):
                     return value
                 if attempt == _PLAIN_TRIES:
-                    spec = _counted_out(spec, plan.decided_with(name), name, scope)
+                    spec = _counted_out(spec, conditions, name, scope)
         except (ImpossibleError, UnknownError) as error:
             raise DiscardedError(name) from error
         raise DiscardedError(name)
 
 
 _PLAIN_TRIES = 1
-"""After so many values were refused, all of a short range are tried in turn."""
+"""After so many values were refused, all of a few are tried in turn."""
 _SHORT = 1024
 
 
 def _counted_out(spec: Spec, conditions: tuple[str, ...], name: str, scope: dict[str, Any]) -> Spec:
-    """Return those integers of a short range that the conditions do not refuse; else the same."""
-    if not isinstance(spec, IntsIn):
-        return spec
+    """Return those of a few integers, or lists of them, that conditions allow; else the same."""
+    match spec:
+        case IntsIn() if (numbers := _few(spec)) is not None:
+            values: list[Value] = [LiteralValue(number) for number in numbers]
+        case Lists(item=IntsIn() as item) if (numbers := _few(item)) is not None:
+            least, most = lengths(spec.min_len, spec.max_len)
+            if sum(len(numbers) ** length for length in range(least, most + 1)) > _SHORT:
+                return spec
+            values = _lists(numbers, range(least, most + 1), is_tuple=spec.is_tuple)
+        case _:
+            return spec
+    return Froms(tuple(v for v in values if holds(conditions, {**scope, name: view(v)})))
+
+
+def _few(spec: IntsIn) -> range | None:
+    """Return the integers of a short range."""
     least, most = int_range(spec)
-    if (most - least) // spec.step >= _SHORT:
-        return spec
     numbers = range(least, most + 1, spec.step)
-    return Froms(tuple(LiteralValue(n) for n in numbers if holds(conditions, {**scope, name: n})))
+    return numbers if len(numbers) <= _SHORT else None
+
+
+def _lists(numbers: range, sizes: range, *, is_tuple: bool) -> list[Value]:
+    make = TupleValue if is_tuple else ListValue
+    drawn = [LiteralValue(number) for number in numbers]
+    return [make(items) for size in sizes for items in product(drawn, repeat=size)]
 
 
 def holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-    from hypothesis.strategies import DrawFn
+    from hypothesis.strategies import DrawFn, SearchStrategy
 
     from ciguard.domain import Value
     from ciguard.values import Constraint
@@ -100,13 +100,31 @@ class HypothesisSource:
 
     def draw(self, constraint: Constraint) -> Value:
         """See `Source`."""
-        from ciguard.values import compile_strategy  # noqa: PLC0415 - as above
-
-        return self._draw(compile_strategy(constraint))
+        return self._draw(_strategy_of(constraint))
 
     def index(self, count: int) -> int:
         """See `Source`."""
         return self._draw(self._strategies.integers(0, count - 1)) if count > 1 else 0
+
+
+def _strategy_of(constraint: Constraint) -> SearchStrategy[Value]:
+    """Return the strategy of a constraint; the same for the same, which Hypothesis examines once.
+
+    Found by its text, since 1, 1.0 and True are equal, and so are 0.0 and -0.0.
+    """
+    from ciguard.values import compile_strategy  # noqa: PLC0415 - as above
+
+    text = repr(constraint)
+    found = _STRATEGIES.get(text)
+    if found is None:
+        if len(_STRATEGIES) >= _MOST_STRATEGIES:
+            _STRATEGIES.clear()
+        found = _STRATEGIES[text] = compile_strategy(constraint)
+    return found
+
+
+_STRATEGIES: dict[str, SearchStrategy[Value]] = {}
+_MOST_STRATEGIES = 4096
 
 
 class Drawer:
@@ -223,7 +241,8 @@ class Drawer:
                 least, most = int_range(dim)
                 if max(least, 0) > most:
                     raise ImpossibleError(str(dim))
-                return (self._between(max(least, 0), most),)
+                first = max(least, 0) if dim.step == 1 else least
+                return (first + dim.step * self.source.index((most - first) // dim.step + 1),)
             case _:
                 return tuple(s for s in dims_of(view(self.draw(dim))).dims if isinstance(s, int))
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Mapping, Sequence
 
+    from ciguard.functions.congruences import Congruence
+
 _ROUNDS = 2
 """What one condition narrows may let another narrow more."""
 
@@ -137,7 +139,15 @@ def _ints(kind: IntsIn, name: str, box: Box) -> Spec:
     if interval is not None:
         met = Interval(least, most, is_whole=True).meet(interval)
         least, most = int(met.low), int(met.high)
-    steps = box.steps.get(name)
+    return _stepped(least, most, box.steps.get(("value", name)))
+
+
+def _stepped(least: int, most: int, steps: Congruence | None) -> IntsIn:
+    """Return the integers of a range that leave a remainder.
+
+    Raises:
+        EmptyError: if none does.
+    """
     if steps is None:
         return IntsIn(least, most)
     least += (steps.remainder - least) % steps.step
@@ -239,14 +249,13 @@ def _dim(dim: Any, name: str, axis: int, rank: int, box: Box) -> Any:
     found = [box.ranges[key] for key in keys if key in box.ranges]
     if axis == 0 and ("len", name) in box.ranges:
         found.append(box.ranges["len", name])
-    if not found or not (dim is None or isinstance(dim, IntsIn | int)):
+    steps = box.steps.get(("dim", name, axis))
+    if not (found or steps) or not (dim is None or isinstance(dim, IntsIn | int)):
         return dim
-    met = found[0]
-    for interval in found[1:]:
+    met = initial(Arrays(shape=Dims((dim,))), ("dim", "", 0)) or ANY
+    for interval in found:
         met = met.meet(interval)
-    if isinstance(dim, IntsIn):
-        return _number_within(dim, met)
-    return IntsIn(int(met.low), int(met.high))
+    return _stepped(int(met.low), int(met.high), steps)
 
 
 _APPLIED: dict[type, Callable[[Any, str, Box], Spec]] = {

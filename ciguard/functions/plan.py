@@ -15,10 +15,10 @@ from ciguard.functions.resolving import every_reference_of
 from ciguard.functions.views import view
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from ciguard.functions.spec_kinds import Spec
-    from ciguard.functions.specs import FunctionSpec
+    from ciguard.functions.specs import Condition, FunctionSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Plan:
     """Views of the arguments that are left out, where their defaults are data."""
     conditions: Mapping[str, tuple[str, ...]]
     """Preconditions by the argument with which the last one that they name is drawn."""
+    parts: Mapping[str, tuple[str, ...]]
+    """Likewise, each part of a conjunction by itself: it may be refused before all is drawn."""
     about: Mapping[str, tuple[ast.expr, ...]]
     """All preconditions that name an argument."""
 
@@ -42,6 +44,10 @@ class Plan:
     def decided_with(self, name: str) -> tuple[str, ...]:
         """Return the preconditions that can be answered once `name` is drawn."""
         return self.conditions.get(name, ())
+
+    def parts_decided_with(self, name: str) -> tuple[str, ...]:
+        """Return the parts of preconditions that can be answered once `name` is drawn."""
+        return self.parts.get(name, ())
 
 
 def plan_of(function: FunctionSpec) -> Plan:
@@ -73,17 +79,33 @@ def _plan(function: FunctionSpec) -> Plan:
     specs = {p.name: p.spec for p in function.parameters if p.spec is not None}
     order = _ordered(preferred(function, needs_of(function)), list(specs))
     places = {name: place for place, name in enumerate(order)}
-    conditions: dict[str, list[str]] = {}
-    for condition in function.requires:
-        named = [name for name in condition.names if name in places]
-        if named:
-            conditions.setdefault(max(named, key=places.__getitem__), []).append(condition.text)
+    conditions = _by_last([(c.text, c.names) for c in function.requires], places)
+    parts = _by_last([part for c in function.requires for part in _parts(c)], places)
     left_out = [p for p in function.parameters if p.spec is None and p.value is not None]
     defaults = {p.name: view(p.value) for p in left_out if p.value is not None}
     return Plan(
-        tuple(order), specs, defaults, {n: tuple(c) for n, c in conditions.items()},
+        tuple(order), specs, defaults, conditions, parts,
         {name: _about(function, name) for name in specs},
     )  # fmt: skip
+
+
+def _by_last(
+    conditions: Iterable[tuple[str, Iterable[str]]], places: Mapping[str, int]
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for text, names in conditions:
+        named = [name for name in names if name in places]
+        if named:
+            found.setdefault(max(named, key=places.__getitem__), []).append(text)
+    return {name: tuple(texts) for name, texts in found.items()}
+
+
+def _parts(condition: Condition) -> list[tuple[str, Iterable[str]]]:
+    """Return what must hold each by itself; where one part raises, no call is valid either way."""
+    tree = parsed(condition.text)
+    if not isinstance(tree, ast.BoolOp) or not isinstance(tree.op, ast.And):
+        return [(condition.text, condition.names)]
+    return [(ast.unparse(part), free_names(part)) for part in tree.values]
 
 
 def _about(function: FunctionSpec, name: str) -> tuple[ast.expr, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ciguard.functions.alternatives import Key, initial
-from ciguard.functions.expressions import UnknownError, value_of
+from ciguard.functions.expressions import UnknownError, needed_names, value_of
 from ciguard.functions.intervals import (
     ANY,
     EmptyError,
@@ -69,15 +69,20 @@ class Ranges:
             raise EmptyError
         self.ranges[key] = found.meet(interval)
 
+    def is_open(self, node: ast.expr) -> bool:
+        """Tell whether an expression needs an argument that is not drawn: it is worth nothing."""
+        return any(name in self.specs and name not in self.drawn for name in needed_names(node))
+
     def forward(self, node: ast.expr) -> Interval:
         """Return the range of what an expression may be worth; `ANY` for what is no number."""
-        try:
-            found = value_of(node, self.drawn)
-        except UnknownError:
-            pass
-        else:
-            real = isinstance(found, int | float) and not isinstance(found, bool)
-            return point(found) if real and found == found else ANY  # noqa: PLR0124 - not NaN
+        if not self.is_open(node):
+            try:
+                found = value_of(node, self.drawn)
+            except UnknownError:
+                pass
+            else:
+                real = isinstance(found, int | float) and not isinstance(found, bool)
+                return point(found) if real and found == found else ANY  # noqa: PLR0124 - not NaN
         key = quantity_of(node, self.specs, self.bound)
         if key is not None:
             return self.range_of(key)

@@ -15,8 +15,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from ciguard.functions.alternatives import alternatives, specimen
-from ciguard.functions.congruences import Congruence, congruence_of
+from ciguard.functions.alternatives import Key, alternatives, specimen
+from ciguard.functions.congruences import Congruence, congruence_of, probes_of
 from ciguard.functions.expressions import UnknownError, free_names, truth, value_of
 from ciguard.functions.intervals import ANY, EmptyError, Interval, point
 from ciguard.functions.ranges import Ranges
@@ -27,7 +27,7 @@ from ciguard.functions.views import DtypeView
 class Box(Ranges):
     """What is known of the arguments of one call."""
 
-    steps: dict[str, Congruence] = field(default_factory=dict)
+    steps: dict[Key, Congruence] = field(default_factory=dict)
     dtypes: dict[str, frozenset[str]] = field(default_factory=dict)
     members: dict[str, frozenset[Any]] = field(default_factory=dict)
     """The only values of an argument, as views."""
@@ -225,20 +225,24 @@ class Box(Ranges):
         return [self.range_of(("dim", name, axis)) for axis in range(int(rank.low))]
 
     def _divide(self, left: ast.expr, right: ast.expr) -> None:
-        """Fix the steps of an integer by `x % k == 0`."""
+        """Fix the steps of an integer by `x % k == 0`, and those of a size."""
+        if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mod):
+            return
         for name in free_names(left) & self.specs.keys():
-            found = congruence_of(left, right, name, self.drawn)
-            if found is not None:
-                self.steps[name] = found
+            for key, probes in probes_of(name, self.specs[name]):
+                found = congruence_of(left, right, probes, name, self.drawn)
+                if found is not None:
+                    self.steps[key] = found
 
     # --- verdicts ---------------------------------------------------------------------------------
 
     def verdict(self, node: ast.expr) -> bool | None:
         """Return whether a condition holds, where that is known of all values that are left."""
-        try:
-            return truth(value_of(node, self.drawn))
-        except UnknownError:
-            pass
+        if not self.is_open(node):
+            try:
+                return truth(value_of(node, self.drawn))
+            except UnknownError:
+                pass
         if isinstance(node, ast.BoolOp):
             return self._verdict_of_parts(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

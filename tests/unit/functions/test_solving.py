@@ -47,6 +47,22 @@ SOLVED = {
         @require("n % d == 0")
         @require("d != 1 or n == 1")
         def f(n, d): pass""",
+    "sizes that are divided": """
+        @arg("x", np_arrays("int8", (ints(2, 64), ints(3, 64))))
+        @arg("depth", ints(1, 4))
+        @require("x.shape[0] % 2 ** depth == 0 and (x.shape[1] - 3) % depth == 0")
+        def f(x, depth): pass""",
+    "parts of a conjunction that are decided one after the other": """
+        @arg("a", ints(1, 1000))
+        @arg("b", ints(1, 1000))
+        @arg("k", ints(2, 9))
+        @require("a % k == 0 and b % k == 0")
+        def f(a, b, k): pass""",
+    "a permutation": """
+        @arg("shape", np_shapes(1, 4))
+        @arg("axes", int_lists(1, 4, 0, 3))
+        @require("len(axes) == len(shape) and sorted(axes) == list(range(len(shape)))")
+        def f(shape, axes): pass""",
     "the arithmetic of a convolution": """
         @arg("size", ints(1, 64))
         @arg("kernel", ints(1, 7))

@@ -1,0 +1,1 @@
+"""Twenty annotated functions, and what rivals of ciguard are told of them."""
