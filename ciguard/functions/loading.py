@@ -65,7 +65,7 @@ def _from_location(file: str, name: str) -> Any:
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException:  # a script may exit; half a module must not be found by the next import
         del sys.modules[name]
         raise
     return module

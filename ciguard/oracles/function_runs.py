@@ -7,6 +7,7 @@ targets is the program's own; what fails on some alone is the difference between
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
@@ -100,13 +101,7 @@ def _failures(
     for alike in by_class.values():
         first = next(iter(alike.values()))
         kind, said = kind_of(case, first), _said(first)
-        yield Finding(
-            oracle=FUNCTION,
-            kind=kind,
-            severity=SEVERITIES[kind],
-            library=subject.library,
-            api=subject.api,
-            case=case,
+        yield _finding(case, subject, kind)(
             outcomes=outcomes,
             targets=tuple(alike),
             detail=_frame(first),
@@ -125,13 +120,7 @@ def _difference(
         raise TypeError(outcome)
     kind, said = kind_of(case, outcome), _said(outcome)
     pair = pair_kind(subject.targets[reference], subject.targets[deviating])
-    return Finding(
-        oracle=FUNCTION,
-        kind=kind,
-        severity=SEVERITIES[kind],
-        library=subject.library,
-        api=subject.api,
-        case=case,
+    return _finding(case, subject, kind)(
         outcomes={reference: outcomes[reference], deviating: outcome},
         targets=names,
         pair=pair,
@@ -142,6 +131,19 @@ def _difference(
             observed=f"{deviating}: {said}",
             law=_LAWS[kind],
         ),
+    )
+
+
+def _finding(case: FunctionCase, subject: Subject, kind: str) -> partial[Finding]:
+    """Return a finding of that kind, less what was seen."""
+    return partial(
+        Finding,
+        oracle=FUNCTION,
+        kind=kind,
+        severity=SEVERITIES[kind],
+        library=subject.library,
+        api=subject.api,
+        case=case,
     )
 
 
@@ -171,13 +173,7 @@ def _mutations(
     given = [str(name) for name, _ in case.call["arguments"]] if case.call else []
     places = next(iter(changed.values()))
     names = ", ".join(given[place] for place in places if place < len(given))
-    yield Finding(
-        oracle=FUNCTION,
-        kind=MUTATION,
-        severity=SEVERITIES[MUTATION],
-        library=subject.library,
-        api=subject.api,
-        case=case,
+    yield _finding(case, subject, MUTATION)(
         outcomes=outcomes,
         targets=tuple(changed),
         detail=names,

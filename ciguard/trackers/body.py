@@ -10,6 +10,7 @@ from ciguard.domain import (
     Crashed,
     Errored,
     Exhausted,
+    FunctionCase,
     Hung,
     PairKind,
     Passed,
@@ -17,9 +18,11 @@ from ciguard.domain import (
     class_of,
     markdown_block,
     markdown_code,
+    seated,
     shortened,
     visible,
 )
+from ciguard.oracles import FUNCTION
 from ciguard.trackers.contract import ROLL_UP, Report, marker
 from ciguard.trackers.template import built_in
 from ciguard.triage import (
@@ -34,7 +37,7 @@ from ciguard.triage import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ciguard.domain import Bucket, Evidence, Finding, Frame, Outcome
+    from ciguard.domain import Bucket, Case, Evidence, Finding, Frame, Outcome
     from ciguard.trackers.template import Template
 
 MOST_BODY = 60_000
@@ -143,10 +146,12 @@ def title(finding: Finding) -> str:
 
 def _headline(finding: Finding) -> str:
     if finding.pair is PairKind.NONE:
-        outcome = _shown_outcome(finding)
+        outcome = _placeless(finding.case, _shown_outcome(finding))
         line = _LOCATION.sub("", telling_line(_bounded(outcome))) if outcome else finding.kind
         return line or finding.message.removeprefix(finding.api).strip()
     reference, deviating = (*finding.targets, "", "")[:2]
+    if finding.oracle == FUNCTION:
+        return f"fails on {deviating}, not on {reference}"
     match finding.kind:
         case "refused":
             return f"refused on {deviating}, accepted on {reference}"
@@ -154,6 +159,13 @@ def _headline(finding: Finding) -> str:
             return f"accepted on {deviating}, refused on {reference}"
         case kind:
             return f"{kind} on {deviating} differs from {reference}"
+
+
+def _placeless(case: Case, outcome: Outcome | None) -> Outcome | None:
+    """Return how an annotated function failed, less the line, which changes while the bug stays."""
+    if isinstance(case, FunctionCase) and isinstance(outcome, Errored):
+        return replace(outcome, message=seated(outcome.message).message)
+    return outcome
 
 
 _LOCATION = re.compile(r"(?<=: )[\w/.+-]+:\d+\] ")
@@ -236,7 +248,8 @@ def _summary(finding: Finding, context: Context) -> str:
     api = markdown_code(finding.api)
     if finding.pair is not PairKind.NONE:
         sides = " and ".join(map(_target, finding.targets))
-        says = f"{api} answers differently ({markdown_code(finding.kind)}) on {sides}."
+        does = "does not fail alike" if finding.oracle == FUNCTION else "answers differently"
+        says = f"{api} {does} ({markdown_code(finding.kind)}) on {sides}."
         return f"{again}{says}\n\n{markdown_code(_local(finding.message))}"
     return f"{again}{_claim(api, _shown_outcome(finding), finding)}"
 
@@ -247,6 +260,9 @@ def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
         case Crashed():
             line = markdown_code(_line_of(finding))
             return f"{one} ends the Python process instead of raising: {line}."
+        case Errored() if isinstance(finding.case, FunctionCase):
+            how = "fails on what its annotations allow" if finding.case.call else "is not imported"
+            return f"{api} {how}: {markdown_code(_local(finding.evidence.observed))}."
         case Errored():
             line = markdown_code(_line_of(finding))
             return f"An internal error escapes from {api}: {line}."
@@ -288,7 +304,7 @@ def _outcomes(finding: Finding, context: Context) -> str:
         return ""
     rows = [
         f"| {_target(name)} | {_version(context.versions.get(name, ''))} "
-        f"| {_role(finding, name)} | {_outcome(outcome)} |"
+        f"| {_role(finding, name)} | {_outcome(finding.case, outcome)} |"
         for name, outcome in list(finding.outcomes.items())[:_MOST_ROWS]
     ]
     head = "| target | version | shows the defect | outcome |\n| --- | --- | --- | --- |"
@@ -305,14 +321,15 @@ def _version(version: str) -> str:
     return markdown_code(version, limit=60) if version else ""
 
 
-def _outcome(outcome: Outcome) -> str:
+def _outcome(case: Case, outcome: Outcome) -> str:
     match outcome:
         case Passed():
             return "returned a result"
         case Rejected():
             return f"raised {markdown_code(_shown_line(outcome))}"
         case Errored():
-            return f"internal error {markdown_code(_shown_line(outcome))}"
+            what = "failed with" if isinstance(case, FunctionCase) else "internal error"
+            return f"{what} {markdown_code(_shown_line(outcome))}"
         case Crashed():
             return f"process died, {markdown_code(_shown_line(outcome))}"
         case Hung():

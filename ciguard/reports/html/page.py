@@ -49,7 +49,7 @@ _TONES = {
 _MARKS = {
     "passed": ("P", "returned"),
     "rejected": ("R", "raised a clean exception"),
-    "errored": ("E", "an internal error escaped"),
+    "errored": ("E", "an error escaped"),
     "crashed": ("C", "the process died"),
     "hung": ("H", "did not return in time"),
     "exhausted": ("X", "met a limit of memory or output"),

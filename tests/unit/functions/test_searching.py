@@ -26,10 +26,22 @@ from ciguard.functions.verdicts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 _NUMBERS = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def the_default_profile() -> Iterator[None]:
+    """Search as at a desk: where `CI` is set, Hypothesis keeps no examples by itself."""
+    chosen = hypothesis.settings.get_current_profile_name()
+    hypothesis.settings.register_profile(
+        "desk", derandomize=False, database=InMemoryExampleDatabase()
+    )
+    hypothesis.settings.load_profile("desk")
+    yield
+    hypothesis.settings.load_profile(chosen)
 
 
 @dataclass(frozen=True)

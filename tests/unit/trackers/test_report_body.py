@@ -9,6 +9,7 @@ from finding_examples import call, crash, finding, pair
 from hypothesis import given
 from hypothesis import strategies as st
 from layer_findings import layer_case, layer_death, layer_difference
+from outcome_examples import NEW, OLD, identity
 
 from ciguard.domain import (
     Bucket,
@@ -18,6 +19,7 @@ from ciguard.domain import (
     Evidence,
     Exhausted,
     Frame,
+    FunctionCase,
     Hung,
     LiteralValue,
     Origin,
@@ -26,6 +28,7 @@ from ciguard.domain import (
     Resource,
 )
 from ciguard.domain import Rejected as Refused
+from ciguard.oracles import Subject, judge
 from ciguard.trackers import Context, Report, marker, report, roll_up
 from ciguard.trackers.body import MOST_BODY, slug
 from ciguard.triage import Buckets, EnvironmentHint, script
@@ -122,6 +125,48 @@ def test_an_issue_about_a_layer_says_which_mutant_it_comes_from() -> None:
 )
 def test_an_issue_about_a_layer_speaks_of_a_run(outcome: Outcome, says: str) -> None:
     assert says in report(Buckets().add(layer_death(outcome)), Context()).body
+
+
+FUNCTION_CASE = FunctionCase(
+    api="src/net.py:pad",
+    file="src/net.py",
+    call={"function": "pad", "arguments": [["x", 3]], "constructor": None, "outer": None},
+)
+ESCAPED = Errored("ValueError", "src/net.py:23: 3 is too small", (Frame("src/net.py", "pad"),))
+RETURNED = Passed(b'["i","3"]', 0.1)
+
+
+def told(case: FunctionCase, *outcomes: Outcome) -> Report:
+    """Return the issue of what one function did on two versions."""
+    by_target = dict(zip((OLD, NEW), outcomes, strict=True))
+    targets = {name: identity(name) for name in by_target}
+    (found,) = judge(case, by_target, Subject(library="torch", api=case.api, targets=targets))
+    return report(Buckets().add(found), Context())
+
+
+def test_an_issue_about_a_function_says_what_its_annotations_allow() -> None:
+    issue = told(FUNCTION_CASE, ESCAPED, ESCAPED)
+
+    assert issue.title.endswith("src/net.py:pad: ValueError: 3 is too small")
+    assert (
+        "`src/net.py:pad` fails on what its annotations allow: "
+        "`ValueError: 3 is too small (src/net.py, line 23)`."
+    ) in issue.body
+    assert "failed with `ValueError: src/net.py:23: 3 is too small`" in issue.body
+    assert "nternal error" not in issue.body
+
+
+def test_an_issue_about_a_function_names_the_version_on_which_it_fails() -> None:
+    issue = told(FUNCTION_CASE, RETURNED, ESCAPED)
+
+    assert issue.title.endswith(f"src/net.py:pad: fails on {NEW}, not on {OLD}")
+    assert "`src/net.py:pad` does not fail alike (`exception`) on" in issue.body
+
+
+def test_an_issue_about_a_file_says_that_it_is_not_imported() -> None:
+    issue = told(replace(FUNCTION_CASE, api="src/net.py", call=None), ESCAPED, ESCAPED)
+
+    assert "`src/net.py` is not imported: `ValueError: 3 is too small" in issue.body
 
 
 @given(st.text(max_size=50))
