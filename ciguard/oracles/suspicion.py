@@ -126,7 +126,9 @@ def isolated(doubt: Suspicion, name: str, data: Sequence[Data] = ()) -> ModelCas
     owner = graph.node(node.shares) if node.shares else node
     sources = [graph.node(source) for source in node.inputs]
     rows = _rows_of(doubt.case)
-    given = tuple(data) or tuple(_like(doubt, source, rows) for source in sources)
+    given = tuple(data) or tuple(
+        _like(doubt, source, rows, place) for place, source in enumerate(sources)
+    )
     # One tensor that is given twice stays one: its gradient is the sum, however that is shared out.
     known = {source.name: value for source, value in zip(sources, given, strict=True)}
     names = {source: f"x{place}" for place, source in enumerate(known)}
@@ -313,11 +315,13 @@ def _rows_of(case: ModelCase) -> int:
     return case.data[0].shape[0] if case.data and case.data[0].shape else 1
 
 
-def _like(doubt: Suspicion, source: LayerNode, rows: int) -> Data:
-    """Return numbers of the shape and range that one input of a layer had."""
+def _like(doubt: Suspicion, source: LayerNode, rows: int, place: int) -> Data:
+    """Return numbers of the shape and range that one input of a layer had, others at each place."""
     for node, data in zip(doubt.case.graph.inputs, doubt.case.data, strict=True):
         if node.name == source.name and isinstance(data, Sample):
-            return ArrayValue(source.dtype, data.shape, Uniform(data.seed % 65536, 0.0, 1.0))
+            return ArrayValue(
+                source.dtype, data.shape, Uniform((data.seed + place) % 65536, 0.0, 1.0)
+            )
         if node.name == source.name:
             return data
     sample = doubt.samples.get(source.name)
@@ -325,7 +329,7 @@ def _like(doubt: Suspicion, source: LayerNode, rows: int) -> Data:
     shape = (rows, *source.shape)
     if low == high:
         return ArrayValue(source.dtype, shape, Constant(low))
-    return ArrayValue(source.dtype, shape, Uniform(doubt.case.seed % 65536, low, high))
+    return ArrayValue(source.dtype, shape, Uniform((doubt.case.seed + place) % 65536, low, high))
 
 
 def _target(rows: int, node: LayerNode) -> ArrayValue:

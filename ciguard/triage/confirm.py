@@ -56,6 +56,8 @@ _LEAST_PATIENCE = 3.0
 """How many times its limit a call is waited for before it counts as hung."""
 _SHARE = 0.125
 """Of the time that is left, for one such wait."""
+_AGAIN = 0.5
+"""Of its limit, what a call gets that did not return in a multiple of it."""
 _SLACK = 2.0
 """How many times the time of the first repetition a slow call gets in the others."""
 _MOST_TOGETHER = 16
@@ -221,7 +223,7 @@ class Confirmer:
             return max(_LEAST_PATIENCE * usual_s, allowed_s)
         first = candidate.met[0]
         if first.kind != SLOW:
-            return 0.0  # waited for long enough once
+            return _AGAIN * limit_of(candidate.finding)
         return _SLACK * max(o.cost_s for o in first.outcomes.values() if isinstance(o, Passed))
 
     def take(self, result: Result) -> list[Settled]:

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 GIVEN = 0.2
 """How often such an argument is given."""
-_ACTIVATIONS_IN = "keras.activations."
+ONE_GIVEN = 0.5
+"""How often one of them is given for certain: layers that have few would have none most times."""
+ACTIVATIONS = "keras.activations."
+"""Where the library has them."""
 _NO_ACTIVATION = {"deserialize", "get", "serialize"}
 _NOT_AS_ARGUMENT = {"glu", "threshold"}
 """Halves the last dimension; cannot be called without further arguments."""
@@ -75,9 +78,7 @@ class Arguments:
         """Index the records by every public name."""
         self._records = {name: r for r in records for name in (r.api, *r.aliases)}
         said = [
-            name.removeprefix(_ACTIVATIONS_IN)
-            for name in self._records
-            if name.startswith(_ACTIVATIONS_IN)
+            name.removeprefix(ACTIVATIONS) for name in self._records if name.startswith(ACTIVATIONS)
         ]
         known = sorted(set(said) - _NO_ACTIVATION - _NOT_AS_ARGUMENT)
         self.activations: tuple[str, ...] = tuple(known) or USUAL_ACTIVATIONS
@@ -90,11 +91,13 @@ class Arguments:
 
     def draw(self, rng: random.Random, kind: LayerKind) -> Config:
         """Draw some of the arguments of a layer that leave its output shape alone."""
-        config: Config = {}
-        for name, values in self._of(kind).items():
-            if rng.random() < GIVEN:
-                config[name] = self._value(rng, values)
-        return config
+        known = self._of(kind)
+        certain = rng.choice(tuple(known)) if known and rng.random() < ONE_GIVEN else ""
+        return {
+            name: self._value(rng, values)
+            for name, values in known.items()
+            if name == certain or rng.random() < GIVEN
+        }
 
     def _value(self, rng: random.Random, values: tuple[Json, ...] | Int | Float) -> Json:
         match values:

@@ -38,6 +38,11 @@ class Chain:
     """Names that are in use."""
     nodes: list[LayerNode]
 
+    @property
+    def end(self) -> str:
+        """Name of the last layer; of the source, where there is none yet."""
+        return self.nodes[-1].name if self.nodes else self.source
+
     def add(self, kind: LayerKind, config: Config, *others: str) -> bool:
         """Append a layer with given arguments; tell whether it can be called so."""
         shapes = (self.shape,) * (1 + len(others))
@@ -45,7 +50,7 @@ class Chain:
         if shape is None or 0 in shape:
             return False
         name = free_name(self.taken, kind.name)
-        inputs = (self.nodes[-1].name if self.nodes else self.source, *others)
+        inputs = (self.end, *others)
         node = new_node(self.rng, kind, config, name=name, inputs=inputs, shape=shape)
         self.taken.add(name)
         self.nodes.append(node)

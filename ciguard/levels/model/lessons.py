@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import INPUT, graph_from_json, graph_to_json
+from ciguard.domain import graph_from_json, graph_to_json
 from ciguard.levels.model.rules.contract import RuleName
 
 if TYPE_CHECKING:
@@ -34,18 +34,11 @@ class MutantLesson:
     """How much of the patience with deadly layers it took: more than 0 where a process died."""
     added: tuple[str, ...] = ()
     """Layers that its parent had not: the suspects where its run was deadly."""
+    drawn: tuple[str, ...] = ()
+    """Layers and activations that its rule drew, new to its parent or not: one that seeds have
+    anyway would else count as never used, and be drawn before all others."""
     chain: LayerGraph | None = None
     """What was inserted, if it ran: a graph of one input and one output."""
-
-    @property
-    def inserted(self) -> tuple[str, ...]:
-        """Layers that were inserted, as far as is known: of a chain all, new to the parent or not.
-
-        A layer that seeds have anyway would count as never used, and be drawn before all others.
-        """
-        if self.chain is None:
-            return self.added
-        return tuple(node.layer for node in self.chain.nodes if node.layer != INPUT)
 
     @property
     def may_join(self) -> bool:
@@ -88,6 +81,7 @@ def _to_json(mutant: MutantLesson) -> Json:
         "graph": graph_to_json(mutant.graph) if mutant.graph else None,
         "cost": mutant.cost or None,
         "added": [*mutant.added],
+        "drawn": [*mutant.drawn],
         "chain": graph_to_json(mutant.chain) if mutant.chain else None,
     }
     filled = {key: item for key, item in rest.items() if item not in ("", None, [])}
@@ -107,6 +101,7 @@ def _from_json(encoded: Json) -> MutantLesson:
         graph=graph_from_json(graph) if graph else None,
         cost=int(encoded.get("cost", 0)),
         added=tuple(map(str, encoded.get("added", ()))),
+        drawn=tuple(map(str, encoded.get("drawn", ()))),
         chain=graph_from_json(chain) if chain else None,
     )
 

@@ -39,7 +39,7 @@ PER_BATCH = 4
 INPUTS = 8
 """Inputs that a model is fed: ACC is summed over them, and they are the same for all mutants of one
 seed, so that their ACC can be compared."""
-_TRAINED, _SAVED = 4, 16
+_TRAINED, _SAVED = 4, 8
 """One case in so many is trained, or saved and loaded."""
 _PATIENCE = 16
 """A layer is left out when mutants that brought it in have cost so much, see `cost_of`."""
@@ -139,7 +139,7 @@ class ModelLevel:
             msg = "level model: no seed model to mutate"
             raise ValueError(msg)
         self._uses: Counter[str] = Counter()
-        """Layer → models that it was brought into."""
+        """Layer, or activation of layers → how often a rule drew it."""
         self._repertoire = Repertoire()
         universe = replace(
             Universe.of(apis), uses=self._uses, repertoire=self._repertoire, repeats=repeats
@@ -229,7 +229,7 @@ class ModelLevel:
                 if one.cost:
                     self.guidance.roulette.leave(one.seed)
                 continue
-            self._uses.update(map(canonical, one.inserted))
+            self._uses.update(map(canonical, one.drawn))
             if one.chain:
                 self._repertoire.learn(one.chain)
             self._leave_out(one)
@@ -324,6 +324,7 @@ def _lesson(name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLe
         mutations=mutant.mutations,
         cost=cost,
         added=mutant.added,
+        drawn=mutant.drawn,
         chain=mutant.chain if acc is not None and not cost else None,
     )
     # Graphs are most of a lesson's size, and only those of mutants that may join are needed.

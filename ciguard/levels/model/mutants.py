@@ -33,6 +33,8 @@ class Mutant:
     """Rules that found no place, in order."""
     added: tuple[str, ...] = ()
     """Layers that the model it was made from had not, by their public names."""
+    drawn: tuple[str, ...] = ()
+    """Layers and activations that its rule drew, new to that model or not."""
     chain: LayerGraph | None = None
     """What was inserted, if that is what its rule does."""
 
@@ -60,6 +62,7 @@ def mutated(
                 mutations=(*parent.mutations, f"{current.value} {made.what}"),
                 rejected=tuple(rejected),
                 added=_added(made.graph, parent.graph),
+                drawn=made.drawn,
                 chain=made.chain,
             )
         rejected.append(current)

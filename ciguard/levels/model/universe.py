@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ciguard.domain import INPUT
-from ciguard.levels.model.arguments import Arguments
+from ciguard.levels.model.arguments import ACTIVATIONS, Arguments
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import PUBLIC, Config, Elements, LayerKind, Place, elements
 from ciguard.levels.model.repertoire import Repertoire
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ciguard.domain import ApiRecord, LayerGraph, LayerNode, Shape
     from ciguard.levels.model.layers import Shapes
 
+T = TypeVar("T")
 _OTHER_NAMES = (
     (re.compile(r"AvgPool(?=\dD)"), "AveragePooling"),
     (re.compile(r"MaxPool(?=\dD)"), "MaxPooling"),
@@ -77,7 +78,8 @@ class Universe:
     left_out: frozenset[str] = frozenset()
     """Public names of layers that nothing is drawn of any more."""
     uses: Mapping[str, int] = field(default_factory=dict, compare=False)
-    """Public name of a layer → models that it was brought into. Its owner keeps it up to date."""
+    """Public name of a layer, or of an activation → how often it was drawn. Its owner keeps it up
+    to date."""
     repertoire: Repertoire = field(default_factory=Repertoire, compare=False)
     """What was inserted before. Its owner teaches it."""
     repeats: float = 0.0
@@ -119,8 +121,15 @@ class Universe:
 
     def choose(self, rng: random.Random, kinds: Sequence[LayerKind]) -> LayerKind:
         """Choose one of some layers, by far the most readily one that was used least."""
-        weights = [1 / (1 + self.uses.get(kind.public, 0)) ** 2 for kind in kinds]
-        return rng.choices(kinds, weights)[0]
+        return self._least_used(rng, kinds, [kind.public for kind in kinds])
+
+    def choose_activation(self, rng: random.Random, names: Sequence[str]) -> str:
+        """Choose one of some activations, as a layer is chosen."""
+        return self._least_used(rng, names, [f"{ACTIVATIONS}{name}" for name in names])
+
+    def _least_used(self, rng: random.Random, what: Sequence[T], names: Sequence[str]) -> T:
+        weights = [1 / (1 + self.uses.get(name, 0)) ** 2 for name in names]
+        return rng.choices(what, weights)[0]
 
     def draw(
         self, rng: random.Random, kind: LayerKind, place: Place

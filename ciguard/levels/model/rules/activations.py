@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ciguard.levels.model.arguments import ACTIVATIONS
 from ciguard.levels.model.edits import (
     SOFTMAX,
     changed,
@@ -59,9 +60,9 @@ def replace_activation(
     names = [name for name in universe.arguments.activations if name not in (now, SOFTMAX)]
     if not names:
         return None
-    new = rng.choice(names)
+    new = universe.choose_activation(rng, names)
     mutant = configured(graph, node, {_ARGUMENT: new})
-    return Mutation(mutant, f"{node.name}: {now} by {new}")
+    return Mutation(mutant, f"{node.name}: {now} by {new}", drawn=(f"{ACTIVATIONS}{new}",))
 
 
 def _other_layer(
@@ -88,7 +89,8 @@ def _other_layer(
     )
     if not universe.allows(mutant):
         return None
-    return Mutation(mutant, f"{node.name}: {short(node.layer)} by {kind.name}")
+    what = f"{node.name}: {short(node.layer)} by {kind.name}"
+    return Mutation(mutant, what, drawn=(kind.public,))
 
 
 def _activated(graph: LayerGraph, universe: Universe) -> list[LayerNode]:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 _TRIES = 24
 """Draws of an edge and a layer; a graph that takes none of so many has hardly room for one."""
-_FROM_ELSEWHERE = 0.5
-"""How often a further input comes from elsewhere in the graph, where it can."""
+_BRANCHED = 0.5
+"""How often a layer of several inputs gets a branch: one tensor twice says little of it."""
+_FROM_ELSEWHERE = 0.75
+"""How often a further input is another tensor than the first, where there is one."""
 _OF_HIGHER_RANK = 0.25
 """How often a bundle begins with dimensions more: no model has those that some layers take."""
 
@@ -49,8 +51,12 @@ def _tried(
         mutant = inserted(graph, edge, nodes) if nodes else None
         if mutant is not None and universe.allows(mutant):
             layers = ", ".join(short(node.layer) for node in nodes)
-            chain = as_chain(graph.node(edge.source), nodes)
-            return Mutation(mutant, f"{edge.source} → {edge.target}: {layers}", chain)
+            return Mutation(
+                mutant,
+                f"{edge.source} → {edge.target}: {layers}",
+                drawn=tuple(node.layer for node in nodes),
+                chain=as_chain(graph.node(edge.source), nodes),
+            )
     return None
 
 
@@ -90,28 +96,39 @@ def _suitable(chain: Chain, held: Elements) -> list[LayerKind]:
 def _others(chain: Chain, graph: LayerGraph, edge: Edge, kind: LayerKind) -> tuple[str, ...]:
     """Draw the further inputs of a layer that takes several.
 
-    They come from before the edge's target and are no output of a protected layer; or are the
-    same tensor once more.
+    They are what a branch goes around, which begins here; or come from before the edge's target
+    and are no output of a protected layer; or are the same tensor once more.
     """
     fewest, most = kind.inputs
     count = _count(chain.rng, fewest, most) - 1
     if not count:
         return ()
+    fork = chain.end
+    others = [fork] if chain.rng.random() < _BRANCHED and _branched(chain) else []
+    others += [name for name in _alike(chain, graph, edge) if name != fork]
+    return tuple(
+        chain.rng.choice(others) if others and chain.rng.random() < _FROM_ELSEWHERE else chain.end
+        for _ in range(count)
+    )
+
+
+def _branched(chain: Chain) -> bool:
+    """Append a layer that keeps the shape; tell whether one was found."""
+    kinds = [kind for kind in _suitable(chain, Elements.FLOATS) if kind.inputs[0] == 1]
+    return bool(kinds) and chain.draw(chain.universe.choose(chain.rng, kinds), keeps=True)
+
+
+def _alike(chain: Chain, graph: LayerGraph, edge: Edge) -> list[str]:
+    """Return what comes before an edge's target and could be an input beside the chain's end."""
     behind = protected(graph) - {node.name for node in graph.inputs}
     names = [node.name for node in graph.nodes]
-    before = graph.nodes[: names.index(edge.target)]
-    alike = [
+    return [
         node.name
-        for node in before
+        for node in graph.nodes[: names.index(edge.target)]
         if node.shape == chain.shape
         and node.dtype == Elements.FLOATS.value
         and node.name not in behind
     ]
-    same = chain.nodes[-1].name if chain.nodes else chain.source
-    return tuple(
-        chain.rng.choice(alike) if alike and chain.rng.random() < _FROM_ELSEWHERE else same
-        for _ in range(count)
-    )
 
 
 def _count(rng: random.Random, fewest: int, most: int) -> int:

@@ -38,6 +38,8 @@ class Mutation:
     graph: LayerGraph
     what: str
     """Node and layer, for people."""
+    drawn: tuple[str, ...] = ()
+    """Layers, and activations of layers, that were drawn for it, by their public names."""
     chain: LayerGraph | None = None
     """What was inserted, if that is all that was done: a graph of one input and one output."""
 
