@@ -40,8 +40,8 @@ from ciguard.functions import (
     export_tests,
     module_from_json,
 )
-from ciguard.functions.calling import Caller
-from ciguard.functions.describe import Description
+from ciguard.functions.in_target.calling.caller import Caller
+from ciguard.functions.in_target.describing.module import Description
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -87,6 +87,7 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             Input(name="base-wheel"),
             _setting("levels"),
             _setting("api"),
+            _setting("functions"),
             _setting("budget"),
             Input(name="config"),
             _setting("baseline"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Finding, Json
     from ciguard.functions import Program
 
-RUNNER = "ciguard.functions.in_worker"
+RUNNER = "ciguard.functions.in_target.worker"
 _MOST_PARTS = 1_000
 """Files and folders beside the programs that workers see: folders and sources come first."""
 _MOST_PROGRAMS = 500

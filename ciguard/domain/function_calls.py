@@ -66,10 +66,14 @@ def function_api(file: str, function: str = "") -> str:
 
 
 def _values(call: Json) -> Iterator[Value]:
-    for _, value in (*call["arguments"], *(call.get("constructor") or ())):
-        yield value_from_json(value)
+    return (value_from_json(value) for _, value in _arguments(call))
+
+
+def _arguments(call: Json) -> Iterator[tuple[str, Json]]:
+    """Yield name and value of every argument, those of the constructor and outside included."""
+    yield from (*call["arguments"], *(call.get("constructor") or ()))
     if call.get("outer"):
-        yield from _values(call["outer"])
+        yield from _arguments(call["outer"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,9 @@ def function_case_from_json(encoded: Json) -> FunctionCase:
             about=rest.get("about"),
         )
         _ = case.values  # all of them can be read
+        if call and not all(argument.isidentifier() for argument, _ in _arguments(call)):
+            msg = "an argument has no name"
+            raise ValueError(msg)  # noqa: TRY301 - as above
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded function case: {error!r}"
         raise ValueError(msg) from error

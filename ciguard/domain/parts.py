@@ -19,6 +19,7 @@ from ciguard.domain.findings import (
     Bucket,
     Comparison,
     Confirmation,
+    Finding,
     TargetSummary,
     Verdict,
     bucket_from_json,
@@ -26,6 +27,7 @@ from ciguard.domain.findings import (
     target_from_json,
     target_to_json,
 )
+from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.shards import Shard, parse_shard
 from ciguard.domain.untrusted import Untrusted
 
@@ -43,6 +45,10 @@ PARTS_FILE = "parts.jsonl"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _.+-]{0,79}")
 """Of a library, an oracle, a kind: reports show these as they are."""
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_FUNCTION = re.compile(
+    r"([\w.]*:)?([^\W\d]\w*|<locals>|<lambda>)(\.([^\W\d]\w*|<locals>|<lambda>))*"
+)
+"""Of an annotated function within its program, with the module where that is another."""
 _FINGERPRINT = re.compile(r"v[0-9]{1,4}:[0-9a-f]{16}")
 _KEY = re.compile(r"[0-9a-f]{1,64}")
 _MOST_REPETITIONS = 1 << 20
@@ -272,7 +278,7 @@ def _bucket_from(read: Untrusted) -> Bucket:
         _checked(_NAME, text, "a name in a bucket")
     read.names("targets")
     read.inner("outcomes").members()
-    _checked(_DOTTED, finding.api, "an API")
+    _check_subject(finding)
     if bucket.confirmation is Confirmation.CONFIRMED and not set(finding.targets) <= set(
         finding.outcomes
     ):
@@ -285,6 +291,14 @@ def _bucket_from(read: Untrusted) -> Bucket:
         message = f"the bucket {bucket.fingerprint} was shown more often than it was tried"
         raise ValueError(message)
     return bucket
+
+
+def _check_subject(finding: Finding) -> None:
+    """Refuse what is no name of an API or a function; programs were looked at with their case."""
+    if not isinstance(finding.case, FunctionCase):
+        _checked(_DOTTED, finding.api, "an API")
+    elif finding.case.function:
+        _checked(_FUNCTION, finding.case.function, "a function")
 
 
 def _documentation_from(read: Untrusted) -> DocumentationFinding:

@@ -1,21 +1,51 @@
 """Annotated functions: what their annotations say, which calls of them are valid, what calls do.
 
-`describe`, `hints`, `calling`, `child` and what these import run in the target beside the user's
-module; the rest reads their JSON, draws calls, and tests functions in a process of their own. Here
-live no levels, no reports and no pytest.
+`in_target` runs beside the user's module; what both sides must name alike, the others import from
+it. These import one from the other in this order: `specs` are annotations as data, `solving` says
+what they leave for one argument, `drawing` draws whole calls, `checking` tells what is wrong before
+anything runs, `hosting` runs calls in a process of their own, `writing` writes calls and tests as
+source text, `searching` looks for calls that fail. Here live no levels, no reports and no pytest.
 """
 
 from __future__ import annotations
 
-from ciguard.functions.about import About, about_call, about_from_json
-from ciguard.functions.arguments import (
+from ciguard.functions.checking.about import About, about_call, about_from_json
+from ciguard.functions.checking.annotations import module_from_json, with_functions
+from ciguard.functions.checking.validity import is_valid
+from ciguard.functions.drawing.calls import (
     DiscardedError,
     call_sampler,
     call_strategy,
     main_sampler,
     main_strategy,
 )
-from ciguard.functions.call_source import (
+from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
+from ciguard.functions.hosting.executing import Execution
+from ciguard.functions.hosting.host import Answered, Died, Host, HostSettings, Overdue
+from ciguard.functions.hosting.measured import measured_options, merge_measured
+from ciguard.functions.hosting.verdicts import (
+    Discarded,
+    Failure,
+    Frame,
+    Kind,
+    NoInstance,
+    Passed,
+    Verdict,
+)
+from ciguard.functions.in_target.calling.caller import ORACLES
+from ciguard.functions.searching.settings import SearchSettings
+from ciguard.functions.searching.telling import Told
+from ciguard.functions.specs.calls import MAIN, Call
+from ciguard.functions.specs.functions import (
+    Condition,
+    FunctionSpec,
+    MainSpec,
+    ModuleSpec,
+    ParameterSpec,
+    Problem,
+)
+from ciguard.functions.specs.programs import Program, has_plain_tests, is_annotated, sidecar_of
+from ciguard.functions.writing.call_source import (
     CallSource,
     import_of_program,
     outer_statements,
@@ -23,29 +53,7 @@ from ciguard.functions.call_source import (
     postconditions,
     quoted,
 )
-from ciguard.functions.calling import ORACLES
-from ciguard.functions.calls import MAIN, Call
-from ciguard.functions.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
-from ciguard.functions.detecting import has_plain_tests, is_annotated, sidecar_of
-from ciguard.functions.executing import Execution
-from ciguard.functions.exports import Written, export_tests
-from ciguard.functions.host import Answered, Died, Host, HostSettings, Overdue
-from ciguard.functions.measured import measured_options, merge_measured
-from ciguard.functions.programs import Program
-from ciguard.functions.settings import SearchSettings
-from ciguard.functions.specs import (
-    Condition,
-    FunctionSpec,
-    MainSpec,
-    ModuleSpec,
-    ParameterSpec,
-    Problem,
-    module_from_json,
-    with_functions,
-)
-from ciguard.functions.telling import Told
-from ciguard.functions.validity import is_valid
-from ciguard.functions.verdicts import Discarded, Failure, Frame, Kind, NoInstance, Passed, Verdict
+from ciguard.functions.writing.files import Written, export_tests
 
 __all__ = [
     "MAIN",
@@ -113,13 +121,13 @@ def test_function(
 ) -> Told:
     """Search for valid calls of a function that fail, and say what came of it."""
     # Hypothesis takes longer to import than the rest of ciguard; campaigns never need it.
-    from ciguard.functions.function_tests import FunctionTest  # noqa: PLC0415
+    from ciguard.functions.searching.function_tests import FunctionTest  # noqa: PLC0415
 
     return FunctionTest(function, collected.module, collected.library, execution, settings).run()
 
 
 def test_script(main: MainSpec, execution: Execution, settings: SearchSettings) -> Told:
     """Run a program as a script with the command lines that it allows, and say what came of it."""
-    from ciguard.functions.function_tests import ScriptTest  # noqa: PLC0415 - as above
+    from ciguard.functions.searching.function_tests import ScriptTest  # noqa: PLC0415 - as above
 
     return ScriptTest(main, execution, settings).run()

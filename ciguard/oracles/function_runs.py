@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FUNCTION = "function"
 MUTATION = "mutation"
 _KINDS = {"@ensure": "ensure", "NaN": "nan", "@timeout": "timeout"}
-"""What a worker says in the place of an exception's class (`ciguard.functions.in_worker`)."""
+"""What a worker says in the place of an exception's class (`functions/in_target/worker.py`)."""
 SEVERITIES = {
     "exception": Severity.HIGH,
     "import": Severity.HIGH,

@@ -289,7 +289,7 @@ def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -
         where = "of libraries without a target"
         sentences.append(f"{_are_used(left)} {where}: {_some(left)}.")
     if not focus:
-        sentences.append("The sources use no API of these targets: all are tried alike.")
+        sentences.append("The sources use no API of these targets: all APIs are tried alike.")
     return sentences
 
 

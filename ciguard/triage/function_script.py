@@ -39,12 +39,12 @@ if spent > {{limit}}:
 """.strip()
 _CHECKS = {
     "nan": (
-        "from ciguard.functions.judging import has_nan",
+        "from ciguard.functions.in_target.calling.judging import has_nan",
         "",
         f'if has_nan(result):\n    raise SystemExit("{_BROKEN}: the result has NaN")',
     ),
     "mutation": (
-        "from ciguard.functions.judging import changed, snapshot",
+        "from ciguard.functions.in_target.calling.judging import changed, snapshot",
         "before = snapshot(given)",
         _CHANGED,
     ),

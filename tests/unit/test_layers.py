@@ -47,18 +47,15 @@ HEIGHT = {room: height for height, rooms in enumerate(ORDER) for room in rooms}
 MAY_IMPORT = {"registry": {"errors"}, "files": set[str](), "__main__": {"cli"}}
 """What a room at the bottom or at the top may import, where that is less than all below it."""
 
-IN_TARGET = (
-    "execution/worker/",
-    "targets/adapters/",
-    *(
-        f"functions/{name}.py"
-        for name in (
-            "building", "calling", "child", "conditions", "describe", "describe_function",
-            "encoding", "hints", "in_worker", "judging", "loading", "marking", "measuring",
-            "nesting", "notes", "places", "running", "sidecar",
-        )
+INNER_ORDER = {
+    "functions": (
+        "in_target", "specs", "solving", "drawing", "checking", "hosting", "writing", "searching",
     ),
-)  # fmt: skip
+    "functions/in_target": ("describing", "calling"),
+}  # fmt: skip
+"""Packages inside a room from left to right; what lies beside them is to the right of all."""
+
+IN_TARGET = ("execution/worker/", "targets/adapters/", "functions/in_target/")
 """Runs inside the target's interpreter: oldest Python, and no door can be opened there."""
 SHARED = {
     "ciguard.execution.worker.fills",
@@ -174,6 +171,35 @@ def test_a_room_imports_only_from_rooms_to_its_left() -> None:
     culprits = [f for f in own_imports() if f.room != f.importer and not is_to_the_left(f)]
 
     assert not culprits, "imports from the right:\n" + "\n".join(map(str, culprits))
+
+
+def test_the_packages_inside_a_room_keep_to_their_order() -> None:
+    culprits = [
+        found for found in own_imports() for room in INNER_ORDER if not _keeps_order(found, room)
+    ]
+
+    assert not culprits, "imports from the right:\n" + "\n".join(map(str, culprits))
+
+
+def _keeps_order(found: Import, room: str) -> bool:
+    importer = found.file.removeprefix("ciguard/")
+    imported = found.module.removeprefix("ciguard.").replace(".", "/") + "/"
+    if not (importer.startswith(f"{room}/") and imported.startswith(f"{room}/")):
+        return True
+    return _inner_height(imported, room) <= _inner_height(importer, room)
+
+
+def _inner_height(path: str, room: str) -> int:
+    packages = INNER_ORDER[room]
+    first = path.removeprefix(f"{room}/").partition("/")[0]
+    return packages.index(first) if first in packages else len(packages)
+
+
+def test_every_package_inside_an_ordered_room_has_its_place() -> None:
+    for room, packages in INNER_ORDER.items():
+        there = {path.parent.name for path in (PACKAGE / room).glob("*/__init__.py")}
+
+        assert there == set(packages), room
 
 
 def test_no_two_rooms_import_each_other_in_a_circle() -> None:

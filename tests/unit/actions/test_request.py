@@ -162,6 +162,16 @@ def test_the_baseline_is_a_branch_unless_somebody_says_otherwise(tmp_path: Path)
     assert "baseline" not in configured.inputs
 
 
+def test_files_of_functions_are_named_one_per_line_or_between_commas(tmp_path: Path) -> None:
+    (tmp_path / "ciguard.toml").write_text('functions = ["configured.py"]\n', "utf-8")
+    lines = _request(tmp_path, levels="function", functions="src/**/*.py\nmy model.py\n")
+    commas = _request(tmp_path, functions="a.py, $(b).py")
+
+    assert lines.config.functions == ("src/**/*.py", "my model.py")
+    assert commas.config.functions == ("a.py", "$(b).py")
+    assert _request(tmp_path).config.functions == ("configured.py",)
+
+
 def test_what_one_step_understood_the_next_one_reads_and_no_token_is_kept(tmp_path: Path) -> None:
     request = _request(tmp_path, budget="10m", github_token="x" * 9, targets="torch==2.13.0")
     path = tmp_path / "kept" / "request.json"

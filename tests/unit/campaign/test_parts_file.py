@@ -59,6 +59,22 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     assert "cannot be read" in read.broken[0]
 
 
+@pytest.mark.parametrize("name", ["Net.run", "make.<locals>.inner", "nets.deep:build"])
+def test_functions_of_programs_are_read_as_apis_are(name: str) -> None:
+    read = line_from_json(function_with(function=name))
+
+    assert isinstance(read, Part)
+    assert read.buckets[0].finding.api == f"src/model.py:{name}"
+
+
+def test_a_program_that_is_only_imported_is_read_too() -> None:
+    file = "src/my model.py"
+
+    read = line_from_json(bucket_with(api=file, case=[file, "annotated", {"file": file}]))
+
+    assert isinstance(read, Part)
+
+
 def bucket_with(**changes: Any) -> dict[str, Any]:
     encoded: dict[str, Any] = part_to_json(WHOLE)
     encoded["buckets"][0] |= changes
@@ -66,6 +82,17 @@ def bucket_with(**changes: Any) -> dict[str, Any]:
 
 
 CASE = part_to_json(WHOLE)["buckets"][0]["case"]
+CALL = {"arguments": [["x", 3]], "constructor": [], "outer": None}
+
+
+def function_with(function: str = "Net.run") -> dict[str, Any]:
+    """Return an encoded part whose bucket is of level `function`."""
+    rest = {"file": "src/model.py", "call": {**CALL, "function": function}}
+    api = f"src/model.py:{function}"
+    return bucket_with(api=api, case=[api, "annotated", rest])
+
+
+OTHER_PROGRAM = {**function_with()["buckets"][0], "api": "src/other.py"}
 HOSTILE = {
     "no object": [1, 2],
     "another schema": {**part_to_json(WHOLE), "schema": 2},
@@ -90,6 +117,9 @@ HOSTILE = {
     "a case that is a statement": bucket_with(
         api="planted.x;import os", case=["planted.x;import os", *CASE[1:]]
     ),
+    "a function that is a statement": function_with(function="f;import os"),
+    "a function that is markdown": function_with(function="](javascript:alert(1))"),
+    "a program that is not the case's": {**function_with(), "buckets": [OTHER_PROGRAM]},
     "arguments of odd types": bucket_with(case=[*CASE[:2], [["t", {}, [[]], 7]], *CASE[3:]]),
     "no targets": bucket_with(targets=[]),
     "a target without an outcome": bucket_with(targets=["another"]),

@@ -67,6 +67,8 @@ def test_the_name_of_a_function_follows_from_its_file_and_its_call() -> None:
         {"file": "model.txt"},
         {"file": "model.py", "call": {"function": "f"}},
         {"file": "model.py", "call": {"function": "f", "arguments": [["x", ["?"]]]}},
+        {"file": "model.py", "call": {"function": "f", "arguments": [["x=1;import os\nx", 1]]}},
+        {"file": "model.py", "call": {"function": "f", "arguments": [[1, 1]]}},
         {"file": "model.py", "seed": "many"},
         {"file": "a\nb.py"},
     ],

@@ -23,7 +23,7 @@ from ciguard.domain import (
     Severity,
 )
 from ciguard.functions import Call, about_call, is_valid, module_from_json
-from ciguard.functions.in_worker import Runner
+from ciguard.functions.in_target.worker import Runner
 from ciguard.triage import EnvironmentHint, script
 from ciguard.triage.reductions import reductions
 

@@ -10,7 +10,7 @@ import pytest
 from ciguard.domain import Json, case_to_json
 from ciguard.errors import ConfigurationError
 from ciguard.functions import module_from_json
-from ciguard.functions.describe import described
+from ciguard.functions.in_target.describing.module import described
 from ciguard.levels import AnnotatedFunction, FunctionLevel, find_programs, focused
 
 if TYPE_CHECKING:

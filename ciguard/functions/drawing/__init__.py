@@ -1,0 +1,4 @@
+"""Whole calls with valid arguments, from Hypothesis or from a seeded generator.
+
+`plan` says which argument is drawn when, `values` draws one, `calls` all of them.
+"""

@@ -1,0 +1,184 @@
+"""Draws whole calls of annotated functions: valid ones, by construction as far as that goes.
+
+Arguments are drawn in the order in which they depend on each other. Preconditions that can be
+answered here are; what only living objects can answer is left to the callee.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from ciguard.domain import CallValue, ListValue, LiteralValue, TupleValue, Value
+from ciguard.functions.drawing.plan import Plan, plan_of
+from ciguard.functions.drawing.values import Drawer, HypothesisSource, SeededSource, Source
+from ciguard.functions.in_target.describing.encoding import generator_call
+from ciguard.functions.solving.constraints import int_range, lengths
+from ciguard.functions.solving.expressions import RaisesError, UnknownError, evaluate, truth
+from ciguard.functions.solving.narrowing import narrowed
+from ciguard.functions.solving.resolving import ImpossibleError, resolved
+from ciguard.functions.solving.views import view
+from ciguard.functions.specs.calls import MAIN, Arguments, Call
+from ciguard.functions.specs.kinds import Froms, IntsIn, Lists
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+    from ciguard.functions.specs.functions import FunctionSpec, MainSpec, ModuleSpec
+    from ciguard.functions.specs.kinds import Spec
+
+
+class DiscardedError(Exception):
+    """No valid call was found with what is drawn so far."""
+
+
+def call_strategy(function: FunctionSpec, module: ModuleSpec) -> SearchStrategy[Call]:
+    """Return a Hypothesis strategy of valid calls; what is not valid it rejects."""
+    from hypothesis import reject  # noqa: PLC0415 - takes long to import; campaigns never need it
+    from hypothesis import strategies as st  # noqa: PLC0415 - as above
+
+    @st.composite
+    def calls(draw: DrawFn) -> Call:
+        try:
+            return _Caller(module, HypothesisSource(draw)).call(function)
+        except DiscardedError:
+            return reject()
+
+    return calls()
+
+
+def call_sampler(
+    function: FunctionSpec, module: ModuleSpec
+) -> Callable[[random.Random], Call | None]:
+    """Return a function that draws a valid call, or None where what it drew is not valid."""
+
+    def sample(rng: random.Random) -> Call | None:
+        try:
+            return _Caller(module, SeededSource(rng)).call(function)
+        except DiscardedError:
+            return None
+
+    return sample
+
+
+def main_strategy(main: MainSpec) -> SearchStrategy[Call]:
+    """Return a Hypothesis strategy of runs of a module as a script."""
+    from hypothesis import strategies as st  # noqa: PLC0415 - as above
+
+    return st.composite(lambda draw: _main_call(main, HypothesisSource(draw)))()
+
+
+def main_sampler(main: MainSpec) -> Callable[[random.Random], Call]:
+    """Return a function that draws a run of a module as a script."""
+    return lambda rng: _main_call(main, SeededSource(rng))
+
+
+def _main_call(main: MainSpec, source: Source) -> Call:
+    def no_call(name: str) -> Value:
+        raise DiscardedError(name)
+
+    args = Drawer(source, no_call).draw(main.args)
+    return Call(function=MAIN, arguments=(("args", args),))
+
+
+class _Caller:
+    """Draws one call, with the calls inside it."""
+
+    def __init__(self, module: ModuleSpec, source: Source) -> None:
+        self._module = module
+        self._source = source
+
+    def call(self, function: FunctionSpec) -> Call:
+        outer = self.call(self._module.function(function.outer)) if function.outer else None
+        return Call(
+            function=function.name,
+            arguments=self._arguments(function),
+            constructor=self._constructor(function.constructor) if function.constructor else None,
+            outer=outer,
+        )
+
+    def _constructor(self, name: str) -> Arguments:
+        """Return the arguments of what makes an instance or another object."""
+        constructor = self._module.function(name)
+        if constructor.examples:
+            return constructor.examples[self._source.index(len(constructor.examples))]
+        return self._arguments(constructor)
+
+    def _made(self, name: str) -> Value:
+        return CallValue(generator_call(name), (), self._constructor(name))
+
+    def _arguments(self, function: FunctionSpec) -> Arguments:
+        plan = plan_of(function)
+        drawer = Drawer(self._source, self._made)
+        drawn: dict[str, Value] = {}
+        scope: dict[str, Any] = dict(plan.defaults)
+        for name in plan.order:
+            drawn[name] = self._argument(plan, name, drawer, scope)
+            scope[name] = view(drawn[name])
+        return tuple((p.name, drawn[p.name]) for p in function.parameters if p.name in drawn)
+
+    def _argument(self, plan: Plan, name: str, drawer: Drawer, scope: dict[str, Any]) -> Value:
+        """Return a value that no condition refuses which is decided with it."""
+        conditions = plan.parts_decided_with(name)
+        try:
+            spec = resolved(plan.specs[name], scope)
+            if plan.about[name]:
+                spec = narrowed(spec, name, plan.about[name], scope, plan.undrawn(scope))
+            for attempt in range(self._source.tries):
+                value = drawer.draw(spec)
+                if holds(conditions, {**scope, name: view(value)}):
+                    return value
+                if attempt == _PLAIN_TRIES:
+                    spec = _counted_out(spec, conditions, name, scope)
+        except (ImpossibleError, UnknownError) as error:
+            raise DiscardedError(name) from error
+        raise DiscardedError(name)
+
+
+_PLAIN_TRIES = 1
+"""After so many values were refused, all of a few are tried in turn."""
+_SHORT = 1024
+
+
+def _counted_out(spec: Spec, conditions: tuple[str, ...], name: str, scope: dict[str, Any]) -> Spec:
+    """Return those of a few integers, or lists of them, that conditions allow; else the same."""
+    match spec:
+        case IntsIn() if (numbers := _few(spec)) is not None:
+            values: list[Value] = [LiteralValue(number) for number in numbers]
+        case Lists(item=IntsIn() as item) if (numbers := _few(item)) is not None:
+            least, most = lengths(spec.min_len, spec.max_len)
+            if sum(len(numbers) ** length for length in range(least, most + 1)) > _SHORT:
+                return spec
+            values = _lists(numbers, range(least, most + 1), is_tuple=spec.is_tuple)
+        case _:
+            return spec
+    return Froms(tuple(v for v in values if holds(conditions, {**scope, name: view(v)})))
+
+
+def _few(spec: IntsIn) -> range | None:
+    """Return the integers of a short range."""
+    least, most = int_range(spec)
+    numbers = range(least, most + 1, spec.step)
+    return numbers if len(numbers) <= _SHORT else None
+
+
+def _lists(numbers: range, sizes: range, *, is_tuple: bool) -> list[Value]:
+    make = TupleValue if is_tuple else ListValue
+    drawn = [LiteralValue(number) for number in numbers]
+    return [make(items) for size in sizes for items in product(drawn, repeat=size)]
+
+
+def holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
+    """Tell whether no condition is known to fail."""
+    for text in conditions:
+        try:
+            if not truth(evaluate(text, scope)):
+                return False
+        except RaisesError:
+            return False
+        except UnknownError:
+            continue  # left to the callee
+    return True

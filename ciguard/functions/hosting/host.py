@@ -1,0 +1,358 @@
+"""The side that starts the process in which functions run, and outlives it.
+
+One request is under way at a time, so whatever ends the process is charged to that request. The
+next request finds a new process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import ciguard
+from ciguard.errors import WorkerStartError
+from ciguard.functions.hosting.verdicts import Frame
+from ciguard.functions.in_target.calling.caller import ORACLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    from ciguard.domain import Json
+    from ciguard.functions.specs.programs import Program
+
+BOOTSTRAP = Path(ciguard.__file__).parent / "execution" / "worker" / "bootstrap.py"
+START_S = 120.0
+"""Seconds that an interpreter may take to start."""
+IMPORT_S = 900.0
+"""Seconds that the import of a program may take: libraries that compile kernels take minutes."""
+GRACE_S = 2.0
+"""Seconds that a process has to answer after it has interrupted a call."""
+_STEP_S = 0.2
+_MOST_OUTPUT = 20_000
+_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The process has answered."""
+
+    content: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The process has ended."""
+
+    cause: str
+    """`SIGSEGV`, or `exit status 3`."""
+    is_signal: bool
+    frames: tuple[Frame, ...]
+    """The Python stack at that time, outermost frame first; empty if nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """The process did not answer, and was ended."""
+
+    frames: tuple[Frame, ...]
+
+
+Answer: TypeAlias = Answered | Died | Overdue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSettings:
+    """How the process is started."""
+
+    python: str = sys.executable
+    path: Sequence[str] = ()
+    """Its `sys.path`, before the folder of the program."""
+    coverage: Mapping[str, Any] | None = None
+    """Options of coverage.py's `[run]`; None: nothing is measured."""
+    captured: bool = True
+    """Whether what programs print is kept, and not shown."""
+    oracles: frozenset[str] = ORACLES
+    """Kinds of failures that count, of those that the process judges."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """More of its environment."""
+
+
+class Host:
+    """A process for programs that share an import path, started when it is needed."""
+
+    def __init__(self, settings: HostSettings) -> None:
+        self._settings = settings
+        self._scratch = tempfile.TemporaryDirectory(prefix="ciguard-functions-")
+        self._folder = Path(self._scratch.name)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        self._received = b""
+        self._loaded: set[Path] = set()
+        self._starts = 0
+        self.measuring_problem = ""
+        """Why coverage is not measured though it should be."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process."""
+        return self._process is not None
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def load(self, program: Program) -> Answer:
+        """Import a program and describe its functions."""
+        answer = self._request({"op": "load", "program": program.to_json()}, IMPORT_S)
+        if isinstance(answer, Answered) and "description" in answer.content:
+            self._loaded.add(program.file)
+        return answer
+
+    def call(self, program: Program, call: Json, *, limit_s: float) -> Answer:
+        """Call a function of a program.
+
+        Args:
+            program: is imported first where the process is new.
+            call: see `ciguard.functions.Call.to_json`.
+            limit_s: seconds that the call may take.
+        """
+        return self._request_of(program, {"op": "call", "call": call}, limit_s)
+
+    def nested(self, program: Program, call: Json, *, limit_s: float) -> Answer:
+        """Call a function that defines others, and describe those; see `call`."""
+        return self._request_of(program, {"op": "nested", "call": call}, limit_s)
+
+    def _request_of(self, program: Program, request: Json, limit_s: float) -> Answer:
+        if program.file not in self._loaded or self._process is None:
+            loaded = self.load(program)
+            if program.file not in self._loaded:
+                return loaded
+        message = {**request, "file": str(program.file), "limit_s": limit_s}
+        return self._request(message, limit_s + GRACE_S)
+
+    def run_as_script(
+        self, program: Program, arguments: Sequence[str], *, limit_s: float
+    ) -> Answer:
+        """Run a program as the main module, in a process of its own."""
+        self.stop()
+        request = {
+            "op": "main",
+            "program": program.to_json(),
+            "arguments": list(arguments),
+            "limit_s": limit_s,
+        }
+        answer = self._request(request, limit_s + GRACE_S)
+        self.stop()
+        return answer
+
+    def save_coverage(self) -> None:
+        """Have what was measured so far written to `coverage_files`."""
+        if self._process is not None and self._settings.coverage is not None:
+            self._request({"op": "save"}, START_S)
+
+    def coverage_files(self) -> list[Path]:
+        """Return the files with what was measured, one of each process."""
+        return sorted(self._folder.glob("coverage.*"))
+
+    def output(self) -> tuple[str, str]:
+        """Return what the last request has printed, to standard output and to standard error."""
+        return self._text("stdout"), self._text("stderr")
+
+    def _text(self, name: str) -> str:
+        path = self._folder / name
+        if not path.is_file():
+            return ""
+        text = path.read_text(encoding="utf-8", errors="replace")
+        cut = len(text) - _MOST_OUTPUT
+        return f"[… {cut} characters]\n{text[cut:]}" if cut > 0 else text
+
+    # --- the process ------------------------------------------------------------------------
+
+    def _request(self, message: Json, limit_s: float) -> Answer:
+        if self._process is None:
+            self._start()
+        channel = self._channel
+        if channel is None:
+            msg = "a process without a channel"
+            raise RuntimeError(msg)
+        try:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                channel.sendall(json.dumps(message).encode() + b"\n")
+            return self._answer(limit_s)
+        except BaseException:  # an interrupt, or the limit of the whole test
+            self.stop()
+            raise
+
+    def _answer(self, limit_s: float) -> Answer:
+        line = self._line(time.monotonic() + limit_s)
+        if line is None:
+            return self._end_overdue()
+        if not line:
+            return self._died()
+        content = json.loads(line)
+        if "defect" in content:
+            raise RuntimeError(content["defect"])
+        return Answered(content)
+
+    def _line(self, deadline: float) -> bytes | None:
+        """Return the next line; empty if the process is gone, None if it is late."""
+        channel, process = self._channel, self._process
+        if channel is None or process is None:
+            return b""
+        while b"\n" not in self._received:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return None
+            ready, _, _ = select.select([channel], [], [], min(left, _STEP_S))
+            # What it has started may outlive it, and holds the channel open.
+            if not ready and process.poll() is not None:
+                return b""
+            if ready:
+                try:
+                    part = channel.recv(1 << 16)
+                except ConnectionResetError:
+                    part = b""
+                if not part:
+                    return b""
+                self._received += part
+        line, _, self._received = self._received.partition(b"\n")
+        return line
+
+    def _start(self) -> None:
+        self._starts += 1
+        self._received = b""
+        self._loaded.clear()
+        (self._folder / "stack").write_bytes(b"")
+        self._channel, theirs = socket.socketpair()
+        with contextlib.ExitStack() as opened:
+            opened.enter_context(theirs)
+            streams: dict[str, Any] = {}
+            if self._settings.captured:
+                for name in ("stdout", "stderr"):
+                    path = self._folder / name
+                    path.write_bytes(b"")
+                    streams[name] = opened.enter_context(path.open("ab"))
+            self._process = subprocess.Popen(
+                [
+                    self._settings.python,
+                    "-u",
+                    BOOTSTRAP,
+                    json.dumps(self._child_settings()),
+                    str(theirs.fileno()),
+                ],
+                stdin=subprocess.DEVNULL,
+                env=self._environment(),
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                **streams,
+            )
+        self._wait_ready()
+
+    def _child_settings(self) -> Json:
+        coverage = None
+        if self._settings.coverage is not None:
+            data_file = str(self._folder / f"coverage.{self._starts}")
+            coverage = {**self._settings.coverage, "data_file": data_file}
+        return {
+            "entry": "ciguard.functions.in_target.child",
+            "path": list(self._settings.path),
+            "stack": str(self._folder / "stack"),
+            "captured": self._settings.captured,
+            "coverage": coverage,
+            "oracles": sorted(self._settings.oracles),
+        }
+
+    def _environment(self) -> dict[str, str]:
+        # Sets are walked in the order of hashes: a failure is to recur in the next process.
+        return {"PYTHONHASHSEED": "0", **os.environ, **self._settings.variables}
+
+    def _wait_ready(self) -> None:
+        line = self._line(time.monotonic() + START_S)
+        if not line:
+            said = "".join(self.output()).strip()
+            self.stop()
+            msg = f"{self._settings.python} does not start: {said or 'no answer'}"
+            raise WorkerStartError(msg)
+        self.measuring_problem = json.loads(line)["ready"]
+
+    def _died(self) -> Died:
+        process = self._process
+        status = process.wait() if process is not None else 0
+        frames = self._stack()
+        self.stop()
+        if status < 0:
+            return Died(_signal_name(-status), is_signal=True, frames=frames)
+        return Died(f"exit status {status}", is_signal=False, frames=frames)
+
+    def _end_overdue(self) -> Overdue:
+        process = self._process
+        if process is not None:
+            process.send_signal(signal.SIGUSR1)  # faulthandler writes the stack
+            deadline = time.monotonic() + GRACE_S
+            while not self._stack() and time.monotonic() < deadline and process.poll() is None:
+                time.sleep(0.02)
+        frames = self._stack()
+        self.stop()
+        return Overdue(frames)
+
+    def _stack(self) -> tuple[Frame, ...]:
+        """Return the stack that faulthandler wrote, of the thread that it names current."""
+        text = (self._folder / "stack").read_text(encoding="utf-8", errors="replace")
+        current = re.search(r"^(Current thread|Stack) .*:$", text, re.MULTILINE)
+        frames = []
+        for line in text[current.end() :].splitlines()[1:] if current else ():
+            found = _FRAME.match(line)
+            if found is None:
+                break
+            frames.append(Frame(found["file"], int(found["line"]), found["function"]))
+        return tuple(reversed(frames))
+
+    def stop(self) -> None:
+        """End the process and all that it has started; the next request starts a new one."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        process, self._process = self._process, None
+        self._loaded.clear()
+        if process is None:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            # With its channel closed it ends by itself and writes its coverage.
+            process.wait(GRACE_S if self._settings.coverage is not None else 0)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def close(self) -> None:
+        """End the process and forget what it wrote."""
+        self.stop()
+        self._scratch.cleanup()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

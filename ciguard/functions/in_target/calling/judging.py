@@ -1,0 +1,157 @@
+"""What a call has done: where it failed, whether it made NaN, which arguments it changed.
+
+Runs in a target's interpreter: standard library only, Python 3.9 and later. Arrays and tensors are
+recognised by what they can do, so that no library is imported for them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import sysconfig
+from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
+
+SMALL = 1e6
+"""Above this, NaN in a result may be due to the size of the numbers alone."""
+_MOST_ITEMS = 1000
+_DEEPEST = 6
+_STANDARD = tuple(
+    os.path.realpath(path)
+    for key, path in sysconfig.get_paths().items()
+    if key in ("stdlib", "platstdlib", "purelib", "platlib")
+)
+_OWN = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+"""Folder of ciguard."""
+
+
+def frames_of(error: BaseException) -> list[tuple[str, int, str]]:
+    """Return the frames of an exception as (file, line, function), outermost first.
+
+    Those of ciguard itself are left out.
+    """
+    found = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not os.path.realpath(code.co_filename).startswith(_OWN + os.sep):
+            found.append((code.co_filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    return found
+
+
+def key_of(error: BaseException, frames: list[tuple[str, int, str]], file: str) -> str:
+    """Return what failures of one cause share: class, and the innermost frame of the user's code.
+
+    Args:
+        error: that was raised.
+        frames: see `frames_of`.
+        file: of the module under test, which is the user's wherever it is installed.
+    """
+    own = [frame for frame in frames if is_users(frame[0], file)]
+    name = type(error).__name__
+    if not own:
+        return name
+    path, line, function = own[-1]
+    return f"{name} {os.path.basename(path)}:{function}:{line}"
+
+
+def is_users(path: str, file: str) -> bool:
+    """Tell whether a file is the user's code, neither installed nor part of Python."""
+    real = os.path.realpath(path)
+    own_folder = os.path.dirname(os.path.realpath(file))
+    if real.startswith(own_folder + os.sep):
+        return True
+    return os.path.isfile(real) and not real.startswith(_STANDARD)
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+def has_nan(value: Any) -> bool:
+    """Tell whether there is NaN in a result: a number, an array, or a collection of these."""
+    return any(_array_has_nan(leaf) for leaf in _leaves(value, 0))
+
+
+def are_small(values: Any) -> bool:
+    """Tell whether all inputs are numbers or arrays of finite numbers up to `SMALL`, or no numbers.
+
+    False for objects whose numbers cannot be seen.
+    """
+    return all(_is_small(leaf) for leaf in _leaves(values, 0))
+
+
+def _leaves(value: Any, depth: int) -> Iterator[Any]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        for item in list(value)[:_MOST_ITEMS]:
+            yield from _leaves(item, depth + 1)
+    else:
+        yield value
+
+
+def _array_has_nan(leaf: Any) -> bool:
+    if isinstance(leaf, (float, complex)):
+        return leaf != leaf  # noqa: PLR0124 - the definition of NaN
+    array = as_array(leaf)
+    if array is None or array.dtype.kind not in "fc":
+        return False
+    return bool((array != array).any())  # noqa: PLR0124 - as above
+
+
+def _is_small(leaf: Any) -> bool:
+    if leaf is None or isinstance(leaf, (bool, str, bytes, type)):
+        return True
+    if isinstance(leaf, (int, float, complex)):
+        return math.isfinite(abs(leaf)) and abs(leaf) <= SMALL
+    array = as_array(leaf)
+    if array is None:
+        return callable(leaf) or type(leaf).__name__.lower().endswith("dtype")
+    if array.dtype.kind not in "fciu" or array.size == 0:
+        return True
+    largest = abs(array).max()
+    return bool(largest <= SMALL)  # False for NaN too
+
+
+def as_array(leaf: Any) -> Any:
+    """Return the elements of an array or tensor as a numpy array; None of anything else."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
+        return None
+    try:
+        if hasattr(leaf, "detach"):
+            leaf = leaf.detach().cpu()
+            leaf = leaf.float() if str(leaf.dtype) == "torch.bfloat16" else leaf
+        return numpy.asarray(leaf)
+    except Exception:  # noqa: BLE001 - symbolic, sparse and meta tensors have no elements to see
+        return None
+
+
+# --- mutation -----------------------------------------------------------------------------------
+
+
+def snapshot(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return a picture of the arguments that are data, to compare with after the call."""
+    return {name: _picture(value, 0) for name, value in arguments.items()}
+
+
+def _picture(value: Any, depth: int) -> Any:
+    if isinstance(value, dict) and depth < _DEEPEST:
+        return [(repr(key), _picture(item, depth + 1)) for key, item in value.items()]
+    if isinstance(value, (list, tuple)) and depth < _DEEPEST:
+        return [_picture(item, depth + 1) for item in value]
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return repr(value)
+    array = as_array(value)
+    if array is None or array.dtype.kind == "O":
+        return type(value).__name__
+    return (str(array.dtype), array.shape, array.tobytes())
+
+
+def changed(before: dict[str, Any], arguments: dict[str, Any]) -> list[str]:
+    """Return the names of the arguments that differ from their picture."""
+    after = snapshot(arguments)
+    return [name for name, picture in before.items() if after[name] != picture]

@@ -1,0 +1,159 @@
+"""From an imported module to a description of its annotated functions, as JSON.
+
+Runs in a target's interpreter: standard library only, Python 3.9 and later. The description is read
+by `specs/reading.py`; who calls the functions keeps the `Description` itself, which knows the
+functions and the objects behind the places that the JSON names.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from ciguard.functions.in_target.describing.encoding import (
+    CannotEncodeError,
+    Encoder,
+    NoDataError,
+    is_values,
+)
+from ciguard.functions.in_target.describing.function import FunctionDescription
+from ciguard.functions.in_target.describing.nesting import defines_annotated
+from ciguard.functions.in_target.describing.notes import NOTES
+from ciguard.functions.in_target.describing.places import Place, constructor_of, places_of
+
+Json = Any
+
+
+class Description:
+    """The annotated functions of one module, living and as JSON."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self.file = _file_of(module)
+        self.places: dict[str, Place] = {}
+        self.choices: dict[tuple[str, str], list[Any]] = {}
+        """Objects without a data form, by function and argument."""
+        self._functions: dict[str, Json] = {}
+        self._problems: list[Json] = []
+        for place in places_of(module):
+            self.add(place)
+        for place in places_of(module, bare=True):
+            if place.name not in self.places and defines_annotated(inspect.unwrap(place.function)):
+                self.add(place)
+
+    def json(self) -> Json:
+        """Return the description; see `specs/reading.py` for its form."""
+        return {
+            "module": self.module.__name__,
+            "file": self.file,
+            "functions": list(self._functions.values()),
+            "module_test": self._module_test(),
+            "problems": sorted(self._problems, key=lambda p: (p["file"], p["line"], p["message"])),
+        }
+
+    def add(self, place: Place) -> str:
+        """Describe a function unless it is described already, and return its name."""
+        if place.name in self.places:
+            return place.name
+        self.places[place.name] = place  # before its arguments: generators may name each other
+        self._functions[place.name] = FunctionDescription(self, place).json()
+        return place.name
+
+    def nested(self, functions: dict[str, Any], outer: str) -> Json:
+        """Describe functions that another one has defined when it was called.
+
+        Args:
+            functions: as they were captured, by name; those of an earlier call are forgotten.
+            outer: name of the function that was called.
+
+        Returns:
+            `{"functions": […], "problems": […]}`.
+        """
+        known = len(self._problems)
+        described = []
+        for name, function in functions.items():
+            for key in [key for key in self.choices if key[0] == name]:
+                del self.choices[key]
+            place = Place(name, function, "function")
+            self.places[name] = place
+            described.append({**FunctionDescription(self, place).json(), "outer": outer})
+        return {"functions": described, "problems": self._problems[known:]}
+
+    def add_generator(self, generator: Any) -> str:
+        """Describe what `objs` was given, a function or its name, and return its name.
+
+        Raises:
+            CannotEncodeError: if it is no annotated function.
+        """
+        place = self._named(generator) if isinstance(generator, str) else self._known(generator)
+        if place is not None and place.kind in ("method", "property"):
+            msg = f"objs: {place.name} needs an instance; make it in a function"
+            raise CannotEncodeError(msg)
+        if place is not None:
+            return self.add(place)
+        if isinstance(generator, str) or not inspect.isfunction(inspect.unwrap(generator)):
+            shown = getattr(generator, "__name__", generator)
+            msg = f"objs: there is no function {shown} in {self.module.__name__}"
+            raise CannotEncodeError(msg)
+        return self.add(self._of_another_module(generator))
+
+    def _named(self, name: str) -> Place | None:
+        found = next((p for p in places_of(self.module, bare=True) if p.name == name), None)
+        if inspect.isclass(vars(self.module).get(name)):
+            return self._known(vars(self.module)[name])
+        if found is None and inspect.isfunction(vars(self.module).get(name)):
+            return self._of_another_module(vars(self.module)[name])
+        return found
+
+    def _known(self, generator: Any) -> Place | None:
+        if inspect.isclass(generator) and generator.__module__ == self.module.__name__:
+            return constructor_of(generator)
+        plain = inspect.unwrap(getattr(generator, "__func__", generator))
+        for place in places_of(self.module, bare=True):
+            if inspect.unwrap(place.function) is plain:
+                return place
+        return None
+
+    def _of_another_module(self, generator: Any) -> Place:
+        name = f"{generator.__module__}:{generator.__qualname__}"
+        if generator.__module__ == self.module.__name__:
+            name = str(generator.__qualname__)
+        return Place(name, generator, "function")
+
+    def problem(self, function: str, line: int, message: str, file: str = "") -> None:
+        """Note that an annotation is wrong."""
+        found = {
+            "file": file or self.file, "line": line, "message": message, "function": function,
+        }  # fmt: skip
+        if found not in self._problems:
+            self._problems.append(found)
+
+    def _module_test(self) -> Json:
+        notes = vars(self.module).get(NOTES)
+        if not isinstance(notes, dict) or "args" not in notes or "requires" in notes:
+            return None
+        encoder = Encoder([], str)
+        try:
+            args = notes["args"]
+            spec = encoder.spec(args) if is_values(args) else _fixed(encoder, args)
+        except (CannotEncodeError, NoDataError) as error:
+            self.problem("", notes["line"], f"module_test: {error}")
+            return None
+        return {"args": spec, "timeout": notes["timeout"], "line": notes["line"]}
+
+
+def described(module: Any) -> Json:
+    """Return the description of an imported module's annotated functions."""
+    return Description(module).json()
+
+
+def _fixed(encoder: Encoder, args: Any) -> Json:
+    items = [encoder.spec(item) for item in args or ()]
+    if any("choice" in str(item) for item in items):
+        msg = "an argument of the command line is a text or a number"
+        raise NoDataError(msg)
+    return {"kind": "tuples", "items": items}
+
+
+def _file_of(module: Any) -> str:
+    return getattr(module, "__file__", None) or f"<{module.__name__}>"

@@ -1,0 +1,73 @@
+"""Where the annotated functions of a module are.
+
+Runs in a target's interpreter: standard library only, Python 3.9 and later.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Iterator, NamedTuple  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.functions.in_target.describing.hints import is_hinted
+from ciguard.functions.in_target.describing.notes import notes_on
+
+
+class Place(NamedTuple):
+    """Where an annotated function was found."""
+
+    name: str
+    function: Any
+    """The plain function, or the class whose constructor it is."""
+    kind: str
+    """`function`, `method`, `classmethod`, `staticmethod`, `property` or `constructor`."""
+    owner: Any = None
+    """Class that it belongs to."""
+
+
+def places_of(module: Any, *, bare: bool = False) -> Iterator[Place]:
+    """Yield the annotated functions of a module; all of them if `bare`."""
+    seen: set[int] = set()
+    for name, item in list(vars(module).items()):
+        if id(item) in seen or getattr(item, "__module__", None) != module.__name__:
+            continue
+        seen.add(id(item))
+        if inspect.isclass(item):
+            yield from _members(item, item.__qualname__, bare=bare)
+        elif callable(item) and (bare or is_annotated(item)):
+            yield Place(name, item, "function")
+
+
+def _members(owner: Any, name: str, *, bare: bool) -> Iterator[Place]:
+    for key, raw in list(vars(owner).items()):
+        if inspect.isclass(raw) and raw.__qualname__ == f"{name}.{key}":
+            yield from _members(raw, raw.__qualname__, bare=bare)
+            continue
+        kind, function = _member(key, raw)
+        if function is not None and (bare or is_annotated(function)):
+            yield Place(f"{name}.{key}", function, kind, owner)
+    if "__init__" not in vars(owner) and notes_on(owner) is not None:
+        yield Place(f"{name}.__init__", owner, "constructor", owner)
+
+
+def is_annotated(function: Any) -> bool:
+    """Tell whether a function is to be tested: by its notes, or by its hints alone."""
+    return notes_on(function) is not None or is_hinted(function)
+
+
+def _member(key: str, raw: Any) -> tuple[str, Any]:
+    if isinstance(raw, (staticmethod, classmethod)):
+        return type(raw).__name__, raw.__func__
+    if isinstance(raw, property) or type(raw).__name__ == "cached_property":
+        return "property", getattr(raw, "fget", None) or getattr(raw, "func", None)
+    if key == "__init__":
+        return "constructor", raw
+    return ("method", raw) if callable(raw) and not inspect.isclass(raw) else ("", None)
+
+
+def constructor_of(owner: Any) -> Place:
+    """Return the place of the constructor that makes instances of a class."""
+    name = f"{owner.__qualname__}.__init__"
+    for base in owner.__mro__[:-1]:
+        if "__init__" in vars(base):
+            return Place(name, vars(base)["__init__"], "constructor", owner)
+    return Place(name, owner, "constructor", owner)

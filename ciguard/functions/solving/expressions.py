@@ -1,0 +1,411 @@
+"""Expressions of arguments, evaluated on drawn values without running anything of the user.
+
+References (`ref("len(xs)")`) and preconditions are Python expressions. What of them is arithmetic,
+comparison, lengths, shapes and types is understood here; everything else is `UnknownError`, and
+left to the process in which the arguments live.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from functools import cache, lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from ciguard.functions.solving.views import OPAQUE, ArrayView, DtypeView, Opaque
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+
+class UnknownError(Exception):
+    """What an expression says cannot be told without the live arguments."""
+
+    def __str__(self) -> str:
+        """Name the part that is not understood: only when asked, for it is raised often."""
+        part = self.args[0] if self.args else ""
+        return ast.unparse(part) if isinstance(part, ast.expr) else str(part)
+
+
+class RaisesError(UnknownError):
+    """Evaluating an expression of known values fails: an index beyond the end, a division by 0."""
+
+
+@cache
+def parsed(text: str) -> ast.expr | None:
+    """Return the syntax tree of an expression; None if it is none."""
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        return None
+
+
+@cache
+def names_in(text: str) -> frozenset[str]:
+    """Return the names that an expression takes from outside."""
+    tree = parsed(text)
+    return frozenset() if tree is None else free_names(tree)
+
+
+@lru_cache(maxsize=4096)
+def free_names(tree: ast.AST) -> frozenset[str]:
+    """Return the names that a part of an expression takes from outside."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return frozenset({node.id for node in names} - bound)
+
+
+@lru_cache(maxsize=4096)
+def needed_names(tree: ast.expr) -> frozenset[str]:
+    """Return names without which an expression is worth nothing; none if one of its parts is lazy.
+
+    Whether what it is worth can be told is asked thousands of times for each call that is drawn.
+    """
+    if any(isinstance(node, _LAZY) and not _is_single(node) for node in ast.walk(tree)):
+        return frozenset()
+    return free_names(tree)
+
+
+_LAZY = (
+    ast.BoolOp, ast.IfExp, ast.Compare, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.Lambda,
+)  # fmt: skip
+
+
+def _is_single(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and len(node.ops) == 1
+
+
+def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
+    """Return what an expression is worth.
+
+    Args:
+        text: Python expression.
+        scope: views of the arguments, by name.
+
+    Raises:
+        UnknownError: if that cannot be told here; also where evaluating it would raise.
+    """
+    tree = parsed(text)
+    if tree is None:
+        raise UnknownError(text)
+    return value_of(tree, scope)
+
+
+def value_of(node: ast.expr, scope: Mapping[str, Any]) -> Any:
+    """Return what a part of an expression is worth; see `evaluate`."""
+    reader = _READERS.get(type(node))
+    if reader is None:
+        raise UnknownError(node)
+    try:
+        found = reader(node, scope)
+    except (ZeroDivisionError, LookupError) as error:
+        raise RaisesError(node) from error
+    except (ArithmeticError, TypeError, ValueError, AttributeError) as error:
+        raise UnknownError(node) from error
+    if found is OPAQUE:
+        raise UnknownError(node)
+    return found
+
+
+# --- parts of expressions -----------------------------------------------------------------------
+
+
+def _name(node: ast.Name, scope: Mapping[str, Any]) -> Any:
+    if node.id in scope:
+        return scope[node.id]
+    if node.id in _TYPES:
+        return _TYPES[node.id]
+    raise UnknownError(node.id)
+
+
+def _binary(node: ast.BinOp, scope: Mapping[str, Any]) -> Any:
+    apply = _BINARY.get(type(node.op))
+    if apply is None:
+        raise UnknownError(node)
+    left, right = value_of(node.left, scope), value_of(node.right, scope)
+    if isinstance(node.op, ast.Pow) and not _is_small_power(left, right):
+        raise UnknownError(node)
+    return apply(left, right)
+
+
+def _is_small_power(base: Any, exponent: Any) -> bool:
+    return bool(abs(base) <= _MOST_BASE and abs(exponent) <= _MOST_EXPONENT)
+
+
+_MOST_BASE, _MOST_EXPONENT = 10**6, 64
+
+
+def _unary(node: ast.UnaryOp, scope: Mapping[str, Any]) -> Any:
+    operand = value_of(node.operand, scope)
+    if isinstance(node.op, ast.Not):
+        return not truth(operand)
+    return -operand if isinstance(node.op, ast.USub) else +operand
+
+
+def truth(value: Any) -> bool:
+    """Return whether a value counts as true.
+
+    Raises:
+        UnknownError: if that cannot be told: of an array it depends on its elements.
+    """
+    if isinstance(value, ArrayView | DtypeView | Opaque):
+        raise UnknownError(str(value))
+    return bool(value)
+
+
+def _boolean(node: ast.BoolOp, scope: Mapping[str, Any]) -> Any:
+    decides = isinstance(node.op, ast.Or)
+    value: Any = not decides
+    for operand in node.values:
+        value = value_of(operand, scope)
+        if truth(value) is decides:
+            return value
+    return value
+
+
+def _comparison(node: ast.Compare, scope: Mapping[str, Any]) -> Any:
+    left = value_of(node.left, scope)
+    for op, operand in zip(node.ops, node.comparators, strict=True):
+        right = value_of(operand, scope)
+        if not compared(op, left, right):
+            return False
+        left = right
+    return True
+
+
+def compared(op: ast.cmpop, left: Any, right: Any) -> bool:
+    """Return what a comparison says.
+
+    Raises:
+        UnknownError: if it is about elements of an array.
+    """
+    if isinstance(left, DtypeView) or isinstance(right, DtypeView):
+        return _compared_dtypes(op, left, right)
+    identity = isinstance(op, ast.Is | ast.IsNot)
+    if isinstance(left, Opaque) or isinstance(right, Opaque):
+        raise UnknownError(op)
+    if not identity and (isinstance(left, ArrayView) or _holds_array(right)):
+        raise UnknownError(op)
+    return bool(_COMPARISONS[type(op)](left, right))
+
+
+def _holds_array(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_array, value))
+    return isinstance(value, ArrayView | Opaque)
+
+
+def _compared_dtypes(op: ast.cmpop, left: Any, right: Any) -> bool:
+    if isinstance(op, ast.In | ast.NotIn):
+        inside = any(_same_dtype(left, one) for one in right)
+        return inside is isinstance(op, ast.In)
+    if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
+        return _same_dtype(left, right) is isinstance(op, ast.Eq | ast.Is)
+    raise UnknownError(str(left))
+
+
+def _same_dtype(left: Any, right: Any) -> bool:
+    first, second = [one.name if isinstance(one, DtypeView) else one for one in (left, right)]
+    if first is None or second is None:
+        return first is second
+    if not isinstance(first, str) or not isinstance(second, str):
+        raise UnknownError(str((first, second)))
+    return first == second
+
+
+def _conditional(node: ast.IfExp, scope: Mapping[str, Any]) -> Any:
+    chosen = node.body if truth(value_of(node.test, scope)) else node.orelse
+    return value_of(chosen, scope)
+
+
+def _attribute(node: ast.Attribute, scope: Mapping[str, Any]) -> Any:
+    path = dotted(node)
+    if path in _TYPES:
+        return _TYPES[path]
+    owner, _, name = path.rpartition(".")
+    if owner in _LIBRARIES and owner not in scope and name in _DTYPES:
+        return DtypeView(_DTYPES[name])
+    found = value_of(node.value, scope)
+    if isinstance(found, ArrayView) and node.attr in {"shape", "ndim", "dtype", "size"}:
+        return _of_array(found, node.attr)
+    if node.attr == "name" and isinstance(found, DtypeView):
+        return found.name
+    raise UnknownError(path)
+
+
+def _of_array(array: ArrayView, attribute: str) -> Any:
+    if attribute == "dtype":
+        return DtypeView(array.dtype)
+    if attribute == "size":
+        if array.is_tensor:
+            raise UnknownError(attribute)  # a number to numpy, a function to torch
+        return prod(array.shape)
+    return getattr(array, attribute)
+
+
+def dotted(node: ast.expr) -> str:
+    """Return the dotted name that a node is; empty for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = dotted(node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return ""
+
+
+def _item(node: ast.Subscript, scope: Mapping[str, Any]) -> Any:
+    found = value_of(node.value, scope)
+    if isinstance(found, ArrayView):
+        raise UnknownError(node)
+    if isinstance(node.slice, ast.Slice):
+        edges = (node.slice.lower, node.slice.upper, node.slice.step)
+        return found[slice(*(None if edge is None else value_of(edge, scope) for edge in edges))]
+    return found[value_of(node.slice, scope)]
+
+
+def _call(node: ast.Call, scope: Mapping[str, Any]) -> Any:
+    if node.keywords:
+        raise UnknownError(node)
+    if isinstance(node.func, ast.Attribute):
+        return _method(node, node.func, scope)
+    function = _FUNCTIONS.get(dotted(node.func))
+    if function is None or dotted(node.func) in scope:
+        raise UnknownError(node)
+    return function(*[value_of(argument, scope) for argument in node.args])
+
+
+def _method(node: ast.Call, function: ast.Attribute, scope: Mapping[str, Any]) -> Any:
+    """Evaluate what arrays and texts are asked: `x.dim()`, `x.size(0)`, `name.startswith("a")`."""
+    found = value_of(function.value, scope)
+    arguments = [value_of(argument, scope) for argument in node.args]
+    if isinstance(found, ArrayView) and found.is_tensor and function.attr in _METHODS:
+        return _METHODS[function.attr](found, *arguments)
+    if isinstance(found, str | dict) and function.attr in _SAFE_METHODS:
+        return getattr(found, function.attr)(*arguments)
+    raise UnknownError(node)
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "dim": lambda array: len(array.shape),
+    "size": lambda array, *axis: array.shape[axis[0]] if axis else array.shape,
+    "numel": lambda array: prod(array.shape),
+}
+_SAFE_METHODS = frozenset(
+    ("startswith", "endswith", "lower", "upper", "isdigit", "isalpha", "keys", "values", "items")
+)
+
+
+def _comprehension(node: ast.GeneratorExp | ast.ListComp, scope: Mapping[str, Any]) -> Any:
+    if len(node.generators) != 1 or node.generators[0].is_async:
+        raise UnknownError(node)
+    return list(_items(node, node.generators[0], scope))
+
+
+def _items(
+    node: ast.GeneratorExp | ast.ListComp, source: ast.comprehension, scope: Mapping[str, Any]
+) -> Iterator[Any]:
+    for item in value_of(source.iter, scope):
+        inner = {**scope, **_bound(source.target, item)}
+        if all(truth(value_of(condition, inner)) for condition in source.ifs):
+            yield value_of(node.elt, inner)
+
+
+def _bound(target: ast.expr, item: Any) -> dict[str, Any]:
+    if isinstance(target, ast.Name):
+        return {target.id: item}
+    if isinstance(target, ast.Tuple):
+        pairs = zip(target.elts, item, strict=True)
+        return {name: value for part, one in pairs for name, value in _bound(part, one).items()}
+    raise UnknownError(target)
+
+
+class TensorType:
+    """Stands for the class of tensors, whichever library's it is."""
+
+
+class ArrayType:
+    """Stands for the class of numpy's arrays."""
+
+
+_TENSOR_TYPES = ("torch.Tensor", "tf.Tensor", "tensorflow.Tensor", "jt.Var", "jax.Array")
+_ARRAY_TYPES = ("np.ndarray", "numpy.ndarray")
+_TYPES: dict[str, Any] = {
+    "int": int, "float": float, "bool": bool, "str": str, "list": list, "tuple": tuple,
+    "dict": dict, "bytes": bytes, "complex": complex,
+    **dict.fromkeys(_TENSOR_TYPES, TensorType),
+    **dict.fromkeys(_ARRAY_TYPES, ArrayType),
+}  # fmt: skip
+"""Types by the names that programs use."""
+_LIBRARIES = frozenset(("np", "numpy", "torch", "tf", "tensorflow", "jt", "jnp", "jax.numpy"))
+_DTYPES = {
+    **{
+        name: name
+        for name in (
+            "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+            "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+        )
+    },
+    "bool_": "bool", "half": "float16", "double": "float64", "long": "int64",
+}  # fmt: skip
+
+
+def _type(value: Any) -> type:
+    if isinstance(value, ArrayView):
+        return TensorType if value.is_tensor else ArrayType
+    if isinstance(value, DtypeView | Opaque):
+        raise UnknownError(str(value))
+    return type(value)
+
+
+def _isinstance(value: Any, kinds: Any) -> bool:
+    return issubclass(_type(value), kinds)
+
+
+def _range(*edges: int) -> range:
+    found = range(*edges)
+    if len(found) > _LONGEST_RANGE:
+        raise UnknownError(str(found))
+    return found
+
+
+def _length(value: Any) -> int:
+    return value.shape[0] if isinstance(value, ArrayView) else len(value)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "len": _length, "min": min, "max": max, "abs": abs, "sum": sum, "all": all, "any": any,
+    "sorted": sorted, "set": set, "round": round, "type": _type, "isinstance": _isinstance,
+    "int": int, "float": float, "bool": truth, "tuple": tuple, "list": list, "zip": zip,
+    "math.prod": prod, "prod": prod, "np.prod": prod, "divmod": divmod, "enumerate": enumerate,
+    "range": _range,
+}  # fmt: skip
+_LONGEST_RANGE = 10_000
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: operator.pow, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
+}  # fmt: skip
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.In: lambda item, items: item in items, ast.NotIn: lambda item, items: item not in items,
+}  # fmt: skip
+_READERS: dict[type[ast.expr], Callable[[Any, Mapping[str, Any]], Any]] = {
+    ast.Constant: lambda node, scope: node.value,  # noqa: ARG005 - every reader has one form
+    ast.Name: _name,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _comparison,
+    ast.IfExp: _conditional,
+    ast.Attribute: _attribute,
+    ast.Subscript: _item,
+    ast.Call: _call,
+    ast.Tuple: lambda node, scope: tuple([value_of(item, scope) for item in node.elts]),
+    ast.List: lambda node, scope: [value_of(item, scope) for item in node.elts],
+    ast.Set: lambda node, scope: {value_of(item, scope) for item in node.elts},
+    ast.GeneratorExp: _comprehension,
+    ast.ListComp: _comprehension,
+}

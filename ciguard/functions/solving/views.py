@@ -1,0 +1,91 @@
+"""Drawn values as expressions see them: numbers, lists and texts as such, arrays by their shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ciguard.domain import (
+    ArrayValue,
+    CallValue,
+    DictValue,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    MemberValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
+from ciguard.functions.in_target.describing.encoding import DTYPE, TENSOR
+from ciguard.values import dictionary_items
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Opaque:
+    """A value that only lives in the target: nothing is known of it."""
+
+
+OPAQUE = Opaque()
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayView:
+    """What an expression may ask of an array or tensor."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    is_tensor: bool
+
+    @property
+    def ndim(self) -> int:
+        """Number of its dimensions."""
+        return len(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class DtypeView:
+    """A dtype object, equal to what has the same common name."""
+
+    name: str
+
+
+def view(value: Value) -> Any:
+    """Return a drawn value as what expressions are evaluated on."""
+    return _VIEWS[type(value)](value)
+
+
+def _view_of_call(value: CallValue) -> Any:
+    match value:
+        case CallValue(function, (LiteralValue(), ArrayValue() as array)) if function == TENSOR:
+            return ArrayView(array.shape, array.dtype, is_tensor=True)
+        case CallValue(function, (LiteralValue(), LiteralValue(name))) if function == DTYPE:
+            return DtypeView(str(name))
+        case _:
+            return _dictionary(value)
+
+
+_VIEWS: dict[type, Callable[[Any], Any]] = {
+    LiteralValue: lambda value: value.value,
+    ListValue: lambda value: [view(item) for item in value.items],
+    TupleValue: lambda value: tuple([view(item) for item in value.items]),
+    ArrayValue: lambda value: ArrayView(value.shape, value.dtype, is_tensor=False),
+    TensorValue: lambda value: ArrayView(value.shape, value.dtype, is_tensor=True),
+    DtypeValue: lambda value: DtypeView(value.name),
+    MemberValue: lambda value: OPAQUE,  # noqa: ARG005 - every view has one form
+    DictValue: lambda value: _dictionary(value),  # noqa: PLW0108 - it is defined below
+    CallValue: _view_of_call,
+}
+
+
+def _dictionary(value: Value) -> Any:
+    pairs = dictionary_items(value)
+    if pairs is None:
+        return OPAQUE
+    viewed = [(view(key), view(item)) for key, item in pairs]
+    try:
+        return dict(viewed)
+    except TypeError:
+        return OPAQUE

@@ -1,0 +1,269 @@
+"""Reads descriptions of modules and constraints; `in_target.describing` writes them as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import CallValue, LiteralValue, value_from_json
+from ciguard.functions.in_target.describing.encoding import CHOICE
+from ciguard.functions.specs.functions import (
+    Condition,
+    FunctionSpec,
+    MainSpec,
+    ModuleSpec,
+    ParameterSpec,
+    Problem,
+)
+from ciguard.functions.specs.kinds import (
+    Anys,
+    Arrays,
+    Bools,
+    Bound,
+    Dicts,
+    Dims,
+    Dtypes,
+    FloatsIn,
+    Froms,
+    IntsIn,
+    Length,
+    Lists,
+    Objs,
+    Reference,
+    Shapes,
+    SizeOfCall,
+    SizesOfCall,
+    Spec,
+    Strings,
+    Tuples,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ciguard.domain import Json, Value
+    from ciguard.functions.specs.functions import Example
+
+
+def described_module(json: Json) -> ModuleSpec:
+    """Return the module that a description describes, with the problems that it names itself.
+
+    Raises:
+        ValueError, KeyError: if `json` is no description.
+    """
+    main = json["module_test"]
+    return ModuleSpec(
+        file=json["file"],
+        name=json["module"],
+        functions=described_functions(json),
+        main=main and MainSpec(spec_from_json(main["args"]), main["timeout"], main["line"]),
+        problems=described_problems(json),
+    )
+
+
+def described_functions(json: Json) -> tuple[FunctionSpec, ...]:
+    """Return the functions of a description, or of what was described later."""
+    return tuple(map(_function, json["functions"]))
+
+
+def described_problems(json: Json) -> tuple[Problem, ...]:
+    """Return the problems that a description names itself."""
+    return tuple(Problem(**problem) for problem in json["problems"])
+
+
+def _function(json: Json) -> FunctionSpec:
+    name = json["name"]
+    return FunctionSpec(
+        name=name,
+        file=json["file"],
+        line=json["line"],
+        kind=json["kind"],
+        owner=json["owner"],
+        constructor=json["constructor"],
+        outer=json["outer"],
+        parameters=tuple(_parameter(name, p) for p in json["parameters"]),
+        requires=tuple(map(_condition, json["requires"])),
+        ensures=tuple(map(_condition, json["ensures"])),
+        raises=tuple(json["raises"]),
+        timeout=json["timeout"],
+        excluded=json["excluded"],
+        is_generator=json["generator"],
+        examples=tuple(_example(name, example) for example in json["examples"]),
+        is_lazy=json["lazy"],
+        annotated_in=json["annotated_in"],
+        has_nested=json["nested"],
+    )
+
+
+def _parameter(function: str, json: Json) -> ParameterSpec:
+    spec = json["spec"]
+    return ParameterSpec(
+        name=json["name"],
+        kind=json["kind"],
+        spec=None if spec is None else spec_from_json(spec, function, json["name"]),
+        default=json["default"],
+        is_wrong=json["wrong"],
+        value=value_from_json(json["value"][0]) if json["value"] else None,
+        line=json["line"],
+    )
+
+
+def _condition(json: Json) -> Condition:
+    return Condition(json["text"], json["line"], tuple(json["names"]))
+
+
+def _example(function: str, json: Json) -> Example:
+    return tuple((name, value_of_item(item, function, "cc_example")) for name, item in json)
+
+
+def spec_from_json(json: Json, function: str = "", argument: str = "") -> Spec:
+    """Return a constraint from its JSON form (see `in_target/describing/encoding.py`).
+
+    Args:
+        json: the form.
+        function: whose argument it is of: objects without a data form are named by both.
+        argument: likewise.
+
+    Raises:
+        KeyError: if it is no such form.
+    """
+    return _READERS[json["kind"]](json, function, argument)
+
+
+def value_of_item(item: Json, function: str, argument: str) -> Value:
+    """Return a value that was listed: its data, or a call that looks the object up by its place."""
+    if "value" in item:
+        return value_from_json(item["value"])
+    place = (LiteralValue(function), LiteralValue(argument), LiteralValue(item["choice"]))
+    return CallValue(CHOICE, place)
+
+
+def _bound(json: Json) -> Bound:
+    if isinstance(json, dict):
+        return Reference(json["ref"])
+    if isinstance(json, list):
+        return float(json[1])
+    number: Bound = json
+    return number
+
+
+def _length(json: Json) -> Length:
+    bound = _bound(json)
+    return bound if isinstance(bound, Reference) or bound is None else int(bound)
+
+
+def _froms(json: Json, function: str, argument: str) -> Spec:
+    return Froms(tuple(value_of_item(item, function, argument) for item in json["values"]))
+
+
+def _floats(json: Json, function: str, argument: str) -> Spec:
+    del function, argument
+    return FloatsIn(
+        min=_bound(json.get("min")),
+        max=_bound(json.get("max")),
+        **{name: json[name] for name in _FLOAT_OPTIONS if name in json},
+    )
+
+
+_FLOAT_OPTIONS = ("exclude_min", "exclude_max", "nan", "inf", "width")
+
+
+def _strings(json: Json, function: str, argument: str) -> Spec:
+    del function, argument
+    return Strings(
+        min_len=_length(json.get("min_len")),
+        max_len=_length(json.get("max_len")),
+        alphabet=json.get("alphabet"),
+        pattern=json.get("pattern"),
+    )
+
+
+def _lists(json: Json, function: str, argument: str) -> Spec:
+    item = spec_from_json(json["items"], function, argument)
+    return Lists(item, _length(json.get("min_len")), _length(json.get("max_len")))
+
+
+def _tuples(json: Json, function: str, argument: str) -> Spec:
+    if "items" in json:
+        return Tuples(tuple(spec_from_json(item, function, argument) for item in json["items"]))
+    item = spec_from_json(json["item"], function, argument)
+    return Lists(item, _length(json.get("min_len")), _length(json.get("max_len")), is_tuple=True)
+
+
+def _shapes(json: Json, function: str, argument: str) -> Spec:
+    del function, argument
+    return Shapes(
+        _length(json.get("min_dims")),
+        _length(json.get("max_dims")),
+        json.get("min_side"),
+        json.get("max_side"),
+    )
+
+
+def _arrays(json: Json, function: str, argument: str) -> Spec:
+    dtype = json.get("dtype")
+    return Arrays(
+        dtype=Reference(dtype["ref"]) if isinstance(dtype, dict) else dtype and tuple(dtype),
+        shape=_shape(json.get("shape"), function, argument),
+        min=_bound(json.get("min")),
+        max=_bound(json.get("max")),
+        nan=json.get("nan", False),
+        is_tensor=json["kind"] == "tensors",
+        library=json.get("library", ""),
+    )
+
+
+def _shape(json: Json, function: str, argument: str) -> Dims | Reference | Spec | None:
+    if json is None:
+        return None
+    if "ref" in json:
+        return Reference(json["ref"])
+    if "dims" not in json:
+        return spec_from_json(json, function, argument)
+    return Dims(tuple(_dim(dim, function, argument) for dim in json["dims"]))
+
+
+def _dim(
+    json: Json, function: str, argument: str
+) -> int | Reference | SizeOfCall | SizesOfCall | Spec | None:
+    if not isinstance(json, dict):
+        size: int | None = json
+        return size
+    if "kind" in json:
+        return spec_from_json(json, function, argument)
+    ((form, text),) = json.items()
+    if form == "ref":
+        return Reference(text)
+    return SizeOfCall(text) if form == "size" else SizesOfCall(text)
+
+
+def _dicts(json: Json, function: str, argument: str) -> Spec:
+    return Dicts(
+        spec_from_json(json["keys"], function, argument),
+        spec_from_json(json["values"], function, argument),
+        _length(json.get("min_size")),
+        _length(json.get("max_size")),
+    )
+
+
+_READERS: Mapping[str, Callable[[Json, str, str], Spec]] = {
+    "froms": _froms,
+    "bools": lambda json, function, argument: Bools(),  # noqa: ARG005 - every reader has one form
+    "ints": lambda json, function, argument: IntsIn(  # noqa: ARG005 - as above
+        _bound(json.get("min")), _bound(json.get("max"))
+    ),
+    "floats": _floats,
+    "strings": _strings,
+    "lists": _lists,
+    "tuples": _tuples,
+    "np_shapes": _shapes,
+    "np_arrays": _arrays,
+    "tensors": _arrays,
+    "dtypes": lambda json, function, argument: Dtypes(  # noqa: ARG005 - as above
+        tuple(json.get("names") or ()), json.get("library", "")
+    ),
+    "dicts": _dicts,
+    "anys": lambda json, function, argument: Anys(
+        tuple(spec_from_json(option, function, argument) for option in json["options"])
+    ),
+    "objs": lambda json, function, argument: Objs(json["generator"]),  # noqa: ARG005 - as above
+}

@@ -1,0 +1,316 @@
+"""A call of an annotated function as source text: to paste, and as a script of its own."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ArrayValue,
+    CallValue,
+    DictValue,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+)
+from ciguard.functions.hosting.verdicts import Failure, Kind
+from ciguard.functions.in_target.calling.running import MOST_ITEMS
+from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, TENSOR
+from ciguard.functions.writing.listed import place_of_choice
+from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, dotted, is_name, scalar, writer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ciguard.domain import Value
+    from ciguard.functions.specs.calls import Arguments, Call
+    from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
+    from ciguard.functions.specs.programs import Program
+
+LISTED_HELPER = '''
+def listed(function, argument):
+    """Return the values that an annotation names."""
+    return next(values for name, values, _ in function.__ciguard__["args"] if name == argument)
+'''.strip()
+"""Needed by text that names objects by their place in an annotation."""
+
+
+@dataclass(slots=True)
+class CallSource(Source):
+    """Source text of calls, and what it takes to run it; filled while text is written."""
+
+    module: ModuleSpec = field(kw_only=True)
+    program_names: set[str] = field(default_factory=set)
+    """Of the program, to be imported from it."""
+    other_imports: set[str] = field(default_factory=set)
+    """Lines."""
+    needs_listed: bool = False
+
+    @classmethod
+    def of(cls, module: ModuleSpec, library: str) -> CallSource:
+        """Return an empty one.
+
+        Args:
+            module: the program's.
+            library: whose tensors the program takes.
+        """
+        return cls(writer_of(library) if library else writer_of("numpy"), module=module)
+
+    # --- values -----------------------------------------------------------------------------
+
+    def expression(self, value: Value) -> str:
+        """Return the source text of a value."""
+        match value:
+            case CallValue(name, (), keywords) if ":" in name:
+                return self._generated(name, keywords)
+            case CallValue(function, arguments) if function == CHOICE:
+                return self._choice(*(_text(item) for item in arguments))
+            case CallValue(function, (LiteralValue(library), ArrayValue() as array)) if (
+                function == TENSOR
+            ):
+                return self._tensor_of(str(library), array)
+            case CallValue(function, (LiteralValue(library), LiteralValue(name))) if (
+                function == DTYPE
+            ):
+                writer = writer_of(str(library))
+                self.other_imports |= set(writer.imports)
+                return writer.dtype.format(name=name)
+            case _:
+                if isinstance(value, TensorValue | DtypeValue):
+                    self.other_imports |= set(self.writer.imports)
+                return Source.expression(self, value)
+
+    def name_of(self, path: str) -> str:
+        """Return an expression for a dotted name, and remember what it takes to import it."""
+        root, _, rest = path.partition(".")
+        if root == "numpy" and rest:
+            self.needs_numpy = True
+            return dotted(f"np.{rest}")
+        if root in self.writer.aliases:
+            self.other_imports |= set(self.writer.imports)
+        elif root != "builtins" and root not in sys.stdlib_module_names:
+            self.other_imports.add(f"import {root}")
+        return Source.name_of(self, path)
+
+    def _generated(self, name: str, keywords: Arguments) -> str:
+        module, _, function = name.rpartition(":")
+        if module:
+            self.other_imports.add(f"import {module}")
+            spec = self.module.by_name.get(name)
+            return called(f"{module}.{function}", self._passed(spec, keywords))
+        return called(self.own(function), self._passed(self.module.by_name.get(function), keywords))
+
+    def _choice(self, function: str, argument: str, number: str) -> str:
+        place = place_of_choice(self.module.function(function), argument, int(number))
+        self.needs_listed = True
+        return f"listed({self.own(function)}, {quoted(argument)}){place}"
+
+    def _tensor_of(self, library: str, array: ArrayValue) -> str:
+        writer = writer_of(library)
+        self.other_imports |= set(writer.imports)
+        text = self._array(array)
+        dtype = writer.dtype.format(name=array.dtype)
+        return writer.from_array.format(
+            array=text, dtype=dtype, name=array.dtype, stored=array.dtype
+        )
+
+    def own(self, path: str) -> str:
+        """Return an expression for what the program defines, and remember to import it."""
+        self.program_names.add(path.partition(".")[0])
+        return path.removesuffix(".__init__")
+
+    # --- calls ------------------------------------------------------------------------------
+
+    def call(self, call: Call) -> str:  # type: ignore[override]
+        """Return the call as one expression."""
+        function = self.module.function(call.function)
+        return self.called_with(function, call, self._passed(function, call.arguments))
+
+    def shown(self, call: Call) -> str:
+        """Return the call for a person; of a nested function with what defines it."""
+        if call.outer is None:
+            return self.call(call)
+        function = self.module.function(call.function)
+        text = called(call.function, self._passed(function, call.arguments))
+        return f"{text}, defined by {self.shown(call.outer)}"
+
+    def called_with(self, function: FunctionSpec, call: Call, passed: list[str]) -> str:
+        """Return the call of a function with arguments that are written already."""
+        if call.outer is not None:
+            return called(f"defined[{quoted(function.name)}]", passed)
+        if not function.constructor:
+            return called(self.own(function.name), passed)
+        constructor = self.module.by_name.get(function.constructor)
+        instance = called(
+            self.own(function.owner), self._passed(constructor, call.constructor or ())
+        )
+        name = function.name.rpartition(".")[2]
+        if function.kind == "property":
+            return f"{instance}.{name}"
+        return called(f"{instance}.{name}", passed)
+
+    def _passed(self, function: FunctionSpec | None, arguments: Arguments) -> list[str]:
+        kinds = {p.name: p.kind for p in function.parameters} if function is not None else {}
+        positional = any(
+            kinds.get(name) == "var_positional" and value != TupleValue(())
+            for name, value in arguments
+        )
+        return [
+            text
+            for name, value in arguments
+            for text in self._argument_of(name, value, kinds.get(name, ""), positional=positional)
+        ]
+
+    def _argument_of(
+        self, name: str, value: Value, kind: str, *, positional: bool
+    ) -> Iterable[str]:
+        match kind, value:
+            case "var_positional", TupleValue(items) | ListValue(items):
+                return [self.expression(item) for item in items]
+            case "var_keyword", DictValue(items) if all(is_name(key) for key, _ in items):
+                return [f"{key}={self.expression(item)}" for key, item in items]
+            case "var_keyword", _:
+                return [f"**{self.expression(value)}"]
+            case _:
+                pass
+        text = self.expression(value)
+        by_place = kind == "positional_only" or (positional and kind == "positional_or_keyword")
+        return [text if by_place else f"{name}={text}"]
+
+    # --- what the text needs ----------------------------------------------------------------
+
+    def import_lines(self) -> list[str]:
+        """Return the imports of libraries."""
+        lines = [f"import {module}" for module in sorted(self.standard)]
+        used = {*self.other_imports}
+        if self.needs_numpy:
+            used.add("import numpy as np")
+        roots = {line.split()[1] for line in used}
+        used |= {f"import {module}" for module in self.modules - roots}
+        return [*lines, *sorted(used)]
+
+    def definitions(self) -> list[str]:
+        """Return the functions that the text calls."""
+        found = [UNIT_FUNCTION] if self.needs_unit else []
+        return [*found, LISTED_HELPER] if self.needs_listed else found
+
+
+def _text(value: Value) -> str:
+    return str(value.value) if isinstance(value, LiteralValue) else ""
+
+
+def called(name: str, arguments: Sequence[str]) -> str:
+    """Return a call, one argument a line where it is long."""
+    line = f"{name}({', '.join(arguments)})"
+    if len(line) <= WIDTH and "\n" not in line:
+        return line
+    inner = [part.replace("\n", "\n    ") for part in arguments]
+    return "\n".join([f"{name}(", *(f"    {part}," for part in inner), ")"])
+
+
+# --- scripts ------------------------------------------------------------------------------------
+
+
+def script_of(call: Call, failure: Failure, source: CallSource, program: Program) -> str:
+    """Return a script that makes the call, and shows what failed where that is no exception."""
+    function = source.module.function(call.function)
+    statements = outer_statements(call, source) + _statements(call, function, failure, source)
+    parts = [
+        "\n".join(["import sys", *_without("import sys", source.import_lines())]),
+        "\n".join(
+            [
+                f"sys.path.insert(0, {quoted(str(program.root))})",
+                *import_of_program(source, program),
+            ]
+        ),
+        *source.definitions(),
+        "\n".join(statements),
+    ]
+    return "\n\n".join(parts)
+
+
+def _without(line: str, lines: list[str]) -> list[str]:
+    return [one for one in lines if one != line]
+
+
+def import_of_program(source: CallSource, program: Program) -> list[str]:
+    """Return the lines that import what is used of a program; its folder is on the path."""
+    names = ", ".join(sorted(source.program_names))
+    if all(map(is_name, program.name.split("."))):
+        return [f"from {program.name} import {names}"] if names else [f"import {program.name}"]
+    bound = [f"{name} = program.{name}" for name in sorted(source.program_names)]
+    return [
+        "import importlib.util",
+        f'spec = importlib.util.spec_from_file_location("program", {quoted(str(program.file))})',
+        "program = importlib.util.module_from_spec(spec)",
+        "spec.loader.exec_module(program)",
+        *bound,
+    ]
+
+
+def outer_statements(call: Call, source: CallSource) -> list[str]:
+    """Return the statements that call what defines a nested function, and keep it."""
+    if call.outer is None:
+        return []
+    return [
+        "defined = {}",
+        "for module in list(sys.modules.values()):",
+        '    listeners = vars(module).get("LISTENERS", [])',
+        "    listeners.append(lambda f: defined.update({f.__qualname__: f}))",
+        *outer_statements(call.outer, source),
+        source.call(call.outer),
+    ]
+
+
+def _statements(
+    call: Call, function: FunctionSpec, failure: Failure, source: CallSource
+) -> list[str]:
+    if failure.kind is Kind.ENSURE:
+        return postconditions(call, function, source)
+    text = source.call(call)
+    if function.is_lazy:
+        source.standard.add("itertools")
+        text = f"list(itertools.islice({text}, {MOST_ITEMS}))"
+    if failure.kind in (Kind.NAN, Kind.MUTATION):
+        return [f"print({text})  # {failure.message.splitlines()[0]}"]
+    return [f"{text}  # {failure.message}"] if failure.kind is Kind.TIMEOUT else [text]
+
+
+def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
+    """Return the call with its arguments by name, since postconditions name them."""
+    lines = [f"{name} = {source.expression(value)}" for name, value in call.arguments]
+    kinds = {p.name: p.kind for p in function.parameters}
+    passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
+    lines.append(f"result = {source.called_with(function, call, passed)}")
+    for condition in function.ensures:
+        try:
+            names = {n.id for n in ast.walk(ast.parse(condition.text)) if isinstance(n, ast.Name)}
+        except SyntaxError:
+            lines.append(f"print(result)  # {condition.text}")
+            continue
+        bound = {name for name, _ in call.arguments} | {"result", "self"} | set(vars(builtins))
+        source.program_names |= names - bound
+        lines.append(f"assert {condition.text}, {quoted(condition.text)}")
+    return lines
+
+
+def passed_by_name(name: str, kind: str) -> str:
+    """Return how a variable is passed as the argument of its name."""
+    shown = {"var_positional": f"*{name}", "var_keyword": f"**{name}", "positional_only": name}
+    return shown.get(kind, f"{name}={name}")
+
+
+def quoted(text: str) -> str:
+    """Return a text in double quotes, as people write it."""
+    return scalar(text) if any(c in text for c in "\"'\\") else f'"{text}"'
+
+
+def command_line(program: Program, arguments: Sequence[str]) -> str:
+    """Return the command that runs a program as a script."""
+    words = [a if a.isalnum() else scalar(a) for a in arguments]
+    return " ".join(["python", str(program.file), *words])

@@ -1,0 +1,58 @@
+"""Where in an annotation an object stands that has no form as data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import CallValue, LiteralValue
+from ciguard.functions.in_target.describing.encoding import CHOICE
+from ciguard.functions.specs.kinds import Anys, Dicts, Froms, Lists, Spec, Tuples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.functions.specs.functions import FunctionSpec
+
+
+def place_of_choice(function: FunctionSpec, argument: str, number: int) -> str:
+    """Return what follows the values of an annotation to get at one of them.
+
+    Args:
+        function: that it is an argument of.
+        argument: whose annotation lists the object.
+        number: of the object among those without a data form.
+
+    Raises:
+        KeyError: if there is no such object.
+    """
+    spec = function.parameter(argument).spec
+    for place, found in _places(spec, "") if spec is not None else ():
+        if found == number:
+            return place
+    raise KeyError(number)
+
+
+def _places(spec: Spec, before: str) -> Iterator[tuple[str, int]]:
+    match spec:
+        case Froms(values):
+            for place, value in enumerate(values):
+                if isinstance(value, CallValue) and value.function == CHOICE:
+                    yield f'{before}.options["values"][{place}]', _number(value)
+        case Anys(options):
+            for place, option in enumerate(options):
+                yield from _places(option, f'{before}.options["options"][{place}]')
+        case Tuples(items):
+            for place, item in enumerate(items):
+                yield from _places(item, f'{before}.options["items"][{place}]')
+        case Lists(item=item, is_tuple=is_tuple):
+            yield from _places(item, f'{before}.options["{"item" if is_tuple else "items"}"]')
+        case Dicts(keys=keys, values=values):
+            yield from _places(keys, f'{before}.options["keys"]')
+            yield from _places(values, f'{before}.options["values"]')
+        case _:
+            return
+
+
+def _number(value: CallValue) -> int:
+    last = value.arguments[-1]
+    return int(str(last.value)) if isinstance(last, LiteralValue) else -1

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ciguard.functions.in_target.calling.judging import (
+    are_small,
+    changed,
+    has_nan,
+    is_users,
+    snapshot,
+)
+from ciguard.functions.in_target.describing.notes import documented_exceptions
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (NAN, True), ([1, (2, {"a": NAN})], True), (np.array([1, NAN]), True), (1.0, False),
+        (complex(0, NAN), True), (np.array(["a"]), False), (np.arange(3), False), (None, False),
+    ],
+)  # fmt: skip
+def test_nan_is_seen_in_numbers_arrays_and_collections(value: Any, expected: bool) -> None:  # noqa: FBT001
+    assert has_nan(value) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ([1, 2.5, "a", None], True), (1e7, False), (NAN, False), (float("inf"), False),
+        (np.array([1e5]), True), (np.array([1e7]), False), (np.array([NAN]), False),
+        (object(), False), (len, True), (np.array([], "float32"), True),
+    ],
+)  # fmt: skip
+def test_only_finite_small_numbers_make_nan_a_failure(value: Any, expected: bool) -> None:  # noqa: FBT001
+    assert are_small([value]) is expected
+
+
+def test_changes_inside_of_arguments_are_seen() -> None:
+    arguments: dict[str, Any] = {"a": [1, [2]], "b": np.zeros(3), "c": {"k": 1}, "d": 4}
+    before = snapshot(arguments)
+
+    arguments["a"][1].append(3)
+    arguments["b"][0] = NAN
+    arguments["c"]["k"] = 1.0
+
+    assert changed(before, arguments) == ["a", "b", "c"]
+
+
+def test_unchanged_arguments_with_nan_are_not_changed() -> None:
+    arguments = {"a": np.array([NAN]), "b": NAN}
+
+    assert changed(snapshot(arguments), arguments) == []
+
+
+def test_installed_files_are_not_the_users() -> None:
+    assert is_users(__file__, __file__)
+    assert not is_users(os.__file__, __file__)
+    assert not is_users(np.__file__, __file__)
+    assert is_users(np.__file__, np.__file__)
+
+
+DOCUMENTED = {
+    "google": "Do.\n\n    Raises:\n        ValueError: if not.\n        m.KeyError: never.\n",
+    "numpy": "Do.\n\n    Raises\n    ------\n    ValueError\n        If not.\n    KeyError\n",
+    "sphinx": "Do.\n\n    :raises ValueError: if not.\n    :raise m.KeyError: never.\n",
+}
+
+
+@pytest.mark.parametrize("text", DOCUMENTED.values(), ids=DOCUMENTED)
+def test_documented_exceptions_are_read_in_every_style(text: str) -> None:
+    def function() -> None: ...
+
+    function.__doc__ = text + "\n    Returns:\n        TypeError: no.\n"
+
+    assert documented_exceptions(function) == ["ValueError", "KeyError"]

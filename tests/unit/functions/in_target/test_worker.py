@@ -1,0 +1,167 @@
+"""Cases of level `function` as a worker runs them: how they end, and in which words."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from ciguard.domain import ArrayValue, Explicit, value_to_json
+from ciguard.functions.in_target.worker import Ended, Runner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PROGRAM = """\
+import numpy as np
+from ciguard.annotations import arg, ensure, ints, np_arrays, raises, require, timeout
+
+
+@arg("x", ints(0, 9))
+@ensure("result < 5")
+@raises(KeyError)
+@require("x != 1")
+def f(x):
+    if x == 8:
+        raise KeyError("declared")
+    if x == 9:
+        return inner(x)
+    if x == 7:
+        raise PermissionError(13, "Permission denied")
+    if x == 6:
+        raise MemoryError("no more")
+    return x
+
+
+def inner(x):
+    return [][x]
+
+
+@arg("x", np_arrays("float64", (2,)))
+def emptied(x):
+    x[0] = 0
+    return x / x
+
+
+@arg("x", ints(0, 9))
+@timeout(0.0001)
+def slow(x):
+    return sum(range(10**6))
+
+
+@arg("x", ints(0, 9))
+def drawn(x):
+    return np.random.rand()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _interpreter() -> Iterator[None]:
+    """Put back what importing programs leaves behind."""
+    path, modules = sys.path[:], set(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if name in {"program_of_worker", "odd_of_worker"}:
+            del sys.modules[name]
+
+
+@pytest.fixture
+def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    source, home = tmp_path / "project", tmp_path / "home"
+    (source / "src").mkdir(parents=True)
+    home.mkdir()
+    (source / "src" / "program_of_worker.py").write_text(PROGRAM, "utf-8")
+    (source / "odd_of_worker.py").write_text("import ciguard\n\n\n1 / 0\n", "utf-8")
+    for name in ("src", "odd_of_worker.py"):
+        (home / name).symlink_to(source / name)
+    monkeypatch.chdir(home)
+    files = {
+        "src/program_of_worker.py": {"root": "src", "name": "program_of_worker", "sidecar": ""},
+        "odd_of_worker.py": {"root": ".", "name": "odd_of_worker", "sidecar": ""},
+    }
+    programs = {"folder": str(source), "files": files}
+    return Runner(programs, lambda _: None, lambda error: isinstance(error, MemoryError))
+
+
+def called(runner: Runner, function: str, seed: int = 0, **arguments: Any) -> Ended:
+    call = {"function": function, "arguments": [*map(list, arguments.items())], "constructor": None}
+    return runner.run({"file": "src/program_of_worker.py", "call": call, "seed": seed})
+
+
+def test_what_is_returned_comes_back(runner: Runner) -> None:
+    assert called(runner, "f", x=3) == Ended("passed", value=3, mutated=[])
+
+
+def test_what_is_documented_is_a_refusal(runner: Runner) -> None:
+    ended = called(runner, "f", x=8)
+
+    assert (ended.status, ended.name) == ("rejected", "KeyError")
+
+
+@pytest.mark.parametrize("x", [1, 6, 7], ids=["precondition", "memory", "sandbox"])
+def test_what_says_nothing_of_the_function_is_no_call(runner: Runner, x: int) -> None:
+    assert called(runner, "f", x=x).status == "unbuilt"
+
+
+def test_an_exception_names_the_innermost_place_in_the_program(runner: Runner) -> None:
+    ended = called(runner, "f", x=9)
+
+    assert (ended.status, ended.name) == ("failed", "IndexError")
+    assert ended.message == "src/program_of_worker.py:22: list index out of range"
+    assert ended.frames == [
+        ("src/program_of_worker.py", "inner"), ("src/program_of_worker.py", "f"),
+    ]  # fmt: skip
+
+
+def test_a_broken_postcondition_stands_at_its_own_line(runner: Runner) -> None:
+    ended = called(runner, "f", x=5)
+
+    assert (ended.status, ended.name) == ("failed", "@ensure")
+    assert ended.message == "src/program_of_worker.py:6: result < 5 does not hold"
+
+
+def test_nan_and_slowness_have_names_that_no_class_has(runner: Runner) -> None:
+    zeros = value_to_json(ArrayValue("float64", (2,), Explicit((1.0, 1.0))))
+
+    with np.errstate(invalid="ignore"):
+        assert called(runner, "emptied", x=zeros).name == "NaN"
+    assert called(runner, "slow", x=1).name == "@timeout"
+
+
+def test_random_numbers_follow_the_seed(runner: Runner) -> None:
+    first, again, other = (called(runner, "drawn", seed, x=1).value for seed in (4, 4, 5))
+
+    assert first == again != other
+
+
+def test_a_program_that_cannot_be_imported_fails_as_such(runner: Runner) -> None:
+    ended = runner.run({"file": "odd_of_worker.py"})
+
+    assert (ended.status, ended.name) == ("failed", "ZeroDivisionError")
+    assert ended.message == "odd_of_worker.py:4: division by zero"
+    assert runner.run({"file": "src/program_of_worker.py"}).status == "passed"
+
+
+def test_a_program_that_is_not_tested_here_is_no_call(runner: Runner) -> None:
+    assert runner.run({"file": "other.py"}).status == "unbuilt"
+
+
+def test_a_description_has_relative_paths(runner: Runner) -> None:
+    record = runner.describe({"file": "src/program_of_worker.py", "calls": []})
+
+    assert record["description"]["file"] == "src/program_of_worker.py"
+    files = {one["file"] for one in record["description"]["functions"]}
+    assert files == {"src/program_of_worker.py"}
+
+
+def test_why_there_is_no_description_is_told_with_the_place(runner: Runner) -> None:
+    record = runner.describe({"file": "odd_of_worker.py", "calls": []})
+
+    assert record == {
+        "error": "odd_of_worker.py:4: ZeroDivisionError: division by zero",
+        "skip": False,
+    }

@@ -1,0 +1,147 @@
+"""Solving excludes no valid call: compared with trying all of them, for random conditions."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from ciguard.domain import LiteralValue
+from ciguard.functions import Condition, FunctionSpec, ModuleSpec, ParameterSpec, call_sampler
+from ciguard.functions.checking.unsatisfiable import unsatisfiable
+from ciguard.functions.specs.kinds import Anys, Froms, IntsIn, Lists, Spec
+
+RANGES = {"a": range(-2, 4), "b": range(1, 5)}
+LENGTHS = range(3)
+LISTS = [list(xs) for n in LENGTHS for xs in itertools.product((0, 2), repeat=n)]
+CHOICES = [None, 1, 3]
+SPECS: dict[str, Spec] = {
+    "a": IntsIn(-2, 3),
+    "b": IntsIn(1, 4),
+    "xs": Lists(Anys((Froms((LiteralValue(0),)), Froms((LiteralValue(2),)))), 0, 2),
+    "c": Froms(tuple(map(LiteralValue, CHOICES))),
+}
+
+numbers = st.recursive(
+    st.sampled_from(["a", "b", "len(xs)", "0", "1", "2", "3", "-1"]),
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from("+-*%"), inner),
+        st.builds("({} // {})".format, inner, st.sampled_from(["2", "b"])),
+        st.builds("{}({}, {})".format, st.sampled_from(["min", "max"]), inner, inner),
+        st.builds("(-{})".format, inner),
+    ),
+    max_leaves=4,
+)
+comparisons = st.builds(
+    "{} {} {}".format, numbers, st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), numbers
+)
+atoms = st.one_of(
+    comparisons,
+    comparisons,
+    st.builds("{} < {} <= {}".format, numbers, numbers, numbers),
+    st.sampled_from(
+        [
+            "c is None",
+            "c is not None and c > a",
+            "c is None or c == b",
+            "type(c) is int",
+            "isinstance(c, int) and c + a == 3",
+            "all(x <= a for x in xs)",
+            "all(-x < b for x in xs)",
+            "a in (1, 3)",
+            "max(xs) <= a",
+            "min(xs) >= a",
+            "xs[0] == a",
+            "xs[0] < 1 or a == 2",
+            "b not in (1, 2)",
+        ]
+    ),
+)
+conditions = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        st.builds("({} and {})".format, inner, inner),
+        st.builds("({} or {})".format, inner, inner),
+        st.builds("(not {})".format, inner),
+    ),
+    max_leaves=4,
+)
+
+
+def valid_calls(texts: list[str]) -> set[tuple[object, ...]]:
+    codes = [compile(text, "<condition>", "eval") for text in texts]
+    found: set[tuple[object, ...]] = set()
+    for a, b, xs, c in itertools.product(RANGES["a"], RANGES["b"], LISTS, CHOICES):
+        scope = {"a": a, "b": b, "xs": xs, "c": c}
+        if all(_holds(code, scope) for code in codes):
+            found.add((a, b, tuple(xs), c))
+    return found
+
+
+def _holds(code: object, scope: dict[str, object]) -> bool:
+    try:
+        return bool(eval(code, dict(scope)))  # type: ignore[arg-type]  # noqa: S307 - made above
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return False  # what fails to be evaluated discards the call
+
+
+def function_with(texts: list[str]) -> FunctionSpec:
+    parameters = tuple(ParameterSpec(name=name, spec=spec) for name, spec in SPECS.items())
+    requires = tuple(
+        Condition(text, 1, tuple(name for name in SPECS if name in text)) for text in texts
+    )
+    return FunctionSpec(name="f", parameters=parameters, requires=requires)
+
+
+QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
+"""Shrinking takes minutes here, and the conditions are short as they are."""
+
+every_condition = st.lists(conditions, min_size=1, max_size=2)
+
+
+@settings(max_examples=40, phases=QUICK, deadline=None, suppress_health_check=list(HealthCheck))
+@given(every_condition)
+def test_only_what_no_call_fulfils_is_called_unsatisfiable(texts: list[str]) -> None:
+    function = function_with(texts)
+
+    if list(unsatisfiable(function)):
+        assert valid_calls(texts) == set()
+
+
+@settings(max_examples=25, phases=QUICK, deadline=None, suppress_health_check=list(HealthCheck))
+@given(every_condition, st.integers(0, 999))
+def test_every_valid_call_stays_possible_and_what_is_drawn_is_valid(
+    texts: list[str], seed: int
+) -> None:
+    function = function_with(texts)
+    assume(not list(unsatisfiable(function)))
+    valid = valid_calls(texts)
+    sample = call_sampler(function, ModuleSpec(file="", functions=(function,)))
+    rng = random.Random(seed)  # noqa: S311 - a test
+
+    drawn = [sample(rng) for _ in range(300 if len(valid) <= 2 else 8)]
+
+    found = {_plain(call.arguments) for call in drawn if call is not None}
+    assert not [call for call in found if _is_known_to_be_invalid(call, texts)]
+    if 0 < len(valid) <= 2:
+        assert valid <= found, sorted(map(repr, valid - found))
+
+
+def _is_known_to_be_invalid(call: tuple[object, ...], texts: list[str]) -> bool:
+    scope = dict(zip(("a", "b", "xs", "c"), call, strict=True)) | {"xs": list(call[2])}  # type: ignore[call-overload]
+    for text in texts:
+        try:
+            if not eval(text, dict(scope)):  # noqa: S307 - made above
+                return True
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            continue  # that is left to the callee
+    return False
+
+
+def _plain(arguments: tuple[tuple[str, object], ...]) -> tuple[object, ...]:
+    by_name = dict(arguments)
+    items = tuple(item.value for item in by_name["xs"].items)  # type: ignore[attr-defined]
+    scalars = {n: by_name[n].value for n in ("a", "b", "c")}  # type: ignore[attr-defined]
+    return scalars["a"], scalars["b"], items, scalars["c"]

@@ -1,0 +1,68 @@
+"""Preconditions as bounds in the text of exported strategies."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciguard.functions.specs.kinds import Anys, Arrays, IntsIn, Lists, Spec
+from ciguard.functions.writing.bounds import Bounds, bounds_of
+
+NUMBERS = IntsIn(0, 9)
+LISTS = Lists(NUMBERS)
+
+
+def bounds(condition: str, spec: Spec = NUMBERS) -> Bounds:
+    return bounds_of("x", spec, [condition], ["n", "y"])
+
+
+@pytest.mark.parametrize(
+    ("condition", "low", "high"),
+    [
+        ("x <= n", [], ["n"]),
+        ("x < n", [], ["n - 1"]),
+        ("n < x", ["n + 1"], []),
+        ("x > 3", ["4"], []),
+        ("1 <= x <= 2 * n", ["1"], ["2 * n"]),
+        ("x >= n and x <= y", ["n"], ["y"]),
+    ],
+)
+def test_inequalities_are_ends_of_a_range(condition: str, low: list[str], high: list[str]) -> None:
+    found = bounds(condition)
+
+    assert found.lows.get("value", []) == low
+    assert found.highs.get("value", []) == high
+    assert found.left == []
+
+
+def test_equalities_lengths_shapes_and_multiples_are_generated() -> None:
+    assert bounds("x == n + 1").equals == {"value": "n + 1"}
+    assert bounds("n == len(x)", LISTS).equals == {"length": "n"}
+    assert bounds("len(x) <= n", LISTS).highs == {"length": ["n"]}
+    assert bounds("x.shape == y.shape", Arrays()).equals == {"shape": "y.shape"}
+    assert bounds("x % n == 0").multiple_of == "n"
+    shifted = bounds("(x - 4) % 3 == 0")
+    assert (shifted.multiple_of, shifted.offset) == ("3", "4")
+
+
+def test_a_condition_about_the_lists_among_several_kinds_is_generated() -> None:
+    found = bounds("type(x) is not list or len(x) == n", Anys((NUMBERS, LISTS)))
+
+    assert (found.equals, found.left) == ({"length": "n"}, [])
+
+
+@pytest.mark.parametrize(
+    ("condition", "spec"),
+    [
+        ("x != n", NUMBERS),
+        ("x == later", NUMBERS),
+        ("x * x < n", NUMBERS),
+        ("x <= n or n == 2", NUMBERS),
+        ("sum(x) < n", LISTS),
+        ("x.shape[0] == y.shape[0]", Arrays()),
+    ],
+)
+def test_what_is_not_understood_is_assumed(condition: str, spec: Spec) -> None:
+    found = bounds(condition, spec)
+
+    assert found.left == [condition]
+    assert found.is_plain
