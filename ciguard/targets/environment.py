@@ -85,14 +85,16 @@ def worker_variables(
 
 
 def backend_choice(libraries: tuple[Library, ...]) -> dict[str, str]:
-    """Return the variable that selects the backend, if the library has several.
+    """Return the variables that select and set the backend, if the library has several.
 
     Args:
         libraries: the library under test, then its backends.
     """
     under_test, *others = libraries
-    backends = [other.name for other in others if other.name in under_test.backends]
-    return {under_test.backend_variable: backends[0]} if backends else {}
+    for backend in others:
+        if backend.name in under_test.backends:
+            return {under_test.backend_variable: backend.name, **backend.backend_environment}
+    return {}
 
 
 def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:

@@ -78,6 +78,8 @@ class Library:
     """Variables of its workers."""
     cpu_environment: Mapping[str, str] = field(default_factory=dict)
     """Variables of its workers on `cpu` targets, beside `environment`."""
+    backend_environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of workers of a library that computes with it."""
     cache_variable: str = ""
     """Variable that names a folder, kept between runs, for what the library compiles itself."""
     has_device_builds: bool = False
@@ -196,6 +198,9 @@ for _library in (
         adapter=ADAPTERS / "jax.py",
         environment={**_ONE_THREAD, **_TENSORFLOW_LOGS},
         cpu_environment={"JAX_PLATFORMS": "cpu"},
+        # Each operation of a model is compiled by itself and runs a few times: half of the time,
+        # and no slower code, without LLVM's later passes.
+        backend_environment={"XLA_FLAGS": "--xla_backend_optimization_level=1"},
         forks=ForkPolicy.AFTER_IMPORT,
         case_limit_s=20.0,
         modes={"jit": Mode()},

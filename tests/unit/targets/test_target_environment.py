@@ -42,6 +42,15 @@ def test_keras_computes_with_the_backend_beside_it() -> None:
     assert variables["JAX_PLATFORMS"] == "cpu"
 
 
+def test_a_backend_is_set_for_the_library_that_computes_with_it() -> None:
+    flags = "--xla_backend_optimization_level=1"
+
+    assert variables_of("keras + jax")["XLA_FLAGS"] == flags
+    assert "XLA_FLAGS" not in variables_of("jax")
+    assert "XLA_FLAGS" not in variables_of("keras + torch")
+    assert variables_of("keras + jax XLA_FLAGS=--other")["XLA_FLAGS"] == "--other"
+
+
 def test_the_variables_of_a_target_come_last() -> None:
     assert variables_of("torch OMP_NUM_THREADS=4")["OMP_NUM_THREADS"] == "4"
 
