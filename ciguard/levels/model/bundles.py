@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.levels.model.edits import free_name, new_node
@@ -37,6 +37,9 @@ class Chain:
     taken: set[str]
     """Names that are in use."""
     nodes: list[LayerNode]
+    unfit: set[tuple[Shape, str]] = field(default_factory=set)
+    """Layers that were tried behind a shape in vain, by their public names; the caller may hand
+    them on to the next chain."""
 
     @property
     def end(self) -> str:

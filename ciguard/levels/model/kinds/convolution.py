@@ -21,8 +21,10 @@ def _slides(rng: random.Random, place: Place) -> Config:
     """Draw how the window moves: strides and dilation exclude each other."""
     axes = len(place.shapes[0]) - 1
     config: Config = {"kernel_size": drawn(rng, axes), "padding": "same"}
-    if not place.keeps and rng.random() < _STRIDED:
-        return config | {"strides": rng.randint(1, 2), "padding": rng.choice(("same", "valid"))}
+    if not place.keeps:
+        config["padding"] = rng.choice(("same", "valid"))
+        if rng.random() < _STRIDED:
+            return config | {"strides": 2}
     if rng.random() < _DILATED:
         config["dilation_rate"] = rng.randint(2, 3)
     return config

@@ -14,7 +14,7 @@ from ciguard.levels.model.universe import short
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import LayerGraph, LayerNode
+    from ciguard.domain import LayerGraph, LayerNode, Shape
     from ciguard.levels.model.layers import LayerKind
     from ciguard.levels.model.universe import Universe
 
@@ -44,10 +44,14 @@ def _tried(
     """Insert a chain on one edge after another until one suits and is within the bound."""
     places = [edge for edge in edges(graph) if _is_float(graph, edge)]
     repeats = rng.random() < universe.repeats
+    taken = {node.name for node in graph.nodes}
+    unfit: set[tuple[Shape, str]] = set()
     for _ in range(_TRIES if places else 0):
         edge = rng.choice(places)
         nodes = _repeated(graph, edge, rng, universe, extend) if repeats else ()
-        nodes = nodes or _new(graph, edge, rng, universe, extend)
+        source = graph.node(edge.source)
+        chain = Chain(rng, universe, source.name, source.shape, set(taken), [], unfit)
+        nodes = nodes or _new(chain, graph, edge, extend)
         mutant = inserted(graph, edge, nodes) if nodes else None
         if mutant is not None and universe.allows(mutant):
             layers = ", ".join(short(node.layer) for node in nodes)
@@ -55,19 +59,15 @@ def _tried(
                 mutant,
                 f"{edge.source} → {edge.target}: {layers}",
                 drawn=tuple(node.layer for node in nodes),
-                chain=as_chain(graph.node(edge.source), nodes),
+                chain=as_chain(source, nodes),
             )
     return None
 
 
-def _new(
-    graph: LayerGraph, edge: Edge, rng: random.Random, universe: Universe, extend: _Extend
-) -> tuple[LayerNode, ...]:
+def _new(chain: Chain, graph: LayerGraph, edge: Edge, extend: _Extend) -> tuple[LayerNode, ...]:
     """Return layers drawn for an edge; none if the draw does not suit it."""
-    source = graph.node(edge.source)
-    taken = {node.name for node in graph.nodes}
-    chain = Chain(rng, universe, source.name, source.shape, taken, [])
-    suits = extend(chain, graph, edge) and chain.shape == source.shape
+    wanted = chain.shape
+    suits = extend(chain, graph, edge) and chain.shape == wanted
     return tuple(chain.nodes) if suits else ()
 
 
@@ -89,7 +89,10 @@ def _is_float(graph: LayerGraph, edge: Edge) -> bool:
 def _suitable(chain: Chain, held: Elements) -> list[LayerKind]:
     """Return the layers that take the end of a chain, or several like it."""
     return [
-        kind for kind in chain.universe.taking(held) if kind.fits((chain.shape,) * kind.inputs[0])
+        kind
+        for kind in chain.universe.taking(held)
+        if kind.fits((chain.shape,) * kind.inputs[0])
+        and (chain.shape, kind.public) not in chain.unfit
     ]
 
 
@@ -137,30 +140,35 @@ def _count(rng: random.Random, fewest: int, most: int) -> int:
 
 
 def _one_layer(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
-    kinds = _suitable(chain, Elements.FLOATS)
-    if not kinds:
-        return False
-    kind = chain.universe.choose(chain.rng, kinds)
-    return chain.draw(kind, *_others(chain, graph, edge, kind), keeps=True)
+    return _led(chain, graph, edge, keeps=True)
 
 
 def _bundle(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
     wanted = chain.shape
     if chain.rng.random() < _OF_HIGHER_RANK and not chain.unfold():
         return False
+    return _led(chain, graph, edge, keeps=False) and chain.restore(wanted)
+
+
+def _led(chain: Chain, graph: LayerGraph, edge: Edge, *, keeps: bool) -> bool:
+    """Append the layer that all is about, and what makes numbers of its tokens.
+
+    It is the one that was drawn least of those that suit; one that does not is not tried again.
+    """
+    wanted = graph.node(edge.source).shape
     kinds = _suitable(chain, Elements.FLOATS)
     if not kinds:
         return False
-    kind = chain.universe.choose(chain.rng, kinds)
-    if not chain.draw(kind, *_others(chain, graph, edge, kind)):
-        return False
-    if kind.gives is Elements.TOKENS:
+    kind, shape = chain.universe.choose(chain.rng, kinds), chain.shape
+    is_done = chain.draw(kind, *_others(chain, graph, edge, kind), keeps=keeps)
+    if is_done and kind.gives is Elements.TOKENS:
         takers = _suitable(chain, Elements.TOKENS)
-        if not takers or not chain.draw(chain.universe.choose(chain.rng, takers)):
-            return False
-    elif chain.shape == wanted:
-        return False
-    return chain.restore(wanted)
+        is_done = bool(takers) and chain.draw(chain.universe.choose(chain.rng, takers))
+    elif is_done and not keeps:
+        is_done = chain.shape != wanted
+    if not is_done:
+        chain.unfit.add((shape, kind.public))
+    return is_done
 
 
 if TYPE_CHECKING:
