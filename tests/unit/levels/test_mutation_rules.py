@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from model_graphs import GRAPHS, entry, node
 
 from ciguard.domain import LayerGraph, WeightRule, graph_from_json, graph_to_json
+from ciguard.levels.model.arguments import ACTIVATIONS
 from ciguard.levels.model.edits import edges, protected
 from ciguard.levels.model.rules import RULES, RuleName
 from ciguard.levels.model.universe import Universe, bound
@@ -185,3 +186,38 @@ def test_bundles_reach_layers_that_take_volumes() -> None:
 
     layers = {node.layer for one in made if one for node in one.graph.nodes}
     assert {"keras.layers.MaxPooling3D", "keras.layers.SpatialDropout3D"} <= layers
+
+
+def test_what_suits_nowhere_keeps_nothing_from_being_inserted() -> None:
+    """What was drawn least comes first, again and again, if nothing tells that it does not suit."""
+
+    def added(seed: int, universe: Universe) -> tuple[str, ...]:
+        made = RULES[RuleName.ADDITION](GRAPHS["lstm"], random.Random(seed), universe)
+        return made.drawn if made else ()
+
+    suiting = Counter(name for seed in range(300) for name in added(seed, ALL))
+    universe = replace(ALL, uses=dict.fromkeys(suiting, 1000))
+
+    assert all(added(seed, universe) for seed in range(20))
+
+
+def test_a_layer_of_several_inputs_is_mostly_given_different_tensors() -> None:
+    found = Counter(
+        len(set(each.inputs)) > 1
+        for seed in range(600)
+        for mutant in mutants(GRAPHS["lenet"], [RuleName.ADDITION], seed)[1:]
+        for each in mutant.nodes
+        if len(each.inputs) > 1
+    )
+
+    assert found[True] > found[False] > 0
+
+
+def test_activations_that_were_drawn_least_come_first() -> None:
+    chosen = "softplus"
+    used = {f"{ACTIVATIONS}{name}": 1000 for name in ALL.arguments.activations if name != chosen}
+    rng, universe = random.Random(1), replace(ALL, uses=used)
+
+    made = [RULES[RuleName.ACTIVATION_REPLACEMENT](GRAPHS["lenet"], rng, universe) for _ in "123"]
+
+    assert [one and one.drawn for one in made] == [(f"{ACTIVATIONS}{chosen}",)] * 3

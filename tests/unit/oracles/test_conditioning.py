@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_examples import ALONE, ENGINES, alone
+from model_examples import subject as layer_subject
 from outcome_examples import NEW, OLD, case, passed, subject
 
 from ciguard.domain import (
@@ -128,6 +130,17 @@ def test_repetitions_that_are_as_far_apart_as_the_targets_explain_the_difference
 
     assert not is_rounding(finding, {OLD: [passed(1.0)], NEW: [passed(1.001)]})
     assert is_rounding(finding, {OLD: [passed(1.0005)], NEW: [passed(1.001)]})
+
+
+def test_of_a_layer_the_target_that_is_believed_says_what_rounding_does() -> None:
+    right, off = np.array([[0.2, 0.8]]), np.array([[0.2, 0.9]])
+    outcomes = dict(zip(ENGINES, map(alone, (right, off, right)), strict=True))
+    (finding,) = judge(ALONE, outcomes, layer_subject())
+    reference, deviating = finding.targets
+    steady, coarse = [alone(right)], [alone(off + 0.2)]
+
+    assert not is_rounding(finding, {reference: steady, deviating: coarse})
+    assert is_rounding(finding, {reference: [alone(right + 0.2)], deviating: [alone(off)]})
 
 
 @pytest.mark.parametrize(

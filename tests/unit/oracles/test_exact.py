@@ -76,6 +76,16 @@ def test_nothing_is_explained_where_double_precision_disagrees_too() -> None:
     assert not is_inexact(finding(), ALONE, {"torch": one, "tensorflow": other})
 
 
+@pytest.mark.parametrize("order", [("torch", "tensorflow"), ("tensorflow", "torch")])
+def test_what_one_target_makes_of_rounding_does_not_excuse_it(order: tuple[str, str]) -> None:
+    """Half precision inside of a layer looks like ill condition, but on that target alone."""
+    steady = (alone(RIGHT),) * 3
+    coarse = (alone(OFF), alone(OFF + 0.1), alone(OFF - 0.1))
+    runs = {"torch": steady, "tensorflow": coarse}
+
+    assert not is_inexact(finding(), ALONE, {name: runs[name] for name in order})
+
+
 def test_nan_where_the_exact_result_has_none_is_no_rounding() -> None:
     lost = finding(np.full_like(RIGHT, np.nan))
     runs = exactly(alone(RIGHT), alone(RIGHT + 0.5), alone(RIGHT - 0.5))

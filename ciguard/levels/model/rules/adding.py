@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ciguard.levels.model.layers import LayerKind
     from ciguard.levels.model.universe import Universe
 
-_TRIES = 24
+_TRIES = 96
 """Draws of an edge and a layer; a graph that takes none of so many has hardly room for one."""
 _BRANCHED = 0.5
 """How often a layer of several inputs gets a branch: one tensor twice says little of it."""
