@@ -37,8 +37,12 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 PART_SCHEMA = 1
-SHARED_NUMBERS = ("seed", "max_cases")
-SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations", "focus")
+SHARED_NUMBERS = ("seed", "max_cases", "model_width", "mutations", "breadth")
+SHARED_TEXTS = ("encoder",)
+SHARED_LISTS = (
+    *("levels", "api", "exclude", "allow", "relations", "focus"),
+    *("models", "programs", "functions"),
+)
 """Settings that decide the cases of a campaign, whatever it runs on."""
 PARTS_FILE = "parts.jsonl"
 """In the folder of every run."""
@@ -220,7 +224,8 @@ def _part_from(read: Untrusted) -> Part:
 
 def _campaign(read: Untrusted) -> dict[str, Json]:
     numbers = {key: read.count(key) for key in SHARED_NUMBERS}
-    return numbers | {key: list(read.texts(key)) for key in SHARED_LISTS}
+    texts = {key: read.text(key) for key in SHARED_TEXTS}
+    return numbers | texts | {key: list(read.texts(key)) for key in SHARED_LISTS}
 
 
 def _checked(pattern: re.Pattern[str], text: str, key: str) -> str:

@@ -35,6 +35,13 @@ CAMPAIGN: dict[str, Any] = {
     "allow": [],
     "relations": ["*"],
     "focus": [],
+    "models": [],
+    "model_width": 25,
+    "programs": ["*"],
+    "mutations": 4,
+    "breadth": 8,
+    "encoder": "tf-idf",
+    "functions": [],
 }
 CRASH, VALUES = bucket(crash()), bucket(difference())
 FLAKY = bucket(crash("checked"), confirmation=Confirmation.FLAKY, shown=1, tried=3)
