@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.levels.model.edits import free_name, new_node
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import Place, elements
+from ciguard.levels.model.universe import drawing
 
 if TYPE_CHECKING:
     import random
@@ -37,6 +38,8 @@ class Chain:
     taken: set[str]
     """Names that are in use."""
     nodes: list[LayerNode]
+    drawn: list[str] = field(default_factory=list)
+    """What is counted of that, see `drawing`."""
     unfit: set[tuple[Shape, str]] = field(default_factory=set)
     """Layers that were tried behind a shape in vain, by their public names; the caller may hand
     them on to the next chain."""
@@ -63,13 +66,19 @@ class Chain:
     def add_named(self, name: str, **config: object) -> bool:
         """Append a layer by its name; one that is not in the universe, or nowhere, cannot be."""
         kind = _KINDS.get(name)
-        return kind is not None and self.universe.has(kind) and self.add(kind, config)
+        if kind is None or not self.universe.has(kind) or not self.add(kind, config):
+            return False
+        self.drawn.append(drawing(kind, keeps=True))
+        return True
 
     def draw(self, kind: LayerKind, *others: str, keeps: bool = False) -> bool:
         """Append a layer with arguments drawn for it."""
         shapes = (self.shape,) * (1 + len(others))
         drawn = self.universe.draw(self.rng, kind, Place(shapes, keeps))
-        return drawn is not None and self.add(kind, drawn[0], *others)
+        if drawn is None or not self.add(kind, drawn[0], *others):
+            return False
+        self.drawn.append(drawing(kind, keeps=keeps))
+        return True
 
     def unfold(self) -> bool:
         """Append what makes one or two dimensions more of the spatial ones."""

@@ -27,6 +27,7 @@ _OTHER_NAMES = (
     (re.compile(r"Convolution(?=\dD)"), "Conv"),
 )
 _BY_NAME = {kind.public: kind for kind in KINDS}
+_CHANGING = " of another shape"
 _OTHER_FORMAT = "channels_first"
 
 
@@ -68,6 +69,11 @@ def canonical(layer: str) -> str:
     return layer
 
 
+def drawing(kind: LayerKind, *, keeps: bool) -> str:
+    """Return under which name it is counted that a layer is drawn."""
+    return kind.public if keeps else f"{kind.public}{_CHANGING}"
+
+
 @dataclass(frozen=True)
 class Universe:
     """The layers that mutation draws from, and what may be made of them."""
@@ -78,8 +84,8 @@ class Universe:
     left_out: frozenset[str] = frozenset()
     """Public names of layers that nothing is drawn of any more."""
     uses: Mapping[str, int] = field(default_factory=dict, compare=False)
-    """Public name of a layer, or of an activation → how often it was drawn. Its owner keeps it up
-    to date."""
+    """What `drawing` says of a layer, or an activation's public name → how often it was drawn. Its
+    owner keeps it up to date."""
     repertoire: Repertoire = field(default_factory=Repertoire, compare=False)
     """What was inserted before. Its owner teaches it."""
     repeats: float = 0.0
@@ -119,9 +125,16 @@ class Universe:
         kinds = [self.kind(node) for node in graph.nodes if node.layer != INPUT]
         return all(kind is not None and self.has(kind) for kind in kinds)
 
-    def choose(self, rng: random.Random, kinds: Sequence[LayerKind]) -> LayerKind:
-        """Choose one of some layers, by far the most readily one that was used least."""
-        return self._least_used(rng, kinds, [kind.public for kind in kinds])
+    def choose(self, rng: random.Random, kinds: Sequence[LayerKind], *, keeps: bool) -> LayerKind:
+        """Choose one of some layers, by far the most readily one that was used least.
+
+        Args:
+            rng: what chance there is.
+            kinds: of which one is chosen.
+            keeps: whether it is to keep the shape. A pool that moves by one and a pool that halves
+                an image are two things, and come up alike.
+        """
+        return self._least_used(rng, kinds, [drawing(kind, keeps=keeps) for kind in kinds])
 
     def choose_activation(self, rng: random.Random, names: Sequence[str]) -> str:
         """Choose one of some activations, as a layer is chosen."""

@@ -172,7 +172,7 @@ def test_what_was_used_least_is_chosen_first() -> None:
     choosing = replace(ALL, uses=uses)
     rng = random.Random(3)
 
-    chosen = Counter(choosing.choose(rng, kinds).public for _ in range(300))
+    chosen = Counter(choosing.choose(rng, kinds, keeps=True).public for _ in range(300))
 
     assert chosen.most_common(1)[0][0] == kinds[2].public
     assert chosen[kinds[2].public] > 290
@@ -180,11 +180,16 @@ def test_what_was_used_least_is_chosen_first() -> None:
 
 def test_bundles_reach_layers_that_take_volumes() -> None:
     graph = next(graph for graph in GRAPHS.values() if len(graph.inputs[0].shape) == 3)
-    rng = random.Random(1)
-    universe = ALL.within(bound(ALL.size(graph)))
-    made = [RULES[RuleName.MULTI_ADDITION](graph, rng, universe) for _ in range(600)]
+    rng, uses = random.Random(1), Counter[str]()
+    universe = replace(ALL, uses=uses).within(bound(ALL.size(graph)))
+    layers = set()
 
-    layers = {node.layer for one in made if one for node in one.graph.nodes}
+    for _ in range(600):
+        made = RULES[RuleName.MULTI_ADDITION](graph, rng, universe)
+        if made:
+            uses.update(made.drawn)
+            layers |= {node.layer for node in made.graph.nodes}
+
     assert {"keras.layers.MaxPooling3D", "keras.layers.SpatialDropout3D"} <= layers
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Shape
 
 _VARYING = ("activation", "use_bias")
-_DILATED, _GROUPED, _STRIDED = 0.2, 0.2, 0.4
+_DILATED, _GROUPED, _STRIDED = 0.2, 0.2, 0.5
 
 
 def _slides(rng: random.Random, place: Place) -> Config:

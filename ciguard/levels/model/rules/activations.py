@@ -72,7 +72,7 @@ def _other_layer(
     others = [kind for kind in kinds if kind.name != "Softmax"]
     if not others:
         return None
-    kind = universe.choose(rng, others)
+    kind = universe.choose(rng, others, keeps=True)
     drawn = universe.draw(rng, kind, Place(shapes_into(graph, node), keeps=True))
     if drawn is None:
         return None

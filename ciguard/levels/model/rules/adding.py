@@ -42,15 +42,15 @@ def _tried(
     graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extend
 ) -> Mutation | None:
     """Insert a chain on one edge after another until one suits and is within the bound."""
-    places = [edge for edge in edges(graph) if _is_float(graph, edge)]
+    places = _by_rank(graph)
     repeats = rng.random() < universe.repeats
     taken = {node.name for node in graph.nodes}
     unfit: set[tuple[Shape, str]] = set()
     for _ in range(_TRIES if places else 0):
-        edge = rng.choice(places)
-        nodes = _repeated(graph, edge, rng, universe, extend) if repeats else ()
+        edge = rng.choice(rng.choice(places))
         source = graph.node(edge.source)
-        chain = Chain(rng, universe, source.name, source.shape, set(taken), [], unfit)
+        chain = Chain(rng, universe, source.name, source.shape, set(taken), [], unfit=unfit)
+        nodes = _repeated(graph, edge, rng, universe, extend) if repeats else ()
         nodes = nodes or _new(chain, graph, edge, extend)
         mutant = inserted(graph, edge, nodes) if nodes else None
         if mutant is not None and universe.allows(mutant):
@@ -58,7 +58,7 @@ def _tried(
             return Mutation(
                 mutant,
                 f"{edge.source} → {edge.target}: {layers}",
-                drawn=tuple(node.layer for node in nodes),
+                drawn=tuple(chain.drawn),
                 chain=as_chain(source, nodes),
             )
     return None
@@ -80,6 +80,18 @@ def _repeated(
     if chain is None or not universe.has_all(chain):
         return ()
     return renewed(chain, rng, edge.source, (node.name for node in graph.nodes))
+
+
+def _by_rank(graph: LayerGraph) -> list[list[Edge]]:
+    """Return the edges that floats go along, of each rank.
+
+    Those of images are few, and most layers take images.
+    """
+    found: dict[int, list[Edge]] = {}
+    for edge in edges(graph):
+        if _is_float(graph, edge):
+            found.setdefault(len(graph.node(edge.source).shape), []).append(edge)
+    return list(found.values())
 
 
 def _is_float(graph: LayerGraph, edge: Edge) -> bool:
@@ -118,7 +130,9 @@ def _others(chain: Chain, graph: LayerGraph, edge: Edge, kind: LayerKind) -> tup
 def _branched(chain: Chain) -> bool:
     """Append a layer that keeps the shape; tell whether one was found."""
     kinds = [kind for kind in _suitable(chain, Elements.FLOATS) if kind.inputs[0] == 1]
-    return bool(kinds) and chain.draw(chain.universe.choose(chain.rng, kinds), keeps=True)
+    return bool(kinds) and chain.draw(
+        chain.universe.choose(chain.rng, kinds, keeps=True), keeps=True
+    )
 
 
 def _alike(chain: Chain, graph: LayerGraph, edge: Edge) -> list[str]:
@@ -159,11 +173,11 @@ def _led(chain: Chain, graph: LayerGraph, edge: Edge, *, keeps: bool) -> bool:
     kinds = _suitable(chain, Elements.FLOATS)
     if not kinds:
         return False
-    kind, shape = chain.universe.choose(chain.rng, kinds), chain.shape
+    kind, shape = chain.universe.choose(chain.rng, kinds, keeps=keeps), chain.shape
     is_done = chain.draw(kind, *_others(chain, graph, edge, kind), keeps=keeps)
     if is_done and kind.gives is Elements.TOKENS:
         takers = _suitable(chain, Elements.TOKENS)
-        is_done = bool(takers) and chain.draw(chain.universe.choose(chain.rng, takers))
+        is_done = bool(takers) and chain.draw(chain.universe.choose(chain.rng, takers, keeps=False))
     elif is_done and not keeps:
         is_done = chain.shape != wanted
     if not is_done:
