@@ -71,7 +71,11 @@ _WAYS = (
     Way("torch", "LSTMCell", f"f(x){_FIRST}", 2),
     Way(_KERAS, r"Add|Average|Concatenate|Dot|Maximum|Minimum|Multiply|Subtract", "f([x, x])"),
     Way(_KERAS, r"(Additive)?Attention", "f([x, x])", 3),
-    Way(_KERAS, r"MultiHeadAttention|Group(ed)?QueryAttention", rank=3),
+    Way(_KERAS, r"(MultiHead|Group(ed)?Query)Attention", rank=3),
+    Way(_KERAS, "ConvLSTM1D", rank=4),
+    Way(_KERAS, "ConvLSTM2D", rank=5),
+    Way(_KERAS, "ConvLSTM3D", rank=6),
+    Way(_KERAS, "(Reversible)?Embedding", "f(x * 0)", 2),
     Way(_KERAS, r"(GRU|SimpleRNN)Cell", f"f(x, [x]){_FIRST}", 2),
     Way(_KERAS, "LSTMCell", f"f(x, [x, x]){_FIRST}", 2),
     # Losses of Jittor are numbers; the slot gets as many of them as it has entries.

@@ -129,7 +129,8 @@ def drawable(
     constraint = _of_default(constraint, parameter.name, record)
     part = literal_part(constraint, spaces(record), is_ranged=is_ranged or is_needed)
     if part is None:
-        return None
+        # Where a list is guessed of it, of nobody knows how many, a size is also a number.
+        return Int(min=1, max=_SMALL) if is_needed and _is_size(parameter.name) else None
     return _of_size(parameter.name, part if is_ranged else _positive(part))
 
 
@@ -161,11 +162,15 @@ def _positive(part: Constraint) -> Constraint:
             return part
 
 
+def _is_size(name: str) -> bool:
+    return _SIZES.search(name) is not None and name not in _AXES
+
+
 def _of_size(name: str, part: Constraint) -> Constraint:
     """Let sizes begin at 1: a layer of no unit is legal nowhere, whatever is guessed of axes."""
     if isinstance(part, Optional):
         return Optional(_of_size(name, part.inner), part.none_share)
-    if isinstance(part, Int) and _SIZES.search(name) and name not in _AXES:
+    if isinstance(part, Int) and _is_size(name):
         least = max(part.min, 0 if name == "proj_size" else 1)
         return Int(min=least, max=max(part.max, least))
     return part

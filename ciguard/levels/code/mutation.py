@@ -70,8 +70,9 @@ def _rank(step: Derivation) -> int | None:
     if step.operator is not Operator.REPLACEMENT:
         return None
     rank = rank_of(step.after)
-    by_name = rank_after(step.before, step.after)
-    return by_name or (rank if rank != rank_of(step.before) else None)
+    if rank is not None:
+        return rank if rank != rank_of(step.before) else None
+    return rank_after(step.before, step.after)
 
 
 def _positive(block: Block, place: int, operators: Operators, rng: random.Random) -> Mutant | None:

@@ -83,9 +83,10 @@ def use_as(draft: Draft, use: ast.AST, text: str) -> None:
         text: an expression of the layer `f` and the data `x`.
     """
     assert isinstance(use, ast.Call)  # noqa: S101 - numbered as one
-    (data,) = use.args
-    held = "" if isinstance(data, ast.Name) else draft.unused(_HELD)
-    draft.replace(use, _Use(use, held).visit(draft.expression(text)))
+    expression = draft.expression(text)
+    named = sum(isinstance(node, ast.Name) and node.id == _DATA for node in ast.walk(expression))
+    is_held = named > 1 and not isinstance(use.args[0], ast.Name)
+    draft.replace(use, _Use(use, draft.unused(_HELD) if is_held else "").visit(expression))
 
 
 class _Use(ast.NodeTransformer):
