@@ -7,7 +7,8 @@ is in their records.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain import CallKind, LiteralValue
@@ -16,6 +17,8 @@ from ciguard.levels.code.uses import PLAIN
 from ciguard.values import OneOf
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ciguard.knowledge import Api
     from ciguard.levels.code.blocks import LibraryCall
 
@@ -25,8 +28,7 @@ _KERAS = "tensorflow.keras"
 _ROOTS = {"keras": _KERAS, "tensorflow": _KERAS}
 """Library of the ways below, by the first part of a name that is not the library's own."""
 _REDUCTION, _NONE = "reduction", "none"
-_UNLISTED = frozenset({"torch.nn.KLDivLoss"})
-"""Losses that take it and list nothing of what they take."""
+_WHOLE = {_REDUCTION: repr(_NONE)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,16 @@ class Way:
     """An expression of the layer `f` and the data `x`; empty: with `x` for each required input."""
     rank: int = 0
     """Of the data, the batch included; 0: any that the name does not exclude."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Arguments that the layer is made with, as text by parameter: those that the use needs."""
 
 
 _CELLS = r"(GRU|RNN)Cell"
 _UNPOOLED = "x.flatten(2).argsort(-1)"
 _POSITIVE = "(x > 0)"
+_STEPS = "x[:, :16]"
+_UNITS = "8"
+_STATE = f"x[:, :{_UNITS}]"
 _CTC = (
     "f(x.transpose(0, 1).log_softmax(2), torch.ones(len(x), 1, dtype=torch.long), "
     "[x.shape[1]] * len(x), [1] * len(x))"
@@ -56,7 +63,7 @@ _WAYS = (
     Way("torch", "MultiLabelMarginLoss", "f(x, x.argsort(1))", 2),
     Way("torch", "LinearCrossEntropyLoss", f"f(x, {_POSITIVE}.any(-1).long())"),
     Way("torch", "BCELoss", "f(x.sigmoid(), x.sigmoid())"),
-    Way("torch", "KLDivLoss", "f(x.log_softmax(1), x.softmax(1))"),
+    Way("torch", "KLDivLoss", "f(x.log_softmax(1), x.softmax(1))", given=_WHOLE),
     Way("torch", "GaussianNLLLoss", "f(x, x, x.exp())"),
     Way("torch", "SoftMarginLoss", "f(x, x.detach().sign())"),
     Way("torch", "CosineEmbeddingLoss", "f(x, x, x[:, 0].sign())", 2),
@@ -69,21 +76,22 @@ _WAYS = (
     Way("torch", r"LSTM|GRU|RNN", f"f(x){_FIRST}", 3),
     Way("torch", _CELLS, rank=2),
     Way("torch", "LSTMCell", f"f(x){_FIRST}", 2),
-    Way(_KERAS, r"Add|Average|Concatenate|Dot|Maximum|Minimum|Multiply|Subtract", "f([x, x])"),
-    Way(_KERAS, r"(Additive)?Attention", "f([x, x])", 3),
-    Way(_KERAS, r"(MultiHead|Group(ed)?Query)Attention", rank=3),
+    Way(_KERAS, r"Add|Average|Concatenate|Maximum|Minimum|Multiply|Subtract", "f([x, x])"),
+    Way(_KERAS, "Dot", "f([x, x])", 2),
+    # Attention takes the square of the steps in memory, and images are of many.
+    Way(_KERAS, r"(Additive)?Attention", f"f([{_STEPS}, {_STEPS}])", 3),
+    Way(_KERAS, r"(MultiHead|Group(ed)?Query)Attention", f"f({_STEPS}, {_STEPS})", 3),
     Way(_KERAS, "ConvLSTM1D", rank=4),
     Way(_KERAS, "ConvLSTM2D", rank=5),
     Way(_KERAS, "ConvLSTM3D", rank=6),
     Way(_KERAS, "(Reversible)?Embedding", "f(x * 0)", 2),
-    Way(_KERAS, r"(GRU|SimpleRNN)Cell", f"f(x, [x]){_FIRST}", 2),
-    Way(_KERAS, "LSTMCell", f"f(x, [x, x]){_FIRST}", 2),
+    Way(_KERAS, r"(GRU|SimpleRNN)Cell", f"f(x, [{_STATE}]){_FIRST}", 2, {"units": _UNITS}),
+    Way(_KERAS, "LSTMCell", f"f(x, [{_STATE}, {_STATE}]){_FIRST}", 2, {"units": _UNITS}),
     # Losses of Jittor are numbers; the slot gets as many of them as it has entries.
     Way("jittor", r"(L1|MSE|BCEWithLogits)Loss", "f(x, x).broadcast(x)"),
     Way("jittor", "BCELoss", "f(x.sigmoid(), x.sigmoid()).broadcast(x)"),
     Way("jittor", "CrossEntropyLoss", "f(x, x.argmax(1)[0]).broadcast(x)"),
     Way("jittor", "KLDivLoss", "f(x.log_softmax(1), x.softmax(1))"),
-    Way("jittor", "Bilinear", rank=2),
     Way("jittor", r"MaxUnpool[23]d", f"f(x, {_UNPOOLED}[0].reshape(x.shape))"),
     Way("jittor", "Embedding", f"f({_POSITIVE}.int32())", 2),
     Way("jittor", r"LSTM|GRU|RNN", f"f(x){_FIRST}", 3),
@@ -133,16 +141,21 @@ def rank_of(api: str) -> int | None:
     return way.rank or None if way is not None else None
 
 
-def whole(api: Api) -> dict[str, str]:
-    """Return the argument by which a loss gives as many numbers as it takes, where it has one."""
+def made_with(api: Api) -> Mapping[str, str]:
+    """Return the arguments that a layer is made with so that it can be called as `use_of` says.
+
+    Text by parameter: a loss that can gives as many numbers as it takes.
+    """
+    way = _way_of(api.record.api)
     known = {parameter.name: parameter.constraint for parameter in api.parameters}
     match known.get(_REDUCTION):
-        case OneOf(values) if LiteralValue(_NONE) in values or api.record.api in _UNLISTED:
-            return {_REDUCTION: repr(_NONE)}
+        case OneOf(values) if api.record.kind is CallKind.LAYER and LiteralValue(_NONE) in values:
+            return _WHOLE
         case _:
-            return {}
+            return way.given if way is not None else {}
 
 
+@cache
 def _way_of(api: str) -> Way | None:
     root, _, rest = api.partition(".")
     library = _ROOTS.get(root, root)

@@ -38,12 +38,11 @@ _INPUT_SIZES = (
     SizeParameter(r"MultiheadAttention", "embed_dim", 0, -1),
     SizeParameter(r"Transformer((En|De)coderLayer)?", "d_model", 0, -1),
     SizeParameter(r"PReLU", "num_parameters", 0, 1),
+    SizeParameter(r"Conv1d_sp", "inchannels", 0, 1),
     SizeParameter(r"Bilinear", "in1_features", 0, -1),
     SizeParameter(r"Bilinear", "in2_features", 1, -1),
     SizeParameter(r"LinearCrossEntropyLoss|AdaptiveLogSoftmaxWithLoss", "in_features", 0, -1),
 )
-_STATE_SIZES = (SizeParameter(r"(LSTM|GRU|SimpleRNN)Cell", "units", 0, -1),)
-"""Of layers that look at their input themselves, but take it for their state as well."""
 _OUTPUT_SIZES = (
     SizeParameter(r"Conv(Transpose)?(\dd)?", "out_channels", 1, 1),
     SizeParameter(r"Linear", "out_features", 1, -1),
@@ -94,7 +93,7 @@ class Dialect:
 
     def input_sizes(self, call: LibraryCall) -> tuple[SizeParameter, ...]:
         """Return the parameters that say how large the call's inputs are."""
-        return _matching(_STATE_SIZES if self.infers_sizes else _INPUT_SIZES, call)
+        return () if self.infers_sizes else _matching(_INPUT_SIZES, call)
 
     def input_size(self, call: LibraryCall) -> SizeParameter | None:
         """Return the parameter that says how large the call's first input is, if it has one."""

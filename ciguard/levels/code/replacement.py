@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import CallKind, Derivation, LiteralValue, Operator, ParameterKind
 from ciguard.levels.code.binding import VARIADIC, arranged, bind, default_of
 from ciguard.levels.code.blocks import Mutant
-from ciguard.levels.code.calling import used, whole
+from ciguard.levels.code.calling import made_with, used
 from ciguard.levels.code.coherence import is_coherent
 from ciguard.levels.code.generation import another, drawable, is_varied
 from ciguard.levels.code.knowledge import INPUT_SIZES, WRAPPED, data_of, is_wrapper
@@ -29,6 +29,7 @@ _NOT_HANDED_ON = frozenset({"inplace"})
 _LEAST = 0.01
 """Similarity that counts where nothing is said of an API, `Tanh()` of Jittor for one."""
 _TRIES = 16
+_FACTOR = "scale_factor"
 
 
 class Replacement:
@@ -99,7 +100,8 @@ class Replacement:
         if bound is None or is_unsaid:
             is_alike = own.record.parameters == other.record.parameters
             return replace(call, api=chosen.name) if is_alike else None
-        kept = handed_on(own, other, bound) | wrapped(call, own, other) | whole(other)
+        kept = handed_on(own, other, bound) | wrapped(call, own, other)
+        kept |= made_with(other)
         for attempt in range(_TRIES):
             drawn = needed(other, kept, rng)
             if drawn is None:
@@ -163,7 +165,7 @@ def needed(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str
     for parameter in api.parameters:
         if parameter.name in given or parameter.kind in VARIADIC:
             continue
-        if not parameter.required and not _is_sized(parameter, api):
+        if not parameter.required and not _is_asked(parameter, api):
             continue
         part = drawable(parameter, api.record, is_needed=True)
         if part is None:
@@ -172,11 +174,14 @@ def needed(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str
     return drawn
 
 
-def _is_sized(parameter: Parameter, api: Api) -> bool:
-    """Tell whether a size of what comes in has a number as its default, which is to be repaired.
+def _is_asked(parameter: Parameter, api: Api) -> bool:
+    """Tell whether a parameter that has a default is to be given nevertheless.
 
-    Not 1: `PReLU` has one parameter for all channels then.
+    A size of what comes in whose default is a number is, to be repaired; not 1: `PReLU` has one
+    parameter for all channels then. So is a factor where nothing else says what size comes out.
     """
+    if parameter.name == _FACTOR:
+        return all(one.name != "size" for one in api.parameters)
     declared = {p.name: p for p in api.record.parameters}
     default = value_of(default_of(declared[parameter.name]) or "")
     number = default.value if isinstance(default, LiteralValue) else None

@@ -21,7 +21,7 @@ from code_records import (
 from ciguard.domain import Derivation, Operator
 from ciguard.knowledge import understand
 from ciguard.levels.code.blocks import Fed
-from ciguard.levels.code.calling import rank_of, use_of, used, whole
+from ciguard.levels.code.calling import made_with, rank_of, use_of, used
 from ciguard.levels.code.encoders import TfIdf
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.mutation import Slot, candidates
@@ -67,8 +67,8 @@ LOSS = takes("torch.nn.MSELoss", "input", "target", parameters=[REDUCTION])
         ("torch.nn.LSTMCell", ["input"], "f(x)[0]"),
         ("tensorflow.keras.layers.Add", ["inputs"], "f([x, x])"),
         ("keras.layers.Add", ["inputs"], "f([x, x])"),
-        ("keras.layers.MultiHeadAttention", ["query", "value"], "f(x, x)"),
-        ("keras.layers.LSTMCell", ["inputs", "states"], "f(x, [x, x])[0]"),
+        ("keras.layers.MultiHeadAttention", ["query", "value"], "f(x[:, :16], x[:, :16])"),
+        ("keras.layers.LSTMCell", ["inputs", "states"], "f(x, [x[:, :8], x[:, :8]])[0]"),
         ("jittor.nn.L1Loss", ["output", "target"], "f(x, x).broadcast(x)"),
         ("jittor.nn.Unheard", ["in1", "in2"], "f(x, x)"),
     ],
@@ -111,11 +111,15 @@ def test_a_program_that_takes_the_first_part_itself_goes_on_doing_so() -> None:
 def test_a_loss_gives_as_many_numbers_as_it_takes() -> None:
     mean = optional("reduction", "str", "'mean'")
 
-    assert whole(understand(LOSS)) == {"reduction": "'none'"}
-    assert whole(RELU_API) == {}
+    assert made_with(understand(LOSS)) == {"reduction": "'none'"}
+    assert made_with(RELU_API) == {}
     unlisted = {"torch.nn.KLDivLoss": {"reduction": "'none'"}, "jittor.nn.MSELoss": {}}
     for name, given in unlisted.items():
-        assert whole(understand(takes(name, "input", "target", parameters=[mean]))) == given
+        assert made_with(understand(takes(name, "input", "target", parameters=[mean]))) == given
+
+
+def test_a_cell_has_as_many_units_as_the_state_it_is_given() -> None:
+    assert made_with(known("keras.layers.GRUCell", "inputs", "states")) == {"units": "8"}
 
 
 def test_some_layers_take_data_of_one_rank_whatever_they_are_called() -> None:
