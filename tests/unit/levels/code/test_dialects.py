@@ -73,6 +73,24 @@ def test_adapters_become_layers_of_a_sequence(
 
 
 @pytest.mark.parametrize(
+    ("library", "rank", "text", "layers"),
+    [
+        ("torch", 2, "x.unflatten(0, (-1, 1))", ["torch.nn.Unflatten(0, (-1, 1))"]),
+        ("torch", 4, "x.unflatten(0, (-1, 1, 1, 1))", ["torch.nn.Unflatten(0, (-1, 1, 1, 1))"]),
+        ("jittor", 2, "x.reshape((-1, 1))", None),
+        ("tensorflow", 2, "tensorflow.keras.layers.Flatten()(x)", None),
+    ],
+)
+def test_one_number_for_each_sample_is_a_feature(
+    library: str, rank: int, text: str, layers: list[str] | None
+) -> None:
+    dialect = dialect_of(library)
+
+    assert dialect.adapter((4,), rank, 1) == (text, (4, *[1] * (rank - 1)))
+    assert layers is None or dialect.element(text) == layers
+
+
+@pytest.mark.parametrize(
     ("api", "parameter"),
     [
         ("torch.nn.Conv2d", "in_channels"),

@@ -163,6 +163,17 @@ def test_a_size_that_has_a_number_by_default_is_given_and_can_be_repaired() -> N
     assert "d_model" in dict(mutant.block.calls[0].keywords)
 
 
+def test_a_factor_that_alone_says_the_size_is_given() -> None:
+    factor, size = optional("scale_factor", "", "None"), optional("size", "int", "None")
+    block = block_of(_plain(made("torch.nn.ReLU")))
+    by_factor = takes("torch.nn.Larger", "x", parameters=[factor])
+    by_either = takes("torch.nn.Larger", "x", parameters=[size, factor])
+
+    given = [_replacing(record)(block, 0, chance(0)) for record in (by_factor, by_either)]
+
+    assert [len(one.block.calls[0].keywords) if one else None for one in given] == [1, 0]
+
+
 def test_the_slot_is_asked_for_the_rank_that_the_new_layer_takes() -> None:
     margin = takes("torch.nn.MultiMarginLoss", "input", "target", parameters=[REDUCTION])
     operators = operators_of((RELU, margin), TfIdf(), laws=lambda _: {})
