@@ -49,6 +49,7 @@ class Way:
 _CELLS = r"(GRU|RNN)Cell"
 _UNPOOLED = "x.flatten(2).argsort(-1)"
 _POSITIVE = "(x > 0)"
+"""Zeros and ones: the classes, or words, of a layer that knows two."""
 _STEPS = "x[:, :16]"
 _UNITS = "8"
 _STATE = f"x[:, :{_UNITS}]"
@@ -70,21 +71,22 @@ _WAYS = (
     Way("torch", "CTCLoss", _CTC, 3),
     Way("torch", "AdaptiveLogSoftmaxWithLoss", f"f(x, {_POSITIVE}.any(1).long())[0]", 2),
     Way("torch", r"MaxUnpool[123]d", f"f(x, {_UNPOOLED}.view_as(x))"),
-    Way("torch", r"Embedding(Bag)?", f"f({_POSITIVE}.long())", 2),
-    Way("torch", "MultiheadAttention", f"f(x, x, x){_FIRST}", 3),
-    Way("torch", r"Transformer((De|En)coder(Layer)?)?", rank=3),
+    Way("torch", r"Embedding(Bag)?", f"f({_POSITIVE}.long())", 2, {"num_embeddings": "2"}),
+    # Attention takes the square of the steps in memory, and images are of many.
+    Way("torch", "MultiheadAttention", f"f({_STEPS}, {_STEPS}, {_STEPS}){_FIRST}", 3),
+    Way("torch", r"Transformer(Decoder(Layer)?)?", f"f({_STEPS}, {_STEPS})", 3),
+    Way("torch", r"TransformerEncoder(Layer)?", rank=3),
     Way("torch", r"LSTM|GRU|RNN", f"f(x){_FIRST}", 3),
     Way("torch", _CELLS, rank=2),
     Way("torch", "LSTMCell", f"f(x){_FIRST}", 2),
     Way(_KERAS, r"Add|Average|Concatenate|Maximum|Minimum|Multiply|Subtract", "f([x, x])"),
     Way(_KERAS, "Dot", "f([x, x])", 2),
-    # Attention takes the square of the steps in memory, and images are of many.
     Way(_KERAS, r"(Additive)?Attention", f"f([{_STEPS}, {_STEPS}])", 3),
     Way(_KERAS, r"(MultiHead|Group(ed)?Query)Attention", f"f({_STEPS}, {_STEPS})", 3),
     Way(_KERAS, "ConvLSTM1D", rank=4),
     Way(_KERAS, "ConvLSTM2D", rank=5),
     Way(_KERAS, "ConvLSTM3D", rank=6),
-    Way(_KERAS, "(Reversible)?Embedding", "f(x * 0)", 2),
+    Way(_KERAS, "(Reversible)?Embedding", f"f({_POSITIVE})", 2, {"input_dim": "2"}),
     Way(_KERAS, r"(GRU|SimpleRNN)Cell", f"f(x, [{_STATE}]){_FIRST}", 2, {"units": _UNITS}),
     Way(_KERAS, "LSTMCell", f"f(x, [{_STATE}, {_STATE}]){_FIRST}", 2, {"units": _UNITS}),
     # Losses of Jittor are numbers; the slot gets as many of them as it has entries.
@@ -93,7 +95,7 @@ _WAYS = (
     Way("jittor", "CrossEntropyLoss", "f(x, x.argmax(1)[0]).broadcast(x)"),
     Way("jittor", "KLDivLoss", "f(x.log_softmax(1), x.softmax(1))"),
     Way("jittor", r"MaxUnpool[23]d", f"f(x, {_UNPOOLED}[0].reshape(x.shape))"),
-    Way("jittor", "Embedding", f"f({_POSITIVE}.int32())", 2),
+    Way("jittor", "Embedding", f"f({_POSITIVE}.int32())", 2, {"num_embeddings": "2"}),
     Way("jittor", r"LSTM|GRU|RNN", f"f(x){_FIRST}", 3),
     Way("jittor", _CELLS, rank=2),
     Way("jittor", "LSTMCell", f"f(x){_FIRST}", 2),
@@ -141,18 +143,21 @@ def rank_of(api: str) -> int | None:
     return way.rank or None if way is not None else None
 
 
-def made_with(api: Api) -> Mapping[str, str]:
+def made_with(api: Api) -> dict[str, str]:
     """Return the arguments that a layer is made with so that it can be called as `use_of` says.
 
     Text by parameter: a loss that can gives as many numbers as it takes.
     """
+    if api.record.kind is not CallKind.LAYER:
+        return {}
     way = _way_of(api.record.api)
     known = {parameter.name: parameter.constraint for parameter in api.parameters}
+    given = {} if way is None else {k: text for k, text in way.given.items() if k in known}
     match known.get(_REDUCTION):
-        case OneOf(values) if api.record.kind is CallKind.LAYER and LiteralValue(_NONE) in values:
-            return _WHOLE
+        case OneOf(values) if LiteralValue(_NONE) in values:
+            return {**given, **_WHOLE}
         case _:
-            return way.given if way is not None else {}
+            return given
 
 
 @cache

@@ -52,6 +52,7 @@ def known(api: str, *inputs: str) -> Api:
     return understand(takes(api, *inputs))
 
 
+THRICE = "f(x[:, :16], x[:, :16], x[:, :16])"
 RELU_API = understand(RELU)
 LOSS = takes("torch.nn.MSELoss", "input", "target", parameters=[REDUCTION])
 
@@ -63,8 +64,9 @@ LOSS = takes("torch.nn.MSELoss", "input", "target", parameters=[REDUCTION])
         ("torch.nn.MSELoss", ["input", "target"], "f(x, x)"),
         ("torch.nn.TripletMarginLoss", ["anchor", "positive", "negative"], "f(x, x, x)"),
         ("torch.nn.NLLLoss", ["input", "target"], "f(x.log_softmax(1), x.argmax(1))"),
-        ("torch.nn.MultiheadAttention", ["query", "key", "value"], "f(x, x, x)[0]"),
+        ("torch.nn.MultiheadAttention", ["query", "key", "value"], f"{THRICE}[0]"),
         ("torch.nn.LSTMCell", ["input"], "f(x)[0]"),
+        ("torch.nn.TransformerEncoderLayer", ["src"], PLAIN),
         ("tensorflow.keras.layers.Add", ["inputs"], "f([x, x])"),
         ("keras.layers.Add", ["inputs"], "f([x, x])"),
         ("keras.layers.MultiHeadAttention", ["query", "value"], "f(x[:, :16], x[:, :16])"),
@@ -103,7 +105,7 @@ def test_a_program_that_takes_the_first_part_itself_goes_on_doing_so() -> None:
     attention = known("torch.nn.MultiheadAttention", "query", "key", "value")
     call = _plain(made("torch.nn.LSTM"))
 
-    assert used(call, lstm, attention) == "f(x, x, x)"
+    assert used(call, lstm, attention) == THRICE
     assert used(call, lstm, RELU_API) is None
     assert used(_plain(made("torch.nn.ReLU")), RELU_API, lstm) == "f(x)[0]"
 
@@ -119,7 +121,10 @@ def test_a_loss_gives_as_many_numbers_as_it_takes() -> None:
 
 
 def test_a_cell_has_as_many_units_as_the_state_it_is_given() -> None:
-    assert made_with(known("keras.layers.GRUCell", "inputs", "states")) == {"units": "8"}
+    units = takes("keras.layers.GRUCell", "inputs", "states", parameters=[required("units", "int")])
+
+    assert made_with(understand(units)) == {"units": "8"}
+    assert made_with(known("keras.layers.GRUCell", "inputs", "states")) == {}
 
 
 def test_some_layers_take_data_of_one_rank_whatever_they_are_called() -> None:
