@@ -82,6 +82,8 @@ class Dialect:
     infers_sizes: bool = False
     """Whether layers look themselves at how large their input is."""
     channels_last: bool = False
+    lists_functions: bool = False
+    """Whether a list of layers takes functions as well."""
 
     def owns(self, api: str) -> bool:
         """Tell whether a qualified name is of this library."""
@@ -159,14 +161,14 @@ class Dialect:
                 case ast.Call(func=ast.Call() as layer, args=[inner]):
                     steps.append(ast.unparse(layer))
                     node = inner
-                case ast.Call(func=ast.Attribute(value=inner, attr=method)):
-                    if self.infers_sizes or method not in {"flatten", "unflatten"}:
-                        return None
+                case ast.Call(func=ast.Attribute(value=inner, attr=method)) if (
+                    method in {"flatten", "unflatten"} and not self.infers_sizes
+                ):
                     node.func = parse_expression(f"{self.library}.nn.{method.capitalize()}")
                     steps.append(ast.unparse(node))
                     node = inner
                 case _:
-                    return None
+                    return [f"lambda x: {expression}"] if self.lists_functions else None
         return steps[::-1]
 
 
@@ -218,7 +220,13 @@ _DIALECTS = {
     item.library: item
     for item in (
         Dialect(library="torch", roots=("torch",), forward="forward", bases=("Module",)),
-        Dialect(library="jittor", roots=("jittor",), forward="execute", bases=("Module", "Model")),
+        Dialect(
+            library="jittor",
+            roots=("jittor",),
+            forward="execute",
+            bases=("Module", "Model"),
+            lists_functions=True,
+        ),
         Dialect(
             library="tensorflow",
             roots=("tensorflow", "keras"),
