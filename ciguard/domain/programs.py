@@ -59,6 +59,9 @@ class Derivation:
     """Words of the documentation that justify the new value as legal, or as illegal."""
     adapter: str = ""
     """Statement that was put before the block, or behind it, so that it fits; empty: none."""
+    use: str = ""
+    """For `AR`, how the new API's layer is called: an expression of the layer `f` and the data `x`;
+    empty: as the old one was."""
 
     @property
     def change(self) -> str:
@@ -69,7 +72,8 @@ class Derivation:
             case Operator.NONE:
                 return ""
             case Operator.REPLACEMENT:
-                return f"{before} → {after}"
+                use = f", called as {shortened(self.use, _MOST_SHOWN)}" if self.use else ""
+                return f"{before} → {after}{use}"
             case Operator.GENERATION | Operator.BOUNDARY | Operator.OMITTED:
                 parameter = shortened(self.parameter, _MOST_SHOWN)
                 return f"{parameter} of {api}: {before or 'not given'} → {after}"
@@ -242,7 +246,7 @@ def _ancestry(seed: str, path: tuple[Derivation, ...], kin: Json = None) -> Ance
     )
 
 
-_TEXTS = ("block", "api", "parameter", "before", "after", "sentence", "adapter")
+_TEXTS = ("block", "api", "parameter", "before", "after", "sentence", "adapter", "use")
 
 
 def derivation_to_json(step: Derivation) -> Json:

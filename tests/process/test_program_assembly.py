@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 from model_programs import PROGRAMS
 
-from ciguard.levels.code.blocks import Fed
+from ciguard.levels.code.blocks import Fed, LibraryCall
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 from ciguard.levels.code.fitting import argument, fitted, with_argument
 
@@ -142,3 +142,35 @@ def test_blocks_fit_what_mutants_before_them_give(
             process.run(template.program(chain, now).source)
 
     assert now != met[-1]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_adapters_stand_in_lists_of_layers(
+    environment_of: Callable[[str], Environment], library: str
+) -> None:
+    parts = disassemble(PROGRAMS[library, "sequence"], library)
+
+    with target(environment_of(library)) as process:
+        met = observed(process, parts)
+        block, was = parts.blocks[1], met[1]
+        fit = fitted(replace(block, calls=(), follows=()), was, was, parts.template.dialect, rank=5)
+        assert fit is not None
+        assert fit[1]
+        adapted = replace(block, adapter=fit[1]).with_call(0, volumes(library))
+        chain = (parts.blocks[0], adapted)
+        gives = fed_of(process.run(parts.template.alone(adapted, was).source)["y"])
+        template = replace(parts.template, met=met[-1])
+        process.run(template.program(chain, gives).source)
+
+    assert len(gives.shape) == 5
+
+
+def volumes(library: str) -> LibraryCall:
+    """Return a layer that takes volumes and nothing else, and gives what it takes."""
+    name = {
+        "torch": "torch.nn.Dropout3d",
+        "tensorflow": "tensorflow.keras.layers.SpatialDropout3D",
+        "jittor": "jittor.nn.AdaptiveAvgPool3d",
+    }[library]
+    size = ("1",) if library == "jittor" else ("0.5",)
+    return LibraryCall(api=name, positional=size, makes_layer=True)

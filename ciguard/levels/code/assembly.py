@@ -15,6 +15,7 @@ from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import Program
 from ciguard.levels.code.running import recorder, running
 from ciguard.levels.code.slicing import creation
+from ciguard.levels.code.uses import use_as
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,6 +156,8 @@ class Template:
                 adapt(draft, self.places[at], block.adapter)
         for place in absent:
             draft.drop_idle(place)
+        for use, text in draft.uses:
+            use_as(draft, use, text)
         return nodes
 
     def _forget(self, draft: Draft, absent: Sequence[Place]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.levels.code.blocks import INPUT
 from ciguard.levels.code.running import running
 from ciguard.levels.code.syntax import parse_expression
+from ciguard.levels.code.uses import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,11 +42,13 @@ def bare_call(block: Block, place: int, source: str) -> LibraryCall | None:
         source: of the seed program, whose constants may stand in the call.
 
     Returns:
-        None where it makes no layer, does not meet what the block is called with, or has an
-        argument that is neither literal nor made of constants.
+        None where it makes no layer, does not meet what the block is called with or is called with
+        more, or has an argument that is neither literal nor made of constants.
     """
     meets_it = place == 0 and block.follows[:1] == (INPUT,) and not block.adapter
     if not meets_it or not block.calls or not block.calls[place].makes_layer:
+        return None
+    if block.calls[place].use not in {"", PLAIN}:
         return None
     return _written_out(block.calls[place], _constants(source))
 

@@ -23,6 +23,9 @@ class LibraryCall:
     makes_layer: bool = False
     """Whether an object is made that is called elsewhere, as `nn.Conv2d(…)` is; a function such as
     `F.relu(x)` is not, and takes the data itself."""
+    use: str = ""
+    """How that object is called: an expression of it, `f`, and of the data, `x`. Empty where it is
+    called in a list of layers, or with more than the data, and is not to be called otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,10 @@ _INPUT_SIZES = (
     SizeParameter(r"MultiheadAttention", "embed_dim", 0, -1),
     SizeParameter(r"Transformer((En|De)coderLayer)?", "d_model", 0, -1),
     SizeParameter(r"PReLU", "num_parameters", 0, 1),
+    SizeParameter(r"Conv1d_sp", "inchannels", 0, 1),
+    SizeParameter(r"Bilinear", "in1_features", 0, -1),
+    SizeParameter(r"Bilinear", "in2_features", 1, -1),
+    SizeParameter(r"LinearCrossEntropyLoss|AdaptiveLogSoftmaxWithLoss", "in_features", 0, -1),
 )
 _OUTPUT_SIZES = (
     SizeParameter(r"Conv(Transpose)?(\dd)?", "out_channels", 1, 1),
@@ -78,6 +82,8 @@ class Dialect:
     infers_sizes: bool = False
     """Whether layers look themselves at how large their input is."""
     channels_last: bool = False
+    lists_functions: bool = False
+    """Whether a list of layers takes functions as well."""
 
     def owns(self, api: str) -> bool:
         """Tell whether a qualified name is of this library."""
@@ -87,13 +93,17 @@ class Dialect:
         """Tell whether a class that derives from this is a model or a layer."""
         return self.owns(api) and api.rpartition(".")[2] in self.bases
 
+    def input_sizes(self, call: LibraryCall) -> tuple[SizeParameter, ...]:
+        """Return the parameters that say how large the call's inputs are."""
+        return () if self.infers_sizes else _matching(_INPUT_SIZES, call)
+
     def input_size(self, call: LibraryCall) -> SizeParameter | None:
-        """Return the parameter that says how large the call's input is, if it has one."""
-        return None if self.infers_sizes else _matching(_INPUT_SIZES, call)
+        """Return the parameter that says how large the call's first input is, if it has one."""
+        return next(iter(self.input_sizes(call)), None)
 
     def output_size(self, call: LibraryCall) -> SizeParameter | None:
         """Return the parameter that says how large the call's output is, if it has one."""
-        return None if self.infers_sizes else _matching(_OUTPUT_SIZES, call)
+        return None if self.infers_sizes else next(iter(_matching(_OUTPUT_SIZES, call)), None)
 
     def own_size(self, parameter: str) -> int | None:
         """Return the axis that a parameter of a program's own class speaks of, by its name."""
@@ -116,14 +126,19 @@ class Dialect:
         """
         if rank < 2 or not now or math.prod(now[1:]) < 1:  # noqa: PLR2004 - a batch of vectors
             return None
-        sizes = _reshaped(now[1:], rank - 1, channels=-1 if self.channels_last else channels)
+        # One number for each sample, as a loss gives, is a vector of one feature.
+        before = now[1:] or (1,)
+        sizes = _reshaped(before, rank - 1, channels=-1 if self.channels_last else channels)
         shape = (now[0], *sizes)
         is_flat = len(sizes) == 1
         if self.infers_sizes:
             layer = "Flatten()" if is_flat else f"Reshape({sizes})"
             return f"tensorflow.keras.layers.{layer}(x)", shape
-        if is_flat:
+        is_batch = len(now) > 1
+        if is_flat and is_batch:
             return "x.flatten(1)", shape
+        if self.library == "torch" and not is_batch:
+            return f"x.unflatten(0, {(-1, *sizes)})", shape
         if self.library == "torch":
             return f"x.flatten(1).unflatten(1, {sizes})", shape
         return f"x.reshape({(-1, *sizes)})", shape
@@ -146,14 +161,14 @@ class Dialect:
                 case ast.Call(func=ast.Call() as layer, args=[inner]):
                     steps.append(ast.unparse(layer))
                     node = inner
-                case ast.Call(func=ast.Attribute(value=inner, attr=method)):
-                    if self.infers_sizes or method not in {"flatten", "unflatten"}:
-                        return None
+                case ast.Call(func=ast.Attribute(value=inner, attr=method)) if (
+                    method in {"flatten", "unflatten"} and not self.infers_sizes
+                ):
                     node.func = parse_expression(f"{self.library}.nn.{method.capitalize()}")
                     steps.append(ast.unparse(node))
                     node = inner
                 case _:
-                    return None
+                    return [f"lambda x: {expression}"] if self.lists_functions else None
         return steps[::-1]
 
 
@@ -172,10 +187,12 @@ def keeps_size(api: str) -> bool:
     return _KEEPS_SIZE.fullmatch(api.rpartition(".")[2]) is not None
 
 
-def _matching(parameters: tuple[SizeParameter, ...], call: LibraryCall) -> SizeParameter | None:
+def _matching(
+    parameters: tuple[SizeParameter, ...], call: LibraryCall
+) -> tuple[SizeParameter, ...]:
     name = call.api.rpartition(".")[2]
-    found = [item for item in parameters if re.fullmatch(item.layers, name)]
-    return found[0] if found and call.makes_layer else None
+    found = tuple(item for item in parameters if re.fullmatch(item.layers, name))
+    return found if call.makes_layer else ()
 
 
 def _reshaped(sizes: tuple[int, ...], rank: int, *, channels: int) -> tuple[int, ...]:
@@ -203,7 +220,13 @@ _DIALECTS = {
     item.library: item
     for item in (
         Dialect(library="torch", roots=("torch",), forward="forward", bases=("Module",)),
-        Dialect(library="jittor", roots=("jittor",), forward="execute", bases=("Module", "Model")),
+        Dialect(
+            library="jittor",
+            roots=("jittor",),
+            forward="execute",
+            bases=("Module", "Model"),
+            lists_functions=True,
+        ),
         Dialect(
             library="tensorflow",
             roots=("tensorflow", "keras"),

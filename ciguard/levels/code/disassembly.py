@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
@@ -20,6 +20,7 @@ from ciguard.levels.code.programs import Program, layer_of, method_of
 from ciguard.levels.code.slicing import creation
 from ciguard.levels.code.syntax import dotted
 from ciguard.levels.code.units import Cutter, Unit
+from ciguard.levels.code.uses import PLAIN, uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,6 +155,7 @@ class _Disassembler:
                 Call(
                     node=number[id(call)],
                     copied=shared.index(homes[id(call)]) if homes[id(call)] in shared else -1,
+                    uses=tuple(number[id(use)] for use in self._uses(found, call)),
                 )
                 for call in found.ordered
             ),
@@ -177,6 +179,9 @@ class _Disassembler:
             takes=unit.takes,
             gives=unit.gives,
         )
+
+    def _uses(self, found: Collection, call: ast.Call) -> tuple[ast.Call, ...]:
+        return uses_of(self.program, self.model, found, call)
 
     def _home(self, name: str) -> ast.stmt:
         definition = self.model.definitions.get(name)
@@ -238,7 +243,13 @@ class _Disassembler:
         sizes = (self._size(call) for call in self._sized(unit, found))
         return Block(
             name=name,
-            calls=tuple(library_call(self.program, call) for call in calls),
+            calls=tuple(
+                replace(
+                    library_call(self.program, call),
+                    use=PLAIN if self._uses(found, call) else "",
+                )
+                for call in calls
+            ),
             follows=follows,
             own=tuple(size for size in sizes if size is not None),
         )

@@ -30,6 +30,8 @@ class Draft:
     """What stands now where a node stood, by its `id`."""
     kept: list[ast.AST] = field(default_factory=list)
     """What was taken out: an `id` must not be given to another node."""
+    uses: list[tuple[ast.AST, str]] = field(default_factory=list)
+    """Calls of layers that are written otherwise once all else stands, and how."""
 
     def node(self, number: int) -> ast.AST:
         """Return what stands now where a node stood."""
@@ -54,6 +56,10 @@ class Draft:
             nodes.append(node)
             if old != new:
                 self.rewrite(node, old, new)
+            if old.use != new.use:
+                twins = copies.get(call.copied, {})
+                used = (self.program.nodes[number] for number in call.uses)
+                self.uses += [(twins.get(id(one), one), new.use) for one in used]
         for number, was, now in zip(place.own, seed.own, block.own, strict=True):
             if was != now:
                 self.rewrite(self.program.nodes[number], was.call, now.call)

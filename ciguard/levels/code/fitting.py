@@ -75,18 +75,18 @@ def _resized(
 ) -> tuple[LibraryCall, ...]:
     calls = list(block.calls)
     for place, source in enumerate(block.follows):
-        call = calls[place]
-        parameter = dialect.input_size(call)
-        if parameter is None or source is None:
+        if source is None:
             continue
-        if parameter.name == "normalized_shape":
-            calls[place] = _normalised(call, parameter, was, now) if source == INPUT else call
-            continue
-        size = _at(now, parameter.axis)
-        before = _at(was, parameter.axis)
-        if source != INPUT:
-            size, before = _made_by(calls[source], dialect), None
-        calls[place] = _with_input(call, parameter, size, before)
+        for parameter in dialect.input_sizes(calls[place]):
+            call = calls[place]
+            if parameter.name == "normalized_shape":
+                calls[place] = _normalised(call, parameter, was, now) if source == INPUT else call
+                continue
+            size = _at(now, parameter.axis)
+            before = _at(was, parameter.axis)
+            if source != INPUT:
+                size, before = _made_by(calls[source], dialect), None
+            calls[place] = _with_input(call, parameter, size, before)
     return tuple(calls)
 
 
@@ -149,7 +149,9 @@ def _normalised(
         return call
     node = parse_expression(text)
     count = len(node.elts) if isinstance(node, (ast.Tuple, ast.List)) else 0
-    if now[-max(count, 1) :] == was[-max(count, 1) :] or count >= len(now):
+    given = _number(text)
+    present = was[-max(count, 1) :] if given is None else (given,)
+    if now[-max(count, 1) :] == present or count >= len(now):
         return call
     return with_argument(call, parameter, repr(now[-count:]) if count else str(now[-1]))
 

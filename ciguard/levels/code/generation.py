@@ -37,6 +37,15 @@ _LEFT_ALONE = frozenset(
 finds again is of another form then; or nothing of the computation is changed."""
 _SIZES = re.compile(r"(?:^units|^filters|_channels|_features|_size|_dim|_heads|_layers)$")
 _AXES = frozenset({"dim", "start_dim", "end_dim"})
+_USUAL: dict[str, Constraint] = {
+    "cutoffs": Tuple((Int(min=1, max=1),)),
+    "outchannels": Int(min=1, max=6),
+    "scale_factor": Int(min=1, max=3),
+    "size": Tuple((Int(min=1, max=6), Int(min=1, max=6))),
+    "value": Float(min=-1.0, max=1.0),
+}
+"""What programs give parameters that have to be given, where the library says nothing that could
+be written: of classes, channels, the height and width of images, what padding is filled with."""
 _TRIES = 8
 _SMALL = 6
 _END = re.compile(r"(?<=[.;])\s+")
@@ -120,16 +129,15 @@ def drawable(
         is_needed: numbers are drawn even where nobody says how large they may be: positive ones.
     """
     if not is_said(parameter):
-        is_size = parameter.name in INPUT_SIZES and is_needed
-        return Int(min=1, max=_SMALL) if is_size else None
+        return _by_name(parameter.name) if is_needed else None
     is_ranged = any(evidence.aspect == "range" for evidence in parameter.evidence)
     # What is required is hardly ever None, even where a hint has room for it.
     whole = parameter.constraint
     constraint = whole.inner if parameter.required and isinstance(whole, Optional) else whole
     constraint = _of_default(constraint, parameter.name, record)
     part = literal_part(constraint, spaces(record), is_ranged=is_ranged or is_needed)
-    if part is None:
-        return None
+    if part is None:  # a list of nobody knows how many, for one
+        return _by_name(parameter.name) if is_needed else None
     return _of_size(parameter.name, part if is_ranged else _positive(part))
 
 
@@ -161,11 +169,22 @@ def _positive(part: Constraint) -> Constraint:
             return part
 
 
+def _by_name(name: str) -> Constraint | None:
+    """Return what programs give a parameter of that name; None where that is not known."""
+    if name in _USUAL:
+        return _USUAL[name]
+    return Int(min=1, max=_SMALL) if name in INPUT_SIZES or _is_size(name) else None
+
+
+def _is_size(name: str) -> bool:
+    return _SIZES.search(name) is not None and name not in _AXES
+
+
 def _of_size(name: str, part: Constraint) -> Constraint:
     """Let sizes begin at 1: a layer of no unit is legal nowhere, whatever is guessed of axes."""
     if isinstance(part, Optional):
         return Optional(_of_size(name, part.inner), part.none_share)
-    if isinstance(part, Int) and _SIZES.search(name) and name not in _AXES:
+    if isinstance(part, Int) and _is_size(name):
         least = max(part.min, 0 if name == "proj_size" else 1)
         return Int(min=least, max=max(part.max, least))
     return part

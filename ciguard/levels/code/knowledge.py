@@ -80,8 +80,9 @@ class Apis:
     def siblings(self, name: str) -> Iterator[tuple[str, Api]]:
         """Yield what may stand in the place of an API: a name as a program would write it, the API.
 
-        Those are the APIs of its module and kind which take as many inputs, apart from those whose
-        names say other numbers of dimensions: `Conv2d` is no sibling of `Conv1d`, `ReLU` is.
+        Those are the APIs of its module and kind, apart from those whose names say other numbers of
+        dimensions: `Conv2d` is no sibling of `Conv1d`, `ReLU` is. Functions take as many inputs;
+        layers may take more or fewer, since their calls can be written otherwise.
         """
         own = self.find(name)
         if own is None or own.record.kind is CallKind.METHOD:
@@ -91,7 +92,7 @@ class Apis:
                 continue
             short = _name_of(record, shorts, own.record, name)
             other = self._of(record) if short else None
-            if other is not None and len(data_of(other)) == len(data_of(own)):
+            if other is not None and (own.inputs or len(data_of(other)) == len(data_of(own))):
                 yield f"{name.rpartition('.')[0]}.{short}", other
 
     def family(self, name: str) -> dict[str, tuple[ApiRecord, list[str]]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Derivation, Operator
+from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.knowledge import rank_after
 from ciguard.levels.code.nodes import Candidate
 
@@ -66,8 +67,12 @@ def candidates(
 
 def _rank(step: Derivation) -> int | None:
     """Return the rank of the data that a block takes after a step, where it takes another."""
-    is_other = step.operator is Operator.REPLACEMENT
-    return rank_after(step.before, step.after) if is_other else None
+    if step.operator is not Operator.REPLACEMENT:
+        return None
+    rank = rank_of(step.after)
+    if rank is not None:
+        return rank if rank != rank_of(step.before) else None
+    return rank_after(step.before, step.after)
 
 
 def _positive(block: Block, place: int, operators: Operators, rng: random.Random) -> Mutant | None:

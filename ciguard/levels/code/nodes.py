@@ -121,14 +121,16 @@ def _block_from_json(encoded: Json) -> Block:
 
 
 def _call_to_json(call: LibraryCall) -> Json:
-    return [call.api, [*call.positional], [[*pair] for pair in call.keywords], call.makes_layer]
+    keywords = [[*pair] for pair in call.keywords]
+    return [call.api, [*call.positional], keywords, call.makes_layer, call.use]
 
 
 def _call_from_json(encoded: Json) -> LibraryCall:
-    api, positional, keywords, makes_layer = encoded
+    api, positional, keywords, makes_layer, use = encoded
     return LibraryCall(
         api=str(api),
         positional=tuple(map(str, positional)),
         keywords=tuple((str(key), str(text)) for key, text in keywords),
         makes_layer=bool(makes_layer),
+        use=str(use),
     )

@@ -24,6 +24,8 @@ class Call:
     node: int
     copied: int = -1
     """Place in `Place.copied` of what it stands in; -1: it belongs to the block alone."""
+    uses: tuple[int, ...] = ()
+    """Calls of what it makes, where they can be written otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallKind, Derivation, Operator, ParameterKind
-from ciguard.levels.code.binding import VARIADIC, arranged, bind
+from ciguard.domain import CallKind, Derivation, LiteralValue, Operator, ParameterKind
+from ciguard.levels.code.binding import VARIADIC, arranged, bind, default_of
 from ciguard.levels.code.blocks import Mutant
+from ciguard.levels.code.calling import made_with, used
 from ciguard.levels.code.coherence import is_coherent
 from ciguard.levels.code.generation import another, drawable, is_varied
-from ciguard.levels.code.knowledge import WRAPPED, data_of, is_wrapper
+from ciguard.levels.code.knowledge import INPUT_SIZES, WRAPPED, data_of, is_wrapper
 from ciguard.levels.code.legal import admits, draw
 from ciguard.levels.code.literals import text_of, value_of
 
@@ -28,6 +29,7 @@ _NOT_HANDED_ON = frozenset({"inplace"})
 _LEAST = 0.01
 """Similarity that counts where nothing is said of an API, `Tanh()` of Jittor for one."""
 _TRIES = 16
+_FACTOR = "scale_factor"
 
 
 class Replacement:
@@ -48,7 +50,8 @@ class Replacement:
         """Return the block with another API in place of that of one call.
 
         The new call takes the arguments that both know, by name; of those that it needs and the
-        old one lacks, legal values are drawn.
+        old one lacks, legal values are drawn. Where its layer is called in another way than the old
+        one, with two tensors for one, the block calls it so.
 
         Args:
             block: to be mutated.
@@ -56,16 +59,22 @@ class Replacement:
             rng: what chance there is.
 
         Returns:
-            None where no other API is alike enough and can be called with literals.
+            None where no other API is alike enough, can be made with literals and be called where
+            the program calls its own.
         """
         call = block.calls[place]
         own = self._similarities.apis.find(call.api)
-        candidates = list(self._similarities.of(call.api))
-        while own is not None and candidates:
+        if own is None:
+            return None
+        alike = self._similarities.of(call.api)
+        uses = {one.name: used(call, own, one.api) for one in alike}
+        candidates = [one for one in alike if uses[one.name] is not None]
+        while candidates:
             chosen = roulette(candidates, rng, self._uses)
             candidates.remove(chosen)
             other = self._call_of(chosen, own, call, rng)
             if other is not None:
+                use = uses[chosen.name] or ""
                 step = Derivation(
                     block=block.name,
                     line=0,
@@ -74,8 +83,9 @@ class Replacement:
                     before=call.api,
                     after=chosen.name,
                     sentence=" ".join(chosen.api.record.doc.split())[:200],
+                    use=use if use != call.use else "",
                 )
-                return Mutant(block.with_call(place, other), step)
+                return Mutant(block.with_call(place, replace(other, use=use)), step)
         return None
 
     def _call_of(
@@ -91,6 +101,7 @@ class Replacement:
             is_alike = own.record.parameters == other.record.parameters
             return replace(call, api=chosen.name) if is_alike else None
         kept = handed_on(own, other, bound) | wrapped(call, own, other)
+        kept |= made_with(other)
         for attempt in range(_TRIES):
             drawn = needed(other, kept, rng)
             if drawn is None:
@@ -149,16 +160,32 @@ def _is_taken(parameter: Parameter, text: str) -> bool:
 
 
 def needed(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str] | None:
-    """Draw what an API requires and is not given; None where that is not a literal."""
+    """Draw what an API has to be given and is not; None where that is not a literal."""
     drawn = {}
     for parameter in api.parameters:
-        if not parameter.required or parameter.name in given or parameter.kind in VARIADIC:
+        if parameter.name in given or parameter.kind in VARIADIC:
+            continue
+        if not parameter.required and not _is_asked(parameter, api):
             continue
         part = drawable(parameter, api.record, is_needed=True)
         if part is None:
             return None
         drawn[parameter.name] = text_of(draw(part, rng))
     return drawn
+
+
+def _is_asked(parameter: Parameter, api: Api) -> bool:
+    """Tell whether a parameter that has a default is to be given nevertheless.
+
+    A size of what comes in whose default is a number is, to be repaired; not 1: `PReLU` has one
+    parameter for all channels then. So is a factor where nothing else says what size comes out.
+    """
+    if parameter.name == _FACTOR:
+        return all(one.name != "size" for one in api.parameters)
+    declared = {p.name: p for p in api.record.parameters}
+    default = value_of(default_of(declared[parameter.name]) or "")
+    number = default.value if isinstance(default, LiteralValue) else None
+    return parameter.name in INPUT_SIZES and type(number) is int and number > 1
 
 
 def one_more(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str]:

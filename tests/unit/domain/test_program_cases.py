@@ -38,6 +38,7 @@ STEP = Derivation(
     after="3",
     sentence="stride controls the stride for the cross-correlation.",
     adapter="x = x.flatten(1)",
+    use="f(x, x)",
 )
 CASE = ProgramCase(
     api="torch.nn.Conv2d",
@@ -59,6 +60,7 @@ steps = st.builds(
     after=st.text(),
     sentence=st.text(),
     adapter=st.text(),
+    use=st.text(),
 )
 cases = st.builds(
     ProgramCase,

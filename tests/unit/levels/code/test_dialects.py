@@ -61,7 +61,8 @@ def test_no_shape_without_a_batch_is_adapted() -> None:
             ["torch.nn.Flatten(1)", "torch.nn.Unflatten(1, (2, 3))"],
         ),
         ("torch", "x.float()", None),
-        ("jittor", "x.reshape((-1, 2))", None),
+        ("jittor", "x.reshape((-1, 2))", ["lambda x: x.reshape((-1, 2))"]),
+        ("jittor", "x.flatten(1)", ["jittor.nn.Flatten(1)"]),
         ("tensorflow", "keras.layers.Flatten()(x)", ["keras.layers.Flatten()"]),
         ("torch", "_Seen(3)(x)", ["_Seen(3)"]),
     ],
@@ -70,6 +71,24 @@ def test_adapters_become_layers_of_a_sequence(
     library: str, text: str, layers: list[str] | None
 ) -> None:
     assert dialect_of(library).element(text) == layers
+
+
+@pytest.mark.parametrize(
+    ("library", "rank", "text", "layers"),
+    [
+        ("torch", 2, "x.unflatten(0, (-1, 1))", ["torch.nn.Unflatten(0, (-1, 1))"]),
+        ("torch", 4, "x.unflatten(0, (-1, 1, 1, 1))", ["torch.nn.Unflatten(0, (-1, 1, 1, 1))"]),
+        ("jittor", 2, "x.reshape((-1, 1))", None),
+        ("tensorflow", 2, "tensorflow.keras.layers.Flatten()(x)", None),
+    ],
+)
+def test_one_number_for_each_sample_is_a_feature(
+    library: str, rank: int, text: str, layers: list[str] | None
+) -> None:
+    dialect = dialect_of(library)
+
+    assert dialect.adapter((4,), rank, 1) == (text, (4, *[1] * (rank - 1)))
+    assert layers is None or dialect.element(text) == layers
 
 
 @pytest.mark.parametrize(

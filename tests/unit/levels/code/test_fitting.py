@@ -62,6 +62,12 @@ def test_what_fits_is_left_alone() -> None:
         (layer("Linear", "6", "3"), (4, 8, 6, 9), layer("Linear", "9", "3")),
         (layer("LayerNorm", "[6, 6]"), (4, 8, 7, 9), layer("LayerNorm", "(7, 9)")),
         (layer("LayerNorm", "6"), (4, 8, 7, 9), layer("LayerNorm", "9")),
+        (layer("LayerNorm", "3"), IMAGE.shape, layer("LayerNorm", "6")),
+        (
+            layer("Bilinear", "2", in2_features="6", out_features="3"),
+            (4, 8, 6, 9),
+            layer("Bilinear", "9", in2_features="9", out_features="3"),
+        ),
         (layer("PReLU", "1"), (4, 5, 6, 6), layer("PReLU", "1")),
         (layer("PReLU"), (4, 5, 6, 6), layer("PReLU")),
         (layer("ReLU"), (4, 5, 6, 6), layer("ReLU")),

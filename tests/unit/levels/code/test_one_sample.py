@@ -70,6 +70,16 @@ def test_what_is_not_known_to_take_one_is_left_alone(other: Block, takes: Fed) -
     assert tried(other, takes) == []
 
 
+def test_a_layer_that_is_called_with_more_than_the_data_is_left_alone() -> None:
+    plain, more = (
+        block_called.with_call(0, replace(block_called.calls[0], use=use))
+        for block_called, use in ((block("3", "4"), "f(x)"), (block("3", "4"), "f(x, x)"))
+    )
+
+    assert tried(plain)
+    assert not tried(more)
+
+
 def test_a_call_further_back_in_its_block_meets_something_else() -> None:
     both = replace(block("3", "4"), calls=block("3", "4").calls * 2)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -243,6 +244,19 @@ def test_a_number_of_no_known_range_is_drawn_only_where_it_is_needed() -> None:
     needed = drawable(bare, MAX_POOL, is_needed=True)
     assert isinstance(needed, Float)
     assert needed.min > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "drawn"),
+    [("scale_factor", Int), ("value", Float), ("size", Tuple), ("key_dim", Int), ("power", None)],
+)
+def test_what_is_needed_and_unsaid_is_drawn_by_its_name(name: str, drawn: type | None) -> None:
+    known = apis().find(MAX_POOL.api)
+    assert known is not None
+    unsaid = replace(known.parameters[0], name=name, evidence=())
+
+    assert drawable(unsaid, MAX_POOL) is None
+    assert isinstance(drawable(unsaid, MAX_POOL, is_needed=True), drawn or type(None))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,125 @@
+"""Layers that are called with several tensors run where the program's own takes one."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from model_programs import program
+from test_program_assembly import LIBRARIES, fed_of, observed, target
+
+from ciguard.campaign.lookup import shipped_knowledge
+from ciguard.levels.code.calling import rank_of
+from ciguard.levels.code.disassembly import disassemble
+from ciguard.levels.code.encoders import TfIdf
+from ciguard.levels.code.fitting import fitted
+from ciguard.levels.code.knowledge import Apis
+from ciguard.levels.code.replacement import Replacement
+from ciguard.levels.code.similarity import Similarities
+from ciguard.levels.code.uses import PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ciguard.targets import Environment
+
+_TORCH = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 6, 3, padding=1)
+        self.act = nn.ReLU()
+        self.fc = nn.Linear(6 * 64, 4)
+
+    def forward(self, x):
+        x = self.conv(x)
+        x = self.act(x)
+        x = x.flatten(1)
+        return self.fc(x)
+
+
+model = Net()
+"""
+_KERAS = """
+inputs = keras.Input(shape=(8, 8, 3))
+x = layers.Conv2D(6, 3, padding="same")(inputs)
+x = layers.ReLU()(x)
+x = layers.Flatten()(x)
+model = keras.Model(inputs, layers.Dense(4)(x))
+"""
+_JITTOR = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv(3, 6, 3, padding=1)
+        self.act = nn.Pool(2, 2)
+        self.fc = nn.Linear(6 * 16, 4)
+
+    def execute(self, x):
+        x = self.conv(x)
+        x = self.act(x)
+        x = x.reshape(x.shape[0], -1)
+        return self.fc(x)
+
+
+model = Net()
+"""
+_LAYERS = {
+    "torch": (
+        "torch.nn.ReLU",
+        _TORCH,
+        "MSELoss", "BCELoss", "KLDivLoss", "NLLLoss", "CrossEntropyLoss", "MultiMarginLoss",
+        "CosineEmbeddingLoss", "GaussianNLLLoss", "SoftMarginLoss", "TripletMarginLoss",
+        "CTCLoss", "CosineSimilarity", "PairwiseDistance", "Bilinear", "MultiheadAttention",
+        "TransformerDecoderLayer", "LSTMCell", "MaxUnpool2d",
+    ),
+    "tensorflow": (
+        "tensorflow.keras.layers.ReLU",
+        _KERAS,
+        "Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract",
+        "Attention", "AdditiveAttention", "GRUCell", "LSTMCell", "SimpleRNNCell",
+    ),
+    "jittor": (
+        "jittor.nn.Pool",
+        _JITTOR,
+        "L1Loss", "MSELoss", "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "KLDivLoss",
+        "Bilinear", "LSTMCell", "MaxUnpool2d",
+    ),
+}  # fmt: skip
+"""For each library the API whose place it is, the model, and what is put there."""
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_layers_of_several_tensors_run_alone_and_in_programs(
+    environment_of: Callable[[str], Environment], library: str
+) -> None:
+    own, model, *names = _LAYERS[library]
+    known = shipped_knowledge(library)
+    assert known is not None
+    parts = disassemble(program(library, model), library)
+    with target(environment_of(library)) as process:
+        met = observed(process, parts)
+        template = replace(parts.template, met=met[-1])
+        at, place = next(
+            (at, place)
+            for at, block in enumerate(parts.blocks)
+            for place, call in enumerate(block.calls)
+            if call.api == own
+        )
+        for name in names:
+            other = f"{own.rpartition('.')[0]}.{name}"
+            records = [known.records[api] for api in map(known.find, (own, other))]
+            replacement = Replacement(Similarities(Apis(records), TfIdf(), threshold=-1.0))
+
+            mutant = replacement(parts.blocks[at], place, random.Random(0))  # noqa: S311
+
+            assert mutant is not None, other
+            assert mutant.block.calls[place].use != PLAIN, other
+            fit = fitted(mutant.block, met[at], met[at], template.dialect, rank=rank_of(other))
+            assert fit is not None, other
+            alone = process.run(template.alone(fit[0], met[at]).source)
+            gives = fed_of(alone["y"])
+            assert gives.shape[:1] == met[at].shape[:1], other
+            process.run(template.program((*parts.blocks[:at], fit[0]), gives).source)

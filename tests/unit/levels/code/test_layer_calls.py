@@ -1,0 +1,207 @@
+"""How layers are called where one tensor is at hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from code_records import (
+    RELU,
+    block_of,
+    called,
+    chance,
+    function,
+    layer,
+    made,
+    optional,
+    required,
+)
+
+from ciguard.domain import Derivation, Operator
+from ciguard.knowledge import understand
+from ciguard.levels.code.blocks import Fed
+from ciguard.levels.code.calling import made_with, rank_of, use_of, used
+from ciguard.levels.code.encoders import TfIdf
+from ciguard.levels.code.knowledge import Apis
+from ciguard.levels.code.mutation import Slot, candidates
+from ciguard.levels.code.operators import operators_of
+from ciguard.levels.code.replacement import Replacement
+from ciguard.levels.code.similarity import Similarities
+from ciguard.levels.code.uses import PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ciguard.domain import ApiRecord
+    from ciguard.knowledge import Api
+    from ciguard.levels.code.blocks import Block, LibraryCall
+
+REDUCTION = optional("reduction", "Literal['none', 'mean', 'sum']", "'mean'")
+DOC = "Applies the rectified linear unit function element-wise."
+
+
+def takes(api: str, *inputs: str, parameters: Sequence[Mapping[str, Any]] = ()) -> ApiRecord:
+    """Return the record of a layer that is called with some tensors."""
+    given = [{"name": name, "annotation": "Tensor"} for name in inputs]
+    return layer(api, DOC, *map(dict, parameters), inputs=given)
+
+
+def known(api: str, *inputs: str) -> Api:
+    return understand(takes(api, *inputs))
+
+
+THRICE = "f(x[:, :16], x[:, :16], x[:, :16])"
+RELU_API = understand(RELU)
+LOSS = takes("torch.nn.MSELoss", "input", "target", parameters=[REDUCTION])
+
+
+@pytest.mark.parametrize(
+    ("api", "inputs", "use"),
+    [
+        ("torch.nn.ReLU", ["input"], PLAIN),
+        ("torch.nn.MSELoss", ["input", "target"], "f(x, x)"),
+        ("torch.nn.TripletMarginLoss", ["anchor", "positive", "negative"], "f(x, x, x)"),
+        ("torch.nn.NLLLoss", ["input", "target"], "f(x.log_softmax(1), x.argmax(1))"),
+        ("torch.nn.MultiheadAttention", ["query", "key", "value"], f"{THRICE}[0]"),
+        ("torch.nn.LSTMCell", ["input"], "f(x)[0]"),
+        ("torch.nn.TransformerEncoderLayer", ["src"], PLAIN),
+        ("tensorflow.keras.layers.Add", ["inputs"], "f([x, x])"),
+        ("keras.layers.Add", ["inputs"], "f([x, x])"),
+        ("keras.layers.MultiHeadAttention", ["query", "value"], "f(x[:, :16], x[:, :16])"),
+        ("keras.layers.LSTMCell", ["inputs", "states"], "f(x, [x[:, :8], x[:, :8]])[0]"),
+        ("jittor.nn.L1Loss", ["output", "target"], "f(x, x).broadcast(x)"),
+        ("jittor.nn.Unheard", ["in1", "in2"], "f(x, x)"),
+    ],
+)
+def test_layers_are_called_as_they_document_it(api: str, inputs: list[str], use: str) -> None:
+    assert use_of(known(api, *inputs)) == use
+
+
+def test_functions_have_no_use() -> None:
+    assert use_of(understand(function("torch.relu", DOC, required("input", "Tensor")))) == ""
+
+
+def test_a_program_that_gives_the_data_alone_can_be_changed() -> None:
+    call = made("torch.nn.ReLU")
+    loss = understand(LOSS)
+
+    assert used(called("torch.nn.ReLU"), RELU_API, loss) is None
+    assert used(_plain(call), RELU_API, loss) == "f(x, x)"
+    assert used(_plain(call), RELU_API, RELU_API) == PLAIN
+    assert used(call, RELU_API, RELU_API) == ""
+
+
+def test_what_a_program_gives_in_a_list_goes_to_layers_that_take_one() -> None:
+    add, dot = (known(f"keras.layers.{name}", "inputs") for name in ("Add", "Dot"))
+
+    assert used(_plain(made("keras.layers.Add")), add, dot) == PLAIN
+    assert used(_plain(made("keras.layers.Add")), add, RELU_API) is None
+
+
+def test_a_program_that_takes_the_first_part_itself_goes_on_doing_so() -> None:
+    lstm = known("torch.nn.LSTM", "input")
+    attention = known("torch.nn.MultiheadAttention", "query", "key", "value")
+    call = _plain(made("torch.nn.LSTM"))
+
+    assert used(call, lstm, attention) == THRICE
+    assert used(call, lstm, RELU_API) is None
+    assert used(_plain(made("torch.nn.ReLU")), RELU_API, lstm) == "f(x)[0]"
+
+
+def test_a_loss_gives_as_many_numbers_as_it_takes() -> None:
+    mean = optional("reduction", "str", "'mean'")
+
+    assert made_with(understand(LOSS)) == {"reduction": "'none'"}
+    assert made_with(RELU_API) == {}
+    unlisted = {"torch.nn.KLDivLoss": {"reduction": "'none'"}, "jittor.nn.MSELoss": {}}
+    for name, given in unlisted.items():
+        assert made_with(understand(takes(name, "input", "target", parameters=[mean]))) == given
+
+
+def test_a_cell_has_as_many_units_as_the_state_it_is_given() -> None:
+    units = takes("keras.layers.GRUCell", "inputs", "states", parameters=[required("units", "int")])
+
+    assert made_with(understand(units)) == {"units": "8"}
+    assert made_with(known("keras.layers.GRUCell", "inputs", "states")) == {}
+
+
+def test_some_layers_take_data_of_one_rank_whatever_they_are_called() -> None:
+    assert rank_of("torch.nn.MultiMarginLoss") == 2
+    assert rank_of("tensorflow.keras.layers.ConvLSTM2D") == 5
+    assert rank_of("torch.nn.MSELoss") is None
+    assert rank_of("torch.nn.ReLU") is None
+
+
+def test_the_step_says_how_the_new_layer_is_called() -> None:
+    mutant = _replacing(LOSS)(block_of(_plain(made("torch.nn.ReLU"))), 0, chance(0))
+
+    assert mutant is not None
+    call = mutant.block.calls[0]
+    assert (call.api, call.use) == ("torch.nn.MSELoss", "f(x, x)")
+    assert dict(call.keywords) == {"reduction": "'none'"}
+    assert mutant.step.use == "f(x, x)"
+    assert mutant.step.change == "torch.nn.ReLU → torch.nn.MSELoss, called as f(x, x)"
+
+
+def test_a_layer_in_a_list_gets_no_other_that_needs_more() -> None:
+    assert _replacing(LOSS)(block_of(made("torch.nn.ReLU")), 0, chance(0)) is None
+
+
+def test_a_layer_that_is_called_alike_leaves_the_use_alone() -> None:
+    elu = takes("torch.nn.ELU", "input")
+
+    mutant = _replacing(elu)(block_of(_plain(made("torch.nn.ReLU"))), 0, chance(0))
+
+    assert mutant is not None
+    assert (mutant.block.calls[0].use, mutant.step.use) == (PLAIN, "")
+
+
+def test_a_size_that_has_a_number_by_default_is_given_and_can_be_repaired() -> None:
+    sized = optional("d_model", "int", "512")
+    transformer = takes("torch.nn.Transformer", "src", "tgt", parameters=[sized])
+
+    mutant = _replacing(transformer)(block_of(_plain(made("torch.nn.ReLU"))), 0, chance(0))
+
+    assert mutant is not None
+    assert "d_model" in dict(mutant.block.calls[0].keywords)
+
+
+def test_a_factor_that_alone_says_the_size_is_given() -> None:
+    factor, size = optional("scale_factor", "", "None"), optional("size", "int", "None")
+    block = block_of(_plain(made("torch.nn.ReLU")))
+    by_factor = takes("torch.nn.Larger", "x", parameters=[factor])
+    by_either = takes("torch.nn.Larger", "x", parameters=[size, factor])
+
+    given = [_replacing(record)(block, 0, chance(0)) for record in (by_factor, by_either)]
+
+    assert [len(one.block.calls[0].keywords) if one else None for one in given] == [1, 0]
+
+
+def test_the_slot_is_asked_for_the_rank_that_the_new_layer_takes() -> None:
+    margin = takes("torch.nn.MultiMarginLoss", "input", "target", parameters=[REDUCTION])
+    operators = operators_of((RELU, margin), TfIdf(), laws=lambda _: {})
+    asked = []
+
+    def fit(block: Block, rank: int | None) -> Block:
+        asked.append((block.calls[0].api, rank))
+        return block
+
+    slot = Slot(takes=Fed((4, 6, 8, 8)), fit=fit)
+    made_of = candidates(
+        block_of(_plain(made("torch.nn.ReLU"))), slot, operators, chance(1), times=9
+    )
+
+    steps: list[Derivation] = [one.step for one in made_of]
+    assert ("torch.nn.MultiMarginLoss", 2) in asked
+    assert {step.operator for step in steps} >= {Operator.REPLACEMENT}
+
+
+def _plain(call: LibraryCall) -> LibraryCall:
+    return replace(call, use=PLAIN)
+
+
+def _replacing(record: ApiRecord) -> Replacement:
+    """Return the operator for a library of that API and `ReLU`."""
+    return Replacement(Similarities(Apis((RELU, record)), TfIdf(), threshold=-1.0))
