@@ -51,6 +51,8 @@ _UNPOOLED = "x.flatten(2).argsort(-1)"
 _POSITIVE = "(x > 0)"
 """Zeros and ones: the classes, or words, of a layer that knows two."""
 _STEPS = "x[:, :16]"
+_ROW = "x.flatten(1)[:, :x.shape[-1]]"
+"""The features of one place of each sample, for a layer that takes vectors only."""
 _UNITS = "8"
 _STATE = f"x[:, :{_UNITS}]"
 _CTC = (
@@ -62,7 +64,7 @@ _WAYS = (
     Way("torch", "NLLLoss", "f(x.log_softmax(1), x.argmax(1))"),
     Way("torch", "MultiMarginLoss", "f(x, x.argmax(1))", 2),
     Way("torch", "MultiLabelMarginLoss", "f(x, x.argsort(1))", 2),
-    Way("torch", "LinearCrossEntropyLoss", f"f(x, {_POSITIVE}.any(-1).long())"),
+    Way("torch", "LinearCrossEntropyLoss", f"f(x, {_POSITIVE}.any(-1).long())", 2),
     Way("torch", "BCELoss", "f(x.sigmoid(), x.sigmoid())"),
     Way("torch", "KLDivLoss", "f(x.log_softmax(1), x.softmax(1))", given=_WHOLE),
     Way("torch", "GaussianNLLLoss", "f(x, x, x.exp())"),
@@ -94,6 +96,7 @@ _WAYS = (
     Way("jittor", "BCELoss", "f(x.sigmoid(), x.sigmoid()).broadcast(x)"),
     Way("jittor", "CrossEntropyLoss", "f(x, x.argmax(1)[0]).broadcast(x)"),
     Way("jittor", "KLDivLoss", "f(x.log_softmax(1), x.softmax(1))"),
+    Way("jittor", "Bilinear", f"f({_ROW}, {_ROW})"),
     Way("jittor", r"MaxUnpool[23]d", f"f(x, {_UNPOOLED}[0].reshape(x.shape))"),
     Way("jittor", "Embedding", f"f({_POSITIVE}.int32())", 2, {"num_embeddings": "2"}),
     Way("jittor", r"LSTM|GRU|RNN", f"f(x){_FIRST}", 3),

@@ -39,13 +39,15 @@ _SIZES = re.compile(r"(?:^units|^filters|_channels|_features|_size|_dim|_heads|_
 _AXES = frozenset({"dim", "start_dim", "end_dim"})
 _USUAL: dict[str, Constraint] = {
     "cutoffs": Tuple((Int(min=1, max=1),)),
+    "factor": Float(min=0.0, max=1.0),
     "outchannels": Int(min=1, max=6),
     "scale_factor": Int(min=1, max=3),
     "size": Tuple((Int(min=1, max=6), Int(min=1, max=6))),
     "value": Float(min=-1.0, max=1.0),
 }
 """What programs give parameters that have to be given, where the library says nothing that could
-be written: of classes, channels, the height and width of images, what padding is filled with."""
+be written: of classes, how much an image is changed, channels, how much larger it gets, its height
+and width, what padding is filled with."""
 _TRIES = 8
 _SMALL = 6
 _END = re.compile(r"(?<=[.;])\s+")

@@ -248,7 +248,14 @@ def test_a_number_of_no_known_range_is_drawn_only_where_it_is_needed() -> None:
 
 @pytest.mark.parametrize(
     ("name", "drawn"),
-    [("scale_factor", Int), ("value", Float), ("size", Tuple), ("key_dim", Int), ("power", None)],
+    [
+        ("scale_factor", Int),
+        ("factor", Float),
+        ("value", Float),
+        ("size", Tuple),
+        ("key_dim", Int),
+        ("power", None),
+    ],
 )
 def test_what_is_needed_and_unsaid_is_drawn_by_its_name(name: str, drawn: type | None) -> None:
     known = apis().find(MAX_POOL.api)
