@@ -37,8 +37,8 @@ class MutantLesson:
     drawn: tuple[str, ...] = ()
     """Layers and activations that its rule drew, new to its parent or not: one that seeds have
     anyway would else count as never used, and be drawn before all others."""
-    chain: LayerGraph | None = None
-    """What was inserted, if it ran: a graph of one input and one output."""
+    chains: tuple[LayerGraph, ...] = ()
+    """What was inserted, if it ran: graphs of one input and one output."""
 
     @property
     def may_join(self) -> bool:
@@ -82,14 +82,14 @@ def _to_json(mutant: MutantLesson) -> Json:
         "cost": mutant.cost or None,
         "added": [*mutant.added],
         "drawn": [*mutant.drawn],
-        "chain": graph_to_json(mutant.chain) if mutant.chain else None,
+        "chains": [graph_to_json(chain) for chain in mutant.chains],
     }
     filled = {key: item for key, item in rest.items() if item not in ("", None, [])}
     return {"name": mutant.name, "seed": mutant.seed, "acc": mutant.acc, **filled}
 
 
 def _from_json(encoded: Json) -> MutantLesson:
-    graph, chain, rule = encoded.get("graph"), encoded.get("chain"), encoded.get("rule")
+    graph, rule = encoded.get("graph"), encoded.get("rule")
     return MutantLesson(
         name=str(encoded["name"]),
         seed=str(encoded["seed"]),
@@ -102,7 +102,7 @@ def _from_json(encoded: Json) -> MutantLesson:
         cost=int(encoded.get("cost", 0)),
         added=tuple(map(str, encoded.get("added", ()))),
         drawn=tuple(map(str, encoded.get("drawn", ()))),
-        chain=graph_from_json(chain) if chain else None,
+        chains=tuple(map(graph_from_json, encoded.get("chains", ()))),
     )
 
 

@@ -230,8 +230,8 @@ class ModelLevel:
                     self.guidance.roulette.leave(one.seed)
                 continue
             self._uses.update(map(canonical, one.drawn))
-            if one.chain:
-                self._repertoire.learn(one.chain)
+            for chain in one.chains:
+                self._repertoire.learn(chain)
             self._leave_out(one)
             mutant = Parent(
                 name=one.name,
@@ -325,7 +325,7 @@ def _lesson(name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLe
         cost=cost,
         added=mutant.added,
         drawn=mutant.drawn,
-        chain=mutant.chain if acc is not None and not cost else None,
+        chains=mutant.chains if acc is not None and not cost else (),
     )
     # Graphs are most of a lesson's size, and only those of mutants that may join are needed.
     return replace(taught, graph=mutant.graph) if taught.may_join else taught

@@ -35,7 +35,7 @@ class Mutant:
     """Layers that the model it was made from had not, by their public names."""
     drawn: tuple[str, ...] = ()
     """Layers and activations that its rule drew, new to that model or not."""
-    chain: LayerGraph | None = None
+    chains: tuple[LayerGraph, ...] = ()
     """What was inserted, if that is what its rule does."""
 
 
@@ -63,7 +63,7 @@ def mutated(
                 rejected=tuple(rejected),
                 added=_added(made.graph, parent.graph),
                 drawn=made.drawn,
-                chain=made.chain,
+                chains=made.chains,
             )
         rejected.append(current)
     return None

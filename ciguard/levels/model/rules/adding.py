@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _TRIES = 96
 """Draws of an edge and a layer; a graph that takes none of so many has hardly room for one."""
+_MOST_AT_ONCE = 3
+"""Chains that one mutation inserts: most of what a mutant costs is the model around them."""
 _BRANCHED = 0.5
 """How often a layer of several inputs gets a branch: one tensor twice says little of it."""
 _FROM_ELSEWHERE = 0.75
@@ -29,13 +31,33 @@ _OF_HIGHER_RANK = 0.25
 
 
 def add(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
-    """LA: insert a layer that keeps the shape on an edge."""
-    return _tried(graph, rng, universe, _one_layer)
+    """LA: insert a layer that keeps the shape on an edge, and perhaps others on others."""
+    return _several(graph, rng, universe, _one_layer)
 
 
 def add_many(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
-    """MLA: insert a layer that changes the shape, and what restores it."""
-    return _tried(graph, rng, universe, _bundle)
+    """MLA: insert a layer that changes the shape, and what restores it; perhaps more than once."""
+    return _several(graph, rng, universe, _bundle)
+
+
+def _several(
+    graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extend
+) -> Mutation | None:
+    """Insert up to so many chains. One alone would do for a finding; to run a model costs more."""
+    made: list[Mutation] = []
+    for _ in range(rng.randint(1, _MOST_AT_ONCE)):
+        more = _tried(made[-1].graph if made else graph, rng, universe, extend)
+        if more is None:
+            break
+        made.append(more)
+    if not made:
+        return None
+    return Mutation(
+        made[-1].graph,
+        "; ".join(one.what for one in made),
+        drawn=tuple(name for one in made for name in one.drawn),
+        chains=tuple(chain for one in made for chain in one.chains),
+    )
 
 
 def _tried(
@@ -59,7 +81,7 @@ def _tried(
                 mutant,
                 f"{edge.source} → {edge.target}: {layers}",
                 drawn=tuple(chain.drawn),
-                chain=as_chain(source, nodes),
+                chains=(as_chain(source, nodes),),
             )
     return None
 

@@ -40,8 +40,8 @@ class Mutation:
     """Node and layer, for people."""
     drawn: tuple[str, ...] = ()
     """Layers, and activations of layers, that were drawn for it, by their public names."""
-    chain: LayerGraph | None = None
-    """What was inserted, if that is all that was done: a graph of one input and one output."""
+    chains: tuple[LayerGraph, ...] = ()
+    """What was inserted, if that is what was done: graphs of one input and one output."""
 
 
 MutationRule: TypeAlias = "Callable[[LayerGraph, random.Random, Universe], Mutation | None]"
