@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import inspect
+
+from ciguard import annotations
+
+
+def test_importing_everything_takes_the_language_and_hides_no_other_name() -> None:
+    scope: dict[str, object] = {}
+    exec("from ciguard.annotations import *", scope)  # noqa: S102 - what is tested
+
+    own = {
+        name
+        for name, item in vars(annotations).items()
+        if getattr(item, "__module__", "") == annotations.__name__ and not name.startswith("_")
+    }
+    internal = {"F", "notes_of", "is_values", "is_ref"}
+    assert set(scope) - {"__builtins__"} == own - internal
+    assert all(map(inspect.getdoc, map(scope.get, annotations.__all__)))
