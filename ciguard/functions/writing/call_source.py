@@ -20,8 +20,8 @@ from ciguard.domain import (
 )
 from ciguard.functions.hosting.verdicts import Failure, Kind
 from ciguard.functions.in_target.calling.running import MOST_ITEMS
-from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, TENSOR
-from ciguard.functions.writing.listed import place_of_choice
+from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
+from ciguard.functions.writing.listed import place_in_examples, place_of_choice
 from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, dotted, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
@@ -105,10 +105,17 @@ class CallSource(Source):
             return called(f"{module}.{function}", self._passed(spec, keywords))
         return called(self.own(function), self._passed(self.module.by_name.get(function), keywords))
 
-    def _choice(self, function: str, argument: str, number: str) -> str:
-        place = place_of_choice(self.module.function(function), argument, int(number))
+    def _choice(self, function: str, argument: str, number: str, name: str) -> str:
+        if name:
+            return self.own(name)
+        spec = self.module.function(function)
+        self.own(function)
+        if argument == EXAMPLES:
+            return f'{function}.__ciguard__["examples"]{place_in_examples(spec, int(number))}'
         self.needs_listed = True
-        return f"listed({self.own(function)}, {quoted(argument)}){place}"
+        return (
+            f"listed({function}, {quoted(argument)}){place_of_choice(spec, argument, int(number))}"
+        )
 
     def _tensor_of(self, library: str, array: ArrayValue) -> str:
         writer = writer_of(library)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.functions.in_target.describing.conditions import condition_json, visible_in
 from ciguard.functions.in_target.describing.encoding import (
+    EXAMPLES,
     CannotEncodeError,
     Encoder,
     NoDataError,
@@ -175,7 +176,7 @@ class FunctionDescription:
         return self._description.add(constructor_of(self._place.owner))
 
     def _examples(self, parameters: list[Json]) -> list[Json]:
-        encoder = self._encoder("cc_example")
+        encoder = self._encoder(EXAMPLES)
         names = [parameter["name"] for parameter in parameters]
         found = []
         for example in self._notes.get("examples", ()):
