@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import inspect
 
-from ciguard import annotations
+import ciguard.annotations as language
 
 
 def test_importing_everything_takes_the_language_and_hides_no_other_name() -> None:
@@ -11,9 +11,9 @@ def test_importing_everything_takes_the_language_and_hides_no_other_name() -> No
 
     own = {
         name
-        for name, item in vars(annotations).items()
-        if getattr(item, "__module__", "") == annotations.__name__ and not name.startswith("_")
+        for name, item in vars(language).items()
+        if getattr(item, "__module__", "") == language.__name__ and not name.startswith("_")
     }
     internal = {"F", "notes_of", "is_values", "is_ref"}
     assert set(scope) - {"__builtins__"} == own - internal
-    assert all(map(inspect.getdoc, map(scope.get, annotations.__all__)))
+    assert all(map(inspect.getdoc, map(scope.get, language.__all__)))

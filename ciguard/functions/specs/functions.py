@@ -88,6 +88,8 @@ class FunctionSpec:
     """Of a constructor: the only arguments that instances for its methods are made with."""
     is_lazy: bool = False
     """Whether its results come one by one."""
+    is_async: bool = False
+    """Whether its result, or each of its results, is awaited."""
     annotated_in: str = ""
     """File of its annotations, where these stand beside the program."""
     has_nested: bool = False

@@ -89,6 +89,7 @@ def _function(json: Json) -> FunctionSpec:
         is_generator=json["generator"],
         examples=tuple(_example(name, example) for example in json["examples"]),
         is_lazy=json["lazy"],
+        is_async=json.get("async", False),
         annotated_in=json["annotated_in"],
         has_nested=json["nested"],
     )

@@ -12,7 +12,8 @@ from ciguard.files import read_text
 from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Skipped, collect
 from ciguard.functions.hosting.host import HostSettings
 from ciguard.functions.specs.programs import Program, sidecar_of
-from ciguard.functions.writing.call_source import CallSource, import_of_program, quoted
+from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.functions.writing.scripts import import_of_program
 from ciguard.functions.writing.strategies import ARRAYS_HELPER, Strategies
 from ciguard.functions.writing.tests import TestWriter
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.functions.drawing.plan import needs_of, plan_of
-from ciguard.functions.in_target.calling.running import MOST_ITEMS
 from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.expressions import names_in, parsed
 from ciguard.functions.writing.bounds import Bounds, bounds_of
@@ -203,11 +202,7 @@ class TestWriter:
     def _call(self, callee: str, function: FunctionSpec, held: str) -> str:
         if function.kind == "property":
             return callee
-        call = _called(callee, function, held)
-        if function.is_lazy:
-            self.strategies.source.standard.add("itertools")
-            return f"list(itertools.islice({call}, {MOST_ITEMS}))"
-        return call
+        return self.strategies.source.taken(_called(callee, function, held), function)
 
     def _checked(self, function: FunctionSpec, call: str, *, plain: bool) -> list[str]:
         if not function.ensures and not function.raises:

@@ -1,7 +1,7 @@
 """Constraints of annotations as JSON, written in the target: `{"kind": "ints", "min": 1}`.
 
 A reference becomes `{"ref": "len(xs)"}`. A value that was listed becomes `{"value": …}`, the form
-of `ciguard.domain.value_to_json`, where it is data; else `{"choice": 3, "name": "Pooling.MAX"}`: its
+of `ciguard.domain.value_to_json`, where it is data; else `{"choice": 3, "name": "Mode.MAX"}`: its
 place among the objects that this argument was given, which only the process that imported the
 module can look up, and what the module calls it, if anything.
 

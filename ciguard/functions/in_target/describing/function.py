@@ -64,6 +64,8 @@ class FunctionDescription:
             "annotated_in": notes.get("file", ""),
             "lazy": inspect.isgeneratorfunction(self._plain)
             or inspect.isasyncgenfunction(self._plain),
+            "async": inspect.iscoroutinefunction(self._plain)
+            or inspect.isasyncgenfunction(self._plain),
         }
 
     def _excluded(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from annotated import Annotated
 
 from ciguard.functions import Call, Program
 from ciguard.functions.hosting.verdicts import Failure, verdict_from_json
-from ciguard.functions.writing.call_source import CallSource, script_of
+from ciguard.functions.writing.call_source import CallSource
+from ciguard.functions.writing.scripts import script_of
 
 
 @pytest.fixture(autouse=True)
@@ -33,37 +35,51 @@ def script(program: Annotated, name: str, library: str = "") -> tuple[str, Failu
     ("source", "name", "written"),
     [
         (
-            "import enum\n"
-            "class Pooling(enum.Enum):\n    MEAN = 1\n    MAX = 2\n"
-            "def f(kind: Pooling, n: Annotated[int, Range(1, 3)]):\n"
-            "    raise KeyError(kind)",
+            """
+            import enum
+            class Pooling(enum.Enum):
+                MEAN = 1
+                MAX = 2
+            def f(kind: Pooling, n: Annotated[int, Range(1, 3)]): raise KeyError(kind)
+            """,
             "f",
             "kind=Pooling.",
         ),
         (
-            "def double(x): return 2 * x\n"
-            '@arg("fn", froms([double]))\n'
-            "def f(fn): raise KeyError(fn(1))",
+            """
+            def double(x): return 2 * x
+            @arg("fn", froms([double]))
+            def f(fn): raise KeyError(fn(1))
+            """,
             "f",
             "fn=double",
         ),
         (
-            '@arg("fn", froms([lambda x: x]))\ndef f(fn): raise KeyError(fn(1))',
+            """
+            @arg("fn", froms([lambda x: x]))
+            def f(fn): raise KeyError(fn(1))
+            """,
             "f",
             'listed(f, "fn")',
         ),
         (
-            'class Net:\n    @arg("fn", froms([lambda x: x]))\n'
-            "    def __init__(self, fn): raise KeyError(fn(1))",
+            """
+            class Net:
+                @arg("fn", froms([lambda x: x]))
+                def __init__(self, fn): raise KeyError(fn(1))
+            """,
             "Net.__init__",
             'listed(Net.__init__, "fn")',
         ),
         (
-            "class Grid:\n"
-            '    @arg("n", ints(1, 3))\n    @cc_example([1])\n    @cc_example([object(), 2])\n'
-            "    def __init__(self, n, m=0): self.n = n\n"
-            '    @arg("x", ints(0, 1))\n'
-            "    def at(self, x): raise KeyError(type(self.n))",
+            """
+            class Grid:
+                @arg("n", ints(1, 3))
+                @cc_example([object(), 2])
+                def __init__(self, n, m=0): self.n = n
+                @arg("x", ints(0, 1))
+                def at(self, x): raise KeyError(type(self.n))
+            """,
             "Grid.at",
             'Grid.__init__.__ciguard__["examples"]',
         ),
@@ -72,10 +88,78 @@ def script(program: Annotated, name: str, library: str = "") -> tuple[str, Failu
 def test_objects_that_are_no_data_are_named_or_looked_up(
     source: str, name: str, written: str
 ) -> None:
-    program = Annotated(f"from typing import Annotated\n{source}")
+    program = Annotated("from typing import Annotated\n" + textwrap.dedent(source))
 
     text, _ = script(program, name)
 
     assert written in text
     with pytest.raises(KeyError):
+        exec(text, {})  # noqa: S102 - what is tested
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@arg('x', ints(1, 5))\ndef f(x): yield 1 / 0",
+        "@arg('x', ints(1, 5))\nasync def f(x): return 1 / 0",
+        "@arg('x', ints(1, 5))\nasync def f(x): yield 1 / 0",
+    ],
+)
+def test_lazy_results_are_taken_and_coroutines_awaited(source: str) -> None:
+    text, failure = script(Annotated(source), "f")
+
+    assert failure.type == "ZeroDivisionError"
+    with pytest.raises(ZeroDivisionError):
+        exec(text, {})  # noqa: S102 - what is tested
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("@arg('x', ints(1, 5))\n@ensure('all(t < 0 for t in result)')\ndef f(x): return [x]", "f"),
+        ("@arg('x', ints(1, 5))\n@ensure('result < 0')\nasync def f(x): return x", "f"),
+        ("@arg('x', ints(1, 5))\n@ensure('len(result) == 0')\ndef f(x): yield x", "f"),
+        ("@arg('x', ints(1, 5))\n@ensure('result == n')\ndef f(x, n=7): return x", "f"),
+        (
+            """
+            class Net:
+                @arg("n", ints(1, 3))
+                def __init__(self, n): self.n = n
+                @arg("x", ints(1, 3))
+                @ensure("self.n == 0")
+                def at(self, x): return x
+                @property
+                @ensure("result == self.n + 1")
+                def size(self): return self.n
+            """,
+            "Net.at",
+        ),
+        (
+            """
+            class Net:
+                def __init__(self): self.n = 1
+                @property
+                @ensure("result == self.n + 1")
+                def size(self): return self.n
+            """,
+            "Net.size",
+        ),
+        (
+            """
+            class Net:
+                most = 3
+                @classmethod
+                @arg("n", ints(1, 3))
+                @ensure("result > cls.most")
+                def of(cls, n): return n
+            """,
+            "Net.of",
+        ),
+    ],
+)
+def test_postconditions_find_the_names_that_they_use(source: str, name: str) -> None:
+    text, failure = script(Annotated(source), name)
+
+    assert failure.type == "Postcondition"
+    with pytest.raises(AssertionError):
         exec(text, {})  # noqa: S102 - what is tested
