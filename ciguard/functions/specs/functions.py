@@ -88,6 +88,10 @@ class FunctionSpec:
     """Of a constructor: the only arguments that instances for its methods are made with."""
     is_lazy: bool = False
     """Whether its results come one by one."""
+    is_abstract: bool = False
+    """Whether there can be no object of its class."""
+    calls_instance: bool = False
+    """Whether the object itself is called, which builds what the method needs: a layer of Keras."""
     is_async: bool = False
     """Whether its result, or each of its results, is awaited."""
     annotated_in: str = ""

@@ -174,6 +174,8 @@ class CallSource(Source):
         name = function.name.rpartition(".")[2]
         if function.kind == "property":
             return f"{instance}.{name}"
+        if function.calls_instance:
+            return called(instance, passed)
         return called(f"{instance}.{name}", passed)
 
     def taken(self, text: str, function: FunctionSpec) -> str:

@@ -81,7 +81,8 @@ def _file(found: Collected, program: Program, folder: Path) -> Written:
     folder.mkdir(parents=True, exist_ok=True)
     text, missing = exported(found, program, folder.resolve())
     path.write_text(text, encoding="utf-8")
-    return Written(path, len([f for f in functions if not f.outer]), tuple(missing))
+    count = len([f for f in functions if not f.outer and not f.is_abstract])
+    return Written(path, count, tuple(missing))
 
 
 def exported(collected: Collected, program: Program, folder: Path) -> tuple[str, list[str]]:
@@ -96,10 +97,11 @@ def exported(collected: Collected, program: Program, folder: Path) -> tuple[str,
     source = CallSource.of(module, collected.library)
     strategies = Strategies(source, collected.library)
     writer = TestWriter(module, strategies)
-    functions = [function for function in module.tested() if not function.outer]
+    functions = [f for f in module.tested() if not f.outer and not f.is_abstract]
     tests = [writer.test(function) for function in functions]
     made = _generators(writer, strategies)
     missing = [f"{f.name}: it is defined inside a function" for f in module.tested() if f.outer]
+    missing += [f"{f.name}: its class is abstract" for f in module.tested() if f.is_abstract]
     missing += [f"{p.file}:{p.line}: {p.message}" for p in module.problems]
     text = "\n\n\n".join(
         [_head(source, strategies, program, folder, [*made, *tests]), *made, *tests]

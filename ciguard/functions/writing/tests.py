@@ -193,7 +193,7 @@ class TestWriter:
             "    except Exception:",
             "        reject()  # its own test tells of that",
         ]
-        return f"instance.{name}"
+        return "instance" if function.calls_instance else f"instance.{name}"
 
     def _example(self, example: Example) -> str:
         pairs = [f"{quoted(name)}: {self.strategies.source.expression(v)}" for name, v in example]

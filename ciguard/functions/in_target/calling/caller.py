@@ -24,12 +24,18 @@ from ciguard.functions.in_target.calling.judging import (
     key_of,
     snapshot,
 )
-from ciguard.functions.in_target.calling.running import DiscardedError, called, consumed, seed
+from ciguard.functions.in_target.calling.running import (
+    DiscardedError,
+    called,
+    called_through,
+    consumed,
+    seed,
+)
 from ciguard.functions.in_target.describing.conditions import RESULT, Condition
 from ciguard.functions.in_target.describing.module import Description
 from ciguard.functions.in_target.describing.nesting import Capture
 from ciguard.functions.in_target.describing.notes import documented_exceptions, notes_on
-from ciguard.functions.in_target.describing.places import Place
+from ciguard.functions.in_target.describing.places import Place, calls_instance, is_abstract
 
 Json = Any
 
@@ -195,6 +201,9 @@ class _Run:
         is_nested = self._call.get("outer") is not None
         find = self._caller.nested_place if is_nested else self._caller.own_place
         self._place = find(self._call)
+        if is_abstract(self._place):
+            msg = f"{self._place.owner.__name__} is abstract"
+            raise CannotBuildError(msg)
         self._arguments = self._caller.build(self._call["arguments"])
         if self._place.kind in ("method", "property"):
             given = self._caller.build(self._call["constructor"] or [])
@@ -218,9 +227,9 @@ class _Run:
             try:
                 holds = condition.holds(self._known())
             except Exception as error:  # noqa: BLE001 - the user's own expression
-                return f"{condition.text or 'require'}: {type(error).__name__}: {error}"
+                return f"{condition.shown}: {type(error).__name__}: {error}"
             if not holds:
-                return condition.text or f"require in line {condition.line}"
+                return condition.shown
         return ""
 
     def _judged(self) -> dict[str, Any]:
@@ -256,6 +265,8 @@ class _Run:
             return consumed(place.function(*self._first))
         if place.kind == "constructor":
             return called(place.owner, self._arguments)
+        if calls_instance(place):
+            return consumed(called_through(self._first[0], place.function, self._arguments))
         return consumed(called(place.function, self._arguments, *self._first))
 
     def _raised(self, error: Exception) -> dict[str, Any] | None:
@@ -287,7 +298,7 @@ class _Run:
         return None
 
     def _unsure(self, condition: Condition, returned: Any) -> dict[str, Any] | None:
-        text = condition.text or "ensure"
+        text = condition.shown
         try:
             holds = condition.holds({**self._known(), RESULT: returned})
             message = f"{text} does not hold"

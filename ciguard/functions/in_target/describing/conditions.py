@@ -126,6 +126,8 @@ class Condition:
     ) -> None:
         self.line = line
         self.text = condition if isinstance(condition, str) else ""
+        self.shown = self.text or _of_function(condition, set())[0]
+        """What a person reads: of a function its body, or its name."""
         self._scope = scope or {}
         self._ask = self._by_text(function) if self.text else self._by_function(condition)
 

@@ -19,7 +19,13 @@ from ciguard.functions.in_target.describing.encoding import (
 from ciguard.functions.in_target.describing.hints import hint_spec, hints_of
 from ciguard.functions.in_target.describing.nesting import defines_annotated
 from ciguard.functions.in_target.describing.notes import documented_exceptions, line_of, notes_on
-from ciguard.functions.in_target.describing.places import Place, constructor_of, is_annotated
+from ciguard.functions.in_target.describing.places import (
+    Place,
+    calls_instance,
+    constructor_of,
+    is_abstract,
+    is_annotated,
+)
 
 if TYPE_CHECKING:
     from ciguard.functions.in_target.describing.module import Description
@@ -64,6 +70,8 @@ class FunctionDescription:
             "annotated_in": notes.get("file", ""),
             "lazy": inspect.isgeneratorfunction(self._plain)
             or inspect.isasyncgenfunction(self._plain),
+            "abstract": is_abstract(place),
+            "calls_instance": calls_instance(place),
             "async": inspect.iscoroutinefunction(self._plain)
             or inspect.isasyncgenfunction(self._plain),
         }
@@ -83,7 +91,10 @@ class FunctionDescription:
         signature = self._signature()
         given = self._arguments(set(signature))
         hints = hints_of(self._hinted())
-        return [self._parameter(p, given, hints) for p in signature.values()]
+        found = [self._parameter(p, given, hints) for p in signature.values()]
+        if found and calls_instance(self._place):
+            found[0]["kind"] = "positional_only"  # by which a layer knows its inputs
+        return found
 
     def _signature(self) -> dict[str, inspect.Parameter]:
         try:

@@ -54,6 +54,27 @@ def is_annotated(function: Any) -> bool:
     return notes_on(function) is not None or is_hinted(function)
 
 
+def is_abstract(place: Place) -> bool:
+    """Tell whether there can be no object that the function makes, or is called on."""
+    return place.kind in ("constructor", "method", "property") and inspect.isabstract(place.owner)
+
+
+def calls_instance(place: Place) -> bool:
+    """Tell whether a method is called by calling the object: `call` of a layer of Keras.
+
+    Called directly, a layer that is not built yet has none of its weights.
+    """
+    if place.kind != "method" or place.name.rpartition(".")[2] != "call":
+        return False
+    return any(
+        base.__name__ == "Layer" and base.__module__.partition(".")[0] in _KERAS
+        for base in place.owner.__mro__
+    )
+
+
+_KERAS = ("keras", "tf_keras", "tensorflow")
+
+
 def _member(key: str, raw: Any) -> tuple[str, Any]:
     if isinstance(raw, (staticmethod, classmethod)):
         return type(raw).__name__, raw.__func__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -162,4 +163,28 @@ def test_postconditions_find_the_names_that_they_use(source: str, name: str) -> 
 
     assert failure.type == "Postcondition"
     with pytest.raises(AssertionError):
+        exec(text, {})  # noqa: S102 - what is tested
+
+
+def test_a_layer_of_keras_is_written_as_it_is_called() -> None:
+    program = Annotated(
+        """
+        class Layer:
+            def __call__(self, *args, **options):
+                self.size = 0
+                return self.call(*args, **options)
+        Layer.__module__ = "keras.layers"
+
+        class Invert(Layer):
+            @arg("x", ints(1, 3))
+            @arg("training", bools())
+            def call(self, x, training=False): return x / self.size
+        """
+    )
+
+    text, failure = script(program, "Invert.call")
+
+    assert failure.type == "ZeroDivisionError"
+    assert re.search(r"^Invert\(\)\(\d, training=(True|False)\)$", text, re.MULTILINE)
+    with pytest.raises(ZeroDivisionError):
         exec(text, {})  # noqa: S102 - what is tested

@@ -224,3 +224,56 @@ def test_a_named_object_stays_itself() -> None:
     )
 
     assert program.statuses("f", 5) == {"passed"}
+
+
+def test_abstract_classes_have_no_instances_and_no_failures() -> None:
+    program = Annotated(
+        """
+        import abc
+        class Schedule(abc.ABC):
+            @arg("rate", floats(0, 1))
+            def __init__(self, rate): self.rate = rate
+            @abc.abstractmethod
+            @arg("step", ints(0, 3))
+            def at(self, step): ...
+        class Constant(Schedule):
+            @arg("step", ints(0, 3))
+            @ensure("result <= 1")
+            def at(self, step): return self.rate
+        """
+    )
+
+    assert program.statuses("Schedule.__init__") == {"no-instance"}
+    assert program.statuses("Schedule.at") == {"no-instance"}
+    assert program.statuses("Constant.at") == {"passed"}
+
+
+LAYER = """
+class Layer:  # as that of Keras, which builds a layer when it is called first
+    built = False
+    def __call__(self, inputs, **options):
+        if not self.built:
+            self.build(len(inputs))
+        return self.call(inputs, **options)
+Layer.__module__ = "keras.src.layers.layer"
+
+class Scale(Layer):
+    @arg("by", ints(1, 3))
+    def __init__(self, by): self.by = by
+    def build(self, count): self.weights, self.built = [self.by] * count, True
+    @arg("inputs", lists(ints(0, 3), max_len=3))
+    @arg("training", bools())
+    @ensure("len(result) == len(inputs)")
+    def call(self, inputs, training=False):
+        return [w * x for w, x in zip(self.weights, inputs, strict=True)]
+    @arg("inputs", lists(ints(0, 3), max_len=3))
+    def direct(self, inputs): return self.weights
+"""
+
+
+def test_a_layer_of_keras_is_built_before_its_method_is_called() -> None:
+    program = Annotated(LAYER)
+
+    assert program.problems == []
+    assert program.statuses("Scale.call") == {"passed"}
+    assert program.statuses("Scale.direct") == {"failed"}
