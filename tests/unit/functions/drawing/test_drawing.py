@@ -42,6 +42,7 @@ KINDS = {
     "np_arrays()": "isinstance(x, np.ndarray) and x.ndim >= 1",
     "np_arrays(np_type=np.dtype('uint32'), shape=(25, 25, 3))":
         "x.shape == (25, 25, 3) and x.dtype == np.uint32",
+    "np_arrays('uint8', (20, 20))": "x.dtype == np.uint8",
     "np_arrays('float32', min=0, max=1)": "x.min() >= 0 and x.max() <= 1",
     "np_arrays(['float64'], (2, ints(3, 4), None), nan=True)": "x.shape[0] == 2 and x.ndim == 3",
     "np_arrays(int, np_shapes(1, 1, max_side=3), min=-3)": "x.size <= 3 and x.min() >= -3",
@@ -176,3 +177,9 @@ def test_the_command_line_of_a_script_is_drawn() -> None:
     assert (call.function, name) == ("__main__", "args")
     assert isinstance(args, TupleValue | ListValue)
     assert len(args.items) == 2
+
+
+def test_images_have_all_values_of_pixels() -> None:
+    program = Annotated("@arg('x', np_arrays('uint8', (8, 8, 3)))\ndef f(x): assert x.max() < 200")
+
+    assert program.statuses("f") == {"passed", "failed"}
