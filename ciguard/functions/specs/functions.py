@@ -84,6 +84,8 @@ class FunctionSpec:
     """Whether it is only a part of other functions' calls."""
     is_generator: bool = False
     """Whether it makes values for `objs`."""
+    attributes: tuple[tuple[str, str], ...] = ()
+    """Of a constructor: what the object keeps of the arguments, as expressions of these."""
     examples: tuple[Example, ...] = ()
     """Of a constructor: the only arguments that instances for its methods are made with."""
     is_lazy: bool = False

@@ -90,6 +90,7 @@ def _function(json: Json) -> FunctionSpec:
         examples=tuple(_example(name, example) for example in json["examples"]),
         is_lazy=json["lazy"],
         is_async=json.get("async", False),
+        attributes=tuple(json.get("attributes", {}).items()),
         is_abstract=json.get("abstract", False),
         calls_instance=json.get("calls_instance", False),
         annotated_in=json["annotated_in"],

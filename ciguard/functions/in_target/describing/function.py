@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from ciguard.functions.in_target.describing.attributes import attributes_of
 from ciguard.functions.in_target.describing.conditions import condition_json, visible_in
 from ciguard.functions.in_target.describing.encoding import (
     EXAMPLES,
@@ -71,6 +72,7 @@ class FunctionDescription:
             "lazy": inspect.isgeneratorfunction(self._plain)
             or inspect.isasyncgenfunction(self._plain),
             "abstract": is_abstract(place),
+            "attributes": self._attributes(),
             "calls_instance": calls_instance(place),
             "async": inspect.iscoroutinefunction(self._plain)
             or inspect.isasyncgenfunction(self._plain),
@@ -187,6 +189,11 @@ class FunctionDescription:
         if self._place.kind not in ("method", "property"):
             return ""
         return self._description.add(constructor_of(self._place.owner))
+
+    def _attributes(self) -> dict[str, str]:
+        if self._place.kind != "constructor" or self._place.owner is None:
+            return {}
+        return attributes_of(self._place.owner, self._plain)
 
     def _examples(self, parameters: list[Json]) -> list[Json]:
         encoder = self._encoder(EXAMPLES)

@@ -119,7 +119,7 @@ def test_a_method_is_called_on_an_instance_from_the_constructors_annotations() -
     )
 
     assert program.problems == []
-    assert program.statuses("Layer.left") == {"passed", "discarded"}
+    assert program.statuses("Layer.left") == {"passed"}
     assert program.statuses("Layer.__init__") == {"passed"}
 
 
