@@ -132,8 +132,16 @@ class _Caller:
         scope: dict[str, Any] = {**plan.defaults, **(known or {})}
         for name in plan.order:
             drawn[name] = self._argument(plan, name, drawer, scope)
-            scope[name] = view(drawn[name])
+            scope[name] = self._view(drawn[name])
         return tuple((p.name, drawn[p.name]) for p in function.parameters if p.name in drawn)
+
+    def _view(self, value: Value) -> Any:
+        """Return what expressions see of a value; of an object what its constructor keeps."""
+        if isinstance(value, CallValue):
+            made_by = self._module.by_name.get(value.function.lstrip(":"))
+            if made_by is not None and made_by.kind == "constructor":
+                return self._object(made_by.name, value.keywords)
+        return view(value)
 
     def _argument(self, plan: Plan, name: str, drawer: Drawer, scope: dict[str, Any]) -> Value:
         """Return a value that no condition refuses which is decided with it."""
@@ -144,7 +152,7 @@ class _Caller:
                 spec = narrowed(spec, name, plan.about[name], scope, plan.undrawn(scope))
             for attempt in range(self._source.tries):
                 value = drawer.draw(spec)
-                if holds(conditions, {**scope, name: view(value)}):
+                if holds(conditions, {**scope, name: self._view(value)}):
                     return value
                 if attempt == _PLAIN_TRIES:
                     spec = _counted_out(spec, conditions, name, scope)

@@ -260,3 +260,20 @@ def test_a_dataclass_keeps_its_fields() -> None:
 
     assert None not in program.calls("Config.at")
     assert program.statuses("Config.at") == {"passed"}
+
+
+def test_references_see_what_the_constructor_of_an_object_keeps() -> None:
+    program = Annotated(
+        """
+        class Config:
+            @arg("depth", ints(1, 4))
+            def __init__(self, depth): self.depth = depth
+        @arg("config", objs(Config))
+        @arg("sizes", int_lists(ref("config.depth"), ref("config.depth"), 1, 9))
+        @ensure("len(sizes) == config.depth")
+        def build(config, sizes): pass
+        """
+    )
+
+    assert program.problems == []
+    assert program.statuses("build") == {"passed"}
