@@ -6,6 +6,7 @@ Runs in a target's interpreter: standard library only, Python 3.9 and later.
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ciguard.functions.in_target.describing.attributes import attributes_of
@@ -42,8 +43,7 @@ class FunctionDescription:
         self._place = place
         self._plain = inspect.unwrap(place.function)
         self._notes = notes_on(place.function) or {}
-        self._line = line_of(self._plain, self._notes)
-        self._file = inspect.getsourcefile(self._plain) or description.file
+        self._line, self._file = self._origin()
         self._is_excluded = self._excluded()
 
     def json(self) -> Json:
@@ -77,6 +77,16 @@ class FunctionDescription:
             "async": inspect.iscoroutinefunction(self._plain)
             or inspect.isasyncgenfunction(self._plain),
         }
+
+    def _origin(self) -> tuple[int, str]:
+        """Return line and file; what was generated for a class, as by dataclasses, is the class."""
+        found = self._plain
+        if getattr(found, "__code__", None) and found.__code__.co_filename == "<string>":
+            found = self._place.owner or found
+        file = self._description.file
+        with suppress(TypeError):  # of a class that has no file
+            file = inspect.getsourcefile(found) or file
+        return line_of(found, self._notes), file
 
     def _excluded(self) -> bool:
         owner = notes_on(self._place.owner) if self._place.owner is not None else None

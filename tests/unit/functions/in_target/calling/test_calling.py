@@ -277,3 +277,32 @@ def test_a_layer_of_keras_is_built_before_its_method_is_called() -> None:
     assert program.problems == []
     assert program.statuses("Scale.call") == {"passed"}
     assert program.statuses("Scale.direct") == {"failed"}
+
+
+DATACLASS = """
+import dataclasses
+{}
+@dataclasses.dataclass
+class Example:
+    tokens: list
+    label: int = 0
+
+    @arg("n", ints(0, 3))
+    @ensure("result <= 2 * n")
+    def first(self, n): return len(self.tokens[:n]) + len(self.tokens[:n])
+"""
+
+
+def test_a_dataclass_says_above_the_class_what_it_takes() -> None:
+    program = Annotated(DATACLASS.format('@arg("tokens", int_lists(0, 3))'))
+
+    assert program.problems == []
+    assert program.statuses("Example.first") == {"passed"}
+    assert program.statuses("Example.__init__") == {"passed"}
+
+
+def test_what_a_dataclass_lacks_is_told_with_the_line_of_the_class() -> None:
+    (problem,) = Annotated(DATACLASS.format("")).spec.problems
+
+    assert "argument 'tokens' of Example.__init__ has no values" in problem.message
+    assert problem.line in (5, 6)  # of the decorator or of the class, as Python's version has it
