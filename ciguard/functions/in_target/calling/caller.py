@@ -30,6 +30,7 @@ from ciguard.functions.in_target.calling.running import (
     called_through,
     consumed,
     seed,
+    unfiltered,
 )
 from ciguard.functions.in_target.describing.conditions import RESULT, Condition
 from ciguard.functions.in_target.describing.module import Description
@@ -266,6 +267,7 @@ class _Run:
         if place.kind == "constructor":
             return called(place.owner, self._arguments)
         if calls_instance(place):
+            unfiltered()
             return consumed(called_through(self._first[0], place.function, self._arguments))
         return consumed(called(place.function, self._arguments, *self._first))
 

@@ -48,6 +48,13 @@ def called_through(instance: Any, method: Callable[..., Any], arguments: dict[st
     return instance(arguments[first.name], *positional, **keywords)
 
 
+def unfiltered() -> None:
+    """Have Keras raise what a layer raises as it is, and not behind a sentence that all share."""
+    for name in ("keras", "tf_keras"):
+        config = getattr(sys.modules.get(name), "config", None)
+        getattr(config, "disable_traceback_filtering", lambda: None)()
+
+
 def _spread(
     parameters: list[inspect.Parameter], arguments: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:

@@ -140,8 +140,10 @@ _DATA: dict[type, Callable[[Any, str], Json]] = {
 
 
 def _member(value: Any, own_module: str) -> Json:
-    """Name a function or class of a library by its path, `["m", "keras.activations.relu"]`."""
+    """Name what a library has by its path: `["m", "keras.activations.relu"]`."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if name is None and _is_dotted(str(value)):  # a dtype: `torch.float32`
+        module, _, name = str(value).rpartition(".")
     if not isinstance(module, str) or not isinstance(name, str) or module == own_module:
         raise NoDataError(value)
     found: Any = sys.modules.get(module)
@@ -161,9 +163,16 @@ def name_in(module: Any, value: Any) -> str:
     if isinstance(value, enum.Enum):
         paths = [f"{type(value).__qualname__}.{value.name}"]
     else:
-        paths = [name for name in (getattr(value, "__qualname__", None),) if isinstance(name, str)]
+        shown = (getattr(value, "__qualname__", None), repr(value))
+        paths = [name for name in shown if isinstance(name, str) and _is_dotted(f".{name}")]
         paths += [name for name, item in list(scope.items()) if item is value]
     return next((path for path in paths if path and _at(scope, path) is value), "")
+
+
+def _is_dotted(text: str) -> bool:
+    """Tell whether a text is a name behind that of a module, or behind nothing: `.relu`."""
+    first, *rest = text.split(".")
+    return bool(rest) and all(part.isidentifier() for part in ([first] if first else []) + rest)
 
 
 def _at(scope: dict[str, Any], path: str) -> Any:

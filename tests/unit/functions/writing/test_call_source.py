@@ -57,6 +57,18 @@ def script(program: Annotated, name: str, library: str = "") -> tuple[str, Failu
         ),
         (
             """
+            from types import SimpleNamespace
+            class Dtype:
+                def __repr__(self): return "library.float32"
+            library = SimpleNamespace(float32=Dtype())
+            @arg("dtype", froms([library.float32]))
+            def f(dtype): raise KeyError(dtype)
+            """,
+            "f",
+            "dtype=library.float32",
+        ),
+        (
+            """
             @arg("fn", froms([lambda x: x]))
             def f(fn): raise KeyError(fn(1))
             """,
