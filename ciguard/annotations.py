@@ -490,6 +490,10 @@ def is_ref(item: Any) -> bool:
 
 
 def _constant(item: Any) -> Any:
+    if callable(item) and getattr(item, "__module__", "") == __name__:
+        name = getattr(item, "__name__", item)
+        msg = f"{name} is called where it says what values there are: {name}()"
+        raise AnnotationError(msg)
     if is_ref(item) or is_values(item):
         return item
     return Values("froms", values=[item])

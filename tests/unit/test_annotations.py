@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import inspect
 
+import pytest
+
 import ciguard.annotations as language
 
 
@@ -17,3 +19,11 @@ def test_importing_everything_takes_the_language_and_hides_no_other_name() -> No
     internal = {"F", "notes_of", "is_values", "is_ref"}
     assert set(scope) - {"__builtins__"} == own - internal
     assert all(map(inspect.getdoc, map(scope.get, language.__all__)))
+
+
+def test_a_kind_of_values_that_is_not_called_is_refused() -> None:
+    with pytest.raises(language.AnnotationError, match=r"ints is called .*: ints\(\)"):
+        language.arg("n", language.ints)
+    with pytest.raises(language.AnnotationError, match=r"bools\(\)"):
+        language.lists(language.bools)
+    language.arg("fn", len)

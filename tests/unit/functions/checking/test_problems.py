@@ -97,6 +97,11 @@ PROBLEMS = {
         3,
         "argument 'n' of made has no values: annotate it with @arg(\"n\", …)",
     ),
+    "class of another module": (
+        "import decimal\n@arg('x', objs(decimal.Decimal))\ndef f(x): pass",
+        2,
+        ("argument 'x' of f: objs: Decimal is of another module; make it in an annotated function"),
+    ),
     "reference to what is made": (
         (
             "@generator\n@exclude\n@arg('n', ints(1, 3))\ndef made(n): return [n]\n"
