@@ -179,6 +179,7 @@ class _Run:
         self._place = Place(call["function"], None, "function")
         self._arguments: dict[str, Any] = {}
         self._first: tuple[Any, ...] = ()
+        self._made_with: list[Any] = []
         self._seconds = 0.0
 
     def result(self) -> dict[str, Any]:
@@ -208,6 +209,7 @@ class _Run:
         self._arguments = self._caller.build(self._call["arguments"])
         if self._place.kind in ("method", "property"):
             given = self._caller.build(self._call["constructor"] or [])
+            self._made_with = [v for v in given.values() if isinstance(v, (int, float))]
             self._first = (called(self._place.owner, given),)
         elif self._place.kind == "classmethod":
             self._first = (self._place.owner,)
@@ -235,7 +237,7 @@ class _Run:
 
     def _judged(self) -> dict[str, Any]:
         before = snapshot(self._arguments)
-        quiet = are_small(list(self._arguments.values()))
+        quiet = are_small([*self._arguments.values(), *self._made_with])
         started = time.perf_counter()
         try:
             returned = self._caller.last = self._value()

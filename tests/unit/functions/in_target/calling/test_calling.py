@@ -306,3 +306,13 @@ def test_what_a_dataclass_lacks_is_told_with_the_line_of_the_class() -> None:
 
     assert "argument 'tokens' of Example.__init__ has no values" in problem.message
     assert problem.line in (5, 6)  # of the decorator or of the class, as Python's version has it
+
+
+@pytest.mark.parametrize(("size", "status"), [("1.0", "failed"), ("5e-324", "passed")])
+def test_nan_may_be_due_to_what_an_instance_was_made_with(size: str, status: str) -> None:
+    program = Annotated(
+        f"class C:\n    @arg('size', froms([{size}]))\n    def __init__(self, size): pass\n"
+        "    @arg('x', ints(1, 3))\n    def at(self, x): return float('nan')"
+    )
+
+    assert program.statuses("C.at", 5) == {status}
