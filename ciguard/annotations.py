@@ -15,6 +15,39 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Iterable, Sequence, TypeVar  # noqa: UP035 - Python 3.9 in targets
 
+__all__ = [
+    "AnnotationError",
+    "Range",
+    "Ref",
+    "Values",
+    "anys",
+    "arg",
+    "bools",
+    "cc_example",
+    "dicts",
+    "dtypes",
+    "ensure",
+    "exclude",
+    "floats",
+    "froms",
+    "generator",
+    "int_lists",
+    "ints",
+    "lists",
+    "module_test",
+    "np_arrays",
+    "np_shapes",
+    "objs",
+    "raises",
+    "ref",
+    "require",
+    "strings",
+    "tensors",
+    "timeout",
+    "tuples",
+]
+# A program that imports all of them must not lose a name of its own, such as `functional as F`.
+
 F = TypeVar("F")
 
 NOTES = "__ciguard__"
@@ -457,6 +490,10 @@ def is_ref(item: Any) -> bool:
 
 
 def _constant(item: Any) -> Any:
+    if callable(item) and getattr(item, "__module__", "") == __name__:
+        name = getattr(item, "__name__", item)
+        msg = f"{name} is called where it says what values there are: {name}()"
+        raise AnnotationError(msg)
     if is_ref(item) or is_values(item):
         return item
     return Values("froms", values=[item])

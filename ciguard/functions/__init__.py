@@ -45,15 +45,14 @@ from ciguard.functions.specs.functions import (
     Problem,
 )
 from ciguard.functions.specs.programs import Program, has_plain_tests, is_annotated, sidecar_of
-from ciguard.functions.writing.call_source import (
-    CallSource,
+from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.functions.writing.files import Written, export_tests
+from ciguard.functions.writing.scripts import (
     import_of_program,
     outer_statements,
     passed_by_name,
     postconditions,
-    quoted,
 )
-from ciguard.functions.writing.files import Written, export_tests
 
 __all__ = [
     "MAIN",

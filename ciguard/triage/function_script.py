@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ciguard.functions import FunctionSpec
 
 _BROKEN = "BROKEN"
-_MOST_ITEMS = 100
 _CHANGED = f"""
 if changed(before, given):
     raise SystemExit("{_BROKEN}: changed %s" % changed(before, given))
@@ -104,7 +103,7 @@ def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) 
         return [*made, *postconditions(call, function, source)]
     if finding.oracle == FUNCTION and finding.kind in _CHECKS:
         return [*made, *_checked(finding, call, function, source)]
-    result = f"result = {_taken(source.call(call), function, source)}"
+    result = f"result = {source.taken(source.call(call), function)}"
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if finding.oracle == FUNCTION or finding.pair is PairKind.NONE or reference is None:
         shown = ['print("returned:", result)', 'print("The defect did not show.")']
@@ -132,17 +131,9 @@ def _checked(finding: Finding, call: Call, function: FunctionSpec, source: CallS
     made = source.called_with(function, call, passed)
     after = after.format(limit=f"{function.timeout or 0:g}") if finding.kind == "timeout" else after
     return [
-        *lines, *filter(None, [before]), f"result = {_taken(made, function, source)}", after,
+        *lines, *filter(None, [before]), f"result = {source.taken(made, function)}", after,
         'print("returned:", result)',
     ]  # fmt: skip
-
-
-def _taken(text: str, function: FunctionSpec, source: CallSource) -> str:
-    """Return a call, of which the first items are taken if its results come one by one."""
-    if not function.is_lazy:
-        return text
-    source.standard.add("itertools")
-    return f"list(itertools.islice({text}, {_MOST_ITEMS}))"
 
 
 def _indented(text: str) -> str:

@@ -182,14 +182,23 @@ def _of_shape(constraint: Tensor, shape: tuple[int, ...]) -> Strategy:
     make = ArrayValue if isinstance(constraint, Array) else TensorValue
 
     def of_dtype(dtype: str) -> Strategy:
-        fills = sorted(fills_of(constraint, dtype), key=lambda fill: not _is_plain(fill))
+        fills = sorted([*_zero(constraint, dtype), *fills_of(constraint, dtype)], key=_complexity)
         return st.sampled_from(fills).map(lambda fill: make(dtype, shape, fill))
 
     return st.sampled_from(constraint.dtypes).flatmap(of_dtype)
 
 
-def _is_plain(fill: Fill) -> bool:
-    return isinstance(fill, Constant) and not math.isnan(fill.value)
+def _zero(constraint: Tensor, dtype: str) -> list[Fill]:
+    """Return zero everywhere, where that conforms: tables hold only the ends of a range."""
+    low, high = constraint.low or 0.0, constraint.high or 0.0
+    return [Constant(0)] if dtype != "string" and low <= 0 <= high else []
+
+
+def _complexity(fill: Fill) -> float:
+    """Return what Hypothesis shrinks: first comes one number everywhere, the smallest of all."""
+    if isinstance(fill, Constant) and math.isfinite(fill.value):
+        return abs(fill.value)
+    return math.inf
 
 
 @_compile.register(List)

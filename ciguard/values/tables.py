@@ -55,8 +55,16 @@ def fills(dtype: str, low: float | None, high: float | None) -> tuple[Fill, ...]
     table: list[Fill] = []
     for _ in range(_TABLE_SIZE):
         least, most = _range(dtype, low, high, rng)
-        table.append(_fill(least, most, rng, integral=_is_integral(dtype)))
+        table.append(_fit(_fill(least, most, rng, integral=_is_integral(dtype)), dtype))
     return tuple(table)
+
+
+def _fit(fill: Fill, dtype: str) -> Fill:
+    """Return the nearest constant that the dtype can hold; elements of other fills are clipped."""
+    if not isinstance(fill, Constant) or dtype not in element_types.INTEGERS:
+        return fill
+    least, most = element_types.integer_range(dtype)
+    return Constant(min(max(int(fill.value), least), most))
 
 
 def _is_integral(dtype: str) -> bool:

@@ -10,7 +10,7 @@ from ciguard.functions.drawing.plan import needs_of, plan_of
 from ciguard.functions.solving.expressions import names_in, parsed
 from ciguard.functions.solving.resolving import every_reference_of
 from ciguard.functions.specs.functions import ModuleSpec, Problem
-from ciguard.functions.specs.kinds import generators_of
+from ciguard.functions.specs.kinds import Objs, generators_of
 from ciguard.functions.specs.reading import (
     described_functions,
     described_module,
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Json
     from ciguard.functions.specs.functions import FunctionSpec
+    from ciguard.functions.specs.kinds import Spec
 
 
 def module_from_json(json: Json) -> ModuleSpec:
@@ -64,7 +65,8 @@ def _problems(function: FunctionSpec, module: ModuleSpec) -> Iterator[Problem]:
     for part in _parts(function, module):
         for line, message in _without_values(part):
             yield Problem(part.file, line, message, function.name)
-        for line, message in (*_references(part), *unsatisfiable(part)):
+        wrong_references = _references(part, module)
+        for line, message in (*wrong_references, *unsatisfiable(part)):
             yield Problem(part.annotated_in or part.file, line, message, function.name)
         wrong = _wrongly_described(part, module)
         if part is not function and wrong is not None:
@@ -122,7 +124,7 @@ def _without_values(function: FunctionSpec) -> Iterator[tuple[int, str]]:
             yield function.line, f'{shown}: annotate it with @arg("{parameter.name}", …)'
 
 
-def _references(function: FunctionSpec) -> Iterator[tuple[int, str]]:
+def _references(function: FunctionSpec, module: ModuleSpec) -> Iterator[tuple[int, str]]:
     known = {p.name for p in function.parameters}
     for parameter in function.parameters:
         for text in every_reference_of(parameter.spec) if parameter.spec is not None else ():
@@ -133,12 +135,25 @@ def _references(function: FunctionSpec) -> Iterator[tuple[int, str]]:
             unknown = sorted(names_in(text) - known - _BUILTIN)
             if unknown:
                 yield parameter.line, f"{where} names {unknown[0]!r}, which is no argument"
+            for name in sorted(names_in(text) & known):
+                maker = _maker(function.parameter(name).spec, module)
+                if maker:
+                    made = f"what {maker} makes is not known before it is made"
+                    yield parameter.line, f"{where}: {made}; state it with @require"
     needs = needs_of(function)
     try:
         plan_of(function)
     except ValueError as error:
         line = min((p.line for p in function.parameters if needs.get(p.name)), default=0)
         yield line or function.line, f"{function.name}: {error}"
+
+
+def _maker(spec: Spec | None, module: ModuleSpec) -> str:
+    """Return the function whose results can only be asked when they live; empty for none."""
+    if not isinstance(spec, Objs) or spec.generator not in module.by_name:
+        return ""
+    made_by = module.function(spec.generator)
+    return "" if made_by.attributes else made_by.name
 
 
 _BUILTIN = frozenset(

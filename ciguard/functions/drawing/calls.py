@@ -6,6 +6,7 @@ answered here are; what only living objects can answer is left to the callee.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,13 @@ from ciguard.functions.solving.constraints import int_range, lengths
 from ciguard.functions.solving.expressions import RaisesError, UnknownError, evaluate, truth
 from ciguard.functions.solving.narrowing import narrowed
 from ciguard.functions.solving.resolving import ImpossibleError, resolved
-from ciguard.functions.solving.views import view
+from ciguard.functions.solving.views import ObjectView, view
 from ciguard.functions.specs.calls import MAIN, Arguments, Call
 from ciguard.functions.specs.kinds import Froms, IntsIn, Lists
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
@@ -93,12 +94,24 @@ class _Caller:
 
     def call(self, function: FunctionSpec) -> Call:
         outer = self.call(self._module.function(function.outer)) if function.outer else None
+        made_with = self._constructor(function.constructor) if function.constructor else None
+        known = {} if made_with is None else {"self": self._object(function.constructor, made_with)}
         return Call(
             function=function.name,
-            arguments=self._arguments(function),
-            constructor=self._constructor(function.constructor) if function.constructor else None,
+            arguments=self._arguments(function, known),
+            constructor=made_with,
             outer=outer,
         )
+
+    def _object(self, constructor: str, made_with: Arguments) -> ObjectView:
+        """Return what is known of an object that is made with such arguments."""
+        function = self._module.function(constructor)
+        scope = {**plan_of(function).defaults, **{name: view(value) for name, value in made_with}}
+        found = {}
+        for name, expression in function.attributes:
+            with suppress(UnknownError, RaisesError):
+                found[name] = evaluate(expression, scope)
+        return ObjectView(found)
 
     def _constructor(self, name: str) -> Arguments:
         """Return the arguments of what makes an instance or another object."""
@@ -110,15 +123,25 @@ class _Caller:
     def _made(self, name: str) -> Value:
         return CallValue(generator_call(name), (), self._constructor(name))
 
-    def _arguments(self, function: FunctionSpec) -> Arguments:
+    def _arguments(
+        self, function: FunctionSpec, known: Mapping[str, Any] | None = None
+    ) -> Arguments:
         plan = plan_of(function)
         drawer = Drawer(self._source, self._made)
         drawn: dict[str, Value] = {}
-        scope: dict[str, Any] = dict(plan.defaults)
+        scope: dict[str, Any] = {**plan.defaults, **(known or {})}
         for name in plan.order:
             drawn[name] = self._argument(plan, name, drawer, scope)
-            scope[name] = view(drawn[name])
+            scope[name] = self._view(drawn[name])
         return tuple((p.name, drawn[p.name]) for p in function.parameters if p.name in drawn)
+
+    def _view(self, value: Value) -> Any:
+        """Return what expressions see of a value; of an object what its constructor keeps."""
+        if isinstance(value, CallValue):
+            made_by = self._module.by_name.get(value.function.lstrip(":"))
+            if made_by is not None and made_by.kind == "constructor":
+                return self._object(made_by.name, value.keywords)
+        return view(value)
 
     def _argument(self, plan: Plan, name: str, drawer: Drawer, scope: dict[str, Any]) -> Value:
         """Return a value that no condition refuses which is decided with it."""
@@ -129,7 +152,7 @@ class _Caller:
                 spec = narrowed(spec, name, plan.about[name], scope, plan.undrawn(scope))
             for attempt in range(self._source.tries):
                 value = drawer.draw(spec)
-                if holds(conditions, {**scope, name: view(value)}):
+                if holds(conditions, {**scope, name: self._view(value)}):
                     return value
                 if attempt == _PLAIN_TRIES:
                     spec = _counted_out(spec, conditions, name, scope)

@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 MOST_ELEMENTS = 2**20
 """Of an array whose annotation leaves its size open."""
 
+_PIXELS = (0.0, 255.0)
+"""Elements of what is an image in nearly every program; other dtypes are drawn small."""
+
 _TRIES_PER_KEY = 40
 """To find one that differs from those before."""
 
@@ -188,6 +191,8 @@ class Drawer:
         kind = Tensor if spec.is_tensor and not spec.library else Array
         names = spec.dtype if isinstance(spec.dtype, tuple) else element_types.COMMON
         low, high = _float_or_none(spec.min), _float_or_none(spec.max)
+        if names == ("uint8",) and low is None and high is None:
+            low, high = _PIXELS
         made = kind(dtypes=names, shape=shape, low=low, high=high, nan=spec.nan)
         drawn = self.source.draw(made)
         if spec.is_tensor and isinstance(drawn, ArrayValue):

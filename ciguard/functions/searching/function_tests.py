@@ -17,7 +17,8 @@ from ciguard.functions.searching.telling import (
     found_text,
     unsatisfied_text,
 )
-from ciguard.functions.writing.call_source import CallSource, command_line, script_of
+from ciguard.functions.writing.call_source import CallSource
+from ciguard.functions.writing.scripts import command_line, script_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

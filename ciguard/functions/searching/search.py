@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
+from hypothesis.control import current_build_context
 from hypothesis.errors import StopTest, Unsatisfiable, UnsatisfiedAssumption
+from hypothesis.internal.conjecture.data import Status
 from hypothesis.reporting import with_reporter
 
 from ciguard.functions.hosting.verdicts import (
@@ -133,6 +135,11 @@ class _PathError(Exception):
         self.failure = failure
 
 
+def _is_cut_short() -> bool:
+    """Tell whether Hypothesis ended the drawing itself, which looks how few choices will do."""
+    return current_build_context().data.status is Status.OVERRUN
+
+
 class _Hunt:
     """All rounds of one function."""
 
@@ -172,8 +179,8 @@ class _Hunt:
         def counted(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
             try:
                 return draw(inner)
-            except (UnsatisfiedAssumption, StopTest):  # `assume`, and a filter or a size too large
-                if not self._is_shrinking():
+            except (UnsatisfiedAssumption, StopTest):  # `assume`, and a filter
+                if not self._is_shrinking() and not _is_cut_short():
                     result.discarded += 1
                 raise
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 import operator
 from functools import cache, lru_cache
-from math import prod
+from math import ceil, floor, prod
 from typing import TYPE_CHECKING, Any
 
-from ciguard.functions.solving.views import OPAQUE, ArrayView, DtypeView, Opaque
+from ciguard.functions.solving.views import OPAQUE, ArrayView, DtypeView, ObjectView, Opaque
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -232,6 +232,8 @@ def _attribute(node: ast.Attribute, scope: Mapping[str, Any]) -> Any:
         return _of_array(found, node.attr)
     if node.attr == "name" and isinstance(found, DtypeView):
         return found.name
+    if isinstance(found, ObjectView) and node.attr in found.attributes:
+        return found.attributes[node.attr]
     raise UnknownError(path)
 
 
@@ -268,10 +270,11 @@ def _item(node: ast.Subscript, scope: Mapping[str, Any]) -> Any:
 def _call(node: ast.Call, scope: Mapping[str, Any]) -> Any:
     if node.keywords:
         raise UnknownError(node)
-    if isinstance(node.func, ast.Attribute):
+    path = dotted(node.func)
+    function = _FUNCTIONS.get(path) if path.partition(".")[0] not in scope else None
+    if function is None and isinstance(node.func, ast.Attribute):
         return _method(node, node.func, scope)
-    function = _FUNCTIONS.get(dotted(node.func))
-    if function is None or dotted(node.func) in scope:
+    if function is None:
         raise UnknownError(node)
     return function(*[value_of(argument, scope) for argument in node.args])
 
@@ -371,6 +374,8 @@ def _range(*edges: int) -> range:
 
 
 def _length(value: Any) -> int:
+    if isinstance(value, ObjectView) and "__len__" in value.attributes:
+        return int(value.attributes["__len__"])
     return value.shape[0] if isinstance(value, ArrayView) else len(value)
 
 
@@ -379,7 +384,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sorted": sorted, "set": set, "round": round, "type": _type, "isinstance": _isinstance,
     "int": int, "float": float, "bool": truth, "tuple": tuple, "list": list, "zip": zip,
     "math.prod": prod, "prod": prod, "np.prod": prod, "divmod": divmod, "enumerate": enumerate,
-    "range": _range,
+    "range": _range, "math.ceil": ceil, "math.floor": floor,
+    "np.ceil": lambda number: float(ceil(number)), "np.floor": lambda number: float(floor(number)),
 }  # fmt: skip
 _LONGEST_RANGE = 10_000
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {

@@ -21,7 +21,7 @@ from ciguard.functions.in_target.describing.encoding import DTYPE, TENSOR
 from ciguard.values import dictionary_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 class Opaque:
@@ -29,6 +29,13 @@ class Opaque:
 
 
 OPAQUE = Opaque()
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectView(Opaque):
+    """An object of which some attributes are known; `__len__` is its length."""
+
+    attributes: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,10 +84,18 @@ class FunctionSpec:
     """Whether it is only a part of other functions' calls."""
     is_generator: bool = False
     """Whether it makes values for `objs`."""
+    attributes: tuple[tuple[str, str], ...] = ()
+    """Of a constructor: what the object keeps of the arguments, as expressions of these."""
     examples: tuple[Example, ...] = ()
     """Of a constructor: the only arguments that instances for its methods are made with."""
     is_lazy: bool = False
     """Whether its results come one by one."""
+    is_abstract: bool = False
+    """Whether there can be no object of its class."""
+    calls_instance: bool = False
+    """Whether the object itself is called, which builds what the method needs: a layer of Keras."""
+    is_async: bool = False
+    """Whether its result, or each of its results, is awaited."""
     annotated_in: str = ""
     """File of its annotations, where these stand beside the program."""
     has_nested: bool = False

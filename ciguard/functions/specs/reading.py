@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain import CallValue, LiteralValue, value_from_json
-from ciguard.functions.in_target.describing.encoding import CHOICE
+from ciguard.functions.in_target.describing.encoding import CHOICE, EXAMPLES
 from ciguard.functions.specs.functions import (
     Condition,
     FunctionSpec,
@@ -89,6 +89,10 @@ def _function(json: Json) -> FunctionSpec:
         is_generator=json["generator"],
         examples=tuple(_example(name, example) for example in json["examples"]),
         is_lazy=json["lazy"],
+        is_async=json.get("async", False),
+        attributes=tuple(json.get("attributes", {}).items()),
+        is_abstract=json.get("abstract", False),
+        calls_instance=json.get("calls_instance", False),
         annotated_in=json["annotated_in"],
         has_nested=json["nested"],
     )
@@ -112,7 +116,7 @@ def _condition(json: Json) -> Condition:
 
 
 def _example(function: str, json: Json) -> Example:
-    return tuple((name, value_of_item(item, function, "cc_example")) for name, item in json)
+    return tuple((name, value_of_item(item, function, EXAMPLES)) for name, item in json)
 
 
 def spec_from_json(json: Json, function: str = "", argument: str = "") -> Spec:
@@ -133,8 +137,8 @@ def value_of_item(item: Json, function: str, argument: str) -> Value:
     """Return a value that was listed: its data, or a call that looks the object up by its place."""
     if "value" in item:
         return value_from_json(item["value"])
-    place = (LiteralValue(function), LiteralValue(argument), LiteralValue(item["choice"]))
-    return CallValue(CHOICE, place)
+    place = (function, argument, item["choice"], item.get("name", ""))
+    return CallValue(CHOICE, tuple(map(LiteralValue, place)))
 
 
 def _bound(json: Json) -> Bound:

@@ -1,9 +1,7 @@
-"""A call of an annotated function as source text: to paste, and as a script of its own."""
+"""A call of an annotated function as source text."""
 
 from __future__ import annotations
 
-import ast
-import builtins
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -18,10 +16,9 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
 )
-from ciguard.functions.hosting.verdicts import Failure, Kind
 from ciguard.functions.in_target.calling.running import MOST_ITEMS
-from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, TENSOR
-from ciguard.functions.writing.listed import place_of_choice
+from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
+from ciguard.functions.writing.listed import place_in_examples, place_of_choice
 from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, dotted, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
     from ciguard.domain import Value
     from ciguard.functions.specs.calls import Arguments, Call
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
-    from ciguard.functions.specs.programs import Program
 
 LISTED_HELPER = '''
 def listed(function, argument):
@@ -38,6 +34,18 @@ def listed(function, argument):
     return next(values for name, values, _ in function.__ciguard__["args"] if name == argument)
 '''.strip()
 """Needed by text that names objects by their place in an annotation."""
+
+FIRST_HELPER = '''
+async def first(items, most):
+    """Return the first items of an asynchronous generator."""
+    found = []
+    async for item in items:
+        found.append(item)
+        if len(found) == most:
+            break
+    return found
+'''.strip()
+"""Needed by text that takes what comes one by one and is awaited."""
 
 
 @dataclass(slots=True)
@@ -50,6 +58,7 @@ class CallSource(Source):
     other_imports: set[str] = field(default_factory=set)
     """Lines."""
     needs_listed: bool = False
+    needs_first: bool = False
 
     @classmethod
     def of(cls, module: ModuleSpec, library: str) -> CallSource:
@@ -105,10 +114,17 @@ class CallSource(Source):
             return called(f"{module}.{function}", self._passed(spec, keywords))
         return called(self.own(function), self._passed(self.module.by_name.get(function), keywords))
 
-    def _choice(self, function: str, argument: str, number: str) -> str:
-        place = place_of_choice(self.module.function(function), argument, int(number))
+    def _choice(self, function: str, argument: str, number: str, name: str) -> str:
+        if name:
+            return self.own(name)
+        spec = self.module.function(function)
+        self.own(function)
+        if argument == EXAMPLES:
+            return f'{function}.__ciguard__["examples"]{place_in_examples(spec, int(number))}'
         self.needs_listed = True
-        return f"listed({self.own(function)}, {quoted(argument)}){place}"
+        return (
+            f"listed({function}, {quoted(argument)}){place_of_choice(spec, argument, int(number))}"
+        )
 
     def _tensor_of(self, library: str, array: ArrayValue) -> str:
         writer = writer_of(library)
@@ -139,20 +155,45 @@ class CallSource(Source):
         text = called(call.function, self._passed(function, call.arguments))
         return f"{text}, defined by {self.shown(call.outer)}"
 
-    def called_with(self, function: FunctionSpec, call: Call, passed: list[str]) -> str:
-        """Return the call of a function with arguments that are written already."""
+    def called_with(
+        self, function: FunctionSpec, call: Call, passed: list[str], instance: str = ""
+    ) -> str:
+        """Return the call of a function with arguments that are written already.
+
+        Args:
+            function: that is called.
+            call: of it.
+            passed: the arguments.
+            instance: what a method is called on; by default what makes it.
+        """
         if call.outer is not None:
             return called(f"defined[{quoted(function.name)}]", passed)
         if not function.constructor:
             return called(self.own(function.name), passed)
-        constructor = self.module.by_name.get(function.constructor)
-        instance = called(
-            self.own(function.owner), self._passed(constructor, call.constructor or ())
-        )
+        instance = instance or self.instance(function, call)
         name = function.name.rpartition(".")[2]
         if function.kind == "property":
             return f"{instance}.{name}"
+        if function.calls_instance:
+            return called(instance, passed)
         return called(f"{instance}.{name}", passed)
+
+    def taken(self, text: str, function: FunctionSpec) -> str:
+        """Return a call whose result is awaited, or of which the first items are taken."""
+        if function.is_async:
+            self.standard.add("asyncio")
+            self.needs_first |= function.is_lazy
+            inner = f"first({text}, {MOST_ITEMS})" if function.is_lazy else text
+            return f"asyncio.run({inner})"
+        if function.is_lazy:
+            self.standard.add("itertools")
+            return f"list(itertools.islice({text}, {MOST_ITEMS}))"
+        return text
+
+    def instance(self, function: FunctionSpec, call: Call) -> str:
+        """Return what makes the object that a method is called on."""
+        constructor = self.module.by_name.get(function.constructor)
+        return called(self.own(function.owner), self._passed(constructor, call.constructor or ()))
 
     def _passed(self, function: FunctionSpec | None, arguments: Arguments) -> list[str]:
         kinds = {p.name: p.kind for p in function.parameters} if function is not None else {}
@@ -197,7 +238,8 @@ class CallSource(Source):
     def definitions(self) -> list[str]:
         """Return the functions that the text calls."""
         found = [UNIT_FUNCTION] if self.needs_unit else []
-        return [*found, LISTED_HELPER] if self.needs_listed else found
+        found += [LISTED_HELPER] if self.needs_listed else []
+        return [*found, FIRST_HELPER] if self.needs_first else found
 
 
 def _text(value: Value) -> str:
@@ -213,104 +255,6 @@ def called(name: str, arguments: Sequence[str]) -> str:
     return "\n".join([f"{name}(", *(f"    {part}," for part in inner), ")"])
 
 
-# --- scripts ------------------------------------------------------------------------------------
-
-
-def script_of(call: Call, failure: Failure, source: CallSource, program: Program) -> str:
-    """Return a script that makes the call, and shows what failed where that is no exception."""
-    function = source.module.function(call.function)
-    statements = outer_statements(call, source) + _statements(call, function, failure, source)
-    parts = [
-        "\n".join(["import sys", *_without("import sys", source.import_lines())]),
-        "\n".join(
-            [
-                f"sys.path.insert(0, {quoted(str(program.root))})",
-                *import_of_program(source, program),
-            ]
-        ),
-        *source.definitions(),
-        "\n".join(statements),
-    ]
-    return "\n\n".join(parts)
-
-
-def _without(line: str, lines: list[str]) -> list[str]:
-    return [one for one in lines if one != line]
-
-
-def import_of_program(source: CallSource, program: Program) -> list[str]:
-    """Return the lines that import what is used of a program; its folder is on the path."""
-    names = ", ".join(sorted(source.program_names))
-    if all(map(is_name, program.name.split("."))):
-        return [f"from {program.name} import {names}"] if names else [f"import {program.name}"]
-    bound = [f"{name} = program.{name}" for name in sorted(source.program_names)]
-    return [
-        "import importlib.util",
-        f'spec = importlib.util.spec_from_file_location("program", {quoted(str(program.file))})',
-        "program = importlib.util.module_from_spec(spec)",
-        "spec.loader.exec_module(program)",
-        *bound,
-    ]
-
-
-def outer_statements(call: Call, source: CallSource) -> list[str]:
-    """Return the statements that call what defines a nested function, and keep it."""
-    if call.outer is None:
-        return []
-    return [
-        "defined = {}",
-        "for module in list(sys.modules.values()):",
-        '    listeners = vars(module).get("LISTENERS", [])',
-        "    listeners.append(lambda f: defined.update({f.__qualname__: f}))",
-        *outer_statements(call.outer, source),
-        source.call(call.outer),
-    ]
-
-
-def _statements(
-    call: Call, function: FunctionSpec, failure: Failure, source: CallSource
-) -> list[str]:
-    if failure.kind is Kind.ENSURE:
-        return postconditions(call, function, source)
-    text = source.call(call)
-    if function.is_lazy:
-        source.standard.add("itertools")
-        text = f"list(itertools.islice({text}, {MOST_ITEMS}))"
-    if failure.kind in (Kind.NAN, Kind.MUTATION):
-        return [f"print({text})  # {failure.message.splitlines()[0]}"]
-    return [f"{text}  # {failure.message}"] if failure.kind is Kind.TIMEOUT else [text]
-
-
-def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
-    """Return the call with its arguments by name, since postconditions name them."""
-    lines = [f"{name} = {source.expression(value)}" for name, value in call.arguments]
-    kinds = {p.name: p.kind for p in function.parameters}
-    passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
-    lines.append(f"result = {source.called_with(function, call, passed)}")
-    for condition in function.ensures:
-        try:
-            names = {n.id for n in ast.walk(ast.parse(condition.text)) if isinstance(n, ast.Name)}
-        except SyntaxError:
-            lines.append(f"print(result)  # {condition.text}")
-            continue
-        bound = {name for name, _ in call.arguments} | {"result", "self"} | set(vars(builtins))
-        source.program_names |= names - bound
-        lines.append(f"assert {condition.text}, {quoted(condition.text)}")
-    return lines
-
-
-def passed_by_name(name: str, kind: str) -> str:
-    """Return how a variable is passed as the argument of its name."""
-    shown = {"var_positional": f"*{name}", "var_keyword": f"**{name}", "positional_only": name}
-    return shown.get(kind, f"{name}={name}")
-
-
 def quoted(text: str) -> str:
     """Return a text in double quotes, as people write it."""
     return scalar(text) if any(c in text for c in "\"'\\") else f'"{text}"'
-
-
-def command_line(program: Program, arguments: Sequence[str]) -> str:
-    """Return the command that runs a program as a script."""
-    words = [a if a.isalnum() else scalar(a) for a in arguments]
-    return " ".join(["python", str(program.file), *words])

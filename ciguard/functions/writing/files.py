@@ -11,14 +11,18 @@ from ciguard.errors import ConfigurationError, OutputError
 from ciguard.files import read_text
 from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Skipped, collect
 from ciguard.functions.hosting.host import HostSettings
+from ciguard.functions.solving.expressions import parsed
 from ciguard.functions.specs.programs import Program, sidecar_of
-from ciguard.functions.writing.call_source import CallSource, import_of_program, quoted
+from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.functions.writing.scripts import import_of_program
 from ciguard.functions.writing.strategies import ARRAYS_HELPER, Strategies
 from ciguard.functions.writing.tests import TestWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
 
 HEADER = "written by `ciguard export` from its annotations"
 _MOST_BYTES = 1 << 22
@@ -80,7 +84,8 @@ def _file(found: Collected, program: Program, folder: Path) -> Written:
     folder.mkdir(parents=True, exist_ok=True)
     text, missing = exported(found, program, folder.resolve())
     path.write_text(text, encoding="utf-8")
-    return Written(path, len([f for f in functions if not f.outer]), tuple(missing))
+    count = len([f for f in functions if not _left_out(f, found.module)])
+    return Written(path, count, tuple(missing))
 
 
 def exported(collected: Collected, program: Program, folder: Path) -> tuple[str, list[str]]:
@@ -95,15 +100,28 @@ def exported(collected: Collected, program: Program, folder: Path) -> tuple[str,
     source = CallSource.of(module, collected.library)
     strategies = Strategies(source, collected.library)
     writer = TestWriter(module, strategies)
-    functions = [function for function in module.tested() if not function.outer]
+    functions = [f for f in module.tested() if not _left_out(f, module)]
     tests = [writer.test(function) for function in functions]
     made = _generators(writer, strategies)
-    missing = [f"{f.name}: it is defined inside a function" for f in module.tested() if f.outer]
+    reasons = {f.name: _left_out(f, module) for f in module.tested()}
+    missing = [f"{name}: {reason}" for name, reason in reasons.items() if reason]
     missing += [f"{p.file}:{p.line}: {p.message}" for p in module.problems]
     text = "\n\n\n".join(
         [_head(source, strategies, program, folder, [*made, *tests]), *made, *tests]
     )
     return text + "\n", missing
+
+
+def _left_out(function: FunctionSpec, module: ModuleSpec) -> str:
+    """Return why there is no test of a function; empty if there is one."""
+    if function.outer:
+        return "it is defined inside a function"
+    if function.is_abstract:
+        return "its class is abstract"
+    constructor = module.by_name.get(function.constructor, function)
+    conditions = (*function.requires, *function.ensures, *constructor.requires)
+    unwritten = next((c for c in conditions if parsed(c.text) is None), None)
+    return f"the condition in line {unwritten.line} has no text of its own" if unwritten else ""
 
 
 def _generators(writer: TestWriter, strategies: Strategies) -> list[str]:

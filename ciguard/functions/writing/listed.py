@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from ciguard.domain import CallValue, LiteralValue
 from ciguard.functions.in_target.describing.encoding import CHOICE
@@ -11,6 +11,7 @@ from ciguard.functions.specs.kinds import Anys, Dicts, Froms, Lists, Spec, Tuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ciguard.domain import Value
     from ciguard.functions.specs.functions import FunctionSpec
 
 
@@ -32,11 +33,29 @@ def place_of_choice(function: FunctionSpec, argument: str, number: int) -> str:
     raise KeyError(number)
 
 
+def place_in_examples(function: FunctionSpec, number: int) -> str:
+    """Return what follows the examples of a constructor to get at one object in them.
+
+    Raises:
+        KeyError: if there is no such object.
+    """
+    for row, example in enumerate(function.examples):
+        for column, (_, value) in enumerate(example):
+            if is_choice(value) and _number(value) == number:
+                return f"[{row}][{column}]"
+    raise KeyError(number)
+
+
+def is_choice(value: Value) -> TypeGuard[CallValue]:
+    """Tell whether a value stands for an object that has no form as data."""
+    return isinstance(value, CallValue) and value.function == CHOICE
+
+
 def _places(spec: Spec, before: str) -> Iterator[tuple[str, int]]:
     match spec:
         case Froms(values):
             for place, value in enumerate(values):
-                if isinstance(value, CallValue) and value.function == CHOICE:
+                if is_choice(value):
                     yield f'{before}.options["values"][{place}]', _number(value)
         case Anys(options):
             for place, option in enumerate(options):
@@ -54,5 +73,5 @@ def _places(spec: Spec, before: str) -> Iterator[tuple[str, int]]:
 
 
 def _number(value: CallValue) -> int:
-    last = value.arguments[-1]
-    return int(str(last.value)) if isinstance(last, LiteralValue) else -1
+    number = value.arguments[2]
+    return int(str(number.value)) if isinstance(number, LiteralValue) else -1

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.functions.drawing.plan import needs_of, plan_of
-from ciguard.functions.in_target.calling.running import MOST_ITEMS
 from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.expressions import names_in, parsed
 from ciguard.functions.writing.bounds import Bounds, bounds_of
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
     from ciguard.functions.specs.functions import Example, FunctionSpec, ModuleSpec
 
+SELF = "self"
+"""Name of the instance in tests of methods, as conditions have it."""
 _TAKEN = frozenset(
     ("st", "np", "npst", "draw", "given", "assume", "settings", "arrays", "arguments")
 )
@@ -83,7 +84,8 @@ class TestWriter:
         for name in plan.order:
             spec = plan.specs[name]
             earlier = [one.name for one in found]
-            bounds = bounds_of(name, spec, plan.decided_with(name), earlier)
+            conditions = [t for t in plan.decided_with(name) if SELF not in names_in(t)]
+            bounds = bounds_of(name, spec, tuple(conditions), earlier)
             self.strategies.symbols.clear()
             self.strategies.guards.clear()
             strategy = self.strategies.of(spec, bounds)
@@ -168,7 +170,12 @@ class TestWriter:
         lines = [f"    assume({text})" for one in drawn for text in one.assumed if plain]
         callee = self._callee(function, lines)
         call = self._call(callee, function, "" if plain else "arguments")
-        lines += self._checked(function, call, plain=plain)
+        of_self = [c.text for c in function.requires if SELF in names_in(c.text)]
+        texts = [c.text for c in function.ensures]
+        self._note_names(function, of_self)
+        lines += self._named(function, [*of_self, *texts], plain=plain)
+        lines += [f"    assume({text})" for text in of_self]
+        lines += self._checked(function, call)
         head = [self._settings(function)]
         if given:
             texts = [f"{name}={text}" for name, text in given.items()]
@@ -190,11 +197,11 @@ class TestWriter:
         owner = self.strategies.source.own(function.owner)
         lines += [
             "    try:",
-            f"        instance = {_called(owner, constructor, 'made_with')}",
+            f"        {SELF} = {_called(owner, constructor, 'made_with')}",
             "    except Exception:",
             "        reject()  # its own test tells of that",
         ]
-        return f"instance.{name}"
+        return SELF if function.calls_instance else f"{SELF}.{name}"
 
     def _example(self, example: Example) -> str:
         pairs = [f"{quoted(name)}: {self.strategies.source.expression(v)}" for name, v in example]
@@ -203,13 +210,25 @@ class TestWriter:
     def _call(self, callee: str, function: FunctionSpec, held: str) -> str:
         if function.kind == "property":
             return callee
-        call = _called(callee, function, held)
-        if function.is_lazy:
-            self.strategies.source.standard.add("itertools")
-            return f"list(itertools.islice({call}, {MOST_ITEMS}))"
-        return call
+        return self.strategies.source.taken(_called(callee, function, held), function)
 
-    def _checked(self, function: FunctionSpec, call: str, *, plain: bool) -> list[str]:
+    def _named(self, function: FunctionSpec, texts: list[str], *, plain: bool) -> list[str]:
+        """Return what gives conditions the names that they use, beside those of what is drawn."""
+        used = frozenset[str]().union(*map(names_in, texts))
+        lines = []
+        for parameter in function.parameters:
+            name = parameter.name
+            if name not in used:
+                continue
+            if parameter.spec is not None and not plain:
+                lines.append(f"    {name} = arguments[{quoted(name)}]")
+            elif parameter.spec is None and parameter.value is not None:
+                lines.append(f"    {name} = {self.strategies.source.expression(parameter.value)}")
+        if function.kind == "classmethod" and "cls" in used:
+            lines.append(f"    cls = {self.strategies.source.own(function.owner)}")
+        return lines
+
+    def _checked(self, function: FunctionSpec, call: str) -> list[str]:
         if not function.ensures and not function.raises:
             return [f"    {call}"]
         bound = f"result = {call}" if function.ensures else call
@@ -219,15 +238,10 @@ class TestWriter:
         texts = [c.text for c in function.ensures]
         self._note_names(function, [*texts])
         self.strategies.source.program_names.discard("result")
-        if texts and not plain:
-            named = set().union(*map(names_in, texts))
-            for parameter in function.parameters:
-                if parameter.name in named and parameter.spec is not None:
-                    lines.append(f"    {parameter.name} = arguments[{quoted(parameter.name)}]")
         return [*lines, *(f"    assert {text}" for text in texts)]
 
 
-_BUILTIN = frozenset((*dir(builtins), "result", "self"))
+_BUILTIN = frozenset((*dir(builtins), "result", SELF, "cls"))
 
 
 def _expected(names: Sequence[str]) -> list[str]:

@@ -6,12 +6,14 @@ from hypothesis import given
 
 from ciguard.domain import (
     CallValue,
+    Constant,
     ListValue,
     LiteralValue,
     TensorValue,
     value_from_json,
     value_to_json,
 )
+from ciguard.domain.dtypes import integer_range
 from ciguard.values import (
     Constraint,
     Dtype,
@@ -151,3 +153,18 @@ def test_an_object_is_made_from_sampled_arguments() -> None:
     assert isinstance(value, CallValue)
     assert isinstance(value.arguments[0], TensorValue)
     assert value.arguments[0].shape == (2,)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint64"])
+def test_a_constant_fill_fits_the_dtype(dtype: str) -> None:
+    least, most = integer_range(dtype)
+    drawn = [
+        compile_sampler(Tensor(dtypes=(dtype,), low=low, high=high))(seeded(seed), Scope())
+        for low, high in ((None, None), (-300.0, 300.0))
+        for seed in range(200)
+    ]
+
+    fills = [value.fill for value in drawn if isinstance(value, TensorValue)]
+    constants = [fill.value for fill in fills if isinstance(fill, Constant)]
+    assert constants
+    assert all(least <= value <= most for value in constants)

@@ -5,7 +5,7 @@ from constraint_examples import constraints, scope_with, scopes
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from ciguard.domain import LiteralValue, TensorValue
+from ciguard.domain import Constant, LiteralValue, TensorValue
 from ciguard.values import Constraint, Int, Tensor, compile_strategy, problem
 
 
@@ -25,6 +25,17 @@ def test_a_strategy_shrinks_to_the_least_failing_value() -> None:
     smallest = find(strategy, lambda v: isinstance(v, LiteralValue) and v.value >= 17)  # type: ignore[operator]
 
     assert smallest == LiteralValue(17)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(None, None, 0), (-2, 3, 0), (1, 3, 1), (-5, -2, -2)]
+)
+def test_elements_shrink_to_the_number_next_to_zero(
+    low: float | None, high: float | None, expected: float
+) -> None:
+    strategy = compile_strategy(Tensor(dtypes=("float32",), shape=(2, 2), low=low, high=high))
+
+    assert find(strategy, lambda _: True) == TensorValue("float32", (2, 2), Constant(expected))
 
 
 def test_shapes_shrink_too() -> None:

@@ -68,7 +68,7 @@ class Builder:
     def _call(self, encoded: Json) -> Any:
         _, function, arguments, keywords = encoded
         if function == CHOICE:
-            return self._choice(*arguments)
+            return self._choice(*arguments[:3])
         if function == TENSOR:
             return tensor_of(arguments[0], arguments[1])
         if function == DTYPE:

@@ -24,12 +24,19 @@ from ciguard.functions.in_target.calling.judging import (
     key_of,
     snapshot,
 )
-from ciguard.functions.in_target.calling.running import DiscardedError, called, consumed, seed
+from ciguard.functions.in_target.calling.running import (
+    DiscardedError,
+    called,
+    called_through,
+    consumed,
+    seed,
+    unfiltered,
+)
 from ciguard.functions.in_target.describing.conditions import RESULT, Condition
 from ciguard.functions.in_target.describing.module import Description
 from ciguard.functions.in_target.describing.nesting import Capture
 from ciguard.functions.in_target.describing.notes import documented_exceptions, notes_on
-from ciguard.functions.in_target.describing.places import Place
+from ciguard.functions.in_target.describing.places import Place, calls_instance, is_abstract
 
 Json = Any
 
@@ -172,6 +179,7 @@ class _Run:
         self._place = Place(call["function"], None, "function")
         self._arguments: dict[str, Any] = {}
         self._first: tuple[Any, ...] = ()
+        self._made_with: list[Any] = []
         self._seconds = 0.0
 
     def result(self) -> dict[str, Any]:
@@ -195,9 +203,13 @@ class _Run:
         is_nested = self._call.get("outer") is not None
         find = self._caller.nested_place if is_nested else self._caller.own_place
         self._place = find(self._call)
+        if is_abstract(self._place):
+            msg = f"{self._place.owner.__name__} is abstract"
+            raise CannotBuildError(msg)
         self._arguments = self._caller.build(self._call["arguments"])
         if self._place.kind in ("method", "property"):
             given = self._caller.build(self._call["constructor"] or [])
+            self._made_with = [v for v in given.values() if isinstance(v, (int, float))]
             self._first = (called(self._place.owner, given),)
         elif self._place.kind == "classmethod":
             self._first = (self._place.owner,)
@@ -218,14 +230,14 @@ class _Run:
             try:
                 holds = condition.holds(self._known())
             except Exception as error:  # noqa: BLE001 - the user's own expression
-                return f"{condition.text or 'require'}: {type(error).__name__}: {error}"
+                return f"{condition.shown}: {type(error).__name__}: {error}"
             if not holds:
-                return condition.text or f"require in line {condition.line}"
+                return condition.shown
         return ""
 
     def _judged(self) -> dict[str, Any]:
         before = snapshot(self._arguments)
-        quiet = are_small(list(self._arguments.values()))
+        quiet = are_small([*self._arguments.values(), *self._made_with])
         started = time.perf_counter()
         try:
             returned = self._caller.last = self._value()
@@ -256,6 +268,9 @@ class _Run:
             return consumed(place.function(*self._first))
         if place.kind == "constructor":
             return called(place.owner, self._arguments)
+        if calls_instance(place):
+            unfiltered()
+            return consumed(called_through(self._first[0], place.function, self._arguments))
         return consumed(called(place.function, self._arguments, *self._first))
 
     def _raised(self, error: Exception) -> dict[str, Any] | None:
@@ -287,7 +302,7 @@ class _Run:
         return None
 
     def _unsure(self, condition: Condition, returned: Any) -> dict[str, Any] | None:
-        text = condition.text or "ensure"
+        text = condition.shown
         try:
             holds = condition.holds({**self._known(), RESULT: returned})
             message = f"{text} does not hold"

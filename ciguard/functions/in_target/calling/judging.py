@@ -14,6 +14,8 @@ from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
 
 SMALL = 1e6
 """Above this, NaN in a result may be due to the size of the numbers alone."""
+TINY = 1e-18
+"""Likewise below this, where it is not zero: not even single precision holds less squared."""
 _MOST_ITEMS = 1000
 _DEEPEST = 6
 _STANDARD = tuple(
@@ -74,7 +76,9 @@ def has_nan(value: Any) -> bool:
 
 
 def are_small(values: Any) -> bool:
-    """Tell whether all inputs are numbers or arrays of finite numbers up to `SMALL`, or no numbers.
+    """Tell whether all inputs are numbers or arrays of moderate size, or no numbers.
+
+    That is finite, up to `SMALL`, and zero or no less than `TINY`.
 
     False for objects whose numbers cannot be seen.
     """
@@ -106,14 +110,15 @@ def _is_small(leaf: Any) -> bool:
     if leaf is None or isinstance(leaf, (bool, str, bytes, type)):
         return True
     if isinstance(leaf, (int, float, complex)):
-        return math.isfinite(abs(leaf)) and abs(leaf) <= SMALL
+        return math.isfinite(abs(leaf)) and (leaf == 0 or TINY <= abs(leaf) <= SMALL)
     array = as_array(leaf)
     if array is None:
         return callable(leaf) or type(leaf).__name__.lower().endswith("dtype")
     if array.dtype.kind not in "fciu" or array.size == 0:
         return True
-    largest = abs(array).max()
-    return bool(largest <= SMALL)  # False for NaN too
+    sizes = abs(array)
+    tiny = (sizes > 0) & (sizes < TINY)
+    return bool(sizes.max() <= SMALL) and not tiny.any()  # False for NaN too
 
 
 def as_array(leaf: Any) -> Any:

@@ -28,9 +28,39 @@ def called(function: Callable[..., Any], arguments: dict[str, Any], *first: Any)
         arguments: by name; that of `*args` is a sequence, that of `**options` a dictionary.
         first: what comes before them, such as the instance.
     """
-    positional: list[Any] = list(first)
-    keywords: dict[str, Any] = {}
     parameters = list(inspect.signature(function).parameters.values())[len(first) :]
+    positional, keywords = _spread(parameters, arguments)
+    return function(*first, *positional, **keywords)
+
+
+def called_through(instance: Any, method: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call an object with the arguments of one of its methods, which it calls in turn.
+
+    Args:
+        instance: to call.
+        method: as its class has it.
+        arguments: by name; the first parameter is passed by place.
+    """
+    first, *rest = list(inspect.signature(method).parameters.values())[1:]
+    if first.name not in arguments or first.kind is first.VAR_POSITIONAL:
+        return called(method, arguments, instance)
+    positional, keywords = _spread(rest, arguments)
+    return instance(arguments[first.name], *positional, **keywords)
+
+
+def unfiltered() -> None:
+    """Have Keras raise what a layer raises as it is, and not behind a sentence that all share."""
+    for name in ("keras", "tf_keras"):
+        config = getattr(sys.modules.get(name), "config", None)
+        getattr(config, "disable_traceback_filtering", lambda: None)()
+
+
+def _spread(
+    parameters: list[inspect.Parameter], arguments: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return what is passed by place and what by name."""
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
     takes_rest = any(p.kind is p.VAR_POSITIONAL and arguments.get(p.name) for p in parameters)
     for parameter in parameters:
         if parameter.name not in arguments:
@@ -47,7 +77,7 @@ def called(function: Callable[..., Any], arguments: dict[str, Any], *first: Any)
             positional.append(value)
         else:
             keywords[parameter.name] = value
-    return function(*positional, **keywords)
+    return positional, keywords
 
 
 def seed(number: int = 0) -> None:

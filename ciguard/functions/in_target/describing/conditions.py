@@ -56,12 +56,15 @@ def _of_function(condition: Any, names: set[str]) -> tuple[str, set[str], str]:
     except (TypeError, ValueError) as error:
         return "", set(), f"its arguments cannot be told: {error}"
     used = {p.name for p in parameters if p.default is p.empty or p.name in names}
-    return _source_of(condition) or f"{_name_of(condition)}({', '.join(sorted(used))})", used, ""
+    return _source_of(condition) or _called(condition, sorted(used)), used, ""
 
 
-def _name_of(condition: Any) -> str:
-    name = getattr(condition, "__name__", "")
-    return "condition" if name == "<lambda>" or not name else str(name)
+def _called(condition: Any, used: list[str]) -> str:
+    """Return the call of a function that has a name, else words."""
+    name = str(getattr(condition, "__name__", ""))
+    if not name.isidentifier():
+        return f"a function of {', '.join(used)}"
+    return f"{name}({', '.join(f'{one}={one}' for one in used)})"
 
 
 def _source_of(condition: Any) -> str:
@@ -123,6 +126,8 @@ class Condition:
     ) -> None:
         self.line = line
         self.text = condition if isinstance(condition, str) else ""
+        self.shown = self.text or _of_function(condition, set())[0]
+        """What a person reads: of a function its body, or its name."""
         self._scope = scope or {}
         self._ask = self._by_text(function) if self.text else self._by_function(condition)
 

@@ -1,14 +1,16 @@
 """Constraints of annotations as JSON, written in the target: `{"kind": "ints", "min": 1}`.
 
 A reference becomes `{"ref": "len(xs)"}`. A value that was listed becomes `{"value": …}`, the form
-of `ciguard.domain.value_to_json`, where it is data; else `{"choice": 3}`, its place among the
-objects that this argument was given, which only the process that imported the module can look up.
+of `ciguard.domain.value_to_json`, where it is data; else `{"choice": 3, "name": "Mode.MAX"}`: its
+place among the objects that this argument was given, which only the process that imported the
+module can look up, and what the module calls it, if anything.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
 
 from __future__ import annotations
 
+import enum
 import math
 import sys
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
@@ -18,7 +20,9 @@ from ciguard.domain.dtypes import EVERY
 Json = Any
 
 CHOICE = "ciguard.choice"
-"""`CallValue` of this name: the object at a place (function, argument, number)."""
+"""`CallValue` of this name: the object at a place (function, argument, number), and its name."""
+EXAMPLES = "cc_example"
+"""Argument that objects in a constructor's examples are of."""
 TENSOR = "ciguard.tensor"
 """`CallValue` of this name: a tensor of another library than the module's (library, array)."""
 DTYPE = "ciguard.dtype"
@@ -75,7 +79,8 @@ class Encoder:
             return {"value": as_data(value, self._own_module)}
         except NoDataError:
             self._choices.append(value)
-            return {"choice": len(self._choices) - 1}
+            name = name_in(sys.modules.get(self._own_module), value)
+            return {"choice": len(self._choices) - 1, "name": name}
 
     def generator(self, function: Any) -> Json:
         """Return the name of a generator.
@@ -135,8 +140,10 @@ _DATA: dict[type, Callable[[Any, str], Json]] = {
 
 
 def _member(value: Any, own_module: str) -> Json:
-    """Name a function or class of a library by its path, `["m", "keras.activations.relu"]`."""
+    """Name what a library has by its path: `["m", "keras.activations.relu"]`."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if name is None and _is_dotted(str(value)):  # a dtype: `torch.float32`
+        module, _, name = str(value).rpartition(".")
     if not isinstance(module, str) or not isinstance(name, str) or module == own_module:
         raise NoDataError(value)
     found: Any = sys.modules.get(module)
@@ -145,6 +152,35 @@ def _member(value: Any, own_module: str) -> Json:
     if found is not value:
         raise NoDataError(value)
     return ["m", f"{module}.{name}"]
+
+
+def name_in(module: Any, value: Any) -> str:
+    """Return the dotted name of an object in a module, a member of an enumeration's for example.
+
+    Empty where it has none.
+    """
+    scope = getattr(module, "__dict__", {})
+    if isinstance(value, enum.Enum):
+        paths = [f"{type(value).__qualname__}.{value.name}"]
+    else:
+        shown = (getattr(value, "__qualname__", None), repr(value))
+        paths = [name for name in shown if isinstance(name, str) and _is_dotted(f".{name}")]
+        paths += [name for name, item in list(scope.items()) if item is value]
+    return next((path for path in paths if path and _at(scope, path) is value), "")
+
+
+def _is_dotted(text: str) -> bool:
+    """Tell whether a text is a name behind that of a module, or behind nothing: `.relu`."""
+    first, *rest = text.split(".")
+    return bool(rest) and all(part.isidentifier() for part in ([first] if first else []) + rest)
+
+
+def _at(scope: dict[str, Any], path: str) -> Any:
+    first, *rest = path.split(".")
+    found = scope.get(first)
+    for part in rest:
+        found = getattr(found, part, None)
+    return found
 
 
 # --- options of the kinds -----------------------------------------------------------------------

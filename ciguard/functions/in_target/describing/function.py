@@ -6,10 +6,13 @@ Runs in a target's interpreter: standard library only, Python 3.9 and later.
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ciguard.functions.in_target.describing.attributes import attributes_of
 from ciguard.functions.in_target.describing.conditions import condition_json, visible_in
 from ciguard.functions.in_target.describing.encoding import (
+    EXAMPLES,
     CannotEncodeError,
     Encoder,
     NoDataError,
@@ -18,7 +21,13 @@ from ciguard.functions.in_target.describing.encoding import (
 from ciguard.functions.in_target.describing.hints import hint_spec, hints_of
 from ciguard.functions.in_target.describing.nesting import defines_annotated
 from ciguard.functions.in_target.describing.notes import documented_exceptions, line_of, notes_on
-from ciguard.functions.in_target.describing.places import Place, constructor_of, is_annotated
+from ciguard.functions.in_target.describing.places import (
+    Place,
+    calls_instance,
+    constructor_of,
+    is_abstract,
+    is_annotated,
+)
 
 if TYPE_CHECKING:
     from ciguard.functions.in_target.describing.module import Description
@@ -34,8 +43,7 @@ class FunctionDescription:
         self._place = place
         self._plain = inspect.unwrap(place.function)
         self._notes = notes_on(place.function) or {}
-        self._line = line_of(self._plain, self._notes)
-        self._file = inspect.getsourcefile(self._plain) or description.file
+        self._line, self._file = self._origin()
         self._is_excluded = self._excluded()
 
     def json(self) -> Json:
@@ -63,7 +71,22 @@ class FunctionDescription:
             "annotated_in": notes.get("file", ""),
             "lazy": inspect.isgeneratorfunction(self._plain)
             or inspect.isasyncgenfunction(self._plain),
+            "abstract": is_abstract(place),
+            "attributes": self._attributes(),
+            "calls_instance": calls_instance(place),
+            "async": inspect.iscoroutinefunction(self._plain)
+            or inspect.isasyncgenfunction(self._plain),
         }
+
+    def _origin(self) -> tuple[int, str]:
+        """Return line and file; what was generated for a class, as by dataclasses, is the class."""
+        found = self._plain
+        if getattr(found, "__code__", None) and found.__code__.co_filename == "<string>":
+            found = self._place.owner or found
+        file = self._description.file
+        with suppress(TypeError):  # of a class that has no file
+            file = inspect.getsourcefile(found) or file
+        return line_of(found, self._notes), file
 
     def _excluded(self) -> bool:
         owner = notes_on(self._place.owner) if self._place.owner is not None else None
@@ -80,7 +103,10 @@ class FunctionDescription:
         signature = self._signature()
         given = self._arguments(set(signature))
         hints = hints_of(self._hinted())
-        return [self._parameter(p, given, hints) for p in signature.values()]
+        found = [self._parameter(p, given, hints) for p in signature.values()]
+        if found and calls_instance(self._place):
+            found[0]["kind"] = "positional_only"  # by which a layer knows its inputs
+        return found
 
     def _signature(self) -> dict[str, inspect.Parameter]:
         try:
@@ -174,8 +200,13 @@ class FunctionDescription:
             return ""
         return self._description.add(constructor_of(self._place.owner))
 
+    def _attributes(self) -> dict[str, str]:
+        if self._place.kind != "constructor" or self._place.owner is None:
+            return {}
+        return attributes_of(self._place.owner, self._plain)
+
     def _examples(self, parameters: list[Json]) -> list[Json]:
-        encoder = self._encoder("cc_example")
+        encoder = self._encoder(EXAMPLES)
         names = [parameter["name"] for parameter in parameters]
         found = []
         for example in self._notes.get("examples", ()):

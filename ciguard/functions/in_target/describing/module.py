@@ -93,6 +93,9 @@ class Description:
             return self.add(place)
         if isinstance(generator, str) or not inspect.isfunction(inspect.unwrap(generator)):
             shown = getattr(generator, "__name__", generator)
+            if inspect.isclass(generator):
+                msg = f"objs: {shown} is of another module; make it in an annotated function"
+                raise CannotEncodeError(msg)
             msg = f"objs: there is no function {shown} in {self.module.__name__}"
             raise CannotEncodeError(msg)
         return self.add(self._of_another_module(generator))

@@ -38,20 +38,54 @@ def places_of(module: Any, *, bare: bool = False) -> Iterator[Place]:
 
 
 def _members(owner: Any, name: str, *, bare: bool) -> Iterator[Place]:
+    stated = has_stated_constructor(owner)
     for key, raw in list(vars(owner).items()):
+        if key == "__init__" and stated:
+            continue
         if inspect.isclass(raw) and raw.__qualname__ == f"{name}.{key}":
             yield from _members(raw, raw.__qualname__, bare=bare)
             continue
         kind, function = _member(key, raw)
         if function is not None and (bare or is_annotated(function)):
             yield Place(f"{name}.{key}", function, kind, owner)
-    if "__init__" not in vars(owner) and notes_on(owner) is not None:
+    if stated or ("__init__" not in vars(owner) and notes_on(owner) is not None):
         yield Place(f"{name}.__init__", owner, "constructor", owner)
+
+
+def has_stated_constructor(owner: Any) -> bool:
+    """Tell whether a class itself says what its constructor takes, as a dataclass does."""
+    notes = notes_on(owner) or {}
+    own = vars(owner).get("__init__")
+    return any(notes.get(key) for key in _OF_CALLS) and not is_annotated(own)
+
+
+_OF_CALLS = ("args", "requires", "ensures", "raises", "examples")
 
 
 def is_annotated(function: Any) -> bool:
     """Tell whether a function is to be tested: by its notes, or by its hints alone."""
     return notes_on(function) is not None or is_hinted(function)
+
+
+def is_abstract(place: Place) -> bool:
+    """Tell whether there can be no object that the function makes, or is called on."""
+    return place.kind in ("constructor", "method", "property") and inspect.isabstract(place.owner)
+
+
+def calls_instance(place: Place) -> bool:
+    """Tell whether a method is called by calling the object: `call` of a layer of Keras.
+
+    Called directly, a layer that is not built yet has none of its weights.
+    """
+    if place.kind != "method" or place.name.rpartition(".")[2] != "call":
+        return False
+    return any(
+        base.__name__ == "Layer" and base.__module__.partition(".")[0] in _KERAS
+        for base in place.owner.__mro__
+    )
+
+
+_KERAS = ("keras", "tf_keras", "tensorflow")
 
 
 def _member(key: str, raw: Any) -> tuple[str, Any]:
@@ -67,6 +101,8 @@ def _member(key: str, raw: Any) -> tuple[str, Any]:
 def constructor_of(owner: Any) -> Place:
     """Return the place of the constructor that makes instances of a class."""
     name = f"{owner.__qualname__}.__init__"
+    if has_stated_constructor(owner):
+        return Place(name, owner, "constructor", owner)
     for base in owner.__mro__[:-1]:
         if "__init__" in vars(base):
             return Place(name, vars(base)["__init__"], "constructor", owner)

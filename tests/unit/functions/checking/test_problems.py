@@ -97,6 +97,22 @@ PROBLEMS = {
         3,
         "argument 'n' of made has no values: annotate it with @arg(\"n\", …)",
     ),
+    "class of another module": (
+        "import decimal\n@arg('x', objs(decimal.Decimal))\ndef f(x): pass",
+        2,
+        ("argument 'x' of f: objs: Decimal is of another module; make it in an annotated function"),
+    ),
+    "reference to what is made": (
+        (
+            "@generator\n@exclude\n@arg('n', ints(1, 3))\ndef made(n): return [n]\n"
+            "@arg('x', objs(made))\n@arg('y', ints(max=ref('len(x)')))\ndef f(x, y): pass"
+        ),
+        6,
+        (
+            "argument 'y' of f: ref('len(x)'): what made makes is not known before it is made; "
+            "state it with @require"
+        ),
+    ),
     "generator that needs itself": (
         (
             "@generator\n@exclude\n@arg('n', objs('made'))\ndef made(n): return n\n"

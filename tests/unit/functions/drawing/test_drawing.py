@@ -42,6 +42,7 @@ KINDS = {
     "np_arrays()": "isinstance(x, np.ndarray) and x.ndim >= 1",
     "np_arrays(np_type=np.dtype('uint32'), shape=(25, 25, 3))":
         "x.shape == (25, 25, 3) and x.dtype == np.uint32",
+    "np_arrays('uint8', (20, 20))": "x.dtype == np.uint8",
     "np_arrays('float32', min=0, max=1)": "x.min() >= 0 and x.max() <= 1",
     "np_arrays(['float64'], (2, ints(3, 4), None), nan=True)": "x.shape[0] == 2 and x.ndim == 3",
     "np_arrays(int, np_shapes(1, 1, max_side=3), min=-3)": "x.size <= 3 and x.min() >= -3",
@@ -176,3 +177,103 @@ def test_the_command_line_of_a_script_is_drawn() -> None:
     assert (call.function, name) == ("__main__", "args")
     assert isinstance(args, TupleValue | ListValue)
     assert len(args.items) == 2
+
+
+def test_images_have_all_values_of_pixels() -> None:
+    program = Annotated("@arg('x', np_arrays('uint8', (8, 8, 3)))\ndef f(x): assert x.max() < 200")
+
+    assert program.statuses("f") == {"passed", "failed"}
+
+
+def test_what_a_constructor_keeps_of_its_arguments_is_known_of_self() -> None:
+    program = Annotated(
+        """
+        import numpy as np
+        class Layer:
+            @arg("heads", ints(1, 4))
+            @arg("sizes", int_lists(2, 3, 1, 30))
+            def __init__(self, heads, sizes, depth=2):
+                self.width = heads * 8
+                self.first = self.width + depth
+                self.sizes = list(sizes)
+                self.inner = sizes
+                self.count = 0
+                for _ in sizes:
+                    self.last = 7
+                self.count += 1
+            def __len__(self): return int(np.ceil(self.width / 1))
+            @arg("x", np_arrays("float32", (ints(1, 40), ints(1, 40))))
+            @require("x.shape[1] == self.first and len(x) <= self.inner[0]")
+            def forward(self, x): pass
+            @arg("i", ints(0, 40))
+            @require(lambda self, i: i < len(self))
+            def at(self, i): pass
+        """
+    )
+
+    constructor = program.spec.function("Layer.__init__")
+    assert dict(constructor.attributes) == {
+        "width": "heads * 8",
+        "first": "heads * 8 + depth",
+        "inner": "sizes",
+        "__len__": "int(np.ceil(heads * 8 / 1))",
+    }
+    for name in ("Layer.forward", "Layer.at"):
+        assert None not in program.calls(name)
+        assert program.statuses(name) == {"passed"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "self.n = n\n        n = 3",
+        "n += 1\n        self.n = n",
+        "self.n = n\n    def other(self): self.n = 4",
+        "if n: self.n = n",
+        "self.n = build(n)",
+        "self.n = n.copy()",
+    ],
+)
+def test_what_may_differ_from_an_argument_is_left_to_the_living_object(body: str) -> None:
+    program = Annotated(
+        f"class C:\n    @arg('n', ints(0, 3))\n    def __init__(self, n):\n        {body}\n"
+        "    @arg('x', ints(0, 3))\n    def at(self, x): pass"
+    )
+
+    assert program.spec.function("C.__init__").attributes == ()
+
+
+def test_a_dataclass_keeps_its_fields() -> None:
+    program = Annotated(
+        """
+        import dataclasses
+        @dataclasses.dataclass
+        class Config:
+            depth: Annotated[int, Range(1, 4)]
+            @arg("i", ints(0, 40))
+            @require("i == self.depth")
+            def at(self, i): pass
+        """.replace(
+            "import dataclasses", "import dataclasses\n        from typing import Annotated"
+        )
+    )
+
+    assert None not in program.calls("Config.at")
+    assert program.statuses("Config.at") == {"passed"}
+
+
+def test_references_see_what_the_constructor_of_an_object_keeps() -> None:
+    program = Annotated(
+        """
+        class Config:
+            @arg("depth", ints(1, 4))
+            def __init__(self, depth): self.depth = depth
+        @arg("config", objs(Config))
+        @arg("sizes", int_lists(ref("config.depth"), ref("config.depth"), 1, 9))
+        @ensure("len(sizes) == config.depth")
+        def build(config, sizes): pass
+        """
+    )
+
+    assert program.problems == []
+    assert program.statuses("build") == {"passed"}

@@ -132,6 +132,15 @@ def test_inputs_that_are_discarded_while_they_are_drawn_are_counted() -> None:
     assert 0 < result.discarded <= len(refused)  # a mapped strategy tries again by itself
 
 
+def test_what_hypothesis_cuts_short_itself_is_not_discarded() -> None:
+    long = st.lists(st.integers(0, 9), min_size=5, max_size=30)
+
+    result = searched(lambda call: Passed(), long.map(sum).map(Number), max_examples=50)  # noqa: ARG005
+
+    assert result.valid > 0
+    assert result.discarded == 0
+
+
 def test_no_valid_input_is_no_error_but_a_count_of_nothing() -> None:
     result = searched(lambda call: Discarded("False"), max_examples=20)  # noqa: ARG005
 

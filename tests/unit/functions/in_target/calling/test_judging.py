@@ -35,6 +35,8 @@ def test_nan_is_seen_in_numbers_arrays_and_collections(value: Any, expected: boo
         ([1, 2.5, "a", None], True), (1e7, False), (NAN, False), (float("inf"), False),
         (np.array([1e5]), True), (np.array([1e7]), False), (np.array([NAN]), False),
         (object(), False), (len, True), (np.array([], "float32"), True),
+        (0.0, True), (-1e-12, True), (5e-324, False), (np.array([0, 1.0]), True),
+        (np.array([1, -1e-30]), False), (np.array([0, 255], "uint8"), True),
     ],
 )  # fmt: skip
 def test_only_finite_small_numbers_make_nan_a_failure(value: Any, expected: bool) -> None:  # noqa: FBT001

@@ -1,0 +1,116 @@
+"""A call of an annotated function as a script of its own, which shows what failed."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING
+
+from ciguard.functions.hosting.verdicts import Failure, Kind
+from ciguard.functions.solving.expressions import names_in, parsed
+from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.writing import is_name, scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.functions.specs.calls import Call
+    from ciguard.functions.specs.functions import FunctionSpec
+    from ciguard.functions.specs.programs import Program
+
+
+def script_of(call: Call, failure: Failure, source: CallSource, program: Program) -> str:
+    """Return a script that makes the call, and shows what failed where that is no exception."""
+    function = source.module.function(call.function)
+    statements = outer_statements(call, source) + _statements(call, function, failure, source)
+    parts = [
+        "\n".join(["import sys", *_without("import sys", source.import_lines())]),
+        "\n".join(
+            [
+                f"sys.path.insert(0, {quoted(str(program.root))})",
+                *import_of_program(source, program),
+            ]
+        ),
+        *source.definitions(),
+        "\n".join(statements),
+    ]
+    return "\n\n".join(parts)
+
+
+def _without(line: str, lines: list[str]) -> list[str]:
+    return [one for one in lines if one != line]
+
+
+def import_of_program(source: CallSource, program: Program) -> list[str]:
+    """Return the lines that import what is used of a program; its folder is on the path."""
+    names = ", ".join(sorted(source.program_names))
+    if all(map(is_name, program.name.split("."))):
+        return [f"from {program.name} import {names}"] if names else [f"import {program.name}"]
+    bound = [f"{name} = program.{name}" for name in sorted(source.program_names)]
+    return [
+        "import importlib.util",
+        f'spec = importlib.util.spec_from_file_location("program", {quoted(str(program.file))})',
+        "program = importlib.util.module_from_spec(spec)",
+        "spec.loader.exec_module(program)",
+        *bound,
+    ]
+
+
+def outer_statements(call: Call, source: CallSource) -> list[str]:
+    """Return the statements that call what defines a nested function, and keep it."""
+    if call.outer is None:
+        return []
+    return [
+        "defined = {}",
+        "for module in list(sys.modules.values()):",
+        '    listeners = vars(module).get("LISTENERS", [])',
+        "    listeners.append(lambda f: defined.update({f.__qualname__: f}))",
+        *outer_statements(call.outer, source),
+        source.call(call.outer),
+    ]
+
+
+def _statements(
+    call: Call, function: FunctionSpec, failure: Failure, source: CallSource
+) -> list[str]:
+    if failure.kind is Kind.ENSURE:
+        return postconditions(call, function, source)
+    text = source.taken(source.call(call), function)
+    if failure.kind in (Kind.NAN, Kind.MUTATION):
+        return [f"print({text})  # {failure.message.splitlines()[0]}"]
+    return [f"{text}  # {failure.message}"] if failure.kind is Kind.TIMEOUT else [text]
+
+
+def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
+    """Return the call with its arguments by name, since postconditions name them."""
+    named = {name for c in function.ensures for name in names_in(c.text)}
+    given = {name: source.expression(value) for name, value in call.arguments}
+    for parameter in function.parameters:
+        if parameter.name in named - given.keys() and parameter.value is not None:
+            given[parameter.name] = source.expression(parameter.value)
+    if function.constructor and "self" in named:
+        given["self"] = source.instance(function, call)
+    elif function.kind == "classmethod" and "cls" in named:
+        given["cls"] = source.own(function.owner)
+    lines = [f"{name} = {text}" for name, text in given.items()]
+    kinds = {p.name: p.kind for p in function.parameters}
+    passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
+    made = source.called_with(function, call, passed, "self" if "self" in given else "")
+    lines.append(f"result = {source.taken(made, function)}")
+    source.program_names |= named - given.keys() - {"result"} - set(vars(builtins))
+    for condition in function.ensures:
+        is_code = parsed(condition.text) is not None
+        written = f"assert {condition.text}, {quoted(condition.text)}"
+        lines.append(written if is_code else f"print(result)  # {condition.text}")
+    return lines
+
+
+def passed_by_name(name: str, kind: str) -> str:
+    """Return how a variable is passed as the argument of its name."""
+    shown = {"var_positional": f"*{name}", "var_keyword": f"**{name}", "positional_only": name}
+    return shown.get(kind, f"{name}={name}")
+
+
+def command_line(program: Program, arguments: Sequence[str]) -> str:
+    """Return the command that runs a program as a script."""
+    words = [a if a.isalnum() else scalar(a) for a in arguments]
+    return " ".join(["python", str(program.file), *words])
