@@ -48,7 +48,10 @@ def exact_runs(case: ModelCase) -> tuple[ModelCase, ...]:
 
 
 def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[Outcome]]) -> bool:
-    """Tell whether both targets of a finding have only rounded.
+    """Tell whether both targets of a finding have only rounded, or are both lost.
+
+    What single precision cannot compute, such as numbers beyond its range, and a jump that rounding
+    decides, each backend misses in its own way.
 
     Args:
         finding: about a layer alone.
@@ -59,13 +62,16 @@ def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[O
         False where no backend computes in double precision, or where those that do disagree.
     """
     known = [runs for runs in map(_decoded, exact.values()) if runs is not None]
-    found = [_arrays(finding.outcomes[name]) for name in finding.targets]
-    found += [right for right, *_ in known]
+    single = [_arrays(finding.outcomes[name]) for name in finding.targets]
+    double = [right for right, *_ in known]
     inputs = precision_of(case)
+
+    def near(found: list[list[NDArray[Any]]]) -> Iterator[bool]:
+        for right, *moved in known:
+            yield from (_is_near(one, right, moved, inputs) for one in found)
+
     # What one makes of rounding may be its defect, and must not excuse it: each of them judges.
-    return bool(known) and all(
-        _is_near(one, right, moved, inputs) for right, *moved in known for one in found
-    )
+    return bool(known) and (all(near(single + double)) or not any(near(single)))
 
 
 def _decoded(runs: Sequence[Outcome]) -> list[list[NDArray[Any]]] | None:

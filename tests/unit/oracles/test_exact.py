@@ -86,6 +86,15 @@ def test_what_one_target_makes_of_rounding_does_not_excuse_it(order: tuple[str, 
     assert not is_inexact(finding(), ALONE, {name: runs[name] for name in order})
 
 
+@pytest.mark.parametrize("lost", [np.nan, 0.7], ids=["beyond its range", "beyond a jump"])
+def test_nobody_is_blamed_where_single_precision_is_lost(lost: float) -> None:
+    outcomes = dict(zip(ENGINES, (alone(RIGHT + 0.4), alone(RIGHT + lost)), strict=False))
+    (found,) = judge(ALONE, outcomes, subject())
+
+    assert is_inexact(found, ALONE, exactly(*(alone(RIGHT),) * 3))
+    assert not is_inexact(found, ALONE, exactly(*(alone(RIGHT + 0.4),) * 3))
+
+
 def test_nan_where_the_exact_result_has_none_is_no_rounding() -> None:
     lost = finding(np.full_like(RIGHT, np.nan))
     runs = exactly(alone(RIGHT), alone(RIGHT + 0.5), alone(RIGHT - 0.5))
