@@ -9,7 +9,8 @@ with another byte in each repetition, and random generators get another seed, so
 from uninitialised memory or drawn at random disagrees.
 
 A call that exceeds its limit gets a multiple of it in the first repetition, as far as the budget
-allows: one that returns then is slow, and is repeated as such; one that does not return hangs.
+allows: one that returns then is slow, and is repeated as such; one that does not return hangs, and
+is waited for half its limit from then on.
 
 A difference in values is also tried with inputs that were moved by one rounding. If what becomes of
 them, or the target's own repetitions, differ as much as the targets do, rounding explains it: that

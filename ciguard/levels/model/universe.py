@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ciguard.domain import ApiRecord, LayerGraph, LayerNode, Shape
     from ciguard.levels.model.layers import Shapes
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _OTHER_NAMES = (
     (re.compile(r"AvgPool(?=\dD)"), "AveragePooling"),
     (re.compile(r"MaxPool(?=\dD)"), "MaxPooling"),
@@ -140,7 +140,7 @@ class Universe:
         """Choose one of some activations, as a layer is chosen."""
         return self._least_used(rng, names, [f"{ACTIVATIONS}{name}" for name in names])
 
-    def _least_used(self, rng: random.Random, what: Sequence[T], names: Sequence[str]) -> T:
+    def _least_used(self, rng: random.Random, what: Sequence[_T], names: Sequence[str]) -> _T:
         weights = [1 / (1 + self.uses.get(name, 0)) ** 2 for name in names]
         return rng.choices(what, weights)[0]
 

@@ -43,7 +43,7 @@ def add_many(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutat
 def _several(
     graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extend
 ) -> Mutation | None:
-    """Insert up to so many chains. One alone would do for a finding; to run a model costs more."""
+    """Insert a chain, and perhaps others into what came of it."""
     made: list[Mutation] = []
     for _ in range(rng.randint(1, _MOST_AT_ONCE)):
         more = _tried(made[-1].graph if made else graph, rng, universe, extend)

@@ -39,7 +39,8 @@ class Mutation:
     what: str
     """Node and layer, for people."""
     drawn: tuple[str, ...] = ()
-    """Layers, and activations of layers, that were drawn for it, by their public names."""
+    """What was drawn anew for it: layers as `drawing` names them, activations that took the place
+    of others by their public names."""
     chains: tuple[LayerGraph, ...] = ()
     """What was inserted, if that is what was done: graphs of one input and one output."""
 
