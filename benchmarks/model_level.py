@@ -202,7 +202,7 @@ def main() -> int:
     parser.add_argument("--part", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--models", nargs="+", default=["lenet5-mnist", "lstm-sine", "lstm-price"])
     parser.add_argument("--width", type=int, default=100, help="per cent; see `ciguard run`")
-    parser.add_argument("--mutants", type=int, default=160, help="whose speed is measured")
+    parser.add_argument("--mutants", type=int, default=480, help="whose speed is measured")
     # What a batch teaches is put to use six batches, about 24 mutants, later.
     parser.add_argument("--explored", type=int, default=320, help="mutants guided, or random")
     parser.add_argument("--warm-up", type=int, default=40, help="mutants that are not measured")

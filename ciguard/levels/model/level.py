@@ -43,7 +43,7 @@ _TRAINED, _SAVED = 4, 8
 """One case in so many is trained, or saved and loaded."""
 _PATIENCE = 16
 """A layer is left out when mutants that brought it in have cost so much, see `cost_of`."""
-REPEATS_WHERE_COMPILED = 0.75
+REPEATS_WHERE_COMPILED = 0.85
 """Where a backend compiles each operation for each shape, a layer that is new to it costs more than
 to run two mutants: new layers and new combinations of known ones take turns."""
 _INDEX_BITS = 40
