@@ -7,12 +7,13 @@ backend has for it: a target whose result lies within that of the exact one has 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import Passed
+from ciguard.domain import Check, Passed, dtypes
 from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
 from ciguard.oracles.conditioning import nudged_run
 from ciguard.oracles.layer_runs import precision_of
@@ -34,6 +35,8 @@ _MOVES = (1, 2)
 """Seeds of which number goes up and which goes down."""
 _SLACK = 8.0
 """Times what one rounding of everything that goes in does: a layer rounds more than once."""
+_LOSS = 0
+"""Place of the loss among the numbers of a training step."""
 
 
 def may_be_inexact(finding: Finding) -> bool:
@@ -68,10 +71,24 @@ def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[O
 
     def near(found: list[list[NDArray[Any]]]) -> Iterator[bool]:
         for right, *moved in known:
-            yield from (_is_near(one, right, moved, inputs) for one in found)
+            floor = _of_what_arrives(right, inputs) if case.check is Check.TRAIN else 0.0
+            yield from (_is_near(one, right, moved, inputs, floor) for one in found)
 
     # What one makes of rounding may be its defect, and must not excuse it: each of them judges.
     return bool(known) and (all(near(single + double)) or not any(near(single)))
+
+
+def _of_what_arrives(right: list[NDArray[Any]], inputs: Inputs) -> float:
+    """Return how far gradients may be off at least, whatever the layer makes of its inputs' rounding.
+
+    The gradient of a weight is a sum of inputs times what arrives from above. Where that cancels,
+    as behind a softmax that is certain, its rounding stays, times inputs that may be huge. What
+    arrives is the derivative 2·(y - t)/n of the mean of n squares, at most 2·√loss.
+    """
+    largest = max(abs(inputs.low), abs(inputs.high))
+    arrives = 2.0 * math.sqrt(float(np.max(right[_LOSS], initial=0.0)))
+    floor = largest * arrives * dtypes.EPSILON["float32"]
+    return floor if math.isfinite(floor) else 0.0
 
 
 def _decoded(runs: Sequence[Outcome]) -> list[list[NDArray[Any]]] | None:
@@ -101,18 +118,24 @@ def _is_near(
     exact: list[NDArray[Any]],
     moved: list[list[NDArray[Any]]],
     inputs: Inputs,
+    of_gradients: float,
 ) -> bool:
     if [array.shape for array in found] != [array.shape for array in exact]:
         return False
     for place, (one, right) in enumerate(zip(found, exact, strict=True)):
         near = [other[place] for other in moved if other[place].shape == right.shape]
-        if not _is_within(one, right, near, inputs):
+        floor = of_gradients if place != _LOSS else 0.0
+        if not _is_within(one, right, near, inputs, floor):
             return False
     return True
 
 
 def _is_within(
-    one: NDArray[Any], right: NDArray[Any], near: list[NDArray[Any]], inputs: Inputs
+    one: NDArray[Any],
+    right: NDArray[Any],
+    near: list[NDArray[Any]],
+    inputs: Inputs,
+    floor: float,
 ) -> bool:
     finite = np.isfinite(right)
     if not np.array_equal(finite, np.isfinite(one)):
@@ -121,6 +144,7 @@ def _is_within(
         return True
     error = float(np.abs(one - right)[finite].max())
     sensitivity = max((float(np.abs(other - right)[finite].max()) for other in near), default=0.0)
+    sensitivity = max(sensitivity, floor)
     largest = max(float(np.abs(right[finite]).max()), inputs.scale)
     rounding = relative_tolerance("float32", count=right.size, inputs=inputs) * largest
     return error <= rounding + _SLACK * sensitivity

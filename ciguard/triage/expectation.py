@@ -159,6 +159,7 @@ def _leaves(output: Output) -> Iterator[str]:
                 yield from _leaves(item)
 
 
+_FEW = 4
 _SCALAR_TYPES = {"none": "NoneType", "s": "str", "b": "bytes"}
 _NUMBERS: dict[str, Callable[[str], object]] = {
     "i": int,
@@ -181,8 +182,15 @@ def _scalar_leaf(output: Scalar) -> str:
 
 def _leaf(kind: str, shape: tuple[int, ...] | None, values: list[str] | None) -> str:
     shown = "None" if shape is None else shape_text(shape)
-    listed = "None" if values is None else f"[{', '.join(values)}]"
+    listed = "None" if values is None else list_of(values)
     return f"({kind!a}, {shown}, {listed})"
+
+
+def list_of(elements: list[str]) -> str:
+    """Return the list that these expressions make, short where all are the same."""
+    if len(elements) > _FEW and len(set(elements)) == 1:
+        return f"[{elements[0]}] * {len(elements)}"
+    return f"[{', '.join(elements)}]"
 
 
 def _refusal(name: str, exception: str, line: str) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Passed, as_call, dtypes
 from ciguard.execution import Container, Tensor, decode_outputs
 from ciguard.oracles import equivalent, inputs_in, returned_part, tensors_of
-from ciguard.triage.expectation import functions, tolerances
+from ciguard.triage.expectation import functions, list_of, tolerances
 from ciguard.writing import Source, element, shape_text, writer_of
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
     types = (expected.dtype, *(tensor.dtype for tensor in tensors_of(as_call(finding.case))))
     known = tolerances(inputs_in(finding.case), count=expected.elements.size)
     allowed = max(known.get(dtype, 0.0) for dtype in types)
-    numbers = ", ".join(element(value) for value in expected.elements)
+    numbers = list_of([element(value) for value in expected.elements])
     before = (
         f"RTOL = { ({kind: allowed} if kind == _ROUNDED else {})!r}"
         "  # allowed error, relative to the largest element\n"
         f"EXPECTED = [  # what {call.api} returned\n"
-        f"    ({kind!a}, {shape_text(expected.shape or (1,))}, [{numbers}]),\n]\n\n\n"
+        f"    ({kind!a}, {shape_text(expected.shape or (1,))}, {numbers}),\n]\n\n\n"
         f"{functions(writer)}"
     )
     part = returned_part(finding.case.api)

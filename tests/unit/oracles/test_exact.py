@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from model_examples import ALONE, ENGINES, alone, subject
+from model_examples import ALONE, ENGINES, alone, returned, subject
 
 from ciguard.domain import ArrayValue, Check, Data, Explicit, Finding, Outcome, Rejected, Stage
 from ciguard.oracles import exact_runs, is_inexact, judge, may_be_inexact
@@ -110,3 +110,22 @@ def test_only_numbers_can_be_inexact() -> None:
     assert not may_be_inexact(shape)
     assert not may_be_inexact(replace(finding(), oracle="crash"))
     assert exact_runs(replace(ALONE, check=Check.TRAIN))[0].check is Check.TRAIN
+
+
+@pytest.mark.parametrize(
+    ("largest", "off", "explained"), [(1e24, 1e16, True), (1.0, 0.1, False), (1e24, 1e20, False)]
+)
+def test_gradients_that_cancel_keep_the_rounding_of_what_arrives(
+    largest: float, off: float, *, explained: bool
+) -> None:
+    """As behind a softmax that is certain: its derivative is zero, but for its rounding."""
+    data = ArrayValue("float32", (2, 2), Explicit((largest, 1.0, 0.0, -0.35)))
+    case = replace(ALONE, check=Check.TRAIN, data=(data,))
+    zeros = np.zeros((2, 3), np.float32)
+    right, wrong = (
+        returned({"loss": np.float32(0.43), "gradients": {"layer/kernel": zeros + by}})
+        for by in (0.0, off)
+    )
+    (found,) = judge(case, dict(zip(ENGINES, (right, wrong, right), strict=True)), subject())
+
+    assert is_inexact(found, case, exactly(right, right, right)) is explained

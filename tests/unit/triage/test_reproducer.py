@@ -254,6 +254,16 @@ def test_a_differential_script_compares_with_what_the_reference_returned(
     assert _run(script(met, environment_hint=HINT), result).startswith(says)
 
 
+def test_many_equal_elements_are_written_once() -> None:
+    case = replace(call(api="planted.f"), arguments=())
+    met = pair(Passed(_tensor([np.nan] * 900), 0.1), Passed(b"null", 0.1), case=case)
+    text = script(met, environment_hint=HINT)
+
+    assert '(900,), [float("nan")] * 900)' in text
+    assert _run(text, np.full(900, np.nan, "float32")) == "no difference"
+    assert _run(text, np.zeros(900, "float32")).startswith("DIFFERENT: 0.0 instead of nan")
+
+
 def test_a_differential_script_says_that_a_refusal_is_gone() -> None:
     case = call(api="planted.f")
     case = type(case)(api="planted.f", kind=case.kind)
