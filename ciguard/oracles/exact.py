@@ -79,7 +79,7 @@ def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[O
 
 
 def _of_what_arrives(right: list[NDArray[Any]], inputs: Inputs) -> float:
-    """Return how far gradients may be off at least, whatever the layer makes of its inputs' rounding.
+    """Return how far gradients may be off, whatever a layer makes of the rounding of its inputs.
 
     The gradient of a weight is a sum of inputs times what arrives from above. Where that cancels,
     as behind a softmax that is certain, its rounding stays, times inputs that may be huge. What

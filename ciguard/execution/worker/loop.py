@@ -121,7 +121,8 @@ class Executor:
             unbuilt = error.unbuilt or isinstance(error.cause, ImportError)
             return self._raised(error.cause, unbuilt=unbuilt, where=where)
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
-            return self._raised(error, unbuilt=False)
+            # As above, of a layer of a model that was saved and loaded.
+            return self._raised(error, unbuilt=isinstance(error, ImportError))
 
     def _execute_program(self, case: dict[str, Any]) -> tuple[int, bytes]:
         """Run one program. `case` is the third member of an encoded `ProgramCase`."""

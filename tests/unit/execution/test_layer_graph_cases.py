@@ -149,6 +149,11 @@ def test_a_layer_that_needs_a_package_which_is_not_there_was_never_run() -> None
     assert outcome_of(Fake(error)) == expected
 
 
+def test_nor_was_a_loaded_model_with_such_a_layer() -> None:
+    expected = Rejected("ImportError", "install torchvision", Stage.BUILD)
+    assert outcome_of(Fake(ImportError("install torchvision"))) == expected
+
+
 def test_errors_in_layers_are_judged_like_any() -> None:
     internal, exhausted = (
         outcome_of(Fake(contract.LayerError("a", cause, unbuilt=False)))

@@ -118,7 +118,7 @@ def _is_small(leaf: Any) -> bool:
         return True
     sizes = abs(array)
     tiny = (sizes > 0) & (sizes < TINY)
-    return bool(sizes.max() <= SMALL) and not tiny.any()  # False for NaN too
+    return float(sizes.max()) <= SMALL and not tiny.any()  # False for NaN too
 
 
 def as_array(leaf: Any) -> Any:

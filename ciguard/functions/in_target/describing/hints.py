@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 import inspect
-import re
 import types
 import typing
 from typing import Any, Callable, NamedTuple  # noqa: UP035 - Python 3.9 in the target
@@ -19,6 +18,7 @@ from ciguard.functions.in_target.describing.encoding import (
     dtype_name,
     is_values,
 )
+from ciguard.functions.in_target.describing.jaxtyped import is_shaped, shaped
 
 Json = Any
 
@@ -58,10 +58,11 @@ def _one_by_one(function: Any) -> dict[str, Any]:
 def is_hinted(function: Any) -> bool:
     """Tell whether hints alone say exactly what each argument without a default may be.
 
-    At least one hint is `Annotated` with bounds: others do not ask to be tested.
+    At least one hint is `Annotated` with bounds, or a shape of jaxtyping: others do not ask to be
+    tested.
     """
     written = getattr(function, "__annotations__", {})
-    if not any("Annotated" in str(hint) for hint in written.values()):
+    if not any(_asks(hint) for hint in written.values()):
         return False
     hints, encoder = hints_of(function), Encoder([], str)
     try:
@@ -73,8 +74,16 @@ def is_hinted(function: Any) -> bool:
     read = {p.name: hint_spec(hints[p.name], encoder) for p in parameters if p.name in hints}
     exact = {name for name, hint in read.items() if hint is not None and hint.is_exact}
     required = {p.name for p in parameters if p.default is p.empty and p.kind in _NAMED}
-    bounded = any(typing.get_origin(hints[name]) is typing.Annotated for name in exact)
-    return required <= exact and bounded
+    return required <= exact and any(_is_bounded(hints[name]) for name in exact)
+
+
+def _asks(written: Any) -> bool:
+    """Tell whether a hint, or its text, may be one with bounds; most are told apart by this."""
+    return "Annotated" in str(written) or "[" in str(written) or is_shaped(written)
+
+
+def _is_bounded(hint: Any) -> bool:
+    return typing.get_origin(hint) is typing.Annotated or is_shaped(hint)
 
 
 _NAMED = (
@@ -88,9 +97,10 @@ def hint_spec(hint: Any, encoder: Encoder) -> Hint | None:
     """Return the constraint that a hint is, None if it is of no known form."""
     if typing.get_origin(hint) is typing.Annotated:
         return _annotated(hint, encoder)
-    shaped = _jaxtyping(hint)
-    if shaped is not None:
-        return shaped
+    if is_shaped(hint):
+        base = _class(hint.array_type)
+        spec = None if base is None else shaped(hint, base.spec)
+        return None if spec is None else Hint(spec, is_exact=True)
     origin = typing.get_origin(hint)
     if origin is not None:
         reader = _GENERIC.get(_origin_name(origin))
@@ -308,61 +318,3 @@ def _whole(bounds: dict[str, Any]) -> dict[str, Any]:
         whole = int(most // 1)
         closed["max"] = whole - (1 if bounds.get("exclude_max") and whole == most else 0)
     return closed
-
-
-# --- jaxtyping ----------------------------------------------------------------------------------
-
-
-def _jaxtyping(hint: Any) -> Hint | None:
-    """Read `Float[Tensor, "batch channels 3"]` by its attributes `dim_str`, `dtypes`, `array_type`.
-
-    None for what its sizes cannot express: several dimensions of unknown number in one shape.
-    """
-    text, array = getattr(hint, "dim_str", None), getattr(hint, "array_type", None)
-    if not isinstance(text, str) or not hasattr(hint, "dtypes"):
-        return None
-    dims = [_dim(word) for word in text.split()]
-    base = _class(array)
-    if base is None or sum(_is_several(dim) for dim in dims) > 1:
-        return None
-    spec = {**base.spec, "shape": {"dims": dims}}
-    names = _dtypes_of(hint)
-    if names:
-        spec["dtype"] = names
-    return Hint(spec, is_exact=True)
-
-
-def _dtypes_of(hint: Any) -> list[str]:
-    """Return the dtypes that can be made; none for `Shaped`, which is any."""
-    listed = hint.dtypes if isinstance(hint.dtypes, (list, tuple)) else []
-    found = []
-    for name in listed:
-        text = getattr(name, "pattern", name)
-        if isinstance(text, str) and text in _USUAL:
-            found.append(text)
-    return found
-
-
-_USUAL = ("bool", "uint8", "int32", "int64", "float32", "float64", "complex64")
-"""Those of a group, such as all floats, that nearly every function accepts."""
-
-
-def _dim(word: str) -> Json:
-    """Return the form of one dimension; `several` is a run of them, shared where it has a name."""
-    word = word.lstrip("#?")  # that it may be broadcast, or differ per leaf, is a freedom
-    word = word.partition("=")[2] or word
-    if word == "...":
-        return {"several": ""}
-    if word.startswith("*"):
-        return {"several": word.lstrip("*#").lstrip("_")}
-    if word.startswith("_"):
-        return None
-    if re.fullmatch(r"\d+", word):
-        return int(word)
-    if "{" in word:
-        return {"ref": re.sub(r"[{}]", "", word)}
-    return {"size": word}
-
-
-def _is_several(dim: Json) -> bool:
-    return isinstance(dim, dict) and "several" in dim

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from annotated import Annotated
+from jaxtyping import BFloat16, Float
 
 from ciguard.functions.in_target.describing.encoding import Encoder
 from ciguard.functions.in_target.describing.hints import hint_spec
@@ -32,29 +32,22 @@ HINTED = {
     "'Optional[int]'": "x is None or type(x) is int",
     "np.ndarray": "isinstance(x, np.ndarray)",
     "numpy.typing.NDArray[np.float32]": "x.dtype == np.float32",
-    "Shaped('float32', 'b 3')": "x.shape[1:] == (3,) and x.dtype == np.float32",
+    "Float32[np.ndarray, 'b 3']": "x.shape[1:] == (3,) and x.dtype == np.float32",
+    "Float16[np.ndarray, '']": "x.shape == () and x.dtype == np.float16",
+    "Int[np.ndarray, 'n']": "x.dtype == np.int64",
+    "Shaped[np.ndarray, 'n']": "x.dtype == np.float64",
+    "Bool[np.ndarray, '... width=2'] | None": "x is None or x.dtype == bool and x.shape[-1] == 2",
 }
 PRELUDE = """
 import enum
 import numpy as np
 import numpy.typing
 from typing import Annotated, Dict, List, Literal, Optional, Tuple, Union
+from annotated_types import Ge, Gt, Interval, Le, Len, Lt
+from jaxtyping import Bool, Float, Float16, Float32, Int, Shaped
 class Color(enum.Enum):
     RED = 1
     BLUE = 2
-class Bound:
-    def __init__(self, **bounds): vars(self).update(bounds)
-def Gt(n): return Bound(gt=n)
-def Ge(n): return Bound(ge=n)
-def Lt(n): return Bound(lt=n)
-def Le(n): return Bound(le=n)
-def Len(least, most): return Bound(min_length=least, max_length=most)
-class Interval:
-    __is_annotated_types_grouped_metadata__ = ()
-    def __init__(self, **bounds): self.bounds = bounds
-    def __iter__(self): return (Bound(**{name: n}) for name, n in self.bounds.items())
-def Shaped(dtype, dims):
-    return type("Shaped", (), {"dtypes": [dtype], "dim_str": dims, "array_type": np.ndarray})
 """
 
 
@@ -74,8 +67,8 @@ def test_sizes_of_one_name_are_the_same_in_the_whole_call() -> None:
         @ensure("a.shape[0] == b.shape[1] and b.shape[0] == 2 * c.shape[0] and c.shape[1] == n")
         @ensure("d.shape[:-1] == a.shape[1:-1] and a.shape[-1] == 3")
         @arg("n", ints(1, 4))
-        def f(a: Shaped("float32", "b *rest 3"), b: Shaped("float32", "2*h b"),
-              c: Shaped("float32", "h {n}"), d: Shaped("float32", "*rest _"), n): pass
+        def f(a: Float[np.ndarray, "b *rest 3"], b: Float[np.ndarray, "2*h b"],
+              c: Float[np.ndarray, "h {n}"], d: Float[np.ndarray, "*rest _"], n): pass
         """.replace("\n        ", "\n")
     )
 
@@ -112,7 +105,19 @@ def test_a_hint_of_no_known_form_says_nothing(hint: Any) -> None:
     assert hint_spec(hint, Encoder([], str)) is None
 
 
-def test_two_runs_of_sizes_in_one_shape_are_not_read() -> None:
-    hint = SimpleNamespace(dtypes=["float32"], dim_str="*a *b", array_type=np.ndarray)
+def test_a_shape_that_no_constraint_expresses_is_not_read() -> None:
+    assert hint_spec(Float[np.ndarray, "b {self.width}"], Encoder([], str)) is None
+    assert hint_spec(BFloat16[np.ndarray, "b"], Encoder([], str)) is None
 
-    assert hint_spec(hint, Encoder([], str)) is None
+
+def test_shapes_alone_make_a_function_tested() -> None:
+    program = Annotated(
+        PRELUDE
+        + "def f(x: Float[np.ndarray, 'n'], y: Float[np.ndarray, 'n'], z: int = 1):\n"
+        + "    assert x.shape == y.shape and x.dtype == y.dtype\n"
+        + "def g(x: Float[np.ndarray, 'n'], y: int): pass\n"
+        + "def h(x: list[bool]): pass\n"
+    )
+
+    assert [function.name for function in program.spec.tested()] == ["f"]
+    assert program.statuses("f") == {"passed"}
