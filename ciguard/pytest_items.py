@@ -103,7 +103,7 @@ class FunctionTests:
         budget = self.config.getoption("--ciguard-budget")
         return SearchSettings(
             max_examples=examples or int(self._number("ciguard_max_examples")) or None,
-            budget_s=budget or self._number("ciguard_budget"),
+            budget_s=self._number("ciguard_budget") if budget is None else budget,
             home=self.config.rootpath / ".hypothesis",
             reporter=print if self._is_verbose() else None,
         )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _STARTS = "ciguard-session"
 _DEFAULT_TIMEOUT_S = "300"
+_DEFAULT_BUDGET_S = "120"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,12 +35,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ciguard-budget",
         type=float,
         metavar="SECONDS",
-        help="Seconds after which a function gets no more inputs; by default there is no limit.",
+        help=f"Seconds after which a function gets no more inputs; default: {_DEFAULT_BUDGET_S}, "
+        "0: no limit.",
     )
     for name, kind, default, text in (
         ("ciguard", "bool", False, "Test annotated functions without --ciguard."),
         ("ciguard_max_examples", "string", "", "As --ciguard-max-examples."),
-        ("ciguard_budget", "string", "", "As --ciguard-budget."),
+        ("ciguard_budget", "string", _DEFAULT_BUDGET_S, "As --ciguard-budget."),
         (
             "ciguard_timeout",
             "string",

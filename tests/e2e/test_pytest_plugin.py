@@ -746,3 +746,29 @@ def test_ini_options_switch_it_on_and_choose_what_fails(
     assert "Mutation: the call has changed xs" in strict.stdout
     assert wrong.returncode == 4
     assert "there is no such oracle; known: ensure, exception, mutation" in wrong.stderr
+
+
+def test_a_slow_function_gets_inputs_until_its_time_is_up(
+    write: Callable[[str, str], Path], run: Run, tmp_path: Path
+) -> None:
+    write(
+        "model.py",
+        """
+        import time
+
+        @arg("n", ints(0, 9999))
+        def trains(n):
+            time.sleep(0.2)
+        """,
+    )
+
+    def tried(*options: str) -> tuple[int, bool]:
+        run("--junitxml=report.xml", *options, "model.py", examples=20)
+        root = ET.parse(tmp_path / "report.xml")  # noqa: S314 - of this session
+        told = {one.get("name"): one.get("value") for one in root.iter("property")}
+        return int(told["ciguard_valid_inputs"] or 0), "ciguard_stopped" in told
+
+    inputs, is_stopped = tried("-o", "ciguard_budget=0.5")
+    assert 0 < inputs < 20
+    assert is_stopped
+    assert tried("-o", "ciguard_budget=0.5", "--ciguard-budget=0") == (20, False)
