@@ -159,7 +159,7 @@ def rules(environments: dict[str, Environment], options: argparse.Namespace) -> 
         batches = len(rig.models) + options.covering // PER_BATCH
         for ran in rig.run(level, batches=batches):
             amplifies = (
-                {m.mutations for m in ran.lesson.mutants if m.may_join} if ran.lesson else ()
+                {m.mutations for m in ran.lesson.mutants if m.may_amplify} if ran.lesson else ()
             )
             for case, outcomes in ran.rows():
                 if not case.origin.mutations:

@@ -195,7 +195,8 @@ class Guidance:
     roulette: Roulette
     rules: RuleChoice
     is_guided: bool = True
-    """Whether a pool is chosen from by scores; else all its models are equally probable."""
+    """Else every mutant joins, and all models of a pool are equally probable: mutation without any
+    guidance, which the paper compares with (LEMON_r)."""
 
     @classmethod
     def begin(cls, seeds: Mapping[str, LayerGraph], *, is_guided: bool = True) -> Guidance:
@@ -227,9 +228,10 @@ class Guidance:
         """
         if parent_acc is None and parent in self.roulette.pool:
             parent_acc = self.roulette.pool[parent].acc
-        joins = parent_acc is not None and mutant.acc is not None and mutant.acc >= parent_acc
+        amplifies = parent_acc is not None and mutant.acc is not None and mutant.acc >= parent_acc
+        joins = amplifies if self.is_guided else mutant.acc is not None
         self.roulette.count(parent)
-        self.rules.observe(rule, amplified=joins)
+        self.rules.observe(rule, amplified=amplifies)
         if joins:
             self.roulette.join(mutant)
         return joins

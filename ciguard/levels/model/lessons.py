@@ -41,7 +41,7 @@ class MutantLesson:
     """What was inserted, if it ran: graphs of one input and one output."""
 
     @property
-    def may_join(self) -> bool:
+    def may_amplify(self) -> bool:
         """Whether the mutant amplifies, as far as is known."""
         return self.acc is not None and (self.parent_acc is None or self.acc >= self.parent_acc)
 

@@ -211,10 +211,28 @@ class ModelLevel:
             )
         mutants = self._made.pop(index, ())
         learned = [
-            _lesson(f"{index}.{at}", mutant, acc, cost)
+            self._learned(f"{index}.{at}", mutant, acc, cost)
             for at, (mutant, acc, cost) in enumerate(zip(mutants, accs, costs, strict=False))
         ]
         return ModelLesson(index, tuple(learned)) if learned else None
+
+    def _learned(self, name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLesson:
+        taught = MutantLesson(
+            name=name,
+            seed=mutant.seed,
+            acc=acc,
+            parent=mutant.parent,
+            parent_acc=mutant.parent_acc,
+            rule=mutant.rule,
+            mutations=mutant.mutations,
+            cost=cost,
+            added=mutant.added,
+            drawn=mutant.drawn,
+            chains=mutant.chains if acc is not None and not cost else (),
+        )
+        # Graphs are most of a lesson's size, and only those of mutants that may join are needed.
+        may_join = taught.may_amplify or (acc is not None and not self.guidance.is_guided)
+        return replace(taught, graph=mutant.graph) if may_join else taught
 
     def guide(self, lesson: Json) -> None:
         """Put a lesson to use in the batches that are made from now on.
@@ -311,24 +329,6 @@ class ModelLevel:
             truth=_truth(model, rng),
             universe=universe.within(bound(universe.size(model.graph))),
         )
-
-
-def _lesson(name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLesson:
-    taught = MutantLesson(
-        name=name,
-        seed=mutant.seed,
-        acc=acc,
-        parent=mutant.parent,
-        parent_acc=mutant.parent_acc,
-        rule=mutant.rule,
-        mutations=mutant.mutations,
-        cost=cost,
-        added=mutant.added,
-        drawn=mutant.drawn,
-        chains=mutant.chains if acc is not None and not cost else (),
-    )
-    # Graphs are most of a lesson's size, and only those of mutants that may join are needed.
-    return replace(taught, graph=mutant.graph) if taught.may_join else taught
 
 
 def _data(feed: Fed, rng: random.Random) -> Data:

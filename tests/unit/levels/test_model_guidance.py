@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,6 +111,15 @@ def test_a_mutant_that_amplifies_joins_the_pool() -> None:
     assert list(guidance.roulette.pool) == ["lstm", "b"]
     assert guidance.roulette.pool["lstm"].chosen == 2
     assert guidance.rules.current is rule
+
+
+def test_without_guidance_every_mutant_joins_that_ran() -> None:
+    guidance = Guidance.begin({"lstm": GRAPH}, is_guided=False)
+    rule = RuleName.COPY
+    guidance.observe(mutant("a", 1.0), parent="lstm", parent_acc=5.0, rule=rule)
+    guidance.observe(replace(mutant("b", 1.0), acc=None), parent="a", parent_acc=1.0, rule=rule)
+
+    assert list(guidance.roulette.pool) == ["lstm", "a"]
 
 
 def test_a_full_pool_lets_the_worn_out_mutant_go_and_no_seed() -> None:
