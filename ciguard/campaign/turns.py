@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group, Member
     from ciguard.campaign.journal import Journal
     from ciguard.config import Config
-    from ciguard.domain import Finding
+    from ciguard.domain import Case, Finding
     from ciguard.execution import Dispatcher, Result
     from ciguard.oracles import Subject
 
@@ -171,7 +171,12 @@ class Turns:
         yield from (*counted, *programs_of(executed), *judged)
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
-        apis = {case.api for case in executed.cases if group.record(case.api) is not None}
+        apis = {
+            api
+            for case in executed.cases
+            for api in _apis_of(case)
+            if group.record(api) is not None
+        }
         tested = apis or {executed.api}
         for name, outcomes in executed.outcomes.items():
             kinds = Counter(map(type, outcomes))
@@ -219,3 +224,8 @@ class Turns:
             counts=self.intake.counts,
             lessons={name: stream.new_lessons() for name, stream in self.streams.items()},
         )
+
+
+def _apis_of(case: Case) -> Collection[str]:
+    """Return what a case exercises: of a model, its layers."""
+    return {node.layer for node in case.graph.nodes} if isinstance(case, ModelCase) else (case.api,)
