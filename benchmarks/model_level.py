@@ -207,7 +207,7 @@ def main() -> int:
     parser.add_argument("--explored", type=int, default=320, help="mutants guided, or random")
     parser.add_argument("--warm-up", type=int, default=40, help="mutants that are not measured")
     parser.add_argument("--seeds", type=int, default=5, help="of guided and of random mutation")
-    parser.add_argument("--covering", type=int, default=1000, help="mutants for rules and layers")
+    parser.add_argument("--covering", type=int, default=2000, help="mutants for rules and layers")
     options = parser.parse_args()
     environments = environments_of(TARGETS)
     for part in options.part:
