@@ -177,11 +177,10 @@ class Turns:
             for api in _apis_of(case)
             if group.record(api) is not None
         }
-        tested = apis or {executed.api}
         for name, outcomes in executed.outcomes.items():
             kinds = Counter(map(type, outcomes))
             counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
-            group.members[name].count(tested, counts)
+            group.members[name].count(apis, counts)
             yield BatchFinished(
                 target=name,
                 api=executed.api,

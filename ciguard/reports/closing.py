@@ -11,6 +11,7 @@ from ciguard.domain import Bucket, RunFinished, Severity, visible
 from ciguard.reports.caveats import caveats
 from ciguard.reports.wording import (
     MET,
+    NO_APIS,
     apis_text,
     claim,
     counts_text,
@@ -86,10 +87,9 @@ def _targets(event: RunFinished) -> Iterator[Line]:
             yield Line(text=f"  {name} NOT RUN: {visible(target.not_run)}")
             continue
         counts = target.tally.as_dict()
-        yield Line(
-            text=f"  {name} {apis_text(event, target)} APIs, {target.tally.total:,} cases: "
-            f"{tally_text(counts)}"
-        )
+        called = apis_text(event, target)
+        apis = f"{called} APIs, " if called != NO_APIS else ""
+        yield Line(text=f"  {name} {apis}{target.tally.total:,} cases: {tally_text(counts)}")
 
 
 def _groups(event: RunFinished) -> Iterator[Line]:

@@ -226,7 +226,10 @@ def target_text(target: TargetSummary) -> str:
     )
 
 
+NO_APIS = "none"
+
+
 def apis_text(event: RunFinished, target: TargetSummary) -> str:
-    """Return how much of a target's catalogue was called."""
+    """Return how much of a target's catalogue was called; functions of users are not of it."""
     called = event.apis_exercised.get(target.name, 0)
-    return f"{called:,} of {target.apis:,}" if target.apis else "none"
+    return f"{called:,} of {target.apis:,}" if target.apis and called else NO_APIS

@@ -54,6 +54,18 @@ def test_the_last_screen_says_verdict_findings_and_where_to_look(
     assert ".ciguard/run/report.html" in text
 
 
+def test_where_no_api_is_called_none_are_counted(finished: Callable[..., RunFinished]) -> None:
+    usual, of_functions = (
+        "\n".join(line.text for line in closing_lines(event, folder=FOLDER))
+        for event in (finished(), replace(finished(), apis_exercised={}))
+    )
+
+    assert "1,400 of " in usual
+    assert " APIs, " in usual
+    assert " APIs, " not in of_functions
+    assert " cases: " in of_functions
+
+
 def test_an_api_is_named_once_where_its_message_begins_with_it(
     finished: Callable[..., RunFinished],
 ) -> None:
