@@ -151,6 +151,8 @@ def by_rival(tool: str, names: Sequence[str], seconds: float, folder: Path) -> d
 
 def branches(inputs: Mapping[str, Sequence[dict[str, Any]]], folder: Path) -> dict[str, str]:
     """Return the branches that inputs take of each function, as `taken/all`."""
+    if not inputs:  # of a tool that could not be installed
+        return {}
     measured = coverage.Coverage(branch=True, include=[programs.__file__], data_file=None)
     with measured.collect():
         for name, listed in inputs.items():
