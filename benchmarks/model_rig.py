@@ -60,16 +60,22 @@ class PredictingLevel(ModelLevel):
     """Level `model` whose every case predicts, as a plain script would do with a model."""
 
     def __init__(
-        self, apis: Sequence[ApiRecord], seed: int, *, models: Sequence[SeedModel], is_guided: bool
+        self,
+        apis: Sequence[ApiRecord],
+        seed: int,
+        *,
+        models: Sequence[SeedModel],
+        is_guided: bool,
+        repeats: float,
     ) -> None:
-        """Make the level, for targets of which one is JAX; see `ModelLevel`."""
+        """Make the level, see `ModelLevel`."""
         super().__init__(
             apis,
             seed,
             models=models,
             amplification=amplification,
             is_guided=is_guided,
-            repeats=REPEATS_WHERE_COMPILED,
+            repeats=repeats,
         )
         self._seeds = len(models)
         self.lessons: deque[ModelLesson | None] = deque()
@@ -120,9 +126,13 @@ class Rig:
         self.models: list[SeedModel] = result_of(seed_models(group, config, dispatcher))
         self.records = select_layers(group.records(), config.api, config.exclude)
 
-    def predicting(self, seed: int, *, is_guided: bool = True) -> PredictingLevel:
-        """Return a level that has learned nothing yet."""
-        return PredictingLevel(self.records, seed, models=self.models, is_guided=is_guided)
+    def predicting(
+        self, seed: int, *, is_guided: bool = True, repeats: float = REPEATS_WHERE_COMPILED
+    ) -> PredictingLevel:
+        """Return a level that has learned nothing yet, for targets of which one is JAX."""
+        return PredictingLevel(
+            self.records, seed, models=self.models, is_guided=is_guided, repeats=repeats
+        )
 
     def every_check(self, seed: int) -> ModelLevel:
         """Return a level as campaigns have it: a part of its cases train, or save and load."""
