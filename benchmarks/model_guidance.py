@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ciguard.domain import ModelCase, Outcome
 
 THRESHOLD = 0.4
-PER_BATCH = 4
+_NO_END = 1 << 30
 LEAST = 1e-9
 """Stands for a D_MAD of 0, below any rounding of float32."""
 
@@ -42,11 +42,14 @@ class Exploration:
     """By seed model; two targets and an input → the largest D_MAD."""
     seeds: dict[str, float] = field(default_factory=dict)
     """The largest D_MAD of each seed model as it is."""
+    count: int = 0
+    """Mutants that were run."""
 
     def note(self, case: ModelCase, outcomes: dict[str, Outcome]) -> None:
         """Take the run of a seed model or a mutant."""
         truth, outputs = truth_of(case), first_outputs(case, outcomes)
         model = case.origin.model
+        self.count += bool(case.origin.mutations)
         for one, other in combinations(outputs, 2):
             found = d_mad(truth, outputs[one], outputs[other])
             if not case.origin.mutations:
@@ -77,13 +80,16 @@ class Compared:
     """That guided is no better, by Wilcoxon's test over pairs of one seed and one model."""
 
 
-def explored(rig: Rig, seed: int, *, is_guided: bool, mutants: int) -> Exploration:
-    """Run the seed models and a number of mutants."""
+def explored(rig: Rig, seed: int, *, is_guided: bool, cpu_s: float) -> Exploration:
+    """Run the seed models and mutants on targets just started, for some CPU seconds in all."""
     exploration = Exploration()
     level = rig.predicting(seed, is_guided=is_guided)
-    for ran in rig.run(level, batches=len(rig.models) + mutants // PER_BATCH):
+    began = rig.cpu_s
+    for ran in rig.run(level, batches=_NO_END):
         for case, outcomes in ran.rows():
             exploration.note(case, outcomes)
+        if rig.cpu_s - began >= cpu_s:
+            break
     return exploration
 
 
@@ -98,6 +104,9 @@ def compared(guided: Sequence[Exploration], random: Sequence[Exploration]) -> It
         (float(sum(g.mutants[m].values())), float(sum(r.mutants[m].values()))) for g, r, m in pairs
     ]
     runs = len(guided)
+    yield _compared(
+        "mutants per run", [(g.count, r.count) for g, r in zip(guided, random, strict=True)], 1
+    )
     yield _compared("inconsistencies per run", counts, len(models))
     yield _compared("mean amplification", times, 1)
     yield _compared("mean log10 of amplification", logs, 1)

@@ -66,7 +66,6 @@ class PredictingLevel(ModelLevel):
         *,
         models: Sequence[SeedModel],
         is_guided: bool,
-        repeats: float,
     ) -> None:
         """Make the level, see `ModelLevel`."""
         super().__init__(
@@ -75,7 +74,7 @@ class PredictingLevel(ModelLevel):
             models=models,
             amplification=amplification,
             is_guided=is_guided,
-            repeats=repeats,
+            repeats=REPEATS_WHERE_COMPILED,
         )
         self._seeds = len(models)
         self.lessons: deque[ModelLesson | None] = deque()
@@ -126,13 +125,9 @@ class Rig:
         self.models: list[SeedModel] = result_of(seed_models(group, config, dispatcher))
         self.records = select_layers(group.records(), config.api, config.exclude)
 
-    def predicting(
-        self, seed: int, *, is_guided: bool = True, repeats: float = REPEATS_WHERE_COMPILED
-    ) -> PredictingLevel:
+    def predicting(self, seed: int, *, is_guided: bool = True) -> PredictingLevel:
         """Return a level that has learned nothing yet, for targets of which one is JAX."""
-        return PredictingLevel(
-            self.records, seed, models=self.models, is_guided=is_guided, repeats=repeats
-        )
+        return PredictingLevel(self.records, seed, models=self.models, is_guided=is_guided)
 
     def every_check(self, seed: int) -> ModelLevel:
         """Return a level as campaigns have it: a part of its cases train, or save and load."""

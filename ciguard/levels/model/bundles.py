@@ -40,7 +40,7 @@ class Chain:
     nodes: list[LayerNode]
     drawn: list[str] = field(default_factory=list)
     """What is counted of that, see `drawing`."""
-    unfit: set[tuple[Shape, str]] = field(default_factory=set)
+    unfit: Unfit = field(default_factory=set)
     """Layers that were tried behind a shape in vain, by their public names; the caller may hand
     them on to the next chain."""
 
@@ -176,6 +176,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     _Way: TypeAlias = Callable[[Shape], bool]
+    Unfit: TypeAlias = set[tuple[Shape, str]]
 
 _POOLS = ("GlobalAveragePooling{}D", "GlobalMaxPooling{}D")
 _REPEATED, _RESIZED, _CONVOLVED = 0.5, 0.5, 0.5

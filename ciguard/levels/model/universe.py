@@ -29,6 +29,9 @@ _OTHER_NAMES = (
 _BY_NAME = {kind.public: kind for kind in KINDS}
 _CHANGING = " of another shape"
 _OTHER_FORMAT = "channels_first"
+_EAGERNESS = 8
+"""How much more readily what was used less is chosen: what was used once, 256 times less than what
+never was. Not never, since what suits may be refused for its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +134,26 @@ class Universe:
         Args:
             rng: what chance there is.
             kinds: of which one is chosen.
-            keeps: whether it is to keep the shape. A pool that moves by one and a pool that halves
-                an image are two things, and come up alike.
+            keeps: whether it is to keep the shape, see `uses_of`.
         """
-        return self._least_used(rng, kinds, [drawing(kind, keeps=keeps) for kind in kinds])
+        return self._least_used(rng, kinds, [self.uses_of(kind, keeps=keeps) for kind in kinds])
+
+    def uses_of(self, kind: LayerKind, *, keeps: bool) -> int:
+        """Return how often a layer was used, to keep the shape or not.
+
+        A pool that moves by one and a pool that halves an image are two things, and come up alike;
+        but one more for what was used for either, so that what was never used at all comes first.
+        """
+        own = self.uses.get(drawing(kind, keeps=keeps), 0)
+        return own + 1 if own or self.uses.get(drawing(kind, keeps=not keeps)) else 0
 
     def choose_activation(self, rng: random.Random, names: Sequence[str]) -> str:
         """Choose one of some activations, as a layer is chosen."""
-        return self._least_used(rng, names, [f"{ACTIVATIONS}{name}" for name in names])
+        uses = [self.uses.get(f"{ACTIVATIONS}{name}", 0) for name in names]
+        return self._least_used(rng, names, uses)
 
-    def _least_used(self, rng: random.Random, what: Sequence[_T], names: Sequence[str]) -> _T:
-        weights = [1 / (1 + self.uses.get(name, 0)) ** 2 for name in names]
-        return rng.choices(what, weights)[0]
+    def _least_used(self, rng: random.Random, what: Sequence[_T], uses: Sequence[int]) -> _T:
+        return rng.choices(what, [(1 + each) ** -_EAGERNESS for each in uses])[0]
 
     def draw(
         self, rng: random.Random, kind: LayerKind, place: Place

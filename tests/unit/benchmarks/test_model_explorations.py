@@ -29,7 +29,7 @@ def test_guided_runs_that_all_do_better_are_significant() -> None:
     guided = [exploration(0.5 + at / 10, 0.9) for at in range(5)]
     random = [exploration(0.1, 0.2) for _ in range(5)]
 
-    inconsistencies, amplified, *_ = compared(guided, random)
+    _, inconsistencies, amplified, *_ = compared(guided, random)
 
     assert (inconsistencies.guided, inconsistencies.random) == (2.0, 0.0)
     assert inconsistencies.p == pytest.approx(1 / 32)

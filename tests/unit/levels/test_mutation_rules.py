@@ -17,7 +17,7 @@ from ciguard.domain import LayerGraph, WeightRule, graph_from_json, graph_to_jso
 from ciguard.levels.model.arguments import ACTIVATIONS
 from ciguard.levels.model.edits import edges, protected
 from ciguard.levels.model.rules import RULES, RuleName
-from ciguard.levels.model.universe import Universe, bound
+from ciguard.levels.model.universe import Universe, bound, drawing
 
 ALL = Universe.of()
 NAMES = st.sampled_from(sorted(GRAPHS))
@@ -176,6 +176,32 @@ def test_what_was_used_least_is_chosen_first() -> None:
 
     assert chosen.most_common(1)[0][0] == kinds[2].public
     assert chosen[kinds[2].public] > 290
+
+
+def test_what_was_never_used_comes_before_another_use_of_what_was() -> None:
+    kept, changing, never = ALL.kinds[:3]
+    uses = {drawing(kept, keeps=True): 1, drawing(changing, keeps=False): 1}
+    choosing = replace(ALL, uses=uses)
+
+    in_order = [choosing.uses_of(kind, keeps=True) for kind in (never, changing, kept)]
+
+    assert in_order == [0, 1, 2]
+
+
+def test_a_new_layer_goes_where_the_least_used_one_suits() -> None:
+    """Were edges not compared, about half of the layers would go where no image comes along."""
+    graph = GRAPHS["lenet"]
+    of_images, of_vectors = (
+        {kind.public for kind in ALL.kinds if kind.fits((shape,))}
+        for shape in (graph.inputs[0].shape, (8,))
+    )
+    never = of_images - of_vectors
+    uses = {drawing(kind, keeps=True): 1 for kind in ALL.kinds if kind.public not in never}
+    universe = replace(ALL, uses=uses)
+
+    made = [RULES[RuleName.ADDITION](graph, random.Random(seed), universe) for seed in range(200)]
+
+    assert sum(bool(one and one.drawn[0] in never) for one in made) > 150
 
 
 def test_bundles_reach_layers_that_take_volumes() -> None:

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     import random
 
     from ciguard.domain import LayerGraph, LayerNode, Shape
+    from ciguard.levels.model.bundles import Unfit
     from ciguard.levels.model.layers import LayerKind
     from ciguard.levels.model.universe import Universe
 
 _TRIES = 96
 """Draws of an edge and a layer; a graph that takes none of so many has hardly room for one."""
+_COMPARED = 3
+"""Edges of which new layers go to the one that takes the least used layer."""
+_NONE_FITS = 1 << 30
 _MOST_AT_ONCE = 3
 """Chains that one mutation inserts: most of what a mutant costs is the model around them."""
 _BRANCHED = 0.5
@@ -67,9 +71,10 @@ def _tried(
     places = _by_rank(graph)
     repeats = rng.random() < universe.repeats
     taken = {node.name for node in graph.nodes}
-    unfit: set[tuple[Shape, str]] = set()
+    unfit: Unfit = set()
     for _ in range(_TRIES if places else 0):
-        edge = rng.choice(rng.choice(places))
+        some = [rng.choice(rng.choice(places)) for _ in range(1 if repeats else _COMPARED)]
+        edge = min(some, key=lambda edge: _fewest_uses(graph, edge, universe, unfit, extend))
         source = graph.node(edge.source)
         chain = Chain(rng, universe, source.name, source.shape, set(taken), [], unfit=unfit)
         nodes = _repeated(graph, edge, rng, universe, extend) if repeats else ()
@@ -120,13 +125,27 @@ def _is_float(graph: LayerGraph, edge: Edge) -> bool:
     return graph.node(edge.source).dtype == Elements.FLOATS.value
 
 
+def _fewest_uses(
+    graph: LayerGraph, edge: Edge, universe: Universe, unfit: Unfit, extend: _Extend
+) -> int:
+    """Return how often the layer was drawn that was drawn least of those that an edge takes."""
+    shape = graph.node(edge.source).shape
+    kinds = _taking(universe, Elements.FLOATS, shape, unfit)
+    return min(
+        (universe.uses_of(kind, keeps=extend is _one_layer) for kind in kinds), default=_NONE_FITS
+    )
+
+
 def _suitable(chain: Chain, held: Elements) -> list[LayerKind]:
     """Return the layers that take the end of a chain, or several like it."""
+    return _taking(chain.universe, held, chain.shape, chain.unfit)
+
+
+def _taking(universe: Universe, held: Elements, shape: Shape, unfit: Unfit) -> list[LayerKind]:
     return [
         kind
-        for kind in chain.universe.taking(held)
-        if kind.fits((chain.shape,) * kind.inputs[0])
-        and (chain.shape, kind.public) not in chain.unfit
+        for kind in universe.taking(held)
+        if kind.fits((shape,) * kind.inputs[0]) and (shape, kind.public) not in unfit
     ]
 
 
