@@ -262,6 +262,29 @@ def test_cycles_tell_memory_and_time_of_each(library: Library) -> None:
     assert list(outputs(outcome)) == ["epoch", "loss"] or list(outputs(outcome)) == ["loss"]
 
 
+_NOTING_ITS_CODE = """
+import sys
+
+def one():
+    return 1
+
+seen = vars(sys).setdefault("_codes_of_this_test", [])
+seen.append(one.__code__)
+different = len({id(code) for code in seen})
+times = len(seen)
+"""
+
+
+def test_what_is_run_over_and_over_is_compiled_once(library: Library) -> None:
+    """Libraries keep what they have met of code, which would pass for a leak."""
+    (outcome,) = library.run(program(library.training + _NOTING_ITS_CODE, cycles=3))
+
+    found = outputs(outcome)
+    assert isinstance(found["times"], Scalar)
+    assert isinstance(found["different"], Scalar)
+    assert (found["times"].text, found["different"].text) == ("3", "1")
+
+
 _STATEFUL = {
     "torch": "import torch\ntorch.set_default_dtype(torch.half)\ntorch.set_grad_enabled(False)\n",
     "keras": "import keras\nkeras.config.set_floatx('float64')\n",

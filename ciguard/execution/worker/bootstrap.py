@@ -16,7 +16,8 @@ import socket
 import sys
 import types
 
-_DOORLESS = ("ciguard", *(f"ciguard.{r}" for r in ("execution", "targets", "domain", "functions")))
+_ROOMS = ("execution", "targets", "domain", "functions", "applications")
+_DOORLESS = ("ciguard", *(f"ciguard.{room}" for room in _ROOMS))
 
 
 def open_packages(root: str) -> None:
@@ -35,7 +36,6 @@ def main() -> None:
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != own]
     open_packages(os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__)))))
     from ciguard.execution.worker import confine  # noqa: PLC0415 - needs the packages opened above
-    from ciguard.execution.worker.server import Server  # noqa: PLC0415 - likewise
 
     confine.die_with_parent()
     if "case" in settings:
@@ -46,6 +46,8 @@ def main() -> None:
     if "entry" in settings:
         importlib.import_module(settings["entry"]).run(settings, int(sys.argv[2]))
         return
+    from ciguard.execution.worker.server import Server  # noqa: PLC0415 - likewise, and numpy
+
     with socket.socket(fileno=int(sys.argv[2])) as control:
         Server(settings, control).serve()
 

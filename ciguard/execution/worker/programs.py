@@ -58,6 +58,8 @@ class ProgramRunner:
         self._adapter = adapter
         self._modules: list[types.ModuleType] = []
         self._threads: set[threading.Thread] = set()
+        self._code: tuple[str, Any] | None = None
+        """Text and code of the program that was run last."""
 
     def run(self, case: dict[str, Any]) -> dict[str, Any]:
         """Run the block alone, where there is one, then the program.
@@ -142,12 +144,22 @@ class ProgramRunner:
         self._modules.append(module)
         try:
             with _as_a_script(module):
-                exec(compile(source, FILE, "exec"), vars(module))  # noqa: S102 - it is the case
+                exec(self._compiled(source), vars(module))  # noqa: S102 - it is the case
                 self._adapter.synchronise()
         except BaseException as error:
             if not (isinstance(error, SystemExit) and not error.code):
                 raise ProgramError(error, in_block=in_block) from error
         return vars(module)
+
+    def _compiled(self, source: str) -> Any:
+        """Return a program's code, the same where it is run over and over.
+
+        TensorFlow keeps what it has met of code for its stacks: half a megabyte for each that is
+        compiled anew, which no user's process does.
+        """
+        if self._code is None or self._code[0] != source:
+            self._code = source, compile(source, FILE, "exec")
+        return self._code[1]
 
     def _outputs(self, variables: dict[str, Any]) -> dict[str, Any]:
         return {

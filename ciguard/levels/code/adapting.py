@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import elements_of
-from ciguard.levels.code.syntax import dotted, filled, stores
+from ciguard.levels.code.syntax import filled, stores
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.editing import Draft
@@ -60,9 +61,9 @@ def _adapt_list(draft: Draft, place: Place, text: str) -> None:
 def _add_before(draft: Draft, statement: ast.AST, layers: list[ast.expr]) -> None:
     assert isinstance(statement, ast.stmt)  # noqa: S101 - numbered as one
     receiver = next(
-        dotted(node.value)
+        dotted_name(node.value)
         for node in ast.walk(statement)
-        if isinstance(node, ast.Attribute) and node.attr == "add" and dotted(node.value)
+        if isinstance(node, ast.Attribute) and node.attr == "add" and dotted_name(node.value)
     )
     for layer in layers:
         draft.insert(statement, f"{receiver}.add({ast.unparse(layer)})")

@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels.code.syntax import dotted, loads
+from ciguard.levels.code.syntax import loads
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ def steps_of(expression: ast.expr, variable: str) -> list[Step] | None:
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
     """Yield the sub-expressions of one node that the data may stand in."""
     if isinstance(node, ast.Call):
-        if not dotted(node.func):
+        if not dotted_name(node.func):
             yield node.func.value if isinstance(node.func, ast.Attribute) else node.func
         elif isinstance(node.func, ast.Attribute):
             yield node.func.value

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from ciguard.levels.code.blocks import LibraryCall
 from ciguard.levels.code.dialects import is_layer
 from ciguard.levels.code.programs import method_of
-from ciguard.levels.code.syntax import Function, arguments_of, dotted
+from ciguard.levels.code.syntax import Function, arguments_of
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.models import Model
@@ -57,7 +58,7 @@ class Collector:
         """
         if node is without:
             return
-        key = dotted(node)
+        key = dotted_name(node)
         if key in self.model.definitions and isinstance(node, ast.expr):
             if not home:  # elsewhere `self` is another object
                 self._define(key, node)
@@ -121,5 +122,5 @@ def _is_operation(api: str) -> bool:
 def library_call(program: Program, node: ast.Call) -> LibraryCall:
     """Return a call as data."""
     positional, keywords = arguments_of(node)
-    api = program.imports.qualified(node.func) or dotted(node.func)
+    api = program.imports.qualified(node.func) or dotted_name(node.func)
     return LibraryCall(api=api, positional=positional, keywords=keywords, makes_layer=is_layer(api))

@@ -18,9 +18,9 @@ from ciguard.levels.code.models import Model, Style, model_of
 from ciguard.levels.code.places import Call, Copied, Place
 from ciguard.levels.code.programs import Program, layer_of, method_of
 from ciguard.levels.code.slicing import creation
-from ciguard.levels.code.syntax import dotted
 from ciguard.levels.code.units import Cutter, Unit
 from ciguard.levels.code.uses import PLAIN, uses_of
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +107,7 @@ class _Disassembler:
     def _refuse_indices(self) -> None:
         for node in self.program.nodes:
             match node:
-                case ast.Subscript(value=value) if dotted(value).partition(".layers")[0] == (
+                case ast.Subscript(value=value) if dotted_name(value).partition(".layers")[0] == (
                     self.model.variable or None
                 ):
                     msg = (
@@ -138,7 +138,7 @@ class _Disassembler:
         return -1
 
     def _may_have_weights(self, found: Collection) -> bool:
-        own = [dotted(call.func) for call in found.own.values()]
+        own = [dotted_name(call.func) for call in found.own.values()]
         return any(has_weights(self.program.api(call)) for call in found.calls.values()) or any(
             self.cutter.has_weights(node)
             for name in own
@@ -210,7 +210,7 @@ class _Disassembler:
         return self._size(call) is not None
 
     def _size(self, call: ast.Call) -> OwnCall | None:
-        name = dotted(call.func)
+        name = dotted_name(call.func)
         owner = self.program.classes.get(name)
         method = self.program.functions.get(name) if owner is None else method_of(owner, "__init__")
         if method is None:

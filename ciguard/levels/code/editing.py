@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.levels.code.programs import Program, elements_of, layer_of
-from ciguard.levels.code.syntax import dotted, parse_expression, parse_positional
+from ciguard.levels.code.syntax import parse_expression, parse_positional
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block, LibraryCall
@@ -175,7 +176,7 @@ class Draft:
         """Tell whether a definition is still read in the class that makes it, or anywhere."""
         scope: ast.AST = self.program.classes.get(owner, self.program.tree)
         return any(
-            dotted(node) == key and isinstance(getattr(node, "ctx", None), ast.Load)
+            dotted_name(node) == key and isinstance(getattr(node, "ctx", None), ast.Load)
             for node in ast.walk(scope)
         )
 
@@ -187,7 +188,7 @@ class Draft:
         for node in [
             n for number in place.statements for n in ast.walk(self.program.nodes[number])
         ]:
-            if isinstance(node, ast.Call) and dotted(node.func) in place.keys and node.args:
+            if isinstance(node, ast.Call) and dotted_name(node.func) in place.keys and node.args:
                 self.replace(node, node.args[0])
 
     def drop_idle(self, place: Place) -> None:
@@ -304,7 +305,7 @@ class _Speller(ast.NodeTransformer):
         self.draft = draft
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        name = dotted(node)
+        name = dotted_name(node)
         root = name.partition(".")[0]
         dialect = self.draft.program.dialect
         if not name or root not in {*dialect.roots, "numpy"}:

@@ -10,7 +10,7 @@ from ciguard.levels.code.blocks import INPUT
 from ciguard.levels.code.dialects import has_weights, is_layer, keeps_size
 from ciguard.levels.code.models import attributes_of
 from ciguard.levels.code.programs import elements_of, layer_of, method_of
-from ciguard.levels.code.syntax import dotted
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,12 +108,12 @@ class Flow:
         return None
 
     def _call(self, node: ast.Call) -> Source:
-        definition = self.definitions.get(dotted(node.func))
+        definition = self.definitions.get(dotted_name(node.func))
         layer = definition.value if definition is not None else node.func
         if isinstance(layer, ast.Call):
             source = self._value(node.args[0]) if node.args else None
             return self._layer(layer, source)
-        if isinstance(node.func, ast.Attribute) and not dotted(node.func):
+        if isinstance(node.func, ast.Attribute) and not dotted_name(node.func):
             self._value(node.func.value)
         sources = [self._value(argument) for argument in node.args]
         source = sources[0] if sources else None
@@ -129,7 +129,7 @@ class Flow:
             for element in elements_of(layer):
                 source = self._layer(layer_of(element), source)
             return source
-        name = dotted(layer.func)
+        name = dotted_name(layer.func)
         own = self.program.classes.get(name) or self.program.functions.get(name)
         return self._meet(layer, source) if own is None else self._own(layer, own, source)
 

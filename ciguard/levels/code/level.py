@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 _CYCLES = 12
 """Times that the block of an API that is new to the campaign is built and trained in one process:
 what it leaves behind adds up."""
+_TURNS_BETWEEN = 3
+"""Of a tree, from one block that is run many times to the next: else a third of the time of a
+campaign would go into growth."""
+_RAN = 3
+"""An API whose block ran counts as so many tries more."""
 _PATIENCE = 16
 """Blocks of an API are tried no more when the deaths of their programs have cost so much."""
 _SEED_BITS = 31
@@ -260,6 +265,9 @@ class CodeLevel:
             case RanAlone(tree, serial, found, costs, tried):
                 self._trees[tree].ran_alone(serial, found)
                 self._operators.uses.update(tried)
+                # What has failed is tried again before what has run.
+                for name in filter(None, map(_put_in, found)):
+                    self._operators.uses[name] += _RAN
                 self._costs.update(dict(costs))
             case Ran(tree, serial, places, repeated, costs):
                 self._trees[tree].ran(serial, places)
@@ -364,8 +372,9 @@ class CodeLevel:
             for candidate in tree.waiting
             if candidate.step.api and not candidate.is_negative
         }
-        # One at a time: it costs as much as a dozen programs.
-        repeated = dict([pair for pair in new.items() if pair[0] not in self._repeated][:1])
+        # Now and then, and one at a time: it costs as much as a dozen programs.
+        most = int(tree.serial % _TURNS_BETWEEN == 0)
+        repeated = dict([pair for pair in new.items() if pair[0] not in self._repeated][:most])
         cases += [replace(self._alone(spot, one, rng), cycles=_CYCLES) for one in repeated.values()]
         bare = dict(self._bare(spot, tree.waiting, rng))
         cases += bare.values()

@@ -28,6 +28,9 @@ _NOT_HANDED_ON = frozenset({"inplace"})
 """Right for one API and wrong for another: what it overwrites may be needed to go backwards."""
 _LEAST = 0.01
 """Similarity that counts where nothing is said of an API, `Tanh()` of Jittor for one."""
+_EAGERNESS = 8
+"""How much more readily what was put in less often is: time is for some thousands of programs, not
+for the hundreds of thousands of the paper, and some layers of a library are tried only so."""
 _TRIES = 16
 _FACTOR = "scale_factor"
 
@@ -118,12 +121,14 @@ def roulette(
 ) -> Candidate:
     """Draw one of the candidates, each as likely as its similarity is large.
 
-    Of those that were used before, the less the more often: there is time for some thousands of
-    programs, not for the hundreds of thousands of the paper.
+    But first of all those that were used least, see `_EAGERNESS`.
 
     Source: MoCo, section III-C.
     """
-    weights = [max(one.similarity, _LEAST) / (1 + uses.get(one.name, 0)) ** 2 for one in candidates]
+    weights = [
+        max(one.similarity, _LEAST) * (1 + uses.get(one.name, 0)) ** -_EAGERNESS
+        for one in candidates
+    ]
     return rng.choices(candidates, weights)[0]
 
 

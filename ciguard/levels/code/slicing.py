@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.models import Style, adds
-from ciguard.levels.code.syntax import dotted, loads, stores
+from ciguard.levels.code.syntax import loads, stores
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,7 @@ def _makes(program: Program, value: ast.expr, style: Style, owner: str) -> bool:
     for node in ast.walk(value):
         if not isinstance(node, ast.Call):
             continue
-        if owner and dotted(node.func) == owner:
+        if owner and dotted_name(node.func) == owner:
             return True
         if not owner and program.api(node).rpartition(".")[2] in wanted:
             return True
@@ -116,9 +117,9 @@ def _has_effect(program: Program, node: ast.AST, wanted: set[str]) -> bool:
             name = program.imports.qualified(called)
             if name:
                 return program.dialect.owns(name) or name.startswith(_SETTINGS)
-            return dotted(called).partition(".")[0] in wanted
+            return dotted_name(called).partition(".")[0] in wanted
         case ast.Assign(targets=[ast.Attribute() as target]):
             name = program.imports.qualified(target)
-            return bool(name) or dotted(target).partition(".")[0] in wanted
+            return bool(name) or dotted_name(target).partition(".")[0] in wanted
         case _:
             return False

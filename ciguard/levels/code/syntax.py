@@ -6,6 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ciguard.syntax import dotted_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -26,7 +28,7 @@ class Imports:
 
     def qualified(self, node: ast.AST) -> str:
         """Return the qualified name of `nn.Conv2d` and the like; empty for what is not imported."""
-        root, *rest = dotted(node).split(".")
+        root, *rest = dotted_name(node).split(".")
         meaning = self.names.get(root, "")
         return ".".join((meaning, *rest)) if meaning else ""
 
@@ -88,18 +90,6 @@ def _aliases(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[str, str
                     yield alias, meaning
             case _:
                 pass
-
-
-def dotted(node: ast.AST) -> str:
-    """Return `a.b.c` of a name or attributes of one; empty for any other expression."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=value, attr=attr):
-            head = dotted(value)
-            return f"{head}.{attr}" if head else ""
-        case _:
-            return ""
 
 
 # --- what statements need and set -----------------------------------------------------------------

@@ -11,7 +11,8 @@ from ciguard.levels.code.chains import Step, result_of, steps_of
 from ciguard.levels.code.dialects import has_weights
 from ciguard.levels.code.models import Model, Style, adds
 from ciguard.levels.code.programs import elements_of, layer_of
-from ciguard.levels.code.syntax import alive, dotted, stores
+from ciguard.levels.code.syntax import alive, stores
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +62,7 @@ class Cutter:
         self.uses = {}
         for statement in self.model.body:
             for node in ast.walk(statement):
-                key = dotted(node)
+                key = dotted_name(node)
                 if key in self.model.definitions and isinstance(getattr(node, "ctx", 0), ast.Load):
                     self.uses[key] = self.uses.get(key, 0) + 1
 
@@ -178,7 +179,7 @@ class Cutter:
     def has_weights(self, node: ast.AST) -> bool:
         """Tell whether a node makes or calls what has weights; a class of the program may have."""
         if isinstance(node, ast.Call):
-            name = dotted(node.func)
+            name = dotted_name(node.func)
             definition = self.model.definitions.get(name)
             if definition is not None:
                 return any(self.has_weights(one) for one in ast.walk(definition.value))
@@ -262,19 +263,21 @@ class Cutter:
         """Tell whether an attribute is read of `self` in a class that is not the model's."""
         inside = [one for one in self.program.above(node) if isinstance(one, ast.ClassDef)]
         return (
-            bool(inside) and self.model.owner not in inside and dotted(node) == f"self.{node.attr}"
+            bool(inside)
+            and self.model.owner not in inside
+            and dotted_name(node) == f"self.{node.attr}"
         )
 
     def _may_have_weights(self, step: Step) -> bool:
         """Tell whether a step calls a layer with weights, or something of the program's own."""
         if not isinstance(step.node, ast.Call):
             return False
-        own = dotted(step.node.func) in self.program.functions
+        own = dotted_name(step.node.func) in self.program.functions
         return own or self.has_weights(step.node) or self.has_weights(step.node.func)
 
 
 def _callee(node: ast.expr) -> str:
-    return dotted(node.func) if isinstance(node, ast.Call) else ""
+    return dotted_name(node.func) if isinstance(node, ast.Call) else ""
 
 
 def _is_read(node: ast.AST) -> bool:

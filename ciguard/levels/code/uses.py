@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.code.models import attributes_of
 from ciguard.levels.code.programs import method_of
-from ciguard.levels.code.syntax import dotted
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.collecting import Collection
@@ -63,7 +63,7 @@ def _spoken_of(program: Program, model: Model, found: Collection, call: ast.Call
                 for node in ast.walk(owner)
                 if isinstance(node, ast.Attribute)
                 and isinstance(node.ctx, ast.Load)
-                and dotted(node) == key
+                and dotted_name(node) == key
             ]
     return [call]
 

@@ -90,7 +90,9 @@ class Changing:
         old = block.calls[place]
         if self.operator is Operator.REPLACEMENT:
             new = replace(old, api=f"lib.Other{rng.randrange(3)}")
-            step = Derivation(block=block.name, line=0, api=new.api, operator=self.operator)
+            step = Derivation(
+                block=block.name, line=0, api=new.api, operator=self.operator, after=new.api
+            )
         else:
             new = replace(old, keywords=(("units", str(rng.randrange(1, 64))),))
             step = Derivation(

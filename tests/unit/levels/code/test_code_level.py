@@ -150,6 +150,18 @@ def test_only_what_ran_has_children() -> None:
                 assert "lib.Other1" not in case.source
 
 
+def test_an_api_that_ran_counts_as_more_tries_than_one_that_failed() -> None:
+    def refuses(case: ProgramCase) -> Outcome:
+        bad = "lib.Other1" in case.source
+        return Rejected("ValueError", "no such layer") if bad else ran(case)
+
+    operators = replace(OPERATORS, uses=Counter())
+    made = CodeLevel("lib", 5, programs=[Program()], operators=operators, effort=Effort(breadth=3))
+    run(made, 200, ends=refuses)
+
+    assert operators.uses["lib.Other0"] > 2 * operators.uses["lib.Other1"] > 0
+
+
 def test_illegal_blocks_are_assembled_only_where_they_were_accepted_alone() -> None:
     whole = [
         case
