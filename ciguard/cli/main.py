@@ -19,6 +19,7 @@ from ciguard.cli.bisect import bisect
 from ciguard.cli.cluster import cluster
 from ciguard.cli.config import config
 from ciguard.cli.explain import explain
+from ciguard.cli.explore import explore
 from ciguard.cli.export import export
 from ciguard.cli.extract import extract
 from ciguard.cli.init import init
@@ -29,6 +30,7 @@ from ciguard.cli.plan import plan
 from ciguard.cli.publish import publish
 from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
+from ciguard.cli.services import services
 from ciguard.cli.session import Session
 from ciguard.cli.show import show
 from ciguard.cli.suggest import suggest
@@ -90,6 +92,8 @@ for _command in (
     init,
     learn,
     suggest,
+    services,
+    explore,
     targets,
     config,
     version,

@@ -21,7 +21,7 @@ from ciguard.functions.drawing.calls import (
 )
 from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
 from ciguard.functions.hosting.executing import Execution
-from ciguard.functions.hosting.host import Answered, Died, Host, HostSettings, Overdue
+from ciguard.functions.hosting.host import Answer, Answered, Died, Host, HostSettings, Overdue
 from ciguard.functions.hosting.measured import measured_options, merge_measured
 from ciguard.functions.hosting.verdicts import (
     Discarded,
@@ -58,6 +58,7 @@ __all__ = [
     "MAIN",
     "ORACLES",
     "About",
+    "Answer",
     "Answered",
     "Broken",
     "Call",

@@ -17,7 +17,7 @@ from ciguard.levels.code.seed_sources import (
     shipped_programs,
 )
 from ciguard.levels.code.seeds import SeedProgram
-from ciguard.levels.code.syntax import Imports, dotted, imports_of
+from ciguard.levels.code.syntax import Imports, imports_of
 from ciguard.levels.contract import (
     LEVELS,
     Batch,
@@ -80,7 +80,6 @@ __all__ = [
     "change_rates",
     "cost_of",
     "d_mad",
-    "dotted",
     "equivalence_class",
     "find_programs",
     "focused",

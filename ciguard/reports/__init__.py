@@ -18,6 +18,7 @@ from ciguard.reports.plain import PlainReporter
 from ciguard.reports.received import ReceivedRun, receive_run
 from ciguard.reports.remarks import workflow_commands
 from ciguard.reports.sarif import SarifReporter
+from ciguard.reports.services import explored_lines, services_lines, services_to_json
 from ciguard.reports.status import Status, lost_status, status_of
 from ciguard.reports.stored import read_buckets
 from ciguard.reports.summary import SummaryReporter
@@ -38,6 +39,7 @@ __all__ = [
     "dispatch",
     "documentation_text",
     "explain_in",
+    "explored_lines",
     "extraction_lines",
     "grouping_lines",
     "lost_status",
@@ -45,6 +47,8 @@ __all__ = [
     "outcome_text",
     "read_buckets",
     "receive_run",
+    "services_lines",
+    "services_to_json",
     "short",
     "stack_of",
     "status_of",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ciguard.levels import dotted
 from ciguard.suggesting.clues import Bounds, Clue, Fact, Guess, Kind, Limited, MayBe, Source
 from ciguard.suggesting.conditions import kinds_named, values_in
 from ciguard.suggesting.given import Given
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,7 +123,7 @@ class _Body:
         self._note(name, MayBe(Guess(Kind.LIST)), node.iter.lineno, f"a loop over {name}")
 
     def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, node: ast.expr) -> None:
-        if isinstance(left, ast.Call) and dotted(left.func) == "type" and len(left.args) == 1:
+        if isinstance(left, ast.Call) and dotted_name(left.func) == "type" and len(left.args) == 1:
             self._typed(left.args[0], node, right)
             return
         name, values = self._given.meaning(left), values_in(right)
@@ -180,7 +180,7 @@ class _Body:
             self._note(name, MayBe(Guess(Kind.INT)), end.lineno if end else 0, words)
 
     def _call(self, node: ast.Call) -> None:
-        written = dotted(node.func)
+        written = dotted_name(node.func)
         if written == "isinstance" and len(node.args) > 1:
             self._typed(node.args[0], node, node.args[1])
             return

@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels import dotted
 from ciguard.suggesting.clues import Clue, Guess, Kind, Made, MayBe, Source
 from ciguard.suggesting.literals import array_of, bound_once, guess_of, looped_over
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,7 +67,7 @@ def _calls(module: Module) -> Iterator[tuple[ast.Call, _Scope]]:
 
 def _is_meant(call: ast.Call, subject: Subject, module: Module, home: Module) -> bool:
     """Tell whether a call is one of the function, as far as names tell."""
-    written = dotted(call.func)
+    written = dotted_name(call.func)
     root, _, rest = written.partition(".")
     wanted = subject.owner if subject.node.name == "__init__" else subject.name
     if subject.owner and subject.node.name != "__init__":
@@ -93,7 +93,7 @@ def _is_method(call: ast.Call, subject: Subject, module: Module, home: Module) -
         holder = bound.get(holder.id, holder)
     if isinstance(holder, ast.Name):
         return module is home and holder.id == "self" and _is_inside(call, subject, home)
-    return isinstance(holder, ast.Call) and dotted(holder.func).endswith(subject.owner)
+    return isinstance(holder, ast.Call) and dotted_name(holder.func).endswith(subject.owner)
 
 
 def _is_inside(call: ast.Call, subject: Subject, home: Module) -> bool:
@@ -145,7 +145,7 @@ def _guesses(value: ast.expr, scope: _Scope, module: Module) -> list[Guess]:
 def _maker(value: ast.expr, scope: _Scope, functions: set[str]) -> str:
     if isinstance(value, ast.Name):
         value = scope.names.get(value.id, value)
-    name = dotted(value.func) if isinstance(value, ast.Call) else ""
+    name = dotted_name(value.func) if isinstance(value, ast.Call) else ""
     return name if name in functions else ""
 
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "ciguard"
 
 ORDER = (
-    {"errors", "files", "registry", "annotations", "__init__"},
+    {"errors", "files", "registry", "annotations", "syntax", "__init__"},
     {"domain"},
     {"config"},
     {"values"},
@@ -28,6 +28,7 @@ ORDER = (
     {"execution"},
     {"writing"},
     {"functions"},
+    {"applications"},
     {"levels"},
     {"oracles"},
     {"triage"},
@@ -52,10 +53,13 @@ INNER_ORDER = {
         "in_target", "specs", "solving", "drawing", "checking", "hosting", "writing", "searching",
     ),
     "functions/in_target": ("describing", "calling"),
+    "applications": ("in_target", "providers", "finding", "judging", "exploring"),
 }  # fmt: skip
 """Packages inside a room from left to right; what lies beside them is to the right of all."""
 
-IN_TARGET = ("execution/worker/", "targets/adapters/", "functions/in_target/")
+IN_TARGET = (
+    "execution/worker/", "targets/adapters/", "functions/in_target/", "applications/in_target/",
+)  # fmt: skip
 """Runs inside the target's interpreter: oldest Python, and no door can be opened there."""
 SHARED = {
     "ciguard.execution.worker.fills",
@@ -65,7 +69,11 @@ SHARED = {
 """Worker code that the orchestrator runs or writes into scripts, since all must make the same
 elements: no door in the target could offer it."""
 OLDEST = (3, 9)
-UNDER_TEST = {"torch", "tensorflow", "jittor", "jittor_utils", "keras", "jax", "jaxlib"}
+UNDER_TEST = {
+    "torch", "tensorflow", "jittor", "jittor_utils", "keras", "jax", "jaxlib",
+    "google", "grpc",
+}  # fmt: skip
+"""Libraries, and clients of services that applications bring."""
 NEWER_CALLS = {
     "dataclass": {"slots", "kw_only"},
     "zip": {"strict"},

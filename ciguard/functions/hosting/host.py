@@ -88,6 +88,10 @@ class HostSettings:
     """Kinds of failures that count, of those that the process judges."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """More of its environment."""
+    entry: str = "ciguard.functions.in_target.child"
+    """Module that serves in it."""
+    details: Mapping[str, Json] = field(default_factory=dict)
+    """What else that module is told."""
 
 
 class Host:
@@ -166,6 +170,15 @@ class Host:
         answer = self._request(request, limit_s + GRACE_S)
         self.stop()
         return answer
+
+    def ask(self, message: Json, *, limit_s: float) -> Answer:
+        """Send a request of the serving module's own kind.
+
+        Args:
+            message: what it understands.
+            limit_s: seconds that its answer may take.
+        """
+        return self._request(message, limit_s + GRACE_S)
 
     def save_coverage(self) -> None:
         """Have what was measured so far written to `coverage_files`."""
@@ -276,7 +289,8 @@ class Host:
             data_file = str(self._folder / f"coverage.{self._starts}")
             coverage = {**self._settings.coverage, "data_file": data_file}
         return {
-            "entry": "ciguard.functions.in_target.child",
+            **self._settings.details,
+            "entry": self._settings.entry,
             "path": list(self._settings.path),
             "stack": str(self._folder / "stack"),
             "captured": self._settings.captured,

@@ -14,6 +14,7 @@ from math import ceil, floor, prod
 from typing import TYPE_CHECKING, Any
 
 from ciguard.functions.solving.views import OPAQUE, ArrayView, DtypeView, ObjectView, Opaque
+from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -221,7 +222,7 @@ def _conditional(node: ast.IfExp, scope: Mapping[str, Any]) -> Any:
 
 
 def _attribute(node: ast.Attribute, scope: Mapping[str, Any]) -> Any:
-    path = dotted(node)
+    path = dotted_name(node)
     if path in _TYPES:
         return _TYPES[path]
     owner, _, name = path.rpartition(".")
@@ -247,16 +248,6 @@ def _of_array(array: ArrayView, attribute: str) -> Any:
     return getattr(array, attribute)
 
 
-def dotted(node: ast.expr) -> str:
-    """Return the dotted name that a node is; empty for anything else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        owner = dotted(node.value)
-        return f"{owner}.{node.attr}" if owner else ""
-    return ""
-
-
 def _item(node: ast.Subscript, scope: Mapping[str, Any]) -> Any:
     found = value_of(node.value, scope)
     if isinstance(found, ArrayView):
@@ -270,7 +261,7 @@ def _item(node: ast.Subscript, scope: Mapping[str, Any]) -> Any:
 def _call(node: ast.Call, scope: Mapping[str, Any]) -> Any:
     if node.keywords:
         raise UnknownError(node)
-    path = dotted(node.func)
+    path = dotted_name(node.func)
     function = _FUNCTIONS.get(path) if path.partition(".")[0] not in scope else None
     if function is None and isinstance(node.func, ast.Attribute):
         return _method(node, node.func, scope)

@@ -1,0 +1,247 @@
+"""An application's files, read; none of it is run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import tokenize
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.applications.finding.conditions import literals_of
+from ciguard.applications.finding.naming import Names, names_of
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ciguard.applications.finding.conditions import Literal
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_MOST_BYTES = 4_000_000
+_NOT_ITS_OWN = frozenset({
+    "site-packages", "dist-packages", "node_modules", "__pycache__", "venv", "env", "virtualenv",
+})  # fmt: skip
+_DEEPEST = 120
+_OF_AN_ENVIRONMENT = "pyvenv.cfg"
+MAIN = "<module>"
+"""Names what a file does when it is run or imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file that could not be read, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A function, a method, or what a file does itself."""
+
+    name: str
+    """Dotted, within its module: `Camera.watch`, `watch.<locals>.inner`; `MAIN` of the file."""
+    body: Sequence[ast.stmt]
+    line: int
+    arguments: ast.arguments | None = None
+    owner: str = ""
+    """The class that it is a method of, by its name within the module."""
+    outer: str = ""
+    """The function that it stands in."""
+    is_bound: bool = False
+    """Whether it is called with its object or class before the arguments."""
+
+    def parameters(self) -> tuple[str, ...]:
+        """Return the names of its parameters, in the order of a call, the object itself first."""
+        if self.arguments is None:
+            return ()
+        given = self.arguments
+        return tuple(one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+
+    def rest(self) -> tuple[str, ...]:
+        """Return the names of its catch-all parameters."""
+        if self.arguments is None:
+            return ()
+        return tuple(one.arg for one in (self.arguments.vararg, self.arguments.kwarg) if one)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One file."""
+
+    name: str
+    """By which others import it."""
+    file: str
+    """Below the application's folder, with slashes."""
+    names: Names
+    routines: tuple[Routine, ...]
+    classes: dict[str, tuple[str, ...]]
+    """Name within the module → qualified names of its bases."""
+    constants: dict[str, tuple[Literal, ...]]
+    """Variable of the module that is set once → the literals that it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """All files that could be read."""
+
+    root: Path
+    modules: tuple[Module, ...]
+    unread: tuple[Unread, ...]
+
+
+def read_application(path: Path) -> Application:
+    """Read an application.
+
+    Args:
+        path: its folder, or its only file. Environments and hidden folders in it are passed over.
+
+    Raises:
+        ConfigurationError: if there is no such path, or no Python file.
+    """
+    if not path.exists():
+        msg = f"{path}: no such file or folder. Name an application's folder, or its one file."
+        raise ConfigurationError(msg)
+    path = path.resolve()
+    root = _root_of(path if path.is_dir() else path.parent)
+    modules: list[Module] = []
+    unread: list[Unread] = []
+    for file in _files(path):
+        name = file.relative_to(root).as_posix()
+        read = _module(file, name)
+        if isinstance(read, Module):
+            modules.append(read)
+        else:
+            unread.append(read)
+    if not modules and not unread:
+        msg = f"{path}: no Python file in it. Name the folder of an application in Python."
+        raise ConfigurationError(msg)
+    return Application(root, tuple(modules), tuple(unread))
+
+
+def _root_of(folder: Path) -> Path:
+    """Return the folder that modules are imported from: above the outermost package."""
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
+        folder = folder.parent
+    return folder
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    for folder, folders, files in os.walk(path):
+        here = Path(folder)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in _NOT_ITS_OWN
+            and not (here / name / _OF_AN_ENVIRONMENT).exists()
+        )
+        yield from (here / name for name in sorted(files) if name.endswith(".py"))
+
+
+def _module(file: Path, name: str) -> Module | Unread:
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            return Unread(name, f"larger than {_MOST_BYTES:,} bytes")
+        with tokenize.open(file) as text:
+            tree = ast.parse(text.read())
+    except SyntaxError as error:
+        line = f"line {error.lineno}: " if error.lineno else ""
+        return Unread(name, f"is no Python 3 as this interpreter reads it: {line}{error.msg}")
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        return Unread(name, f"cannot be read: {str(error) or type(error).__name__}")
+    if _depth(tree) > _DEEPEST:
+        return Unread(name, "nested too deeply to be followed")
+    parts = name.removesuffix(".py").split("/")
+    dotted = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    package = dotted if parts[-1] == "__init__" else ".".join(parts[:-1])
+    names = names_of(tree, package)
+    classes = {
+        one.name: tuple(filter(None, (names.qualified(base) for base in one.bases)))
+        for one in ast.walk(tree)
+        if isinstance(one, ast.ClassDef)
+    }
+    return Module(dotted, name, names, tuple(_routines(tree)), classes, _constants(tree))
+
+
+def _depth(tree: ast.AST) -> int:
+    """Return how deeply a tree is nested; a long `elif` chain or sum is as deep as it is long."""
+    depth, level = 0, [tree]
+    while level:
+        depth += 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return depth
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node binds, in whatever scope, or may change in place."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.arg(arg=name) | ast.Attribute(value=ast.Name(id=name)):
+            yield name
+        case ast.alias(name=name, asname=local):
+            yield local or name.partition(".")[0]
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+            yield name
+        case ast.Global(names=names):
+            yield from names
+        case _:
+            pass
+
+
+def _constants(tree: ast.Module) -> dict[str, tuple[Literal, ...]]:
+    stored = Counter(name for one in ast.walk(tree) for name in _bound(one))
+    found = {}
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if stored[name] == 1:
+                literals = literals_of(value)
+                if literals is not None:
+                    found[name] = literals
+            case _:
+                pass
+    return found
+
+
+def _routines(tree: ast.Module) -> Iterator[Routine]:
+    yield Routine(MAIN, tree.body, 1)
+    yield from _inside(tree.body, prefix="", owner="", outer="")
+
+
+def _inside(body: Sequence[ast.stmt], *, prefix: str, owner: str, outer: str) -> Iterator[Routine]:
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield from _routine(node, prefix=prefix, owner=owner, outer=outer)
+            case ast.ClassDef(name=name, body=inner):
+                yield from _inside(inner, prefix=f"{prefix}{name}.", owner=name, outer=outer)
+            case _:
+                for part in _blocks(node):
+                    yield from _inside(part, prefix=prefix, owner=owner, outer=outer)
+
+
+def _routine(node: Function, *, prefix: str, owner: str, outer: str) -> Iterator[Routine]:
+    name = f"{prefix}{node.name}"
+    decorators = {ast.unparse(one) for one in node.decorator_list}
+    is_bound = bool(owner) and "staticmethod" not in decorators
+    yield Routine(name, node.body, node.lineno, node.args, owner, outer, is_bound)
+    yield from _inside(node.body, prefix=f"{name}.<locals>.", owner="", outer=name)
+
+
+def _blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
+    """Yield the blocks of a compound statement that is no definition."""
+    for part in ("body", "orelse", "finalbody"):
+        yield getattr(node, part, [])
+    for handler in getattr(node, "handlers", []):
+        yield handler.body
+    for case in getattr(node, "cases", []):
+        yield case.body

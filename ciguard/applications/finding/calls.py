@@ -1,0 +1,90 @@
+"""What a call is of: a service's operation, what makes a client, a function of the application."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ciguard.applications.finding.values import Value
+from ciguard.syntax import dotted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ciguard.applications.finding.scope import Scope
+    from ciguard.applications.providers.description import Client, Operation
+
+
+class Callees:
+    """What the calls of one function are of."""
+
+    def __init__(self, scope: Scope, of: Callable[[ast.expr], Value]) -> None:
+        """Begin.
+
+        Args:
+            scope: of the function.
+            of: says what an expression may be.
+        """
+        self._scope = scope
+        self._of = of
+
+    def operation(self, node: ast.Call) -> Operation | None:
+        """Return what a service is asked by a call; None if it asks none.
+
+        A method of a client that was made out of sight is told by its name, if nothing else in
+        the application is called so.
+        """
+        if not isinstance(node.func, ast.Attribute):
+            return None
+        held, method = self._of(node.func.value), node.func.attr
+        for client in held.clients:
+            if method in client.operations:
+                return client.operations[method]
+        if held.instances or held.clients or self.functions(node):
+            return None
+        return self._scope.world.likely(self._scope.module, method)
+
+    def made(self, node: ast.Call) -> Value:
+        """Return the client, or the application's object, that a call makes; else nothing."""
+        name = self._qualified(node.func)
+        texts = {_text(one) for one in (*node.args, *(one.value for one in node.keywords))}
+        makers = self._makers(node, name)
+        clients = frozenset(one for one in makers if not one.service or one.service in texts)
+        is_own = self._scope.world.is_class(name)
+        return Value(clients=clients, instances=frozenset({name} if is_own else ()))
+
+    def functions(self, node: ast.Call) -> list[tuple[str, bool]]:
+        """Return the application's functions that a call may be of, and whether of an object."""
+        world, name = self._scope.world, self._qualified(node.func)
+        if world.is_class(name):
+            made = world.method(name, "__init__")
+            return [(made, True)] if made else []
+        inner = f"{self._scope.own}.<locals>.{dotted_name(node.func)}"
+        for one in (inner, name):
+            if one in world.placed:
+                return [(one, False)]
+        if not isinstance(node.func, ast.Attribute):
+            return []
+        held = self._of(node.func.value)
+        methods = (world.method(one, node.func.attr) for one in sorted(held.instances))
+        return [(method, True) for method in methods if method]
+
+    def _makers(self, node: ast.Call, name: str) -> Iterable[Client]:
+        """Return the clients that a call may make; `Session().client` is written as a chain."""
+        match node.func:
+            case ast.Attribute(value=ast.Call(func=inner), attr=method) if not name:
+                name = f"{self._qualified(inner)}.{method}"
+            case _:
+                pass
+        return self._scope.world.makers(name)
+
+    def _qualified(self, node: ast.expr) -> str:
+        """Return the name within the application, or beyond it, of what is called."""
+        world, module = self._scope.world, self._scope.module
+        name = module.names.qualified(node)
+        local = f"{module.name}.{name}"
+        return local if world.is_class(local) or local in world.placed else name
+
+
+def _text(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

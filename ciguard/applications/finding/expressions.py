@@ -1,0 +1,238 @@
+"""What is known of the value of each expression of a function."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ciguard.applications.finding.application import MAIN
+from ciguard.applications.finding.calls import Callees
+from ciguard.applications.finding.conditions import OPERATORS, literals, written
+from ciguard.applications.finding.summaries import ANY, applied
+from ciguard.applications.finding.values import (
+    EACH,
+    ELSEWHERE,
+    NOTHING,
+    Answer,
+    Flow,
+    Value,
+    together,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.applications.finding.scope import Scope
+
+    Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+
+LISTED = "in a list"
+"""Step from what is put into a list to the list."""
+_TAKES_IN = frozenset({
+    "add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update", "write",
+})  # fmt: skip
+"""Methods that put what they are given into the object that they are of."""
+_LONGEST = 60
+
+
+class Expressions:
+    """The expressions of one function."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._callees = Callees(scope, self.of)
+        self._known: dict[ast.expr, Value] = {}
+
+    def forget(self) -> None:
+        """Begin with another statement: variables may be something else by now."""
+        self._known.clear()
+
+    def of(self, node: ast.expr | None) -> Value:
+        """Return what an expression may be; notes what its evaluation does."""
+        if node is None or isinstance(node, ast.Constant):
+            return NOTHING
+        if node not in self._known:
+            self._known[node] = self._read(node)
+        return self._known[node]
+
+    def _read(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Name(id=name):
+                return self._scope.variable(name)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.Subscript(value=held, slice=at):
+                looked_up = self.of(at).then(f"looked up in {_short(held)}")
+                return self.of(held).then(f"[{_short(at)}]") | looked_up
+            case _:
+                return self._composed(node)
+
+    def assigned(self, node: ast.expr | None) -> Value:
+        """Return what a variable may be that gets the value of an expression."""
+        return NOTHING if node is None else self._either(node)
+
+    def bind(self, target: ast.expr | None, value: Value, *, replaces: bool = False) -> None:
+        """Note what a target may be from now on.
+
+        Args:
+            target: of an assignment, a loop and the like.
+            value: that it gets.
+            replaces: whether a variable is nothing else any more.
+        """
+        match target:
+            case ast.Name(id=name):
+                self._scope.set(name, value, replaces=replaces)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                for part in parts:
+                    self.bind(part, value, replaces=replaces)
+            case ast.Starred(value=inner) | ast.Subscript(value=inner):
+                self.bind(inner, value)
+            case ast.Attribute(value=owner, attr=name):
+                instances = self.of(owner).instances
+                for one in instances:
+                    self._scope.world.set_field(one, name, value)
+                if not instances:  # `image.source.image_uri = uri`
+                    self._scope.world.set_field(ANY, name, value)
+                    self.bind(owner, value)
+            case _:
+                pass
+
+    def _comparison(self, node: ast.Compare) -> Value:
+        constants = self._scope.module.constants
+        sides = [
+            NOTHING if literals(side, constants) else self.of(side)
+            for side in (node.left, *node.comparators)
+        ]
+        other = node.comparators[0] if sides[0].flows else node.left
+        return together(sides).then(f"{OPERATORS[type(node.ops[0])]} {_short(other)}")
+
+    def _composed(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Compare():
+                return self._comparison(node)
+            case ast.IfExp(test=test, body=body, orelse=other):
+                self._scope.decide(test, self.of)
+                return self._either(body) | self._either(other)
+            case ast.NamedExpr(target=target, value=value):
+                found = self.assigned(value)
+                self.bind(target, found)
+                return found
+            case ast.Lambda(body=body):
+                return self.of(body)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(node)
+            case _:
+                return self._mixed(node)
+
+    def _mixed(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Yield(value=value) if value is not None:
+                self._scope.summary.returned |= self._either(value).then(LISTED)
+                return NOTHING
+            case ast.BoolOp(values=values):
+                return together(map(self._either, values))
+            case ast.BinOp() | ast.UnaryOp() | ast.JoinedStr():
+                return self._parts(node).then(written(node)[:_LONGEST])
+            case ast.List(elts=held) | ast.Tuple(elts=held) | ast.Set(elts=held):
+                return together(map(self._either, held))
+            case _:
+                return self._parts(node)
+
+    def _parts(self, node: ast.expr) -> Value:
+        inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+        return together(map(self.of, inner))
+
+    def _either(self, node: ast.expr) -> Value:
+        """Return what one of several values may be, a literal too."""
+        return self.of(node) or (NOTHING if _is_empty(node) else ELSEWHERE)
+
+    def _comprehension(self, node: Comprehension) -> Value:
+        for generator in node.generators:
+            self.bind(generator.target, self.of(generator.iter).then(EACH))
+            for test in generator.ifs:
+                self._scope.decide(test, self.of)
+        if isinstance(node, ast.DictComp):
+            return self.of(node.key) | self.of(node.value)
+        return self.of(node.elt).then(LISTED)
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        held = self.of(node.value)
+        # A client stays one: `client.face.detect_with_url`.
+        found = held.then(f".{node.attr}") | Value(clients=held.clients)
+        for one in held.instances:
+            found |= self._scope.world.field(one, node.attr)
+        home = self._scope.module.names.qualified(node.value)
+        return found | self._scope.world.variables.get((f"{home}.{MAIN}", node.attr), NOTHING)
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def _call(self, node: ast.Call) -> Value:
+        given = [self.of(one) for one in node.args]
+        named = {one.arg or "": self.of(one.value) for one in node.keywords}
+        everything = together([*given, *named.values()])
+        operation = self._callees.operation(node)
+        if operation is not None:
+            answer = Answer(operation, self._scope.module.file, node.lineno)
+            self._scope.summary.own.add(answer)
+            self._scope.ask({answer: everything.flows})
+            return Value(frozenset({Flow(answer)}))
+        found = self._callees.made(node)
+        called = self._callees.functions(node)
+        for name, is_bound in called:
+            found |= self._applied(name, node, given, named, is_bound=is_bound)
+        is_known = called or found.clients or found.instances
+        return found if is_known else self._unknown(node, everything)
+
+    def _applied(
+        self,
+        name: str,
+        node: ast.Call,
+        given: Sequence[Value],
+        named: Mapping[str, Value],
+        *,
+        is_bound: bool,
+    ) -> Value:
+        """Return what a function of the application answers; note what it does."""
+        world = self._scope.world
+        placed = world.placed[name]
+        parameters = placed.routine.parameters()[1 if is_bound else 0 :]
+        bound = dict(zip(parameters, given, strict=False))
+        bound |= {key: value for key, value in named.items() if key in parameters}
+        beyond = [value for key, value in named.items() if key not in parameters]
+        rest = together([*given[len(parameters) :], *beyond])
+        bound |= dict.fromkeys(placed.routine.rest(), rest)
+        self._scope.summary.callees.add(name)
+        step = f"{_short(node.func)}()"
+        found, goals, asked = applied(world.summaries[name], placed, bound, step)
+        self._scope.reach(goals)
+        self._scope.ask(asked)
+        return found
+
+    def _unknown(self, node: ast.Call, everything: Value) -> Value:
+        """Return what a function of somebody else may make of what it is given."""
+        if not isinstance(node.func, ast.Attribute):
+            return (self.of(node.func) | everything).then(f"{_short(node.func)}()")
+        held, method = self.of(node.func.value), node.func.attr
+        if method in _TAKES_IN:
+            self.bind(node.func.value, (everything or ELSEWHERE).then(LISTED))
+        literals = ", ".join(_short(one) for one in node.args if isinstance(one, ast.Constant))
+        step = f".{method}({literals})" if held.flows else f"{_short(node.func)}()"
+        return (held | everything).then(step)
+
+
+def _is_empty(node: ast.expr) -> bool:
+    """Tell whether that is None or an empty list and the like, to be filled later."""
+    match node:
+        case ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Constant(value=None):
+            return True
+        case ast.Call(func=ast.Name(id="list" | "dict" | "set"), args=[], keywords=[]):
+            return True
+        case _:
+            return False
+
+
+def _short(node: ast.AST) -> str:
+    text = written(node)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,116 @@
+"""What is known within one function: its variables, and what it was seen to do."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.applications.finding.application import MAIN
+from ciguard.applications.finding.conditions import Branch, Goal, parts, place_of, test_of, written
+from ciguard.applications.finding.summaries import Summary
+from ciguard.applications.finding.values import NOTHING, Flow, Parameter, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
+
+    from ciguard.applications.finding.application import Module
+    from ciguard.applications.finding.summaries import Placed, World
+    from ciguard.applications.finding.values import Answer
+
+    _Key = TypeVar("_Key", Goal, Answer)
+
+
+@dataclass(slots=True)
+class Scope:
+    """Of one function while it is read."""
+
+    world: World
+    placed: Placed
+    local: dict[str, Value] = field(default_factory=dict)
+    summary: Summary = field(default_factory=Summary)
+    changes: int = 0
+    """How often a variable came to be something else."""
+
+    @property
+    def module(self) -> Module:
+        """The module that the function is in."""
+        return self.placed.module
+
+    @property
+    def own(self) -> str:
+        """The function's qualified name."""
+        return self.placed.qualified
+
+    def enter(self) -> None:
+        """Bind the parameters."""
+        routine = self.placed.routine
+        for name in (*routine.parameters(), *routine.rest()):
+            self.local[name] = Value(frozenset({Flow(Parameter(self.own, name))}))
+        if routine.is_bound and routine.parameters():
+            owner = f"{self.module.name}.{routine.owner}"
+            self.local[routine.parameters()[0]] = Value(instances=frozenset({owner}))
+
+    def variable(self, name: str) -> Value:
+        """Return what a name may be: its own, of a function around it, the module's, imported."""
+        if name in self.local:
+            return self.local[name]
+        module, outer = self.module.name, self.placed.routine.outer
+        owners = [f"{module}.{outer}"] if outer else []
+        for owner in (*owners, f"{module}.{MAIN}"):
+            if (owner, name) in self.world.variables:
+                return self.world.variables[owner, name]
+        home, _, there = self.module.names.imported.get(name, "").rpartition(".")
+        return self.world.variables.get((f"{home}.{MAIN}", there), NOTHING)
+
+    def set(self, name: str, value: Value, *, replaces: bool) -> None:
+        """Note what a variable may be from now on."""
+        known = self.local.get(name, NOTHING)
+        self.local[name] = value if replaces else known | value
+        self.changes += self.local[name] is not known
+        self.world.set_variable(self.own, name, value)
+
+    def decide(self, condition: ast.expr, of: Callable[[ast.expr], Value]) -> None:
+        """Note what the sub-conditions of a branch depend on.
+
+        Args:
+            condition: of the branch.
+            of: says what an expression may be.
+        """
+        several = list(parts(condition))
+        constant = tuple(written(one) for one in several if isinstance(one, ast.Constant))
+        branch = self._branch(condition, written(condition), constant)
+        for at, part in enumerate(several):
+            test = test_of(part, self.module.constants)
+            goal = Goal(branch, at, written(part), place_of(part), test)
+            self.reach({goal: of(part).flows})
+
+    def decide_by(self, node: ast.expr, value: Value, before: str) -> None:
+        """Note that a loop or a `match` depends on a value.
+
+        Args:
+            node: whose value it is.
+            value: that it has.
+            before: words in front of it.
+        """
+        text = f"{before} {written(node)}"
+        branch = self._branch(node, text)
+        goal = Goal(branch, 0, text, place_of(node), is_condition=False)
+        self.reach({goal: value.flows})
+
+    def _branch(self, node: ast.expr, text: str, constant: tuple[str, ...] = ()) -> Branch:
+        return Branch(self.module.file, node.lineno, node.col_offset, text, constant)
+
+    def reach(self, goals: Mapping[Goal, frozenset[Flow]]) -> None:
+        """Note goals and what they depend on, if that is anything."""
+        _add(self.summary.goals, {goal: flows for goal, flows in goals.items() if flows})
+
+    def ask(self, asked: Mapping[Answer, frozenset[Flow]]) -> None:
+        """Note calls of services and what they are given."""
+        _add(self.summary.asked, asked)
+
+
+def _add(known: dict[_Key, frozenset[Flow]], more: Mapping[_Key, frozenset[Flow]]) -> None:
+    for key, flows in more.items():
+        known[key] = (Value(known.get(key, frozenset())) | Value(flows)).flows

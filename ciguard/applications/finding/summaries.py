@@ -1,0 +1,193 @@
+"""What each function of an application does with what it is given, until nothing more comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.applications.finding.application import MAIN
+from ciguard.applications.finding.values import ELSEWHERE, NOTHING, Answer, Flow, Parameter, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ciguard.applications.finding.application import Application, Module, Routine
+    from ciguard.applications.finding.conditions import Goal
+    from ciguard.applications.providers.description import Client, Operation, Provider
+
+
+@dataclass(slots=True)
+class Summary:
+    """Of one function, in terms of its parameters."""
+
+    returned: Value = NOTHING
+    goals: dict[Goal, frozenset[Flow]] = field(default_factory=dict)
+    """Its own and those of what it calls, with what they depend on."""
+    asked: dict[Answer, frozenset[Flow]] = field(default_factory=dict)
+    """Calls of services, its own and those of what it calls, with what they are given."""
+    own: set[Answer] = field(default_factory=set)
+    """Calls of services in its own text."""
+    callees: set[str] = field(default_factory=set)
+    """Functions of the application that it calls, qualified."""
+
+    def size(self) -> int:
+        """Return how much is known: it only grows."""
+        flows = (*self.goals.values(), *self.asked.values(), self.returned.flows)
+        seen = len(self.goals) + len(self.asked) + len(self.own) + len(self.callees)
+        returned = len(self.returned.clients) + len(self.returned.instances)
+        return sum(len(one) for one in flows) + seen + returned
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A function and where it is."""
+
+    module: Module
+    routine: Routine
+
+    @property
+    def qualified(self) -> str:
+        """Its name within the application."""
+        return f"{self.module.name}.{self.routine.name}" if self.module.name else self.routine.name
+
+
+class World:
+    """What is known of all functions by now."""
+
+    def __init__(self, application: Application, providers: Sequence[Provider]) -> None:
+        self.providers = tuple(providers)
+        self.placed = {
+            placed.qualified: placed
+            for module in application.modules
+            for placed in (Placed(module, routine) for routine in module.routines)
+        }
+        self.summaries = {name: Summary() for name in self.placed}
+        outer = {f"{one.module.name}.{one.routine.outer}" for one in self.placed.values()}
+        mains = {f"{module.name}.{MAIN}" for module in application.modules}
+        self._seen_from_inside = outer | mains
+        self.variables: dict[tuple[str, str], Value] = {}
+        """Of modules, and of functions that others stand in: (qualified owner, name)."""
+        self.fields: dict[tuple[str, str], Value] = {}
+        """Of objects: (qualified class, attribute)."""
+        self._bases = {
+            f"{module.name}.{name}": _absolute(bases, module)
+            for module in application.modules
+            for name, bases in module.classes.items()
+        }
+        self._makers: dict[str, list[Client]] = {}
+        for provider in providers:
+            for client in provider.clients:
+                for maker in client.made_by:
+                    self._makers.setdefault(maker, []).append(client)
+
+    # --- names ----------------------------------------------------------------------------------
+
+    def is_class(self, name: str) -> bool:
+        """Tell whether that is a class of the application."""
+        return name in self._bases
+
+    def method(self, of: str, name: str) -> str:
+        """Return the method of a class, its own or inherited, by its qualified name; else empty."""
+        for one in self.lineage(of):
+            if f"{one}.{name}" in self.placed:
+                return f"{one}.{name}"
+        return ""
+
+    def lineage(self, of: str) -> list[str]:
+        """Return a class and those of the application that it inherits from."""
+        found, waiting = [], [of]
+        while waiting:
+            one = waiting.pop(0)
+            if one in self._bases and one not in found:
+                found.append(one)
+                waiting += self._bases[one]
+        return found
+
+    def makers(self, name: str) -> Sequence[Client]:
+        """Return the clients that something of this qualified name makes."""
+        return self._makers.get(name, ())
+
+    def likely(self, module: Module, method: str) -> Operation | None:
+        """Return the operation that a method of an unknown object is, where it can be told.
+
+        Only in a module that imports the provider's client, and if no other operation of the
+        provider has the same name: that is how what is handed around out of sight is found.
+        """
+        found = [
+            operation
+            for provider in self.providers
+            if any(module.names.imports(package) for package in provider.packages)
+            for operation in provider.operations(method)
+        ]
+        return found[0] if len(found) == 1 and method not in _COMMON else None
+
+    # --- what is learned ------------------------------------------------------------------------
+
+    def set_variable(self, owner: str, name: str, value: Value) -> None:
+        """Note what a variable may be, if functions elsewhere see it."""
+        if owner in self._seen_from_inside:
+            self.variables[owner, name] = self.variables.get((owner, name), NOTHING) | value
+
+    def set_field(self, of: str, name: str, value: Value) -> None:
+        """Note what an attribute of a class's objects may be."""
+        self.fields[of, name] = self.fields.get((of, name), NOTHING) | value
+
+    def field(self, of: str, name: str) -> Value:
+        """Return what an attribute of objects of a class, or one below it, may be."""
+        found = self.fields.get((ANY, name), NOTHING)
+        for (one, field_name), value in self.fields.items():
+            if field_name == name and (one in self.lineage(of) or of in self.lineage(one)):
+                found |= value
+        return found
+
+    def size(self) -> int:
+        """Return how much is known of variables and objects: it only grows."""
+        values = (*self.variables.values(), *self.fields.values())
+        return sum(len(v.flows) + len(v.clients) + len(v.instances) for v in values)
+
+
+_COMMON = frozenset({
+    "analyze", "analyze_image", "classify_document", "compare_faces", "crop_hints", "detect",
+    "detect_language", "detect_objects", "entities", "product_search", "recognize",
+    "recognize_once", "sentiment", "annotate_image", "annotate_text",
+})  # fmt: skip
+"""Methods of other things too."""
+ANY = "*"
+"""Stands for the class of an object of which nobody knows the class."""
+
+
+def _absolute(bases: Iterable[str], module: Module) -> list[str]:
+    return [base if "." in base else f"{module.name}.{base}" for base in bases]
+
+
+def applied(
+    summary: Summary, placed: Placed, given: Mapping[str, Value], step: str
+) -> tuple[Value, dict[Goal, frozenset[Flow]], dict[Answer, frozenset[Flow]]]:
+    """Return what a call comes to: its result, the goals and the services that it reaches.
+
+    Args:
+        summary: of what is called.
+        placed: what is called.
+        given: by parameter.
+        step: what the call is called in the way of a value.
+    """
+
+    def through(flows: Iterable[Flow]) -> frozenset[Flow]:
+        found = set()
+        for flow in flows:
+            source = flow.source
+            if not isinstance(source, Parameter) or source.routine != placed.qualified:
+                found.add(flow)
+                continue
+            for before in given.get(source.name, NOTHING).flows or ELSEWHERE.flows:
+                after = before.then(step)
+                for one in flow.steps:
+                    after = after.then(one)
+                found.add(after)
+        return frozenset(found)
+
+    returned = Value(
+        through(summary.returned.flows), summary.returned.clients, summary.returned.instances
+    )
+    goals = {goal: through(flows) for goal, flows in summary.goals.items()}
+    return returned, goals, {answer: through(f) for answer, f in summary.asked.items()}

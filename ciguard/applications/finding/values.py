@@ -1,0 +1,116 @@
+"""What is known of the value of an expression: where it comes from, and on which way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.applications.providers.description import Client, Operation
+
+_MOST_STEPS = 16
+_MOST_FLOWS = 3
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Parameter:
+    """A function's parameter."""
+
+    routine: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a service answers to one call in the text."""
+
+    operation: Operation
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Anything else: a literal, what another function returns."""
+
+
+Source: TypeAlias = Parameter | Answer | Elsewhere
+EACH = "each"
+"""Step from a list to what is in it."""
+MORE = "…"
+"""Step for those that are too many to tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A source, and what was done to what came from it."""
+
+    source: Source
+    steps: tuple[str, ...] = ()
+
+    def then(self, step: str) -> Flow:
+        """Return it after one more step; the same twice in a row counts once."""
+        is_taken_out = step.startswith("[") or step == EACH
+        is_repeated = self.steps[-1:] == (step,) and not is_taken_out
+        if not step or is_repeated or self.steps[-1:] == (MORE,):
+            return self
+        return Flow(self.source, (*self.steps, step if len(self.steps) < _MOST_STEPS else MORE))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """All that an expression may come from, and what it may be."""
+
+    flows: frozenset[Flow] = frozenset()
+    clients: frozenset[Client] = frozenset()
+    instances: frozenset[str] = frozenset()
+    """Classes of the application, qualified, that it may be an object of."""
+
+    def __or__(self, other: Value) -> Value:
+        if other is NOTHING or (
+            other.flows <= self.flows
+            and other.clients <= self.clients
+            and other.instances <= self.instances
+        ):
+            return self
+        return Value(
+            _few(self.flows | other.flows),
+            self.clients | other.clients,
+            self.instances | other.instances,
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.flows or self.clients or self.instances)
+
+    def then(self, step: str) -> Value:
+        """Return what a step makes of it: no client and no object any more."""
+        return Value(_few({flow.then(step) for flow in self.flows}))
+
+
+NOTHING = Value()
+ELSEWHERE = Value(frozenset({Flow(Elsewhere())}))
+
+
+def together(values: Iterable[Value]) -> Value:
+    """Return what is known of a value that comes from any of these."""
+    found = NOTHING
+    for value in values:
+        found |= value
+    return found
+
+
+def _few(flows: Iterable[Flow]) -> frozenset[Flow]:
+    """Return the shortest ways from each source, and a note where there are more."""
+    flows = frozenset(flows)
+    if len(flows) <= 1:
+        return flows
+    kept: dict[Source, list[Flow]] = {}
+    for flow in sorted(flows, key=lambda flow: (len(flow.steps), flow.steps)):
+        known = kept.setdefault(flow.source, [])
+        if len(known) < _MOST_FLOWS:
+            known.append(flow)
+        elif len(known) == _MOST_FLOWS:
+            known.append(Flow(flow.source, (MORE,)))
+    return frozenset(flow for known in kept.values() for flow in known)

@@ -1,0 +1,157 @@
+"""The process in which an application's functions are called with answers made by ciguard.
+
+Started by `exploring/` through the worker's bootstrap. Requests and answers are lines of JSON on a
+socket. Runs in the application's interpreter: standard library only, Python 3.9 and later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import faulthandler
+import importlib
+import inspect
+import itertools
+import json
+import os
+import signal
+import socket
+import sys
+import traceback
+from typing import Any, List  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.applications.in_target.google_clients import UnknownOperationError, intercept
+from ciguard.applications.in_target.probing import Probes
+
+Json = Any
+_LONGEST = 300
+_MOST_ITEMS = 1000
+_OF_VARIABLES = ([os.__file__], ["<frozen os>"])
+"""Where `os.environ` raises."""
+
+
+def run(settings: Json, descriptor: int) -> None:
+    """Serve until the other side closes its end."""
+    with open(settings["stack"], "ab", buffering=0) as stack:
+        faulthandler.enable(stack)
+        faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
+        sys.path[:] = list(dict.fromkeys([*settings["path"], *sys.path]))
+        with socket.socket(fileno=descriptor) as channel:
+            _Explorer(settings, channel).serve()
+
+
+class _Explorer:
+    def __init__(self, settings: Json, channel: socket.socket) -> None:
+        self._incoming = channel.makefile("r", encoding="utf-8")
+        self._outgoing = channel.makefile("w", encoding="utf-8")
+        self._process = os.getpid()
+        self._answers: Json = {}
+        self._asked: List[str] = []  # noqa: UP006
+        self._problem = ""
+        places = {tuple(place) for place in settings["places"]}
+        self._probes = Probes(settings["files"], places)
+
+    def serve(self) -> None:
+        """Answer until there is nobody to ask."""
+        try:
+            intercept(self._answer_of)
+        except ImportError as error:  # nothing is called then: a client might ask the service
+            self._problem = f"the clients of Google cannot be answered: {error}"
+        self._probes.install()
+        self._say({"ready": ""})
+        for line in self._incoming:
+            request = json.loads(line)
+            try:
+                answer = self._served(request)
+            except Exception:  # noqa: BLE001 - a defect of ciguard, which the other side raises
+                answer = {"defect": traceback.format_exc()}
+            self._say(answer)
+
+    def _say(self, answer: Json) -> None:
+        if os.getpid() != self._process:  # the application has forked, and this is the copy
+            os._exit(0)
+        for stream in (sys.stdout, sys.stderr):
+            # The application may have closed its streams, or put something else in their place.
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        self._outgoing.write(json.dumps(answer) + "\n")
+        self._outgoing.flush()
+
+    def _answer_of(self, operation: str, about: str) -> Json:
+        del about
+        self._asked.append(operation)
+        return self._answers.get(operation, {})
+
+    def _served(self, request: Json) -> Json:
+        if self._problem:
+            return {"problem": self._problem}
+        self._answers, self._asked = request["answers"], []
+        self._probes.begin()
+        try:
+            function = _function(request["module"], request["function"])
+        except BaseException as error:  # noqa: BLE001 - the application's, whatever it is
+            return {"problem": f"{type(error).__name__}: {str(error)[:_LONGEST]}"}
+        arguments = {name: _argument(given) for name, given in request["arguments"].items()}
+        self._probes.begin()
+        raised = None
+        try:
+            _finished(function(**arguments))
+        except UnknownOperationError as error:
+            return {"problem": f"it asks for {error}, which no answers are made for"}
+        except BaseException as error:  # noqa: BLE001 - likewise
+            raised = self._raised(error)
+        return {"seen": self._probes.seen, "asked": self._asked, "raised": raised}
+
+    def _raised(self, error: BaseException) -> Json:
+        frames = [
+            [self._probes.file_of(frame.filename), frame.lineno or 0, frame.name]
+            for frame in traceback.extract_tb(error.__traceback__)
+        ]
+        return {
+            "type": type(error).__name__,
+            "message": str(error)[:_LONGEST],
+            "frames": [frame for frame in frames if frame[0]],
+            "own": bool(frames and frames[-1][0]),
+            "lacks": _is_of_surroundings(error),
+        }
+
+
+def _is_of_surroundings(error: BaseException) -> bool:
+    """Tell whether an exception may say only what is missing here: a file, a network, a key.
+
+    Those of other packages are taken to: what they mean, nobody knows.
+    """
+    if type(error).__module__ != "builtins":
+        return True
+    if isinstance(error, (OSError, ImportError, EOFError, SystemExit, KeyboardInterrupt)):
+        return True
+    last = [frame.filename for frame in traceback.extract_tb(error.__traceback__)[-1:]]
+    return isinstance(error, KeyError) and last[:1] in _OF_VARIABLES
+
+
+def _function(module: str, name: str) -> Any:
+    """Return a function, or a method of an object that is made without arguments."""
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        owner, found = found, getattr(found, part)
+        if isinstance(owner, type) and not isinstance(owner.__dict__.get(part), staticmethod):
+            found = getattr(owner(), part)
+    return found
+
+
+def _finished(result: Any) -> None:
+    """Run what a call has only begun: a coroutine, a generator."""
+    if inspect.iscoroutine(result):
+        asyncio.run(result)
+    elif inspect.isgenerator(result):
+        for _ in itertools.islice(result, _MOST_ITEMS):
+            continue
+
+
+def _argument(given: Json) -> Any:
+    if "base64" in given:
+        return base64.b64decode(given["base64"])
+    if "content" in given:  # a message of the client, which takes dictionaries for it
+        return {"content": base64.b64decode(given["content"])}
+    return given["value"]

@@ -1,0 +1,176 @@
+"""Google's clients, new and old, ask ciguard: their channel is replaced, they themselves are not.
+
+Messages are made by the client's own classes, so that an application gets what it would get from
+the service: repeated fields, enumerations, absent parts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Dict, List  # noqa: UP035 - Python 3.9 in the target
+
+Json = Any
+Answering = Callable[[str, str], Json]
+"""Takes an operation and what it is asked about, as text; returns the answer."""
+_FEATURES = {
+    "LABEL_DETECTION": "label_detection", "OBJECT_LOCALIZATION": "object_localization",
+    "FACE_DETECTION": "face_detection", "TEXT_DETECTION": "text_detection",
+    "DOCUMENT_TEXT_DETECTION": "document_text_detection",
+}  # fmt: skip
+_METHODS = {
+    "AnalyzeSentiment": "analyze_sentiment", "AnalyzeEntities": "analyze_entities",
+    "AnalyzeEntitySentiment": "analyze_entity_sentiment", "ClassifyText": "classify_text",
+    "Recognize": "recognize",
+}  # fmt: skip
+
+
+class UnknownOperationError(Exception):
+    """The application asks something that no answer is made for."""
+
+
+def intercept(answering: Answering) -> None:
+    """Have every client that is made from now on ask `answering`."""
+    import google.auth  # noqa: PLC0415 - the application's
+    from google.api_core import grpc_helpers  # noqa: PLC0415
+    from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415
+
+    anonymous = AnonymousCredentials()  # type: ignore[no-untyped-call,unused-ignore]
+    google.auth.default = lambda *_, **__: (anonymous, "ciguard")
+    grpc_helpers.create_channel = lambda *_, **__: _channel(answering)
+    _refuse_other_ways()
+
+
+def _refuse_other_ways() -> None:
+    """Have clients that do without this channel, by REST or asynchronously, ask nobody."""
+    from google.api_core import grpc_helpers_async  # noqa: PLC0415 - the application's
+
+    grpc_helpers_async.create_channel = _refusing("an asynchronous client")
+    with contextlib.suppress(ImportError):
+        from google.auth.transport import requests  # noqa: PLC0415 - likewise
+
+        requests.AuthorizedSession.request = _refusing(  # type: ignore[method-assign,unused-ignore]
+            "a client that speaks REST"
+        )
+
+
+def _channel(answering: Answering) -> Any:
+    import grpc  # noqa: PLC0415 - the application's
+
+    class Channel(grpc.Channel):  # type: ignore[misc,name-defined,unused-ignore]
+        """Answers without a network."""
+
+        def unary_unary(
+            self,
+            method: str,
+            request_serializer: Any = None,
+            response_deserializer: Any = None,
+            *_: Any,
+            **__: Any,
+        ) -> Any:
+            return _Method(method, request_serializer, response_deserializer, answering)
+
+        def unary_stream(self, method: str, *_: Any, **__: Any) -> Any:
+            return _refusing(method)
+
+        stream_unary = stream_stream = unary_stream
+
+        def subscribe(self, callback: Any, *_: Any, **__: Any) -> None:
+            del callback
+
+        def unsubscribe(self, callback: Any) -> None:
+            del callback
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+        def __enter__(self) -> Any:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self.close()
+
+    return Channel()
+
+
+def _refusing(method: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise UnknownOperationError(method)
+
+    return refuse
+
+
+class _Call:
+    """What an interceptor of the client is given: an answer that is there already."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def result(self, timeout: Any = None) -> Any:
+        del timeout
+        return self._answer
+
+    def exception(self, timeout: Any = None) -> None:
+        del timeout
+
+    def trailing_metadata(self) -> List[Any]:  # noqa: UP006
+        return []
+
+    def add_done_callback(self, callback: Any) -> None:
+        callback(self)
+
+    def done(self) -> bool:
+        return True
+
+
+class _Method:
+    """One method of a service."""
+
+    def __init__(
+        self, method: str, serializer: Any, deserializer: Any, answering: Answering
+    ) -> None:
+        self._method = method
+        self._serializer = serializer
+        self._deserializer = deserializer
+        self._answering = answering
+
+    def __call__(self, request: Any, *_: Any, **__: Any) -> Any:
+        from google.protobuf import json_format  # noqa: PLC0415 - the application's
+
+        asked = json_format.MessageToDict(_plain(request), preserving_proto_field_name=True)
+        empty = _plain(self._deserializer(b""))
+        said = _said(self._method, asked, self._answering)
+        json_format.ParseDict(said, empty, ignore_unknown_fields=True)
+        return self._deserializer(empty.SerializeToString())
+
+    def with_call(self, request: Any, *_: Any, **__: Any) -> Any:
+        answer = self(request)
+        return answer, _Call(answer)
+
+    def future(self, request: Any, *_: Any, **__: Any) -> _Call:
+        return _Call(self(request))
+
+
+def _plain(message: Any) -> Any:
+    """Return the protobuf message behind one of proto-plus, or itself."""
+    plain = getattr(type(message), "pb", None)
+    return message if plain is None else plain(message)
+
+
+def _said(method: str, asked: Json, answering: Answering) -> Json:
+    name = method.rpartition("/")[2]
+    if name == "BatchAnnotateImages":
+        return {"responses": [_of_image(one, answering) for one in asked.get("requests", [])]}
+    if name not in _METHODS:
+        raise UnknownOperationError(name)
+    document = asked.get("document", {})
+    return answering(_METHODS[name], document.get("content", ""))
+
+
+def _of_image(request: Json, answering: Answering) -> Json:
+    found: Dict[str, Any] = {}  # noqa: UP006
+    for feature in request.get("features", []):
+        kind = feature.get("type") or feature.get("type_", "")
+        if kind not in _FEATURES:
+            raise UnknownOperationError(kind)
+        found.update(answering(_FEATURES[kind], ""))
+    return found

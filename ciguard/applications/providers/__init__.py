@@ -1,0 +1,1 @@
+"""What cognitive services offer, as data: clients, operations, the fields of their answers."""

@@ -1,0 +1,65 @@
+"""`ciguard explore`: functions of an application, called with made answers of services."""
+
+from __future__ import annotations
+
+import fnmatch
+import sys
+from pathlib import Path
+
+import click
+
+from ciguard.errors import ConfigurationError, ExitCode
+
+
+@click.command(short_help="Call functions with made answers of cognitive services.")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--function",
+    "globs",
+    multiple=True,
+    default=["*"],
+    show_default=True,
+    help="Functions, by globs over their qualified names. May be given more than once.",
+)
+@click.option(
+    "--python",
+    default=sys.executable,
+    help="Interpreter that has what the application imports. [default: ciguard's own]",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1.0),
+    default=60.0,
+    show_default=True,
+    help="Time for one function.",
+)
+def explore(*, path: Path, globs: tuple[str, ...], python: str, seconds: float) -> None:
+    """Call an application's functions with made answers of cognitive services.
+
+    Each function in PATH that asks Google Cloud Vision, Language or Speech is run, with answers
+    that are made from what its conditions compare with, beside empty and many results; no service
+    is asked. Tells which outcomes of its sub-conditions were met, and which answers make it fail.
+
+    Runs the application's code, as its own tests would: not confined, with what you are allowed.
+    Exit code 1 if an answer makes a function fail.
+    """
+    from ciguard.applications import explore as explored_in  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications import find, known_providers, read_application  # noqa: PLC0415
+    from ciguard.reports import explored_lines  # noqa: PLC0415
+
+    application = read_application(path)
+    found = [
+        one
+        for one in find(application, known_providers())
+        if any(fnmatch.fnmatchcase(one.name, glob) for glob in globs)
+    ]
+    if not found:
+        wanted = " or ".join(globs)
+        msg = f"{path}: no function {wanted} asks a service. `ciguard services` lists others."
+        raise ConfigurationError(msg)
+    is_clean = True
+    for one in explored_in(application, found, python=python, budget_s=seconds):
+        is_clean = is_clean and not one.crashes and not one.hangs
+        for line in explored_lines(one):
+            click.echo(line)
+    sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)

@@ -1,0 +1,180 @@
+"""The functions of an application that call cognitive services, as text and for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import shortened, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ciguard.applications import (
+        Answer,
+        Application,
+        Branch,
+        Dead,
+        Decided,
+        Explored,
+        Found,
+        Reach,
+    )
+    from ciguard.domain import Json
+
+_WIDTH = 160
+
+
+def services_lines(
+    application: Application, found: Sequence[Found], dead: Iterable[Dead]
+) -> Iterator[str]:
+    """Yield what a person reads: each function, its calls, the branches that answers decide.
+
+    Args:
+        application: as read.
+        found: in it.
+        dead: sub-conditions that are always the same.
+    """
+    for one in found:
+        yield f"{visible(one.file)}:{one.line} {visible(one.name)}"
+        for call in one.calls:
+            yield f"  asks {_asked(call.answer)}{_through(call)}"
+            for name, steps in call.inputs:
+                yield _line(f"    given {name}{_by(steps)}")
+        for branch, goals in one.branches().items():
+            yield from _branch(branch, goals)
+    for one_dead in dict.fromkeys(dead):
+        yield from _dead(one_dead)
+    for unread in application.unread:
+        yield _line(f"not read: {unread.file}: {unread.reason}")
+    yield _total(application, found)
+
+
+def _asked(answer: Answer) -> str:
+    operation = answer.operation
+    return f"{operation.title} ({operation.task}), {visible(answer.file)}:{answer.line}"
+
+
+def _through(call: Reach) -> str:
+    return f", through {visible(' → '.join(call.through))}" if call.through else ""
+
+
+def _branch(branch: Branch, goals: Sequence[Decided]) -> Iterator[str]:
+    yield _line(f"  decides {branch.file}:{branch.line}: {branch.condition}")
+    for decided in goals:
+        part = "" if decided.goal.text == branch.condition else f"{decided.goal.text} "
+        for answer, steps in decided.answers:
+            yield _line(f"    {part}by {answer.operation.name}, line {answer.line}{_by(steps)}")
+
+
+def _dead(dead: Dead) -> Iterator[str]:
+    branch = dead.branch
+    yield visible(f"{branch.file}:{branch.line}: warning: {dead.text}: {dead.reason}")
+    if dead.proposals:
+        yield visible(f"  perhaps: {', '.join(dead.proposals)}")
+
+
+def _by(steps: Sequence[str]) -> str:
+    return f": {' '.join(steps)}" if steps else ""
+
+
+def _line(text: str) -> str:
+    return visible(shortened(text, _WIDTH))
+
+
+def _total(application: Application, found: Sequence[Found]) -> str:
+    calls = {call.answer for one in found for call in one.calls}
+    branches = {branch for one in found for branch in one.branches()}
+    return (
+        f"{len(application.modules)} files read: {len(calls)} calls of services, reached by "
+        f"{len(found)} functions; their answers decide {len(branches)} branches"
+    )
+
+
+def explored_lines(explored: Explored) -> Iterator[str]:
+    """Yield what came of a function that was called with made answers."""
+    found = explored.found
+    place = f"{visible(found.file)}:{found.line} {visible(found.name)}"
+    if explored.problem:
+        yield _line(f"{place}: not explored: {explored.problem}")
+        yield from _hangs(explored)
+        return
+    met, of = explored.outcomes()
+    yield (
+        f"{place}: {met} of {of} outcomes of sub-conditions met, {explored.runs} answers, "
+        f"{explored.seconds:.1f} s"
+    )
+    for goal, values in explored.met.items():
+        for value in sorted({True, False} - values):
+            yield _line(f"  never {str(value).lower()}: {goal.text} (line {goal.line})")
+    for crash in (*explored.crashes, *explored.unjudged):
+        verdict = "error" if crash.is_judged else "not judged, something may be missing here"
+        yield _line(f"  {crash.file}:{crash.line}: {verdict}: {crash.error}")
+        yield _line(f"    when {'; '.join(crash.answers)}")
+    yield from _hangs(explored)
+
+
+def _hangs(explored: Explored) -> Iterator[str]:
+    for what, answers in explored.hangs:
+        yield _line(f"  {what} when {'; '.join(answers)}")
+
+
+def services_to_json(
+    application: Application, found: Sequence[Found], dead: Iterable[Dead]
+) -> Json:
+    """Return the same for programs, see docs/machine-interface.md."""
+    return {
+        "functions": [
+            {
+                "name": one.name,
+                "file": one.file,
+                "line": one.line,
+                "calls": [_call_to_json(call) for call in one.calls],
+                "branches": [_branch_to_json(*item) for item in one.branches().items()],
+            }
+            for one in found
+        ],
+        "dead": [_dead_to_json(one) for one in dict.fromkeys(dead)],
+        "unread": [{"file": one.file, "reason": one.reason} for one in application.unread],
+    }
+
+
+def _call_to_json(call: Reach) -> Json:
+    operation = call.answer.operation
+    return {
+        "provider": operation.provider,
+        "operation": operation.name,
+        "task": operation.task.value,
+        "file": call.answer.file,
+        "line": call.answer.line,
+        "through": list(call.through),
+        "inputs": [{"parameter": name, "steps": list(steps)} for name, steps in call.inputs],
+    }
+
+
+def _branch_to_json(branch: Branch, goals: Sequence[Decided]) -> Json:
+    return {
+        "file": branch.file,
+        "line": branch.line,
+        "condition": branch.condition,
+        "goals": [
+            {
+                "text": decided.goal.text,
+                "answers": [
+                    {"operation": answer.operation.name, "line": answer.line, "steps": list(steps)}
+                    for answer, steps in decided.answers
+                ],
+            }
+            for decided in goals
+        ],
+    }
+
+
+def _dead_to_json(dead: Dead) -> Json:
+    return {
+        "file": dead.branch.file,
+        "line": dead.branch.line,
+        "condition": dead.branch.condition,
+        "goal": dead.text,
+        "reason": dead.reason,
+        "proposals": list(dead.proposals),
+    }

@@ -1,0 +1,147 @@
+"""`ciguard services` and `ciguard explore` on an application: what they print."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from snapshot import assert_matches
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CAN = """
+from google.cloud import vision
+
+client = vision.ImageAnnotatorClient()
+
+
+def labels_of(path):
+    with open(path, "rb") as file:
+        image = vision.Image(content=file.read())
+    response = client.label_detection(image=image)
+    return [one.description.lower() for one in response.label_annotations]
+
+
+def smart_can(path):
+    for label in labels_of(path):
+        if label == "food":
+            return "organic"
+        if label == "paper" or "aluminum":
+            return "recyclable"
+    return "rest"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "can.py").write_text(CAN)
+    (tmp_path / "labels.txt").write_text("Fast food\nPaper\nFoot\n")
+    (tmp_path / "old.py").write_text('print "hello"\n')
+    (tmp_path / "wi\x1bld.py").write_text("import boto3\nboto3.client('comprehend').detect_x()\n")
+    return tmp_path
+
+
+def services(
+    folder: Path, *words: str, command: str = "services"
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ciguard", command, *words],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def test_calls_and_what_answers_decide_are_printed(project: Path) -> None:
+    done = services(project, ".", "--labels", "labels.txt")
+    assert_matches("services", f"{done.returncode}\n{done.stdout}{done.stderr}", folder=project)
+
+
+def test_programs_get_the_same(project: Path) -> None:
+    done = services(project, ".", "--json")
+
+    said = json.loads(done.stdout)
+    assert [one["name"] for one in said["functions"]] == ["can.labels_of", "can.smart_can"]
+    can = said["functions"][1]
+    assert can["calls"][0]["through"] == ["can.labels_of"]
+    assert can["calls"][0]["task"] == "labels"
+    assert [one["condition"] for one in can["branches"]][1] == "label == 'food'"
+    assert [one["goal"] for one in said["dead"]] == ["'aluminum'"]
+    assert said["unread"][0]["file"] == "old.py"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["nowhere"], "nowhere: no such file or folder"),
+        (["empty"], "empty: no Python file in it"),
+        ([".", "--provider", "own.toml"], "own.toml: name = None"),
+        ([".", "--provider", "none.toml"], "none.toml: cannot be read"),
+        ([".", "--labels", "none.txt"], "none.txt: cannot be read"),
+    ],
+)
+def test_what_cannot_be_is_named_with_exit_code_2(
+    project: Path, words: list[str], told: str
+) -> None:
+    (project / "empty").mkdir()
+    (project / "own.toml").write_text("x = 1\n")
+
+    done = services(project, *words)
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+READER = """
+from google.cloud import vision
+
+
+def total(path):
+    client = vision.ImageAnnotatorClient()
+    with open(path, "rb") as file:
+        image = vision.Image(content=file.read())
+    text = client.text_detection(image=image).text_annotations
+    if text[0].description.startswith("x") or text[0].description == "Total":
+        return 1
+    return 0
+
+
+def everything(path):
+    total(path)
+    vision.ImageAnnotatorClient().web_detection(image=vision.Image())
+"""
+
+
+def test_what_answers_make_of_functions_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "reader.py").write_text(READER)
+
+    done = services(tmp_path, ".", command="explore")
+
+    plain = re.sub(r"\d+\.\d s", "<seconds> s", done.stdout)
+    assert_matches("explore", f"{done.returncode}\n{plain}{done.stderr}", folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([".", "--function", "nothing.*"], "no function nothing.* asks a service"),
+        ([".", "--python", "/nowhere/python"], "/nowhere/python"),
+        ([".", "--seconds", "0"], "--seconds"),
+    ],
+)
+def test_what_cannot_be_explored_is_named_with_exit_code_2(
+    project: Path, words: list[str], told: str
+) -> None:
+    done = services(project, *words, command="explore")
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,244 @@
+"""Applications around the real clients of Google: what answers make of their branches."""
+
+from __future__ import annotations
+
+import sys
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.applications import Explored, explore, find, known_providers, read_application
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VISION = """
+from google.cloud import vision
+
+client = vision.ImageAnnotatorClient()
+"""
+
+
+def explored(folder: Path, text: str, *, budget_s: float = 60.0) -> dict[str, Explored]:
+    (folder / "app.py").write_text(dedent(text))
+    application = read_application(folder)
+    found = find(application, known_providers())
+    results = explore(application, found, python=sys.executable, budget_s=budget_s)
+    return {one.found.name: one for one in results}
+
+
+def never(result: Explored) -> set[str]:
+    return {
+        f"{goal.text} {value}"
+        for goal, values in result.met.items()
+        for value in {True, False} - values
+    }
+
+
+def test_every_sub_condition_is_met_through_a_callee_and_a_file(tmp_path: Path) -> None:
+    result = explored(
+        tmp_path,
+        VISION
+        + """
+def labels_of(path):
+    with open(path, "rb") as file:
+        image = vision.Image(content=file.read())
+    found = client.label_detection(image=image).label_annotations
+    return [one.description.lower() for one in found]
+
+def smart_can(path, is_loud=False):
+    classes = labels_of(path)
+    for c in classes:
+        if c == "food" and not is_loud:
+            return "organic"
+        if c == "paper" or c == "aluminum" or "wood" in c:
+            return "recyclable"
+        if c.startswith("glas"):
+            return "glass"
+    return "rest"
+""",
+    )["app.smart_can"]
+
+    assert not result.problem
+    assert result.outcomes() == (9, 10)
+    assert never(result) == {"c.startswith('glas') True"}  # nothing is compared with a literal
+    assert not result.crashes
+
+
+def test_an_answer_that_makes_a_function_fail_is_told(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+def first_line(image):
+    text = client.text_detection(image=image).text_annotations
+    lines = text[0].description.split("\\n")
+    if lines[0] == "Total":
+        return int(lines[1])
+
+def checked(image):
+    text = client.text_detection(image=image).text_annotations
+    if not text:
+        raise ValueError("no text")
+    return text[0].description
+
+class Camera:
+    def __init__(self, quiet=True):
+        self.quiet = quiet
+
+    def faces(self, content: bytes):
+        image = vision.Image(content=content)
+        objects = client.object_localization(image=image).localized_object_annotations
+        return objects[0].name if len(objects) < 10 else objects[99].name
+""",
+    )
+
+    failures = {
+        name: {(crash.error.partition(":")[0], crash.line) for crash in one.crashes}
+        for name, one in results.items()
+    }
+    assert failures == {
+        "app.first_line": {("IndexError", 8), ("IndexError", 10), ("ValueError", 10)},
+        "app.checked": set(),  # it means to raise
+        "app.Camera.faces": {("IndexError", 25)},
+    }
+    empty = next(one for one in results["app.first_line"].crashes if one.line == 8)
+    assert empty.answers == ("text_detection: nothing recognised",)
+
+
+def test_what_may_be_missing_here_is_not_held_against_the_application(tmp_path: Path) -> None:
+    result = explored(
+        tmp_path,
+        VISION
+        + """
+import json
+import os
+import urllib.request
+
+def alarm(image):
+    for one in client.label_detection(image=image).label_annotations:
+        if one.description == "fire":
+            return open("/nowhere/number.txt").read()
+        if one.description == "smoke":
+            return urllib.request.urlopen("http://127.0.0.1:9/")
+        if one.description == "ash":
+            return os.environ["KEY_OF_NOBODY"]
+        if one.description == "dust":
+            import not_installed_here
+        if one.description == "soot":
+            return json.loads("{")
+        if one.description == "tar":
+            return {}["tar"]
+""",
+    )["app.alarm"]
+
+    assert {crash.error.partition(":")[0] for crash in result.crashes} == {"KeyError"}
+    assert {crash.line for crash in result.crashes} == {23}
+    assert {crash.error.partition(":")[0] for crash in result.unjudged} == {
+        "FileNotFoundError", "URLError", "KeyError", "ModuleNotFoundError", "JSONDecodeError",
+    }  # fmt: skip
+
+
+def test_language_and_speech_are_answered_in_their_own_words(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        """
+import asyncio
+
+from google.cloud import language_v1, speech
+
+language = language_v1.LanguageServiceClient()
+
+def mood(text):
+    document = language_v1.Document(content=text, type_=language_v1.Document.Type.PLAIN_TEXT)
+    found = language.analyze_sentiment(request={"document": document}).document_sentiment
+    if found.score > 0.25 and found.magnitude < 2:
+        return "glad"
+    return "sad" if found.score <= -0.6 else "mixed"
+
+async def about(text: str):
+    await asyncio.sleep(0)
+    document = {"content": text, "type_": "PLAIN_TEXT"}
+    for one in language.classify_text(document=document).categories:
+        if one.name == "/Food" and one.confidence >= 0.5:
+            return True
+
+def command(path):
+    with open(path, "rb") as file:
+        audio = speech.RecognitionAudio(content=file.read())
+    config = speech.RecognitionConfig(language_code="en-US")
+    for one in speech.SpeechClient().recognize(config=config, audio=audio).results:
+        yield "on" if one.alternatives[0].transcript == "turn on the light" else "off"
+""",
+    )
+
+    assert {name: (one.problem, never(one)) for name, one in results.items()} == {
+        "app.mood": ("", set()),
+        "app.about": ("", set()),
+        "app.command": ("", set()),
+    }
+
+
+def test_what_cannot_be_explored_is_told_with_the_reason(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+def broken(image):
+    missing.name
+    return client.label_detection(image=image)
+
+def logos(image):
+    return client.logo_detection(image=image)
+
+def outer(image):
+    def inner():
+        return client.label_detection(image=image)
+    return inner
+
+def waits(image):
+    found = client.label_detection(image=image).label_annotations
+    while not found:
+        pass
+
+def never(image):
+    client.label_detection(image=image)
+    while True:
+        pass
+
+class Needy:
+    def __init__(self, key):
+        self.key = key
+
+    def look(self, image):
+        return client.label_detection(image=image)
+""",
+        budget_s=5.0,
+    )
+
+    problems = {name.removeprefix("app."): one.problem for name, one in results.items()}
+    assert "NameError" in problems["broken"]
+    assert "google logo_detection" in problems["logos"]
+    assert problems["outer.<locals>.inner"] == "stands in another function"
+    assert "missing 1 required positional argument: 'key'" in problems["Needy.look"]
+    (hang,) = results["app.waits"].hangs
+    assert hang == ("does not end", ("label_detection: nothing recognised",))
+    assert "does not end" in problems["never"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import not_installed_here\n", "not_installed_here"),
+        ("raise SystemExit(3)\n", "SystemExit"),
+    ],
+)
+def test_an_application_that_cannot_be_imported_says_why(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    look = "def look(image):\n    return client.label_detection(image=image)\n"
+
+    (result,) = explored(tmp_path, VISION + text + look).values()
+
+    assert told in result.problem

@@ -1,0 +1,369 @@
+"""What is found of applications as people write them: old and new call styles, callees, classes."""
+
+from __future__ import annotations
+
+import sysconfig
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ciguard.applications import Found, LiteralTest, Task, find, known_providers, read_application
+
+PROVIDERS = known_providers()
+
+
+def found_in(folder: Path, **files: str) -> dict[str, Found]:
+    for name, text in files.items():
+        file = folder / f"{name.replace('__', '/')}.py"
+        file.parent.mkdir(exist_ok=True, parents=True)
+        file.write_text(dedent(text))
+    return {one.name: one for one in find(read_application(folder), PROVIDERS)}
+
+
+def operations(found: Found) -> set[str]:
+    return {call.answer.operation.name for call in found.calls}
+
+
+def conditions(found: Found) -> list[str]:
+    return [branch.condition for branch in found.branches()]
+
+
+def test_calls_are_found_through_callees_and_branches_with_what_decides_them(
+    tmp_path: Path,
+) -> None:
+    found = found_in(
+        tmp_path,
+        can="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def labels_of(path):
+            with open(path, "rb") as file:
+                image = vision.Image(content=file.read())
+            response = client.label_detection(image=image)
+            return [one.description.lower() for one in response.label_annotations]
+
+        def smart_can(path):
+            classes = labels_of(path)
+            for c in classes:
+                if c == "food":
+                    return "organic"
+            return "rest"
+        """,
+    )
+
+    assert set(found) == {"can.labels_of", "can.smart_can"}
+    (call,) = found["can.smart_can"].calls
+    assert call.through == ("can.labels_of",)
+    assert call.answer.operation.task is Task.LABELS
+    assert call.inputs == (("path", ("labels_of()", "open()", ".read()", "vision.Image()")),)
+    assert conditions(found["can.smart_can"]) == ["for c in classes", "c == 'food'"]
+    ((answer, steps),) = found["can.smart_can"].goals[1].answers
+    assert answer.line == 8
+    way = (".label_annotations", "each", ".description", ".lower()", "in a list", "each")
+    assert steps == (*way, "== 'food'")
+    assert not found["can.labels_of"].goals
+
+
+STYLES = {
+    "analyze_sentiment": """
+        from google.cloud import language
+        from google.cloud.language import enums, types
+        def ask(text):
+            client = language.LanguageServiceClient()
+            kind = enums.Document.Type.PLAIN_TEXT
+            return client.analyze_sentiment(document=types.Document(content=text, type=kind))
+        """,
+    "text_detection": """
+        from google.cloud import vision_v1 as v
+        def ask(image):
+            return v.ImageAnnotatorClient().text_detection(image=image)
+        """,
+    "recognize": """
+        import google.cloud.speech
+        def ask(audio):
+            return google.cloud.speech.SpeechClient().recognize(config={}, audio=audio)
+        """,
+    "detect_labels": """
+        import boto3
+        def ask(image):
+            return boto3.client("rekognition").detect_labels(Image=image)
+        """,
+    "detect_faces": """
+        import boto3
+        def ask(image):
+            client = boto3.Session().client(service_name="rekognition")
+            return client.detect_faces(Image=image)
+        """,
+    "detect_with_url": """
+        from azure.cognitiveservices.vision.face import FaceClient
+        def ask(url):
+            client = FaceClient("", None)
+            return client.face.detect_with_url(url=url)
+        """,
+    "recognize_entities": """
+        from azure.ai.textanalytics import TextAnalyticsClient as Client
+        def ask(text):
+            with Client("", None) as client:
+                return client.recognize_entities([text])
+        """,
+}
+
+
+@pytest.mark.parametrize(("operation", "text"), STYLES.items(), ids=STYLES)
+def test_clients_of_all_providers_are_known(tmp_path: Path, operation: str, text: str) -> None:
+    found = found_in(tmp_path, app=text)
+
+    assert operations(found["app.ask"]) == {operation}
+
+
+def test_a_client_is_followed_through_objects_modules_and_functions(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        clients="""
+        from google.cloud import vision
+
+        def make():
+            return vision.ImageAnnotatorClient()
+
+        shared = make()
+        """,
+        app="""
+        import clients
+        from clients import shared as s
+
+        class Base:
+            def __init__(self):
+                self.client = clients.make()
+
+        class Camera(Base):
+            def see(self, image):
+                self.seen = self.client.face_detection(image=image).face_annotations
+
+            def alarm(self, image):
+                self.see(image)
+                while len(self.seen) > 3:
+                    pass
+
+        def one(image):
+            return clients.shared.logo_detection(image=image)
+
+        def two(image):
+            camera = Camera()
+            camera.alarm(image)
+            assert s.text_detection(image=image).text_annotations
+
+        def three(image):
+            def inner():
+                return s.object_localization(image=image)
+            return inner()
+        """,
+    )
+
+    assert {name: operations(one) for name, one in found.items()} == {
+        "app.Camera.see": {"face_detection"},
+        "app.Camera.alarm": {"face_detection"},
+        "app.one": {"logo_detection"},
+        "app.two": {"face_detection", "text_detection"},
+        "app.three": {"object_localization"},
+        "app.three.<locals>.inner": {"object_localization"},
+    }
+    assert conditions(found["app.Camera.alarm"]) == ["len(self.seen) > 3"]
+    assert len(found["app.two"].branches()) == 2
+
+
+def test_what_is_done_to_a_parameter_before_is_told(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        import boto3
+        comprehend = boto3.client("comprehend")
+
+        def feel(text: str, lang="en"):
+            text = text.strip()[1:]
+            mood = comprehend.detect_sentiment(Text=text, LanguageCode=lang)["Sentiment"]
+            return "happy" if mood == "POSITIVE" else "sad"
+        """,
+    )
+
+    (call,) = found["app.feel"].calls
+    assert call.inputs == (("lang", ()), ("text", (".strip()", "[1:]")))
+    ((_, steps),) = found["app.feel"].goals[0].answers
+    assert steps == ("['Sentiment']", "== 'POSITIVE'")
+
+
+def test_what_is_put_into_a_message_of_the_client_is_given_too(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        def labels_of(uri):
+            from google.cloud import vision
+            client = vision.ImageAnnotatorClient()
+            image = vision.types.Image()
+            image.source.image_uri = uri
+            return client.label_detection(image=image).label_annotations
+        """,
+    )
+
+    (call,) = found["app.labels_of"].calls
+    assert call.inputs == (("uri", ()),)
+
+
+def test_every_kind_of_branch_counts(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def many(image):
+            names = {}
+            for index, one in enumerate(client.label_detection(image=image).label_annotations):
+                names[one.description] = one.score
+            best = [name for name in names if names[name] > 0.5]
+            best.extend(sorted(names))
+            match best:
+                case ["fire"]:
+                    return 1
+            while (first := best.pop()):
+                if first:
+                    break
+            return lambda: 2 if "x" in best else 3
+        """,
+    )
+
+    assert conditions(found["app.many"]) == [
+        "for (index, one) in enumerate(client.label_detection(image=image).label_annotations)",
+        "names[name] > 0.5",
+        "match best",
+        "(first := best.pop())",
+        "first",
+        "'x' in best",
+    ]
+
+
+def test_each_sub_condition_that_an_answer_decides_is_a_goal(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+        FIRES = ["fire", "flame"]
+
+        def alarm(image, is_on):
+            for one in client.label_detection(image=image).label_annotations:
+                if is_on and not (one.description in FIRES or 0.5 > one.score) or "ash":
+                    return True
+        """,
+    )
+
+    looked_for, score = [decided.goal for decided in found["app.alarm"].goals[1:]]
+    assert looked_for.text == "one.description in FIRES"
+    assert looked_for.test == LiteralTest("in", ("fire", "flame"))
+    assert score.test == LiteralTest("<", (0.5,))
+    assert looked_for.branch.constant == ("'ash'",)
+    assert looked_for.branch == score.branch
+
+
+def test_methods_of_the_same_name_elsewhere_are_no_services(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+
+        class Fake:
+            def label_detection(self, image):
+                return image
+
+        def mine(image):
+            return Fake().label_detection(image)
+
+        def theirs(handed, image):
+            return handed.label_detection(image=image)
+        """,
+        other="""
+        def unrelated(handed, image):
+            return handed.label_detection(image=image)
+        """,
+    )
+
+    assert set(found) == {"app.theirs"}
+
+
+def test_recursion_ends(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import language
+        client = language.LanguageServiceClient()
+
+        def one(text, depth):
+            if two(text + "x", depth).score > 0:
+                return one(text[1:], depth - 1)
+
+        def two(text, depth):
+            return one(text, depth) or client.analyze_sentiment(text).document_sentiment
+        """,
+    )
+
+    assert conditions(found["app.one"]) == ["two(text + 'x', depth).score > 0"]
+
+
+def test_a_package_is_read_under_the_name_that_it_is_imported_by(tmp_path: Path) -> None:
+    package = tmp_path / "camera"
+    (package / "inner").mkdir(parents=True)
+    (package / "__init__.py").write_text("from .clients import client\n")
+    (package / "clients.py").write_text(
+        "from google.cloud import vision\nclient = vision.ImageAnnotatorClient()\n"
+    )
+    (package / "inner/__init__.py").touch()
+    (package / "inner/look.py").write_text(
+        "from ..clients import client\ndef see(x):\n    return client.face_detection(image=x)\n"
+    )
+
+    (found,) = find(read_application(package), PROVIDERS)
+    alone = read_application(package / "inner/look.py")
+
+    assert (found.file, found.name) == ("camera/inner/look.py", "camera.inner.look.see")
+    assert [one.name for one in alone.modules] == ["camera.inner.look"]
+
+
+def test_files_that_cannot_be_read_are_told_and_environments_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "old.py").write_text('print "x"\n')
+    (tmp_path / "null.py").write_bytes(b"\x00\xff")
+    (tmp_path / "link.py").symlink_to(tmp_path / "nowhere.py")
+    (tmp_path / "deep.py").write_text("x = " + " + ".join(["1"] * 300) + "\n")
+    (tmp_path / "good.py").write_text("x = 1\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/pyvenv.cfg").touch()
+    (tmp_path / "mine/lib.py").write_text("x = 1\n")
+
+    application = read_application(tmp_path)
+
+    assert [one.file for one in application.modules] == ["good.py"]
+    assert {one.file for one in application.unread} == {"old.py", "null.py", "link.py", "deep.py"}
+    assert any("line 1" in one.reason for one in application.unread)
+
+
+@pytest.mark.parametrize("package", ["asyncio", "email"])
+def test_big_packages_of_others_are_read_whole(package: str) -> None:
+    application = read_application(Path(sysconfig.get_path("stdlib"), package))
+    asking = replace(PROVIDERS[0], packages=("io", "typing", "types", "sys"))
+
+    assert len(application.modules) > 10
+    assert find(application, [asking]) == ()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary())
+def test_any_file_is_read_or_told(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "any.py").write_bytes(content)
+
+    application = read_application(tmp_path)
+
+    assert len(application.modules) + len(application.unread) == 1
+    assert find(application, PROVIDERS) == ()
