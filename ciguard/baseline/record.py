@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 """Of `Sighting.time`, which is UTC: as text it sorts as time does."""
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_TIME = re.compile(r"2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 MOST_DECISIONS = 50
@@ -66,9 +67,19 @@ class Sighting:
     """Library version by target, sorted by target."""
 
     def __post_init__(self) -> None:
-        if not _TIME.fullmatch(self.time):
+        if not _is_time(self.time):
             msg = f"{self.time!r} is not a time such as 2026-01-31T23:59:00Z"
             raise ValueError(msg)
+
+
+def _is_time(text: str) -> bool:
+    if not _TIME.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,12 +291,25 @@ def merge_records(one: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
 
 
 def decided(record: BaselineRecord, decision: Decision) -> BaselineRecord:
-    """Return the record after a decision, which its history keeps if the state changed by it."""
+    """Return the record after a decision, which its history keeps if the state changed by it.
+
+    A decision is later than the one that it changes, whatever the clocks say, else it would be
+    lost where two copies become one.
+    """
     before = record.decision
+    if decision == before:
+        return record
+    decision = replace(decision, changed=_later(decision.changed, before.changed))
     history = record.history
     if (before.state, before.because) != (decision.state, decision.because):
         history = united_history(history, (before, replace(decision, clean_runs=0)))
     return replace(record, decision=decision, history=history)
+
+
+def _later(time: str, before: str) -> str:
+    if time > before:
+        return time
+    return (datetime.fromisoformat(before) + timedelta(seconds=1)).strftime(TIME_FORMAT)
 
 
 def united_history(one: tuple[Decision, ...], other: tuple[Decision, ...]) -> tuple[Decision, ...]:

@@ -164,6 +164,17 @@ def test_an_accepted_bucket_stays_accepted() -> None:
     assert records[ONE].decision.because == "by design"
 
 
+@pytest.mark.parametrize("day", [1, 2])
+def test_what_is_accepted_by_a_clock_that_is_behind_outlives_the_other_copy(day: int) -> None:
+    met_on_day_2 = establish([met()], sighting(2))
+    copy = run(met_on_day_2, met(), day=2)
+
+    accepted = accept(copy, ONE, because="by design", time=sighting(day).time)
+
+    assert merge(met_on_day_2, accepted)[ONE].state is State.ACCEPTED
+    assert [d.state for d in accepted[ONE].history] == [State.OPEN, State.ACCEPTED]
+
+
 def test_what_was_flaky_and_is_confirmed_now_is_open() -> None:
     flaky = establish([met(confirmation=Confirmation.FLAKY)], sighting(1))
 
