@@ -38,8 +38,8 @@ class RanAlone:
     """Those that ran on every target, and what they gave."""
     costs: tuple[tuple[str, int], ...] = ()
     """API → what the deaths of its blocks have cost."""
-    tried: tuple[str, ...] = ()
-    """APIs that were put in the place of others, whether their blocks ran or not."""
+    tried: tuple[tuple[str, str], ...] = ()
+    """APIs that were replaced and by which, whether the blocks ran or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def lesson_to_json(lesson: Lesson) -> Json:
             return [_OBSERVED, seed, [*map(fed_to_json, fed)]]
         case RanAlone(tree, serial, candidates, costs, tried):
             known = [*map(candidate_to_json, candidates)]
-            return [_RAN_ALONE, tree, serial, known, [*map(list, costs)], [*tried]]
+            return [_RAN_ALONE, tree, serial, known, [*map(list, costs)], [*map(list, tried)]]
         case Ran(tree, serial, places, repeated, costs):
             return [_RAN, tree, serial, [*places], [*repeated], [*map(list, costs)]]
 
@@ -86,8 +86,8 @@ def lesson_from_json(encoded: Json) -> Lesson:
                 return Observed(int(seed), tuple(map(fed_from_json, fed)))
             case [str(kind), tree, serial, candidates, costs, tried] if kind == _RAN_ALONE:
                 known = tuple(map(candidate_from_json, candidates))
-                names = tuple(map(str, tried))
-                return RanAlone(int(tree), int(serial), known, _costs(costs), names)
+                pairs = tuple((str(before), str(after)) for before, after in tried)
+                return RanAlone(int(tree), int(serial), known, _costs(costs), pairs)
             case [str(kind), tree, serial, places, repeated, costs] if kind == _RAN:
                 names = tuple(map(str, repeated))
                 at = tuple(map(int, places))

@@ -24,7 +24,7 @@ from ciguard.levels.code.tree import Tree
 from ciguard.levels.contract import Batch, cost_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.domain import Derivation, Json, Outcome
     from ciguard.levels.code.blocks import Block, Fed
@@ -38,8 +38,6 @@ what it leaves behind adds up."""
 _TURNS_BETWEEN = 3
 """Of a tree, from one block that is run many times to the next: else a third of the time of a
 campaign would go into growth."""
-_RAN = 3
-"""An API whose block ran counts as so many tries more."""
 _PATIENCE = 16
 """Blocks of an API are tried no more when the deaths of their programs have cost so much."""
 _SEED_BITS = 31
@@ -138,8 +136,8 @@ class _Growth:
     serial: int
     tried: tuple[Candidate, ...] | None = None
     """Blocks that are run alone, one case each; None where whole programs are run."""
-    unfit: tuple[str, ...] = ()
-    """APIs that were put in the place of others, in blocks that could not stand alone."""
+    unfit: tuple[tuple[str, str], ...] = ()
+    """APIs that were replaced and by which, in blocks that could not stand alone."""
     assembled: tuple[int, ...] = ()
     """Places of the waiting candidates whose programs are run, one case each."""
     repeated: tuple[str, ...] = ()
@@ -241,8 +239,8 @@ class CodeLevel:
             lesson = self._observed(index % len(self._programs), rows)
         elif growth.tried is not None:
             ran = tuple(_that_ran(growth.tried, rows))
-            names = (*map(_put_in, growth.tried[: len(rows)]), *growth.unfit)
-            costs, tried = _costs(batch, rows), tuple(filter(None, names))
+            costs = _costs(batch, rows)
+            tried = (*_replaced(growth.tried[: len(rows)]), *growth.unfit)
             lesson = RanAlone(growth.tree, growth.serial, ran, costs, tried)
         else:
             whole = zip(growth.assembled, rows, strict=False)
@@ -264,10 +262,8 @@ class CodeLevel:
                 self._plant(seed, fed)
             case RanAlone(tree, serial, found, costs, tried):
                 self._trees[tree].ran_alone(serial, found)
-                self._operators.uses.update(tried)
-                # What has failed is tried again before what has run.
-                for name in filter(None, map(_put_in, found)):
-                    self._operators.uses[name] += _RAN
+                self._operators.experience.tried.update(tried)
+                self._operators.experience.ran.update(after for _, after in _replaced(found))
                 self._costs.update(dict(costs))
             case Ran(tree, serial, places, repeated, costs):
                 self._trees[tree].ran(serial, places)
@@ -320,7 +316,7 @@ class CodeLevel:
             return self._assembled(number, tree, rng)
         block = self._next_block(number, tree.node)
         found: list[Candidate] = []
-        unfit: list[str] = []
+        unfit: list[tuple[str, str]] = []
         cases: list[ProgramCase] = []
         if block is not None:
             spot = _Spot(number, tree.node)
@@ -333,7 +329,7 @@ class CodeLevel:
                 try:
                     cases.append(self._alone(spot, candidate, rng))
                 except DisassemblyError:
-                    unfit.append(_put_in(candidate))
+                    unfit += _replaced([candidate])
                 else:
                     found.append(candidate)
         return _Growth(number, tree.serial, tried=tuple(found), unfit=tuple(unfit)), cases
@@ -430,10 +426,11 @@ class CodeLevel:
         )
 
 
-def _put_in(candidate: Candidate) -> str:
-    """Return the API that was put in the place of another; empty where none was."""
-    is_new = candidate.step.operator is Operator.REPLACEMENT
-    return candidate.step.after if is_new else ""
+def _replaced(candidates: Iterable[Candidate]) -> Iterator[tuple[str, str]]:
+    """Yield the APIs that were replaced and by which, where one was."""
+    for candidate in candidates:
+        if candidate.step.operator is Operator.REPLACEMENT:
+            yield candidate.step.before, candidate.step.after
 
 
 def _costs(batch: Batch, rows: Sequence[Sequence[Outcome]]) -> tuple[tuple[str, int], ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,7 +9,7 @@ from ciguard.levels.code.boundary import Boundary
 from ciguard.levels.code.generation import Generation
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.omissions import Omissions
-from ciguard.levels.code.replacement import Replacement
+from ciguard.levels.code.replacement import Experience, Replacement
 from ciguard.levels.code.samples import Samples
 from ciguard.levels.code.similarity import Similarities
 
@@ -60,8 +59,8 @@ class Operators:
     generation: Operate
     boundary: Forbid
     promises: tuple[TryAlone, ...]
-    uses: Counter[str] = field(default_factory=Counter)
-    """Name of an API → how often AR put it in the place of others. The level keeps it."""
+    experience: Experience = field(default_factory=Experience)
+    """Of AR. The level keeps it."""
 
 
 def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader) -> Operators:
@@ -73,11 +72,11 @@ def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader
         laws: reads what an API's own words forbid.
     """
     apis = Apis(records)
-    uses: Counter[str] = Counter()
+    experience = Experience()
     return Operators(
-        replacement=Replacement(Similarities(apis, encoder), uses),
+        replacement=Replacement(Similarities(apis, encoder), experience),
         generation=Generation(apis),
         boundary=Boundary(apis, laws),
         promises=(Samples(apis), Omissions(apis)),
-        uses=uses,
+        experience=experience,
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import CallKind, Derivation, LiteralValue, Operator, ParameterKind
@@ -17,7 +18,7 @@ from ciguard.levels.code.literals import text_of, value_of
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ciguard.knowledge import Api, Parameter
     from ciguard.levels.code.binding import Bound
@@ -31,23 +32,39 @@ _LEAST = 0.01
 _EAGERNESS = 8
 """How much more readily what was put in less often is: time is for some thousands of programs, not
 for the hundreds of thousands of the paper, and some layers of a library are tried only so."""
+_RAN = 3
+"""An API whose block ran counts as so many tries."""
 _TRIES = 16
 _FACTOR = "scale_factor"
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """What came of APIs that were put in the place of others. Its owner keeps it up to date."""
+
+    tried: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """API that was replaced, and by which → how often: what fails in the place of a convolution
+    may run in that of a recurrent layer."""
+    ran: Counter[str] = field(default_factory=Counter)
+    """API → how often its block ran, in whose place it may have been."""
+
+    def eagerness(self, before: str, after: str) -> float:
+        """Return how readily an API is put in the place of another, 1 where nothing is known."""
+        return float((1 + self.tried[before, after] + _RAN * self.ran[after]) ** -_EAGERNESS)
 
 
 class Replacement:
     """The operator AR."""
 
-    def __init__(self, similarities: Similarities, uses: Mapping[str, int] | None = None) -> None:
+    def __init__(self, similarities: Similarities, experience: Experience | None = None) -> None:
         """Prepare it for a library's APIs.
 
         Args:
             similarities: of its APIs.
-            uses: name of an API → how often it was put in the place of others. Its owner keeps it
-                up to date.
+            experience: with them.
         """
         self._similarities = similarities
-        self._uses = {} if uses is None else uses
+        self._experience = experience or Experience()
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
         """Return the block with another API in place of that of one call.
@@ -73,7 +90,7 @@ class Replacement:
         uses = {one.name: used(call, own, one.api) for one in alike}
         candidates = [one for one in alike if uses[one.name] is not None]
         while candidates:
-            chosen = roulette(candidates, rng, self._uses)
+            chosen = roulette(call.api, candidates, rng, self._experience)
             candidates.remove(chosen)
             other = self._call_of(chosen, own, call, rng)
             if other is not None:
@@ -117,17 +134,16 @@ class Replacement:
 
 
 def roulette(
-    candidates: Sequence[Candidate], rng: random.Random, uses: Mapping[str, int]
+    before: str, candidates: Sequence[Candidate], rng: random.Random, experience: Experience
 ) -> Candidate:
-    """Draw one of the candidates, each as likely as its similarity is large.
+    """Draw one of the candidates to replace an API, each as likely as its similarity is large.
 
     But first of all those that were used least, see `_EAGERNESS`.
 
     Source: MoCo, section III-C.
     """
     weights = [
-        max(one.similarity, _LEAST) * (1 + uses.get(one.name, 0)) ** -_EAGERNESS
-        for one in candidates
+        max(one.similarity, _LEAST) * experience.eagerness(before, one.name) for one in candidates
     ]
     return rng.choices(candidates, weights)[0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
 from code_records import CALLS, RECORDS, apis, block_of, called, chance, made
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from ciguard.domain import Operator
 from ciguard.levels.code.binding import bind
 from ciguard.levels.code.encoders import TfIdf
-from ciguard.levels.code.replacement import Replacement, roulette
+from ciguard.levels.code.replacement import Experience, Replacement, roulette
 from ciguard.levels.code.similarity import Candidate, Similarities
 
 if TYPE_CHECKING:
@@ -141,20 +142,31 @@ def test_the_roulette_draws_in_proportion_to_similarity() -> None:
     wheel = [Candidate("likely", known, 0.9), Candidate("unlikely", known, 0.3)]
     rng = chance(0)
 
-    drawn = Counter(roulette(wheel, rng, {}).name for _ in range(4000))
+    drawn = Counter(roulette("old", wheel, rng, Experience()).name for _ in range(4000))
 
     assert 2.5 < drawn["likely"] / drawn["unlikely"] < 3.6
 
 
-def test_what_was_put_in_often_is_drawn_less() -> None:
+@pytest.mark.parametrize(
+    ("experience", "least", "most"),
+    [
+        # 256 by its use, a third by its likeness
+        (Experience(tried=Counter({("old", "often"): 1})), 40, 180),
+        (Experience(ran=Counter({"often": 1})), 1000, 4001),
+        (Experience(tried=Counter({("elsewhere", "often"): 9})), 0.2, 0.5),
+    ],
+)
+def test_what_was_put_in_often_is_drawn_less(
+    experience: Experience, least: float, most: float
+) -> None:
     known = apis().find("torch.nn.ReLU")
     assert known is not None
     wheel = [Candidate("often", known, 0.9), Candidate("never", known, 0.3)]
     rng = chance(0)
 
-    drawn = Counter(roulette(wheel, rng, {"often": 1}).name for _ in range(4000))
+    drawn = Counter(roulette("old", wheel, rng, experience).name for _ in range(4000))
 
-    assert 40 < drawn["never"] / drawn["often"] < 180  # 256 by its use, a third by its likeness
+    assert least < drawn["never"] / max(1, drawn["often"]) < most
 
 
 def test_the_same_chance_makes_the_same_mutant() -> None:

@@ -19,6 +19,7 @@ from ciguard.levels.code.bare import Bare
 from ciguard.levels.code.lessons import Ran, lesson_from_json
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import Operators
+from ciguard.levels.code.replacement import Experience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -150,16 +151,19 @@ def test_only_what_ran_has_children() -> None:
                 assert "lib.Other1" not in case.source
 
 
-def test_an_api_that_ran_counts_as_more_tries_than_one_that_failed() -> None:
+def test_what_was_tried_counts_where_it_was_and_what_ran_everywhere() -> None:
     def refuses(case: ProgramCase) -> Outcome:
         bad = "lib.Other1" in case.source
         return Rejected("ValueError", "no such layer") if bad else ran(case)
 
-    operators = replace(OPERATORS, uses=Counter())
+    operators = replace(OPERATORS, experience=Experience())
     made = CodeLevel("lib", 5, programs=[Program()], operators=operators, effort=Effort(breadth=3))
     run(made, 200, ends=refuses)
+    experience = operators.experience
 
-    assert operators.uses["lib.Other0"] > 2 * operators.uses["lib.Other1"] > 0
+    assert {after for _, after in experience.tried} >= {"lib.Other0", "lib.Other1"}
+    assert experience.ran["lib.Other0"] > 0
+    assert "lib.Other1" not in experience.ran
 
 
 def test_illegal_blocks_are_assembled_only_where_they_were_accepted_alone() -> None:
