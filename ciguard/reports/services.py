@@ -104,12 +104,16 @@ def explored_lines(explored: Explored) -> Iterator[str]:
         f"{explored.seconds:.1f} s"
     )
     for goal, values in explored.met.items():
-        for value in sorted({True, False} - values):
+        for value in sorted({True, False} - values.keys()):
             yield _line(f"  never {str(value).lower()}: {goal.text} (line {goal.line})")
     for crash in (*explored.crashes, *explored.unjudged):
         verdict = "error" if crash.is_judged else "not judged, something may be missing here"
         yield _line(f"  {crash.file}:{crash.line}: {verdict}: {crash.error}")
-        yield _line(f"    when {'; '.join(crash.answers)}")
+        yield _line(f"    when {'; '.join(crash.titles)}")
+    for crash in explored.unsteady:
+        yield _line(f"  {crash.file}:{crash.line}: not judged, met once only: {crash.error}")
+    for name, said in explored.unguarded.items():
+        yield _line(f"  warning: lets through that the service refuses its input: {name}: {said}")
     yield from _hangs(explored)
 
 

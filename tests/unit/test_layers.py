@@ -53,7 +53,10 @@ INNER_ORDER = {
         "in_target", "specs", "solving", "drawing", "checking", "hosting", "writing", "searching",
     ),
     "functions/in_target": ("describing", "calling"),
-    "applications": ("in_target", "providers", "finding", "judging", "exploring"),
+    "applications": (
+        "in_target", "providers", "finding", "judging", "inverting", "answering", "repairing",
+        "exploring",
+    ),
 }  # fmt: skip
 """Packages inside a room from left to right; what lies beside them is to the right of all."""
 

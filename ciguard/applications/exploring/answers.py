@@ -19,6 +19,16 @@ _USUAL = {
     Task.ENTITIES: "London", Task.SPEECH: "hello",
 }  # fmt: skip
 """A result that nothing was compared with, as far as known."""
+_REFUSED = {Task.CATEGORIES: "Invalid text content: too few tokens (words) to process."}
+_REFUSED |= dict.fromkeys((Task.LABELS, Task.OBJECTS, Task.FACES, Task.TEXT), "Bad image data.")
+REFUSES = "INVALID_ARGUMENT"
+"""Code with which a service refuses what it is asked about."""
+_SHOWN_BY_FACES = ("joy", "sorrow", "anger", "surprise", "under_exposed", "blurred", "headwear")
+_ENTITIES = (
+    "PERSON", "ORGANIZATION", "EVENT", "WORK_OF_ART", "CONSUMER_GOOD", "OTHER", "PHONE_NUMBER",
+    "ADDRESS", "DATE", "NUMBER", "PRICE", "UNKNOWN",
+)  # fmt: skip
+_WRITTEN = frozenset({Task.TEXT, Task.SPEECH})
 _MANY = 12
 _SURE, _UNSURE = 0.95, 0.3
 _STEP = 0.05
@@ -34,23 +44,50 @@ class Answered:
     """In words, for people."""
     content: Json
     """As the service's message has it."""
+    keys: tuple[str, ...] = ()
+    """What is recognised."""
+    kind: str = ""
+    """Of an entity, where it matters."""
+    error: str = ""
+    """Code of gRPC, where the service refuses instead; its message is the title."""
+
+    def to_json(self) -> Json:
+        """Return it as `in_target` takes it."""
+        if self.error:
+            return {"error": {"code": self.error, "message": self.title}}
+        return {"answer": self.content}
 
 
-def answers_to(operation: Operation, goals: Sequence[Decided]) -> tuple[Answered, ...]:
+def refusals_of(operation: Operation) -> tuple[Answered, ...]:
+    """Return how the service may refuse: whatever it is asked about, or because of that."""
+    refusals = [Answered(operation, "Quota exceeded.", {}, error="RESOURCE_EXHAUSTED")]
+    if operation.task in _REFUSED:
+        refusals.append(Answered(operation, _REFUSED[operation.task], {}, error=REFUSES))
+    return tuple(refusals)
+
+
+def answers_to(
+    operation: Operation, goals: Sequence[Decided], texts_around: Sequence[str] = ()
+) -> tuple[Answered, ...]:
     """Return answers of an operation that goals may need, the plainest first.
 
     Args:
         operation: that is asked.
         goals: that its answers decide, among others.
+        texts_around: which conditions may compare with by variables.
     """
     own = [one for one in goals if any(a.operation == operation for a, _ in one.answers)]
     tests = [one.goal.test for one in own if one.goal.test is not None]
     literals = [literal for test in tests for literal in test.literals]
-    texts = list(dict.fromkeys(one for one in literals if isinstance(one, str)))
+    said = (text for one in own for text in one.goal.texts if text)
+    texts = list(dict.fromkeys((*said, *texts_around)))
     numbers = [float(one) for one in literals if not isinstance(one, str | bool)]
     if operation.task is Task.SENTIMENT:
         return tuple(_sentiments(operation, numbers))
-    return tuple(_listed(operation, texts, numbers))
+    if operation.task is Task.FACES:
+        return tuple(_faces(operation, numbers))
+    kinds = _ENTITIES if operation.task is Task.ENTITIES else ()
+    return (*_listed(operation, texts, numbers), *(_of_kind(operation, kind) for kind in kinds))
 
 
 def _sentiments(operation: Operation, numbers: Sequence[float]) -> Iterator[Answered]:
@@ -65,6 +102,43 @@ def _sentiments(operation: Operation, numbers: Sequence[float]) -> Iterator[Answ
             sentence = {"text": {"content": "This is a text."}, "sentiment": felt}
             content = {"document_sentiment": felt, "sentences": [sentence]}
             yield Answered(operation, title, content)
+
+
+def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[Answered]:
+    """Yield faces that show one thing each, surely; the plainest shows nothing."""
+    yield Answered(operation, "nothing recognised", {})
+    for shown in ("", *_SHOWN_BY_FACES):
+        title = f"a face that shows {shown}" if shown else "a face"
+        yield Answered(operation, title, {operation.records: [_face(shown, _SURE)]}, (shown,))
+    for score in sorted({_UNSURE, *(n + s for n in numbers for s in (-_STEP, _STEP))}):
+        title = f"a face, detection confidence {score:g}"
+        yield Answered(operation, title, {operation.records: [_face("", score)]})
+    several = [_face(shown, _SURE) for shown in _SHOWN_BY_FACES]
+    yield Answered(operation, f"{len(several)} faces", {operation.records: several})
+
+
+def _face(shown: str, score: float) -> Json:
+    likelihoods = {
+        f"{one}_likelihood": "VERY_LIKELY" if one == shown else "VERY_UNLIKELY"
+        for one in _SHOWN_BY_FACES
+    }
+    corners = [{"x": x, "y": y} for x, y in ((2, 2), (20, 2), (20, 20), (2, 20))]
+    box = {"vertices": corners}
+    landmarks = [
+        {"type": kind, "position": {"x": x, "y": y}}
+        for kind, x, y in (("LEFT_EYE", 7, 8), ("RIGHT_EYE", 15, 8), ("NOSE_TIP", 11, 12))
+    ]
+    return {
+        **likelihoods, "bounding_poly": box, "fd_bounding_poly": box, "landmarks": landmarks,
+        "detection_confidence": score, "landmarking_confidence": score,
+    }  # fmt: skip
+
+
+def _of_kind(operation: Operation, kind: str) -> Answered:
+    usual = _USUAL[operation.task]
+    record = {**_record(operation, usual, _SURE), "type": kind}
+    title = f"{usual!r}, type {kind}"
+    return Answered(operation, title, {operation.records: [record]}, (usual,), kind=kind)
 
 
 def _listed(
@@ -84,7 +158,17 @@ def _listed(
             yield _answer(operation, [text], min(max(score, 0.0), 1.0))
     yield _answer(operation, [usual, *texts], _SURE)
     yield _answer(operation, [*reversed(texts), usual], _SURE)
+    for text in (usual, *texts):
+        for score in (_SURE, _UNSURE):
+            yield _answer(operation, [text, usual, usual], score)
     yield _answer(operation, [usual] * _MANY, _SURE)
+    if operation.task in _WRITTEN:
+        for text in (
+            "42",
+            "12:30",
+            *(form for one in texts for form in (f"{one} 42", f"42 {one}")),
+        ):
+            yield _answer(operation, [text], _SURE)
 
 
 def _forms(text: str) -> Iterator[str]:
@@ -105,7 +189,7 @@ def _answer(operation: Operation, texts: Sequence[str], score: float) -> Answere
             "full_text_annotation": {"text": whole, "pages": [_page(texts)]},
         }
     sure = "" if operation.task is Task.TEXT else f", score {score:g}"
-    return Answered(operation, f"{shown}{more}{sure}", content)
+    return Answered(operation, f"{shown}{more}{sure}", content, tuple(texts))
 
 
 _SHOWN = 3

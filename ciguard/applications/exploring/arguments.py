@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import ast
 import base64
+import io
 import re
 import struct
 import wave
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.applications.finding.application import MAIN
-from ciguard.applications.providers.description import Task
+from ciguard.applications.inverting.inputs import Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from ciguard.applications.finding.application import Routine
     from ciguard.applications.finding.findings import Found
     from ciguard.domain import Json
 
-_TEXT = "This is a text."
-_OF_TEXT = frozenset({Task.CATEGORIES, Task.SENTIMENT, Task.ENTITIES})
+_TEXT = (
+    "This is a text. It is long enough for a service that tells what texts are about, as it goes "
+    "on for some thirty words, none of which say anything of interest to anybody at all."
+)
 _OPENS = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
 _NAMED = re.compile(r"(path|file|filename|fname|uri|url)s?$", re.IGNORECASE)
+_FOLDER = re.compile(r"(folder|dir|directory)$", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"(?:\w+\.)*(?:list|List|tuple|Tuple|set|Set|Sequence|Iterable|Iterator|Collection)"
+    r"\[(?P<of>[\w.]+)(?:, \.\.\.)?\]"
+)
+_PATHS = frozenset({"Path", "pathlib.Path"})
 _BY_TYPE: dict[str, Json] = {"str": _TEXT, "int": 1, "float": 1.0, "bool": False}
 
 
@@ -32,12 +41,24 @@ class CannotCallError(Exception):
     """A function that cannot be called alone, and why."""
 
 
-def arguments_for(found: Found, routine: Routine, folder: Path) -> list[dict[str, Json]]:
+Contents: TypeAlias = "Mapping[Kind, bytes]"
+"""An image, a text and a sound, whichever of them are needed."""
+
+
+def plain_contents() -> Contents:
+    """Return contents in which nothing is to be recognised."""
+    return {Kind.IMAGE: _image(), Kind.TEXT: _TEXT.encode(), Kind.SOUND: _sound()}
+
+
+def arguments_for(
+    found: Found, routine: Routine, contents: Contents, folder: Path
+) -> list[dict[str, Json]]:
     """Return an argument for each parameter that has no default, in all forms that it may take.
 
     Args:
         found: the function.
         routine: its definition.
+        contents: what services are to be asked about.
         folder: for files that it opens.
 
     Returns:
@@ -53,7 +74,8 @@ def arguments_for(found: Found, routine: Routine, folder: Path) -> list[dict[str
         msg = "stands in another function"
         raise CannotCallError(msg)
     forms = {
-        parameter.arg: list(_forms(parameter, found, folder)) for parameter in _required(routine)
+        parameter.arg: list(_forms(parameter, found, contents, folder))
+        for parameter in _required(routine)
     }
     longest = max(map(len, forms.values()), default=1)
     return [
@@ -73,21 +95,43 @@ def _required(routine: Routine) -> list[ast.arg]:
     return needed[1:] if routine.is_bound else needed
 
 
-def _forms(parameter: ast.arg, found: Found, folder: Path) -> Iterator[Json]:
+def _forms(parameter: ast.arg, found: Found, contents: Contents, folder: Path) -> Iterator[Json]:
     name = parameter.arg
+    written = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
+    written = written.strip("'\"").removesuffix(" | None")
+    several = _SEVERAL.fullmatch(written)
+    one = several["of"] if several else written
+    for form in _forms_of_one(name, one, found, contents, folder):
+        yield {"several": [form]} if several else form
+
+
+def _forms_of_one(
+    name: str, written: str, found: Found, contents: Contents, folder: Path
+) -> Iterator[Json]:
     tasks = [
         (call.answer.operation.task, " ".join(steps))
         for call in found.calls
         for given, steps in call.inputs
         if given == name
     ]
-    written = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
+    is_path = written in _PATHS
     if tasks:
         task, steps = tasks[0]
-        is_path = bool(_OPENS.search(steps) or _NAMED.search(name)) and written != "bytes"
-        yield from _for_service(task, folder, is_path=is_path)
+        is_opened = bool(_OPENS.search(steps) or _NAMED.search(name)) and written != "bytes"
+        kind = kind_of(task)
+        if _FOLDER.search(name) and written != "bytes":
+            _file(kind, contents[kind], folder / "files")
+            yield {"path" if is_path else "value": str(folder / "files")}
+            return
+        file = _file(kind, contents[kind], folder)
+        paths: list[Json] = [{"path" if is_path else "value": str(file)}]
+        others = [] if is_path else _contents(kind, contents[kind])
+        yield from [*paths, *others] if is_opened else [*others, *paths]
     elif written == "bytes":
-        yield _bytes(_image())
+        yield _bytes(contents[Kind.IMAGE])
+    elif is_path:
+        folder.mkdir(exist_ok=True)
+        yield {"path": str(folder if _FOLDER.search(name) else folder / name)}
     elif written in _BY_TYPE:
         yield {"value": _BY_TYPE[written]}
     else:
@@ -95,34 +139,29 @@ def _forms(parameter: ast.arg, found: Found, folder: Path) -> Iterator[Json]:
         raise CannotCallError(msg)
 
 
-def _for_service(task: Task, folder: Path, *, is_path: bool) -> Iterator[Json]:
-    """Yield what becomes what a service is asked about: a path, contents, a message of the client.
+def _file(kind: Kind, content: bytes, folder: Path) -> Path:
+    folder.mkdir(exist_ok=True, parents=True)
+    file = folder / f"{kind}{_suffix(kind, content)}"
+    file.write_bytes(content)
+    return file
 
-    Args:
-        task: of the service.
-        folder: for files.
-        is_path: whether it is opened first, as far as the text says.
-    """
-    path = {"value": str(_file(task, folder))}
-    if task in _OF_TEXT:
-        contents, message = {"value": _TEXT}, {"value": {"content": _TEXT, "type": "PLAIN_TEXT"}}
-    else:
-        content = _sound(folder).read_bytes() if task is Task.SPEECH else _image()
-        contents, message = _bytes(content), {"content": _bytes(content)["base64"]}
-    forms = [contents, message]
-    yield from [path, *forms] if is_path else [*forms, path]
+
+def _contents(kind: Kind, content: bytes) -> list[Json]:
+    """Return what becomes what a service is asked about: contents, a message of the client."""
+    if kind is Kind.TEXT:
+        text = content.decode("utf-8", "replace")
+        return [{"value": text}, {"value": {"content": text, "type": "PLAIN_TEXT"}}]
+    return [_bytes(content), {"content": _bytes(content)["base64"]}]
+
+
+def _suffix(kind: Kind, content: bytes) -> str:
+    if kind is Kind.IMAGE:
+        return ".jpg" if content.startswith(b"\xff\xd8\xff") else ".png"
+    return ".txt" if kind is Kind.TEXT else ".wav"
 
 
 def _bytes(content: bytes) -> Json:
     return {"base64": base64.b64encode(content).decode()}
-
-
-def _file(task: Task, folder: Path) -> Path:
-    if task is Task.SPEECH:
-        return _sound(folder)
-    path = folder / ("text.txt" if task in _OF_TEXT else "image.png")
-    path.write_bytes(_TEXT.encode() if task in _OF_TEXT else _image())
-    return path
 
 
 def _image() -> bytes:
@@ -138,12 +177,12 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def _sound(folder: Path) -> Path:
-    """Return a file with a tenth of a second of silence."""
-    path = folder / "sound.wav"
-    with wave.open(str(path), "wb") as sound:
+def _sound() -> bytes:
+    """Return a tenth of a second of silence, as a WAV file."""
+    written = io.BytesIO()
+    with wave.open(written, "wb") as sound:
         sound.setnchannels(1)
         sound.setsampwidth(2)
         sound.setframerate(16_000)
         sound.writeframes(b"\0\0" * 1_600)
-    return path
+    return written.getvalue()

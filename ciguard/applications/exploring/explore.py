@@ -8,35 +8,50 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.exploring.answers import Answered, answers_to
-from ciguard.applications.exploring.arguments import CannotCallError, arguments_for
-from ciguard.applications.finding.summaries import Placed
+from ciguard.applications.exploring.answers import (
+    REFUSES,
+    Answered,
+    answers_to,
+    refusals_of,
+)
+from ciguard.applications.exploring.arguments import (
+    CannotCallError,
+    arguments_for,
+    plain_contents,
+)
+from ciguard.applications.exploring.calling import (
+    Caller,
+    Ended,
+    Endless,
+    Impossible,
+    conditions,
+    host_of,
+    routines_of,
+)
+from ciguard.applications.inverting.inputs import Kind
 from ciguard.applications.providers.description import Task
 from ciguard.errors import ConfigurationError
-from ciguard.functions import Answered as Replied
-from ciguard.functions import Died, Host, HostSettings, Overdue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.applications.finding.application import Application, Routine
+    from ciguard.applications.exploring.calling import Call
+    from ciguard.applications.finding.application import Application, Module, Routine
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Found
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
-    from ciguard.functions import Answer
 
-_ENTRY = "ciguard.applications.in_target.explorer"
-_LIMIT_S = 20.0
-_FIRST_LIMIT_S = 120.0
-"""The first call in a process imports what the application needs."""
 _MOST_RUNS = 400
+_SHORT = b"Hello there."
 _GOOGLE = "google"
-_WITHOUT_REPLY: dict[type, str] = {Died: "ends its process", Overdue: "does not end"}
 _LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 """What an application ends itself with."""
+
+Answers: TypeAlias = tuple[Answered, ...]
+"""One for each operation that a function asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +62,20 @@ class Crash:
     """Type and message."""
     file: str
     line: int
-    answers: tuple[str, ...]
-    """What was answered when it was first met, in words."""
+    answers: Answers
+    """What was answered when it was first met."""
     is_judged: bool = True
     """False of an exception that may come from what is missing here: a file, a network, a key."""
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What was answered, in words."""
+        return titles_of(self.answers)
+
+
+def titles_of(answers: Answers) -> tuple[str, ...]:
+    """Return answers in words."""
+    return tuple(f"{one.operation.name}: {one.title}" for one in answers)
 
 
 @dataclass(slots=True)
@@ -62,11 +87,18 @@ class Explored:
     """Why it could not be explored; empty if it could."""
     runs: int = 0
     seconds: float = 0.0
-    met: dict[Goal, set[bool]] = field(default_factory=dict)
-    """How each sub-condition turned out."""
+    met: dict[Goal, dict[bool, Answers]] = field(default_factory=dict)
+    """How each sub-condition turned out, and by which answers first, the plainest ones."""
+    form: int = 0
+    """Of its arguments, among `arguments_for`."""
     crashes: list[Crash] = field(default_factory=list)
     unjudged: list[Crash] = field(default_factory=list)
     """Exceptions that may come from what is missing here: a file, a network, a key."""
+    unsteady: list[Crash] = field(default_factory=list)
+    """Exceptions that did not recur with the same answers in a new process."""
+    unguarded: dict[str, str] = field(default_factory=dict)
+    """Exceptions that it lets through when the service refuses what it is asked about, and what
+    the service says with each."""
     hangs: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """What it did instead of returning, and with which answers."""
 
@@ -93,95 +125,87 @@ def explore(
     if shutil.which(python) is None:
         msg = f"--python {python}: no such program. Name an interpreter, Python 3.9 or later."
         raise ConfigurationError(msg)
-    routines = {
-        Placed(module, routine).qualified: (module.name, routine)
-        for module in application.modules
-        for routine in module.routines
-    }
-    settings = HostSettings(
-        python=python,
-        path=[str(application.root.resolve())],
-        entry=_ENTRY,
-        details=_details(application, found),
-    )
-    with Host(settings) as host, tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder:
+    routines = routines_of(application)
+    with (
+        host_of(application, found, python) as host,
+        tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
+    ):
         for one in found:
             module, routine = routines[one.name]
-            exploring = _Exploring(one, module, routine, host, application.root)
+            caller = Caller(host, one, module, routine)
+            exploring = _Exploring(one, module, routine, caller, application.root)
             yield exploring.explored(Path(folder), budget_s)
-
-
-def _details(application: Application, found: Sequence[Found]) -> dict[str, Json]:
-    root = application.root.resolve()
-    return {
-        "files": {str((root / one.file).resolve()): one.file for one in application.modules},
-        "places": sorted({_place(goal) for one in found for goal in _conditions(one)}),
-    }
-
-
-def _place(goal: Goal) -> tuple[str, int, int, int, int]:
-    return (goal.branch.file, *goal.place)
-
-
-def _conditions(found: Found) -> list[Goal]:
-    return [one.goal for one in found.goals if one.goal.is_condition]
 
 
 class _Exploring:
     """Of one function."""
 
-    def __init__(self, found: Found, module: str, routine: Routine, host: Host, root: Path) -> None:
+    def __init__(
+        self, found: Found, module: Module, routine: Routine, caller: Caller, root: Path
+    ) -> None:
         self._found = found
-        self._module = module
+        self._texts = module.texts
         self._routine = routine
-        self._host = host
+        self._caller = caller
         self._root = root
-        self._result = Explored(found, met={goal: set() for goal in _conditions(found)})
-        self._by_place = {_place(goal): goal for goal in self._result.met}
+        self._result = Explored(found, met={goal: {} for goal in conditions(found)})
         self._raised: dict[tuple[str, str, int], tuple[int, Crash]] = {}
+        self._fine: Answers = ()
+        """With which it returned."""
+        self._left = 0
+        """Times that it ended the program."""
+        self._arguments: Json = {}
+        self._short: list[dict[str, Json]] = []
+        """The same arguments, with a text that is too short for some services."""
 
     def explored(self, folder: Path, budget_s: float) -> Explored:
-        began = time.monotonic()
         result = self._result
         try:
             self._refuse_unmade()
-            forms = arguments_for(self._found, self._routine, folder)
+            contents = plain_contents()
+            forms = arguments_for(self._found, self._routine, contents, folder)
+            self._short = arguments_for(
+                self._found, self._routine, {**contents, Kind.TEXT: _SHORT}, folder / "short"
+            )
         except CannotCallError as error:
             result.problem = str(error)
             return result
         combinations = list(self._combinations())
-        arguments = self._working(forms, combinations[min(1, len(combinations) - 1)])
+        began = time.monotonic()
+        self._arguments = forms[0]
+        result.form = self._working(forms, combinations[min(1, len(combinations) - 1)])
+        self._arguments = forms[result.form]
         for answers in combinations:
             if result.problem or result.runs >= _MOST_RUNS:
                 break
-            self._run(arguments, answers)
+            self._run(answers)
             result.seconds = time.monotonic() - began
             if result.seconds > budget_s:
                 break
         self._judge()
+        if not result.problem:
+            self._refuse()
+        result.seconds = time.monotonic() - began
         return result
 
-    def _working(self, forms: Sequence[Json], answers: Sequence[Answered]) -> Json:
-        """Return the arguments in the form with which the function gets farthest."""
-        farthest: list[tuple[int, Json]] = []
-        for arguments in forms:
-            reply = self._asked(arguments, answers)
-            if not isinstance(reply, Replied):
-                self._result.problem = f"{_WITHOUT_REPLY[type(reply)]} when an answer is plain"
-                return arguments
-            if "problem" in reply.content:
-                return arguments
-            if reply.content["raised"] is None:
-                return arguments
-            farthest.append((len(reply.content["asked"]), arguments))
-        return max(farthest, key=lambda one: one[0])[1]
+    def _working(self, forms: Sequence[Json], answers: Answers) -> int:
+        """Return the place of the arguments with which the function gets farthest."""
+        farthest: list[tuple[int, int]] = []
+        for at, arguments in enumerate(forms):
+            call = self._called(arguments, answers)
+            if isinstance(call, Endless):
+                self._result.problem = f"{call.instead} when an answer is plain"
+                return at
+            if isinstance(call, Impossible) or call.raised is None:
+                return at
+            farthest.append((len(call.asked), -at))
+        return -max(farthest)[1]
 
     def _refuse_unmade(self) -> None:
         """Refuse a function that asks what no answers are made for."""
         for operation in self._operations():
             is_made = operation.records or operation.task is Task.SENTIMENT
-            is_other = operation.task in {Task.OTHER, Task.FACES}
-            if operation.provider != _GOOGLE or is_other or not is_made:
+            if operation.provider != _GOOGLE or operation.task is Task.OTHER or not is_made:
                 msg = f"no answers are made for {operation.title}"
                 raise CannotCallError(msg)
 
@@ -190,7 +214,7 @@ class _Exploring:
 
     def _combinations(self) -> Iterator[tuple[Answered, ...]]:
         """Yield an answer for each operation: all alike first, then one after the other."""
-        several = [answers_to(one, self._found.goals) for one in self._operations()]
+        several = [answers_to(one, self._found.goals, self._texts) for one in self._operations()]
         longest = max(map(len, several))
         for at in range(longest):
             yield tuple(answers[min(at, len(answers) - 1)] for answers in several)
@@ -202,47 +226,47 @@ class _Exploring:
                         for at, other in enumerate(several)
                     )
 
-    def _run(self, arguments: Json, answers: Sequence[Answered]) -> None:
+    def _called(self, arguments: Json, answers: Answers) -> Call:
+        told = {one.operation.name: one.to_json() for one in answers}
+        return self._caller.call(arguments, answers=told)
+
+    def _run(self, answers: Answers) -> None:
         result = self._result
-        reply = self._asked(arguments, answers)
+        call = self._called(self._arguments, answers)
         result.runs += 1
-        titles = tuple(f"{one.operation.name}: {one.title}" for one in answers)
-        if not isinstance(reply, Replied):
-            result.hangs.append((_WITHOUT_REPLY[type(reply)], titles))
-            if len(result.hangs) > 1:
-                result.problem = "given up after two answers with which it does not return"
-            return
-        if "problem" in reply.content:
-            result.problem = reply.content["problem"]
-            return
-        for *place, value in reply.content["seen"]:
-            goal = self._by_place.get(tuple(place))
-            if goal is not None:
-                result.met[goal].add(value)
-        if reply.content["raised"] is not None:
-            self._note(reply.content["raised"], titles)
+        match call:
+            case Endless(instead):
+                result.hangs.append((instead, titles_of(answers)))
+                if len(result.hangs) > 1:
+                    result.problem = "given up after two answers with which it does not return"
+            case Impossible(reason):
+                result.problem = reason
+            case Ended(seen, _, raised):
+                for goal, value in seen:
+                    result.met[goal].setdefault(value, answers)
+                self._left += raised is not None and raised["type"] in _LEAVING
+                if raised is None:
+                    self._fine = answers
+                else:
+                    self._note(raised, answers)
 
-    def _asked(self, arguments: Json, answers: Sequence[Answered]) -> Answer:
-        message = {
-            "module": self._module,
-            "function": self._routine.name,
-            "arguments": arguments,
-            "answers": {one.operation.name: one.content for one in answers},
-        }
-        limit_s = _LIMIT_S if self._host.is_running else _FIRST_LIMIT_S
-        return self._host.ask(message, limit_s=limit_s)
+    def _note(self, raised: Json, answers: Answers) -> None:
+        crash = self._crash(raised, answers)
+        if crash is not None:
+            key = raised["type"], crash.file, crash.line
+            times, first = self._raised.get(key, (0, crash))
+            self._raised[key] = (times + 1, first)
 
-    def _note(self, raised: Json, titles: tuple[str, ...]) -> None:
+    def _crash(self, raised: Json, answers: Answers) -> Crash | None:
+        """Return an exception as a failure; None where the application means to leave so."""
         frames = raised["frames"]
         if raised["type"] in _LEAVING:
-            return
+            return None
         file, line = (frames[-1][0], frames[-1][1]) if frames else (self._found.file, 0)
         if raised["own"] and self._raises(file, line):
-            return
+            return None
         error = f"{raised['type']}: {raised['message']}"
-        crash = Crash(error, file, line, titles, is_judged=not raised["lacks"])
-        times, first = self._raised.get((raised["type"], file, line), (0, crash))
-        self._raised[raised["type"], file, line] = (times + 1, first)
+        return Crash(error, file, line, answers, is_judged=not raised["lacks"])
 
     def _raises(self, file: str, line: int) -> bool:
         """Tell whether the application raises there, as it means to."""
@@ -251,8 +275,55 @@ class _Exploring:
     def _judge(self) -> None:
         """Tell what answers bring about from what comes whatever is answered."""
         result = self._result
+        if result.runs and self._left == result.runs:
+            result.problem = "ends the program whatever is answered"
         for times, crash in self._raised.values():
             if times == result.runs:
                 result.problem = f"fails whatever is answered: {crash.error} (line {crash.line})"
+            elif not crash.is_judged:
+                result.unjudged.append(crash)
+            elif self._recurs(crash):
+                result.crashes.append(crash)
             else:
-                (result.crashes if crash.is_judged else result.unjudged).append(crash)
+                result.unsteady.append(crash)
+
+    def _recurs(self, crash: Crash) -> bool:
+        """Tell whether answers bring it about in a new process too, between others that do not."""
+        self._caller.restart()
+        if not self._fine:
+            return self._fails(crash.answers)
+        ends = [self._fails(answers) for answers in (self._fine, crash.answers, self._fine)]
+        return ends == [False, True, False]
+
+    def _fails(self, answers: Answers) -> bool:
+        call = self._called(self._arguments, answers)
+        return isinstance(call, Ended) and call.raised is not None
+
+    def _refuse(self) -> None:
+        """Have services refuse, one after the other: what comes through is told."""
+        for operation in self._operations() if self._fine else ():
+            for refusal in refusals_of(operation):
+                answers = tuple(
+                    refusal if one.operation == operation else one for one in self._fine
+                )
+                is_short = operation.task is Task.CATEGORIES and refusal.error == REFUSES
+                arguments = self._short[self._result.form] if is_short else self._arguments
+                call = self._called(arguments, answers)
+                if not isinstance(call, Ended):
+                    continue
+                for goal, value in call.seen:
+                    self._result.met[goal].setdefault(value, answers)
+                if call.raised is not None:
+                    self._note_unguarded(call.raised, answers, refusal)
+
+    def _note_unguarded(self, raised: Json, answers: Answers, refusal: Answered) -> None:
+        crash = self._crash(raised, answers)
+        if crash is None:
+            return
+        if (raised["type"], crash.file, crash.line) in self._raised:
+            return
+        if not crash.is_judged:
+            if refusal.error == REFUSES:
+                self._result.unguarded.setdefault(raised["type"], refusal.title)
+        elif self._recurs(crash):
+            self._result.crashes.append(crash)

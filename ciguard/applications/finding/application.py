@@ -30,6 +30,9 @@ MAIN = "<module>"
 """Names what a file does when it is run or imported."""
 
 
+_LONGEST_TEXT, _MOST_TEXTS = 40, 40
+
+
 @dataclass(frozen=True, slots=True)
 class Unread:
     """A file that could not be read, and why."""
@@ -81,7 +84,10 @@ class Module:
     classes: dict[str, tuple[str, ...]]
     """Name within the module → qualified names of its bases."""
     constants: dict[str, tuple[Literal, ...]]
-    """Variable of the module that is set once → the literals that it holds."""
+    """Variable of the module that is set once → the literals that it holds, of a dictionary its
+    keys."""
+    texts: tuple[str, ...] = ()
+    """Short ones that its variables hold, however deep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +173,8 @@ def _module(file: Path, name: str) -> Module | Unread:
         for one in ast.walk(tree)
         if isinstance(one, ast.ClassDef)
     }
-    return Module(dotted, name, names, tuple(_routines(tree)), classes, _constants(tree))
+    routines = tuple(_routines(tree))
+    return Module(dotted, name, names, routines, classes, _constants(tree), _texts(tree))
 
 
 def _depth(tree: ast.AST) -> int:
@@ -201,15 +208,30 @@ def _bound(node: ast.AST) -> Iterator[str]:
 def _constants(tree: ast.Module) -> dict[str, tuple[Literal, ...]]:
     stored = Counter(name for one in ast.walk(tree) for name in _bound(one))
     found = {}
+    for name, value in _variables(tree):
+        literals = literals_of(value)
+        if literals is not None and stored[name] == 1:
+            found[name] = literals
+    return found
+
+
+def _variables(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     for statement in tree.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if stored[name] == 1:
-                literals = literals_of(value)
-                if literals is not None:
-                    found[name] = literals
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                yield name, value
             case _:
                 pass
-    return found
+
+
+def _texts(tree: ast.Module) -> tuple[str, ...]:
+    nodes = (node for _, value in _variables(tree) for node in ast.walk(value))
+    texts = (one.value for one in nodes if isinstance(one, ast.Constant))
+    short = (one for one in texts if isinstance(one, str) and 0 < len(one) <= _LONGEST_TEXT)
+    return tuple(dict.fromkeys(short))[:_MOST_TEXTS]
 
 
 def _routines(tree: ast.Module) -> Iterator[Routine]:

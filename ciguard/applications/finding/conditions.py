@@ -56,11 +56,26 @@ class Goal:
     """None where it is no comparison with literals."""
     is_condition: bool = True
     """False of what a loop goes over, or a `match` looks at."""
+    texts: tuple[str, ...] = ()
+    """That it compares with, or that stand in it otherwise."""
 
     @property
     def line(self) -> int:
         """Where it begins."""
         return self.place[0]
+
+
+def texts_of(part: ast.expr, test: LiteralTest | None) -> tuple[str, ...]:
+    """Return the texts that a sub-condition compares with, or that stand in it otherwise.
+
+    Args:
+        part: the sub-condition.
+        test: what it compares with literals.
+    """
+    if test is not None:
+        return tuple(one for one in test.literals if isinstance(one, str))
+    constants = (node.value for node in ast.walk(part) if isinstance(node, ast.Constant))
+    return tuple(dict.fromkeys(one for one in constants if isinstance(one, str)))
 
 
 def place_of(node: ast.expr) -> Place:
@@ -112,16 +127,16 @@ def test_of(part: ast.expr, constants: Mapping[str, tuple[Literal, ...]]) -> Lit
 
 
 def _is_list(node: ast.expr, held: tuple[Literal, ...]) -> bool:
-    return isinstance(node, ast.List | ast.Tuple | ast.Set) or len(held) > 1
+    return isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict) or len(held) > 1
 
 
 def literals_of(node: ast.expr) -> tuple[Literal, ...] | None:
-    """Return the literals of one, or of a list, tuple or set of them; None for anything else."""
+    """Return the literals of one, or of several in a list or as keys; None for anything else."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    several = value if isinstance(value, list | tuple | set | frozenset) else [value]
+    several = value if isinstance(value, list | tuple | set | frozenset | dict) else [value]
     if not all(isinstance(one, str | int | float) for one in several):
         return None
     return tuple(sorted(several, key=str))

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.application import MAIN
-from ciguard.applications.finding.conditions import Branch, Goal, parts, place_of, test_of, written
+from ciguard.applications.finding.conditions import (
+    Branch,
+    Goal,
+    parts,
+    place_of,
+    test_of,
+    texts_of,
+    written,
+)
 from ciguard.applications.finding.summaries import Summary
 from ciguard.applications.finding.values import NOTHING, Flow, Parameter, Value
 
@@ -83,7 +91,8 @@ class Scope:
         branch = self._branch(condition, written(condition), constant)
         for at, part in enumerate(several):
             test = test_of(part, self.module.constants)
-            goal = Goal(branch, at, written(part), place_of(part), test)
+            texts = texts_of(part, test)
+            goal = Goal(branch, at, written(part), place_of(part), test, texts=texts)
             self.reach({goal: of(part).flows})
 
     def decide_by(self, node: ast.expr, value: Value, before: str) -> None:

@@ -15,9 +15,12 @@ import inspect
 import itertools
 import json
 import os
+import pathlib
+import random
 import signal
 import socket
 import sys
+import threading
 import traceback
 from typing import Any, List  # noqa: UP035 - Python 3.9 in the target
 
@@ -27,6 +30,7 @@ from ciguard.applications.in_target.probing import Probes
 Json = Any
 _LONGEST = 300
 _MOST_ITEMS = 1000
+_MOST_QUESTIONS = 200
 _OF_VARIABLES = ([os.__file__], ["<frozen os>"])
 """Where `os.environ` raises."""
 
@@ -46,7 +50,8 @@ class _Explorer:
         self._incoming = channel.makefile("r", encoding="utf-8")
         self._outgoing = channel.makefile("w", encoding="utf-8")
         self._process = os.getpid()
-        self._answers: Json = {}
+        self._answers: Json = None
+        self._asking = threading.Lock()
         self._asked: List[str] = []  # noqa: UP006
         self._problem = ""
         places = {tuple(place) for place in settings["places"]}
@@ -78,10 +83,17 @@ class _Explorer:
         self._outgoing.write(json.dumps(answer) + "\n")
         self._outgoing.flush()
 
-    def _answer_of(self, operation: str, about: str) -> Json:
-        del about
+    def _answer_of(self, operation: str, about: bytes) -> Json:
         self._asked.append(operation)
-        return self._answers.get(operation, {})
+        if self._answers is not None:
+            return self._answers.get(operation, {"answer": {}})
+        if len(self._asked) > _MOST_QUESTIONS:
+            msg = f"more than {_MOST_QUESTIONS} answers"
+            raise UnknownOperationError(msg)
+        wish = {"operation": operation, "about": base64.b64encode(about).decode()}
+        with self._asking:  # of several threads, one after the other
+            self._say({"wants": wish})
+            return json.loads(self._incoming.readline())["given"]
 
     def _served(self, request: Json) -> Json:
         if self._problem:
@@ -94,6 +106,7 @@ class _Explorer:
             return {"problem": f"{type(error).__name__}: {str(error)[:_LONGEST]}"}
         arguments = {name: _argument(given) for name, given in request["arguments"].items()}
         self._probes.begin()
+        random.seed(0)  # what chance decides is to recur
         raised = None
         try:
             _finished(function(**arguments))
@@ -150,6 +163,10 @@ def _finished(result: Any) -> None:
 
 
 def _argument(given: Json) -> Any:
+    if "several" in given:
+        return [_argument(one) for one in given["several"]]
+    if "path" in given:
+        return pathlib.Path(given["path"])
     if "base64" in given:
         return base64.b64decode(given["base64"])
     if "content" in given:  # a message of the client, which takes dictionaries for it

@@ -6,17 +6,21 @@ the service: repeated fields, enumerations, absent parts.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 from typing import Any, Callable, Dict, List  # noqa: UP035 - Python 3.9 in the target
 
 Json = Any
-Answering = Callable[[str, str], Json]
-"""Takes an operation and what it is asked about, as text; returns the answer."""
+Answering = Callable[[str, bytes], Json]
+"""Takes an operation and what it is asked about; returns `{"answer": …}`, or `{"error": …}` with
+the `code` of gRPC and the `message` with which the service refuses."""
 _FEATURES = {
     "LABEL_DETECTION": "label_detection", "OBJECT_LOCALIZATION": "object_localization",
     "FACE_DETECTION": "face_detection", "TEXT_DETECTION": "text_detection",
     "DOCUMENT_TEXT_DETECTION": "document_text_detection",
 }  # fmt: skip
+_OF_ONE_IMAGE = "INVALID_ARGUMENT"
+"""Told with the answer for the image, and not as the failure of the whole request."""
 _METHODS = {
     "AnalyzeSentiment": "analyze_sentiment", "AnalyzeEntities": "analyze_entities",
     "AnalyzeEntitySentiment": "analyze_entity_sentiment", "ClassifyText": "classify_text",
@@ -162,8 +166,24 @@ def _said(method: str, asked: Json, answering: Answering) -> Json:
         return {"responses": [_of_image(one, answering) for one in asked.get("requests", [])]}
     if name not in _METHODS:
         raise UnknownOperationError(name)
-    document = asked.get("document", {})
-    return answering(_METHODS[name], document.get("content", ""))
+    said = answering(_METHODS[name], _about(asked))
+    if "error" in said:
+        raise _refused(said["error"])
+    return said["answer"]
+
+
+def _about(asked: Json) -> bytes:
+    """Return what a service is asked about: what it holds, or else where it lies."""
+    if "document" in asked:
+        document = asked["document"]
+        text = document.get("content") or document.get("gcs_content_uri", "")
+        return str(text).encode()
+    held = asked.get("image") or asked.get("audio") or {}
+    if "content" in held:
+        return base64.b64decode(held["content"])
+    source = held.get("source", held)
+    places = (source.get(name, "") for name in ("image_uri", "gcs_image_uri", "uri"))
+    return next(filter(None, places), "").encode()
 
 
 def _of_image(request: Json, answering: Answering) -> Json:
@@ -172,5 +192,43 @@ def _of_image(request: Json, answering: Answering) -> Json:
         kind = feature.get("type") or feature.get("type_", "")
         if kind not in _FEATURES:
             raise UnknownOperationError(kind)
-        found.update(answering(_FEATURES[kind], ""))
+        said = answering(_FEATURES[kind], _about(request))
+        if "error" not in said:
+            found.update(said["answer"])
+        elif said["error"]["code"] == _OF_ONE_IMAGE:
+            found["error"] = {"code": 3, "message": said["error"]["message"]}
+        else:
+            raise _refused(said["error"])
     return found
+
+
+def _refused(error: Json) -> Exception:
+    """Return what a channel raises when the service answers with an error."""
+    import grpc  # noqa: PLC0415 - the application's
+
+    class Refused(grpc.RpcError):  # type: ignore[misc,name-defined,unused-ignore]
+        """As grpc's own: the failure and the call that failed in one."""
+
+        def code(self) -> Any:
+            return grpc.StatusCode[error["code"]]
+
+        def details(self) -> str:
+            return str(error["message"])
+
+        def trailing_metadata(self) -> List[Any]:  # noqa: UP006
+            return []
+
+        initial_metadata = trailing_metadata
+
+        def result(self, timeout: Any = None) -> Any:
+            del timeout
+            raise self
+
+        def exception(self, timeout: Any = None) -> Any:
+            del timeout
+            return self
+
+        def done(self) -> bool:
+            return True
+
+    return Refused(error["message"])

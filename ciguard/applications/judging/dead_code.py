@@ -14,7 +14,7 @@ from ciguard.applications.providers.description import Field, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.finding.conditions import Branch, LiteralTest
+    from ciguard.applications.finding.conditions import Branch
     from ciguard.applications.finding.findings import Decided, Found
     from ciguard.applications.finding.values import Flow
     from ciguard.applications.judging.vocabulary import Vocabulary
@@ -23,6 +23,7 @@ _CASES: Mapping[str, Callable[[str], str]] = {
     ".lower()": str.lower, ".upper()": str.upper, ".title()": str.title, ".strip()": str.strip,
     ".capitalize()": str.capitalize, ".casefold()": str.casefold,
 }  # fmt: skip
+_OF_ALL_LETTERS = frozenset({".lower()", ".upper()", ".casefold()"})
 _EACH, _LISTED = "each", "in a list"
 _SAME = frozenset({"list()", "set()", "sorted()", "tuple()"})
 """Steps after which a list holds the same labels still."""
@@ -51,8 +52,9 @@ def dead_conditions(found: Found, vocabulary: Vocabulary | None) -> Iterator[Dea
         for text in branch.constant:
             yield Dead(branch, text, _CONSTANT, _compared(text, goals))
         for decided in goals:
-            yield from _out_of_range(decided)
-            if vocabulary is not None:
+            told = [*_out_of_range(decided), *_other_letters(decided), *_enumeration(decided)]
+            yield from told
+            if vocabulary is not None and not told:
                 yield from _no_label(decided, vocabulary)
 
 
@@ -66,6 +68,60 @@ def _compared(text: str, goals: list[Decided]) -> tuple[str, ...]:
     return (f"{left} == {text}",) if left else ()
 
 
+def _other_letters(decided: Decided) -> Iterator[Dead]:
+    """Yield texts with letters that what they are compared with cannot have any more."""
+    goal = decided.goal
+    changes = {_last_change(flow) for flow in decided.flows}
+    change = changes.pop() if len(changes) == 1 else None
+    if change is None or not _is_sought(decided):
+        return
+    for text in goal.texts:
+        changed = _CASES[change](text)
+        if changed != text:
+            reason = f"{text!r} cannot be in what comes out of `{change}`"
+            if len(goal.texts) == 1:
+                reason = f"never: {reason}"
+            yield Dead(goal.branch, goal.text, reason, (repr(changed),))
+
+
+def _is_sought(decided: Decided) -> bool:
+    """Tell whether texts are looked for in what services answer."""
+    if decided.goal.test is not None:
+        return decided.goal.test.operator in {"==", "in", "holds"}
+    ends = {flow.steps[-1].partition("(")[0] for flow in decided.flows if flow.steps}
+    return ends <= {".startswith", ".endswith"}
+
+
+def _enumeration(decided: Decided) -> Iterator[Dead]:
+    """Yield comparisons of a text with what is a number with a name in Google's messages."""
+    goal, test = decided.goal, decided.goal.test
+    if test is None or test.operator not in {"==", "in"} or len(goal.texts) != len(test.literals):
+        return
+    if all(_is_enumerated(flow) for flow in decided.flows):
+        left = goal.text.partition(f" {test.operator} ")[0]
+        reason = "never: a text is compared with a member of an enumeration"
+        meant = goal.text.replace(left, f"{left}.name", 1)
+        yield Dead(goal.branch, goal.text, reason, (meant,))
+
+
+def _is_enumerated(flow: Flow) -> bool:
+    if not isinstance(flow.source, Answer) or flow.source.operation.provider != "google":
+        return False
+    kind = (flow.source.operation.fields or {}).get(Field.KIND, "")
+    field = flow.steps[-2] if len(flow.steps) > 1 else ""
+    is_kind = bool(kind) and field in _spellings(kind)
+    is_face = flow.source.operation.task is Task.FACES and field.endswith("_likelihood")
+    return is_kind or is_face
+
+
+def _last_change(flow: Flow) -> str | None:
+    """Return what gives all letters one case, right before a text is compared; else None."""
+    if not isinstance(flow.source, Answer):
+        return None
+    steps = [step for step in flow.steps[:-1] if step not in {_LISTED, _EACH}]
+    return steps[-1] if steps and steps[-1] in _OF_ALL_LETTERS else None
+
+
 # --- labels ---------------------------------------------------------------------------------------
 
 
@@ -77,32 +133,41 @@ def _no_label(decided: Decided, vocabulary: Vocabulary) -> Iterator[Dead]:
     if None in changes:
         return
     read = [change for change in changes if change is not None]
+    is_part = test.operator == "holds" and not all(one.is_listed for one in read)
     for literal in test.literals:
-        known = (_changed(label, change) for change in read for label in vocabulary.labels)
-        if not isinstance(literal, str) or _can_be(literal, test, known):
+        known = (one.changed(label) for one in read for label in vocabulary.labels)
+        if not isinstance(literal, str) or _can_be(literal, known, is_part=is_part):
             continue
         nearest = vocabulary.nearest(literal)
         reason = f"{literal!r} is no label of the service, as it is read here"
         if len(test.literals) == 1:
             reason = f"never: {reason}"
-        proposals = tuple(_changed(label, min(read)) for label in nearest)
+        proposals = tuple(min(read).changed(label) for label in nearest)
         yield Dead(goal.branch, goal.text, reason, proposals)
 
 
-def _can_be(literal: str, test: LiteralTest, labels: Iterable[str]) -> bool:
-    """Tell whether an answer can be as compared; what a text is looked for in may be one label."""
-    if test.operator == "holds":
+def _can_be(literal: str, labels: Iterable[str], *, is_part: bool) -> bool:
+    """Tell whether an answer can be as compared: equal, or with the literal as a part."""
+    if is_part:
         return any(literal in label for label in labels)
     return literal in labels
 
 
-def _changed(label: str, steps: tuple[str, ...]) -> str:
-    for step in steps:
-        label = _CASES[step](label)
-    return label
+@dataclass(frozen=True, slots=True, order=True)
+class _Read:
+    """How an application reads a label before it compares it."""
+
+    steps: tuple[str, ...]
+    is_listed: bool
+    """Whether it is compared with the members of a list, and not with a text."""
+
+    def changed(self, label: str) -> str:
+        for step in self.steps:
+            label = _CASES[step](label)
+        return label
 
 
-def _changes(flow: Flow) -> tuple[str, ...] | None:
+def _changes(flow: Flow) -> _Read | None:
     """Return what is done to each label before it is compared; None if that is not understood."""
     if not isinstance(flow.source, Answer) or flow.source.operation.task is not Task.LABELS:
         return None
@@ -115,7 +180,7 @@ def _changes(flow: Flow) -> tuple[str, ...] | None:
     return _of_one_label(flow.steps[at + 1 :])
 
 
-def _of_one_label(steps: Sequence[str]) -> tuple[str, ...] | None:
+def _of_one_label(steps: Sequence[str]) -> _Read | None:
     """Return what is done to a label, in lists or not, until it is compared; None if not clear."""
     depth, found = 0, []
     for step in steps[:-1]:
@@ -127,7 +192,7 @@ def _of_one_label(steps: Sequence[str]) -> tuple[str, ...] | None:
             if step not in _CASES or depth:
                 return None
             found.append(step)
-    return None if depth and steps[-1].startswith("==") else tuple(found)
+    return None if depth and steps[-1].startswith("==") else _Read(tuple(found), depth == 1)
 
 
 def _is_way(steps: Iterable[str], records: str) -> bool:

@@ -27,7 +27,7 @@ from ciguard.functions.hosting.verdicts import Frame
 from ciguard.functions.in_target.calling.caller import ORACLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from ciguard.domain import Json
@@ -171,14 +171,25 @@ class Host:
         self.stop()
         return answer
 
-    def ask(self, message: Json, *, limit_s: float) -> Answer:
+    def ask(
+        self,
+        message: Json,
+        *,
+        limit_s: float,
+        answering: Callable[[Json], Json] | None = None,
+    ) -> Answer:
         """Send a request of the serving module's own kind.
 
         Args:
             message: what it understands.
-            limit_s: seconds that its answer may take.
+            limit_s: seconds that its answer may take, and as many after each question.
+            answering: takes what the module asks while it is at work, `{"wants": …}`.
         """
-        return self._request(message, limit_s + GRACE_S)
+        answer = self._request(message, limit_s + GRACE_S)
+        while answering and isinstance(answer, Answered) and "wants" in answer.content:
+            given = {"given": answering(answer.content["wants"])}
+            answer = self._request(given, limit_s + GRACE_S)
+        return answer
 
     def save_coverage(self) -> None:
         """Have what was measured so far written to `coverage_files`."""

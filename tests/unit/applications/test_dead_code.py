@@ -40,6 +40,7 @@ def look(image, text):
     low = [name.lower() for name in names]
     first = labels[0]
     things = client.object_localization(image=image).localized_object_annotations
+    faces = client.face_detection(image=image).face_annotations
     mood = language.LanguageServiceClient().analyze_sentiment(text).document_sentiment
     found = boto3.client("rekognition").detect_labels(Image=image)["Labels"]
 """
@@ -67,6 +68,10 @@ def dead_in(folder: Path, condition: str, vocabulary: Vocabulary | None = VOCABU
         ("each in NAMES", None, "'Clothes'", ("Clothing",)),
         ("each in ('Fire', 'aluminum')", None, "'aluminum'", ("Aluminium",)),
         ("'xyzzy' in first.description", None, "'xyzzy'", ()),
+        ("'ood' in names", None, "'ood'", ()),  # equal to one of them, and not a part
+        ("'Fire' in first.description.lower()", None, "never: 'Fire' cannot be", ("'fire'",)),
+        ("one.name.lower().startswith('A')", None, "never: 'A' cannot be", ("'a'",)),
+        ("faces[0].joy_likelihood == 'VERY_LIKELY'", None, "never: a text is compared", ()),
         ("first.score > 80", None, "never: the service answers from 0 to 1", ()),
         ("0 <= first.score", None, "always: the service answers from 0 to 1", ()),
         ("mood.score < -1", None, "never: the service answers from -1 to 1", ()),
@@ -95,6 +100,10 @@ def test_what_is_always_the_same_is_told_with_the_reason(
         "first.description.split()[0] == 'fire'",  # what is done to it, nobody understands
         "(first.description + text) == 'fire'",
         "first.description == text",
+        "'Fire' not in first.description.lower()",
+        "one.name.lower().removeprefix('A') == 'a'",
+        "faces[0].joy_likelihood.name == 'VERY_LIKELY'",
+        "faces[0].joy_likelihood == 5",
         "one.name == 'Packaged goods'",  # of objects there is another list of names
         "first.score > 0.8 and mood.score < 0",
         "found[0]['Confidence'] > 80",

@@ -1,0 +1,50 @@
+"""What answers in the place of a service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from ciguard.applications.providers.description import Operation
+    from ciguard.domain import Json
+
+
+class ServiceError(Exception):
+    """The service refuses or fails."""
+
+    def __init__(self, code: str, message: str) -> None:
+        """Make it.
+
+        Args:
+            code: of gRPC, such as `RESOURCE_EXHAUSTED`.
+            message: as the service says it.
+        """
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class Engine(Protocol):
+    """Recognises something, or pretends to."""
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether it makes its answers up, and recognises nothing."""
+
+    def serves(self, operation: Operation) -> bool:
+        """Tell whether it can be asked that, with what is installed here."""
+
+    def answer(self, operation: Operation, about: bytes) -> Json:
+        """Return the fields of the answer's message, as JSON.
+
+        Args:
+            operation: that is asked.
+            about: content of an image or sound, or a text in UTF-8.
+
+        Raises:
+            ServiceError: if the service would answer with an error.
+        """

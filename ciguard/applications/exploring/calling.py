@@ -1,0 +1,146 @@
+"""Calls one function in the process where its clients are answered."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.applications.finding.summaries import Placed
+from ciguard.functions import Answered as Replied
+from ciguard.functions import Died, Host, HostSettings, Overdue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ciguard.applications.finding.application import Application, Module, Routine
+    from ciguard.applications.finding.conditions import Goal
+    from ciguard.applications.finding.findings import Found
+    from ciguard.domain import Json
+
+_ENTRY = "ciguard.applications.in_target.explorer"
+_LIMIT_S = 20.0
+_FIRST_LIMIT_S = 120.0
+"""The first call in a process imports what the application needs."""
+_WITHOUT_REPLY: dict[type, str] = {Died: "ends its process", Overdue: "does not end"}
+
+Answering: TypeAlias = "Callable[[str, bytes], Json]"
+"""Takes an operation and what it is asked about; returns `{"answer": …}` or `{"error": …}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The call has returned or raised."""
+
+    seen: tuple[tuple[Goal, bool], ...]
+    """How sub-conditions turned out, in this order."""
+    asked: tuple[str, ...]
+    """Operations that services were asked."""
+    raised: Json = None
+    """The exception: its type, message, frames, and whether it may lie in the surroundings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """The call could not be made."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Endless:
+    """The call has ended its process, or has not ended."""
+
+    instead: str
+    """What it did, in words."""
+
+
+Call: TypeAlias = Ended | Impossible | Endless
+
+
+def host_of(application: Application, found: Sequence[Found], python: str) -> Host:
+    """Return the process in which an application's functions can be called; it is not started.
+
+    Args:
+        application: as read.
+        found: its functions that ask services, whose sub-conditions report.
+        python: interpreter that has what the application imports.
+    """
+    root = application.root.resolve()
+    goals = {goal for one in found for goal in conditions(one)}
+    details = {
+        "files": {str((root / one.file).resolve()): one.file for one in application.modules},
+        "places": sorted(map(_place, goals)),
+    }
+    path = [str(root)]
+    return Host(HostSettings(python=python, path=path, entry=_ENTRY, details=details))
+
+
+def conditions(found: Found) -> list[Goal]:
+    """Return the sub-conditions that report."""
+    return [one.goal for one in found.goals if one.goal.is_condition]
+
+
+def _place(goal: Goal) -> tuple[str, int, int, int, int]:
+    return (goal.branch.file, *goal.place)
+
+
+def routines_of(application: Application) -> dict[str, tuple[Module, Routine]]:
+    """Return the module and definition of each function by its qualified name."""
+    return {
+        Placed(module, routine).qualified: (module, routine)
+        for module in application.modules
+        for routine in module.routines
+    }
+
+
+class Caller:
+    """Calls one function."""
+
+    def __init__(self, host: Host, found: Found, module: Module, routine: Routine) -> None:
+        """Prepare it.
+
+        Args:
+            host: the process.
+            found: the function.
+            module: that it is defined in.
+            routine: its definition.
+        """
+        self._host = host
+        self._message = {"module": module.name, "function": routine.name}
+        self._goals = {_place(goal): goal for goal in conditions(found)}
+
+    def restart(self) -> None:
+        """Make the next call in a new process."""
+        self._host.stop()
+
+    def call(
+        self,
+        arguments: Json,
+        *,
+        answers: Mapping[str, Json] | None = None,
+        answering: Answering | None = None,
+    ) -> Call:
+        """Call it once.
+
+        Args:
+            arguments: by name, as `in_target` takes them.
+            answers: to each operation; what is not among them is answered with nothing.
+            answering: is asked instead, while the function runs.
+        """
+        limit_s = _LIMIT_S if self._host.is_running else _FIRST_LIMIT_S
+        message = {**self._message, "arguments": arguments, "answers": answers}
+        reply = self._host.ask(message, limit_s=limit_s, answering=_asked(answering))
+        if not isinstance(reply, Replied):
+            return Endless(_WITHOUT_REPLY[type(reply)])
+        if "problem" in reply.content:
+            return Impossible(reply.content["problem"])
+        places = [(tuple(place), value) for *place, value in reply.content["seen"]]
+        seen = tuple((self._goals[at], value) for at, value in places if at in self._goals)
+        return Ended(seen, tuple(reply.content["asked"]), reply.content["raised"])
+
+
+def _asked(answering: Answering | None) -> Callable[[Json], Json] | None:
+    if answering is None:
+        return None
+    return lambda wish: answering(wish["operation"], base64.b64decode(wish["about"]))

@@ -1,0 +1,99 @@
+"""What a service is to recognise, and what is made so that it should."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from ciguard.applications.providers.description import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Kind(StrEnum):
+    """What a service is asked about."""
+
+    IMAGE = "image"
+    """PNG or JPEG."""
+    TEXT = "text"
+    """UTF-8."""
+    SOUND = "sound"
+    """WAV, 16 kHz, one channel, 16 bits."""
+
+
+_OF_TEXT = frozenset({Task.CATEGORIES, Task.SENTIMENT, Task.ENTITIES})
+_SUFFIXES = {Kind.IMAGE: ".png", Kind.TEXT: ".txt", Kind.SOUND: ".wav"}
+
+
+def kind_of(task: Task) -> Kind:
+    """Return what a service for a task is asked about."""
+    if task is Task.SPEECH:
+        return Kind.SOUND
+    return Kind.TEXT if task in _OF_TEXT else Kind.IMAGE
+
+
+class Feeling(StrEnum):
+    """What people read in a text."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    NEUTRAL = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What people should recognise in an input."""
+
+    task: Task
+    key: str = ""
+    """Label, text, category, entity or transcript; empty: nothing in particular."""
+    kind: str = ""
+    """Of an entity, such as `PERSON`."""
+    feeling: Feeling | None = None
+    """Of a text, for `Task.SENTIMENT`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One image, text or sound, made or chosen so that people recognise what is wanted."""
+
+    wanted: Wanted
+    content: bytes
+    origin: str
+    """How it was made, or the file that it is from."""
+    licence: str = ""
+    """Of what it was taken from; empty where ciguard has made it."""
+
+    @property
+    def kind(self) -> Kind:
+        """What it is."""
+        return kind_of(self.wanted.task)
+
+    @property
+    def suffix(self) -> str:
+        """Of a file with it."""
+        is_jpeg = self.content.startswith(b"\xff\xd8\xff")
+        return ".jpg" if is_jpeg else _SUFFIXES[self.kind]
+
+    @property
+    def digest(self) -> str:
+        """Names its content."""
+        return digest_of(self.content)
+
+
+def digest_of(content: bytes) -> str:
+    """Return the name of a content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+class Inverse(Protocol):
+    """Pseudo-inverse of a service: from what it should recognise to inputs (Keeper, 3.2)."""
+
+    def serves(self, wanted: Wanted) -> bool:
+        """Tell whether it has inputs for that, with what is installed and configured here."""
+
+    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+        """Return at most so many inputs, all different; the same ones for the same seed."""
