@@ -1,0 +1,89 @@
+"""Finds faces in images, with the cascades of OpenCV."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ciguard.applications.answering import pictures
+from ciguard.applications.answering.installed import are_installed
+from ciguard.applications.answering.messages import Box, Face, face_answer
+from ciguard.applications.answering.validation import refuse
+from ciguard.applications.providers.description import Task
+
+if TYPE_CHECKING:
+    from ciguard.applications.providers.description import Operation
+    from ciguard.domain import Json
+
+_CASCADE = "haarcascade_frontalface_default.xml"
+_STEP = 1.1
+_NEIGHBOURS = 5
+"""Overlapping finds that make a face."""
+_SMALLEST = 24
+"""Pixels of a face's side; the cascade's own size."""
+_HALF_SURE = 2.0
+"""Weight of a find that is as likely no face."""
+
+
+@dataclass(frozen=True)
+class Faces:
+    """Finds faces that look at the camera; knows nothing of what they express."""
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return "OpenCV cascades"
+
+    @property
+    def is_simulated(self) -> bool:
+        """It finds."""
+        return False
+
+    def serves(self, operation: Operation) -> bool:
+        """Tell whether it is asked for faces, and an OpenCV that has cascades is installed."""
+        is_asked = operation.provider == "google" and operation.task is Task.FACES
+        return is_asked and are_installed("cv2", pictures.MODULE) and self._cascade is not None
+
+    @cached_property
+    def _cascade(self) -> Any:
+        """What finds; None where OpenCV has none, as from its version 5 on."""
+        opencv = import_module("cv2")
+        if not hasattr(opencv, "CascadeClassifier"):
+            return None
+        cascade = opencv.CascadeClassifier(opencv.data.haarcascades + _CASCADE)
+        return None if cascade.empty() else cascade
+
+    def answer(self, operation: Operation, about: bytes) -> Json:
+        """Return the faces in an image, from left to right; their emotions are `UNKNOWN`.
+
+        Args:
+            operation: that is asked.
+            about: content of the image.
+
+        Raises:
+            ServiceError: if the image cannot be read.
+        """
+        refuse(operation, about)
+        grey = np.asarray(pictures.picture(about).convert("L"))
+        boxes, _, weights = self._cascade.detectMultiScale3(
+            grey,
+            scaleFactor=_STEP,
+            minNeighbors=_NEIGHBOURS,
+            minSize=(_SMALLEST, _SMALLEST),
+            outputRejectLevels=True,
+        )
+        faces = [
+            Face(Box(*(int(side) for side in box)), _confidence(float(weight)), {})
+            for box, weight in zip(boxes, np.ravel(weights), strict=True)
+        ]
+        return face_answer(sorted(faces, key=lambda face: (face.box.left, face.box.top)))
+
+
+def _confidence(weight: float) -> float:
+    """Return a weight of the cascade's last stage as a share; it grows with it, and is no more."""
+    return 1 / (1 + math.exp(_HALF_SURE - weight))

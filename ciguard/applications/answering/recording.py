@@ -1,0 +1,156 @@
+"""Asks a service once, and answers from a file from then on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.answering.records import Key, Record, append_line, read_records
+from ciguard.applications.inverting.inputs import digest_of
+from ciguard.errors import CiguardError, ConfigurationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.applications.answering.engine import Engine
+    from ciguard.applications.providers.description import Operation
+    from ciguard.domain import Json
+
+
+class NotRecordedError(CiguardError):
+    """A question has no answer in a recording."""
+
+    def __init__(self, file: Path, operation: Operation, digest: str) -> None:
+        """Make it.
+
+        Args:
+            file: of the recording.
+            operation: that was asked.
+            digest: of the content.
+        """
+        super().__init__(
+            f"{file}: holds no answer of {operation.title} about content {digest}: the input or "
+            "the question has changed since. Record it again, with access to the service."
+        )
+        self.operation = operation
+        self.digest = digest
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Answers what was recorded, and nothing else.
+
+    Raises:
+        ConfigurationError: if the file cannot be read, or a line of it is damaged.
+    """
+
+    file: Path
+    _records: dict[Key, Record] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_records", read_records(self.file))
+
+    @property
+    def name(self) -> str:
+        """How reports call it: by the engines that were recorded."""
+        engines = sorted({record.engine for record in self._records.values()})
+        return f"recording of {', '.join(engines) or 'nothing'}"
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether any of its answers were made up."""
+        return any(record.is_simulated for record in self._records.values())
+
+    def serves(self, operation: Operation) -> bool:
+        """Tell whether it holds any answer of an operation."""
+        asked = (operation.provider, operation.name)
+        return any(key[:2] == asked for key in self._records)
+
+    def answer(self, operation: Operation, about: bytes) -> Json:
+        """Return the recorded answer.
+
+        Args:
+            operation: that is asked.
+            about: content of an image or sound, or a text in UTF-8.
+
+        Raises:
+            ServiceError: if that is what was recorded.
+            NotRecordedError: if the question was not.
+        """
+        key = _key(operation, about)
+        if key not in self._records:
+            raise NotRecordedError(self.file, operation, key[2])
+        outcome = self._records[key].outcome
+        if isinstance(outcome, ServiceError):
+            raise ServiceError(outcome.code, outcome.message)
+        return json.loads(json.dumps(outcome))
+
+
+def _key(operation: Operation, about: bytes) -> Key:
+    return operation.provider, operation.name, digest_of(about)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Asks another engine, and keeps what it answers, errors too.
+
+    Raises:
+        ConfigurationError: if the file is there and damaged.
+    """
+
+    engine: Engine
+    file: Path
+    _kept: dict[Key, bytes] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        records = read_records(self.file) if self.file.exists() else {}
+        kept = {key: record.line() for key, record in records.items()}
+        object.__setattr__(self, "_kept", kept)
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self.engine.name
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its engine makes its answers up."""
+        return self.engine.is_simulated
+
+    def serves(self, operation: Operation) -> bool:
+        """Tell whether its engine can be asked that."""
+        return self.engine.serves(operation)
+
+    def answer(self, operation: Operation, about: bytes) -> Json:
+        """Return the engine's answer, after it is safely in the file.
+
+        Args:
+            operation: that is asked.
+            about: content of an image or sound, or a text in UTF-8.
+
+        Raises:
+            ServiceError: if the engine does; it is kept too.
+            ConfigurationError: if the file cannot be written.
+        """
+        try:
+            answer = self.engine.answer(operation, about)
+        except ServiceError as error:
+            self._keep(operation, about, error)
+            raise
+        self._keep(operation, about, answer)
+        return answer
+
+    def _keep(self, operation: Operation, about: bytes, outcome: Json | ServiceError) -> None:
+        record = Record(_key(operation, about), self.name, self.is_simulated, outcome)
+        line = record.line()
+        if self._kept.get(record.key) == line:
+            return
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            append_line(self.file, line)
+        except OSError as error:
+            msg = f"{self.file}: cannot be written: {error.strerror}. Record to another place."
+            raise ConfigurationError(msg) from error
+        self._kept[record.key] = line

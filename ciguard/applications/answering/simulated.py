@@ -1,0 +1,139 @@
+"""Answers that are made up, for what no engine here recognises; it says so wherever it is named.
+
+An answer depends on the content, the operation and the seed alone. What an input was made to show
+is answered as often as somebody says, and in the words that the service has for it. So it shows
+what an application makes of answers that are usual of a service, and nothing of how well the real
+service recognises anything.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ciguard.applications.answering import messages
+from ciguard.applications.answering.drawing import Draw
+from ciguard.applications.answering.relations import Relations, relations_of, topics_of
+from ciguard.applications.answering.validation import refuse
+from ciguard.applications.inverting.inputs import Wanted, digest_of
+from ciguard.applications.providers.description import Task
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.applications.judging.vocabulary import Vocabulary
+    from ciguard.applications.providers.description import Operation
+    from ciguard.domain import Json
+
+_LABELLED = frozenset({Task.LABELS, Task.OBJECTS})
+_LEAST_LABELS, _MOST_LABELS = 3, 10
+_MOST_TOPICS = 3
+_SIZE = (640, 480)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Makes answers up.
+
+    Raises:
+        ConfigurationError: if the confusion is no share.
+    """
+
+    labels: Vocabulary | None
+    """That answers are from; None for a list of ciguard's own. Paths (`/News`) are topics."""
+    known: Mapping[str, Wanted]
+    """What inputs were made to show, by the digest of their content."""
+    confusion: float = 0.2
+    """Share of known inputs that are taken for something else."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.confusion <= 1:
+            msg = f"confusion = {self.confusion}: is to be a share from 0 to 1."
+            raise ConfigurationError(msg)
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        whose = "ciguard's own" if self.labels is None else "of the vocabulary"
+        return f"simulated labels ({whose}), texts and feelings"
+
+    @property
+    def is_simulated(self) -> bool:
+        """It recognises nothing."""
+        return True
+
+    @cached_property
+    def _relations(self) -> Relations:
+        return relations_of(self.labels)
+
+    @cached_property
+    def _topics(self) -> Relations:
+        return topics_of(self.labels)
+
+    def serves(self, operation: Operation) -> bool:
+        """Tell whether it makes up answers of that kind: Google's, to what inputs are made for."""
+        return operation.provider == "google" and operation.task is not Task.OTHER
+
+    def answer(self, operation: Operation, about: bytes) -> Json:
+        """Return an answer that the service might give.
+
+        Args:
+            operation: that is asked.
+            about: content of an image or sound, or a text in UTF-8.
+
+        Raises:
+            ServiceError: if the service would refuse the content.
+        """
+        refuse(operation, about)
+        digest = digest_of(about)
+        rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - no secret
+        draw = Draw(rng, is_confused=rng.random() < self.confusion)
+        wanted = _for_task(self.known.get(digest), operation.task)
+        if operation.task in {Task.SENTIMENT, Task.ENTITIES}:
+            return _of_text(draw, operation, wanted, about.decode("utf-8"))
+        return self._drawn(draw, operation.task, wanted)
+
+    def _drawn(self, draw: Draw, task: Task, wanted: Wanted | None) -> Json:
+        labels = self._relations.labels
+        match task:
+            case Task.FACES:
+                return messages.face_answer(draw.faces(wanted))
+            case Task.TEXT:
+                return messages.text_answer(draw.lines(wanted, labels), _SIZE)
+            case Task.SPEECH:
+                return messages.speech_answer(*draw.transcript(wanted, labels))
+            case Task.CATEGORIES:
+                count = draw.rng.randint(1, _MOST_TOPICS)
+                best = self._deeper(wanted)
+                return messages.category_answer(draw.names(self._topics, wanted, count, best))
+            case _:
+                count = draw.rng.randint(_LEAST_LABELS, _MOST_LABELS)
+                found = draw.names(self._relations, wanted, count)
+        if task is Task.LABELS:
+            return messages.label_answer(found)
+        return messages.object_answer(found, [draw.share() for _ in found])
+
+    def _deeper(self, wanted: Wanted | None) -> str:
+        """Return what is wanted, if it is a topic below one of ciguard's own; it lists few."""
+        if wanted is None or not self._topics.is_open:
+            return ""
+        top = "/".join(wanted.key.split("/")[:2])
+        return wanted.key if top and self._topics.spelled(top) else ""
+
+
+def _for_task(wanted: Wanted | None, task: Task) -> Wanted | None:
+    """Return what an input shows to a service for a task: nothing, if it was made for another."""
+    if wanted is None or wanted.task is task or {wanted.task, task} <= _LABELLED:
+        return wanted
+    return Wanted(task)
+
+
+def _of_text(draw: Draw, operation: Operation, wanted: Wanted | None, text: str) -> Json:
+    if operation.task is Task.SENTIMENT:
+        return messages.sentiment_answer(*draw.feelings(wanted, text))
+    is_felt = "sentiment" in operation.name
+    return messages.entity_answer(draw.entities(wanted, text, is_felt=is_felt))

@@ -1,0 +1,64 @@
+"""Refuses what the services refuse, in their words, before any engine looks at it."""
+
+from __future__ import annotations
+
+import re
+
+from ciguard.applications.answering.codes import Code
+from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.inverting.inputs import Kind, kind_of
+from ciguard.applications.providers.description import Operation, Task
+
+_LEAST_TOKENS = 20
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_IMAGES = (
+    b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
+    b"\0\0\1\0", b"RIFF",
+)  # fmt: skip
+"""What files that Google reads images from begin with."""
+
+
+def refuse(operation: Operation, about: bytes) -> None:
+    """Refuse what no engine needs to look at.
+
+    Args:
+        operation: that is asked.
+        about: content of an image or sound, or a text in UTF-8.
+
+    Raises:
+        ServiceError: for nothing at all, an image that is none, a text that is none or too short.
+    """
+    match kind_of(operation.task):
+        case Kind.IMAGE:
+            _refuse_image(about)
+        case Kind.TEXT:
+            _refuse_text(operation, about)
+        case Kind.SOUND:
+            if not about:
+                raise ServiceError(Code.INVALID_ARGUMENT, "RecognitionAudio not set.")
+
+
+def _refuse_image(about: bytes) -> None:
+    if not about:
+        raise ServiceError(Code.INVALID_ARGUMENT, "Request must specify image and features.")
+    is_sound = about[:4] == b"RIFF" and about[8:12] != b"WEBP"
+    if is_sound or not about.startswith(_IMAGES):
+        raise bad_image()
+
+
+def bad_image() -> ServiceError:
+    """Return what is said of an image that nobody can read."""
+    return ServiceError(Code.INVALID_ARGUMENT, "Bad image data.")
+
+
+def _refuse_text(operation: Operation, about: bytes) -> None:
+    try:
+        text = about.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A client cannot even send it.
+        raise ServiceError(Code.INVALID_ARGUMENT, "Document content is not valid UTF-8.") from error
+    if not text:
+        raise ServiceError(Code.INVALID_ARGUMENT, "One of content, or gcs_content_uri must be set.")
+    if operation.task is Task.CATEGORIES and len(_TOKEN.findall(text)) < _LEAST_TOKENS:
+        msg = "Invalid text content: too few tokens (words) to process."
+        raise ServiceError(Code.INVALID_ARGUMENT, msg)
