@@ -3,17 +3,22 @@
 `providers` say what services offer, as data; `finding` reads an application's text, runs nothing of
 it, and tells which functions call them and which branches depend on what they answer; `judging`
 tells which of their conditions no answer can change; `exploring` calls them with one made answer
-after the other, in a process where `in_target` stands between the application and its clients. Here
-live no levels and no reports.
+after the other, in a process where `in_target` stands between the application and its clients.
+`inverting` makes inputs in which people recognise something, `answering` answers in the place of a
+service, `assessing` runs functions with both and judges them, `repairing` suggests what to change.
+Here live no levels and no reports.
 """
 
 from __future__ import annotations
 
+from ciguard.applications.assessing.assess import Assessed, Verdict, assess
+from ciguard.applications.assessing.trying import Trying, settings_for
 from ciguard.applications.exploring.explore import Crash, Explored, explore
 from ciguard.applications.finding.application import Application, Unread, read_application
 from ciguard.applications.finding.conditions import Branch, Goal, LiteralTest
 from ciguard.applications.finding.findings import Decided, Found, Reach, find
 from ciguard.applications.finding.values import Answer
+from ciguard.applications.inverting.inputs import Wanted
 from ciguard.applications.judging.dead_code import Dead, dead_conditions
 from ciguard.applications.judging.vocabulary import Vocabulary, read_vocabulary
 from ciguard.applications.providers.description import (
@@ -24,10 +29,12 @@ from ciguard.applications.providers.description import (
     known_providers,
     read_provider,
 )
+from ciguard.applications.repairing.suggestions import Suggestion
 
 __all__ = [
     "Answer",
     "Application",
+    "Assessed",
     "Branch",
     "Crash",
     "Dead",
@@ -40,9 +47,14 @@ __all__ = [
     "Operation",
     "Provider",
     "Reach",
+    "Suggestion",
     "Task",
+    "Trying",
     "Unread",
+    "Verdict",
     "Vocabulary",
+    "Wanted",
+    "assess",
     "dead_conditions",
     "explore",
     "find",
@@ -50,4 +62,5 @@ __all__ = [
     "read_application",
     "read_provider",
     "read_vocabulary",
+    "settings_for",
 ]

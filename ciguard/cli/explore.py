@@ -5,10 +5,16 @@ from __future__ import annotations
 import fnmatch
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ciguard.errors import ConfigurationError, ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.applications import Application, Found
 
 
 @click.command(short_help="Call functions with made answers of cognitive services.")
@@ -44,8 +50,28 @@ def explore(*, path: Path, globs: tuple[str, ...], python: str, seconds: float) 
     Exit code 1 if an answer makes a function fail.
     """
     from ciguard.applications import explore as explored_in  # noqa: PLC0415 - not for `--help`
-    from ciguard.applications import find, known_providers, read_application  # noqa: PLC0415
     from ciguard.reports import explored_lines  # noqa: PLC0415
+
+    application, found = functions_in(path, globs)
+    is_clean = True
+    for one in explored_in(application, found, python=python, budget_s=seconds):
+        is_clean = is_clean and not one.crashes and not one.hangs
+        for line in explored_lines(one):
+            click.echo(line)
+    sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)
+
+
+def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Found]]:
+    """Read an application, and return its functions that ask a service and are wanted.
+
+    Raises:
+        ConfigurationError: if there is none.
+    """
+    from ciguard.applications import (  # noqa: PLC0415 - not for `--help`
+        find,
+        known_providers,
+        read_application,
+    )
 
     application = read_application(path)
     found = [
@@ -57,9 +83,4 @@ def explore(*, path: Path, globs: tuple[str, ...], python: str, seconds: float) 
         wanted = " or ".join(globs)
         msg = f"{path}: no function {wanted} asks a service. `ciguard services` lists others."
         raise ConfigurationError(msg)
-    is_clean = True
-    for one in explored_in(application, found, python=python, budget_s=seconds):
-        is_clean = is_clean and not one.crashes and not one.hangs
-        for line in explored_lines(one):
-            click.echo(line)
-    sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)
+    return application, found

@@ -13,6 +13,7 @@ import click
 
 from ciguard import __version__
 from ciguard.cli.accept import accept
+from ciguard.cli.accuracy import accuracy
 from ciguard.cli.action import action
 from ciguard.cli.baseline import baseline
 from ciguard.cli.bisect import bisect
@@ -94,6 +95,7 @@ for _command in (
     suggest,
     services,
     explore,
+    accuracy,
     targets,
     config,
     version,

@@ -3,6 +3,7 @@
 A new report is one file here and one line below. Nothing here runs, judges or decides anything.
 """
 
+from ciguard.reports.accuracy import assessed_lines, write_patches
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
 from ciguard.reports.detail import bucket_lines, grouping_lines, table_lines
 from ciguard.reports.dispatch import Dispatched, Failure, dispatch
@@ -35,6 +36,7 @@ __all__ = [
     "Reporter",
     "ReporterFactory",
     "Status",
+    "assessed_lines",
     "bucket_lines",
     "dispatch",
     "documentation_text",
@@ -55,6 +57,7 @@ __all__ = [
     "table_lines",
     "workflow_commands",
     "write_atomically",
+    "write_patches",
 ]
 
 REPORTERS.register("summary", SummaryReporter)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.applications.answering.engine import Engine
+    from ciguard.applications.answering.habits import Habits
     from ciguard.applications.inverting.inputs import Wanted
     from ciguard.applications.judging.vocabulary import Vocabulary
     from ciguard.applications.providers.description import Operation
@@ -86,6 +87,7 @@ def local_engines(
     *,
     confusion: float = 0.2,
     seed: int = 0,
+    habits: Habits | None = None,
 ) -> Chosen:
     """Return what answers without a network: engines that recognise, where they are installed.
 
@@ -94,9 +96,10 @@ def local_engines(
         known: what inputs were made to show, by the digest of their content.
         confusion: share of known inputs that simulated answers take for something else.
         seed: of simulated answers.
+        habits: what simulated answers say of some things.
 
     Raises:
         ConfigurationError: if the confusion is no share.
     """
-    simulated = Simulated(labels, known, confusion, seed)
+    simulated = Simulated(labels, known, confusion, seed, habits or {})
     return Chosen((WrittenText(), Faces(), Feelings(), Speech(), simulated))

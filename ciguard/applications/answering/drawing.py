@@ -21,7 +21,7 @@ from ciguard.applications.inverting.inputs import Feeling
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ciguard.applications.answering.relations import Relations
     from ciguard.applications.inverting.inputs import Wanted
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 Scored: TypeAlias = list[tuple[str, float]]
 _LEAST, _UNSURE, _MOST = 0.5, 0.75, 0.99
 """Scores; of what is neither wanted nor like it, up to the second one."""
+_PLAIN = 0.9
+"""Share of faces whose emotion is beyond doubt."""
+_SUREST = 0.8
+"""Least score of what is wanted, and most of what is like it."""
 _FEW = 2
 """Results at most where there is nothing in particular."""
 _LETTER, _LINE = 12, 24
@@ -60,6 +64,12 @@ class Draw:
     is_confused: bool
     """Whether it misses what is wanted."""
 
+    def usual(self, habit: Mapping[str, float]) -> Scored:
+        """Return labels with scores, each as often as a habit says."""
+        return [
+            (label, self._score()) for label, share in habit.items() if self.rng.random() < share
+        ]
+
     def names(
         self, relations: Relations, wanted: Wanted | None, count: int, best: str = ""
     ) -> Scored:
@@ -86,10 +96,11 @@ class Draw:
             found += self.rng.sample(like, beside)
         missing = best if is_missed else ""
         others = self._others(found, relations.labels, count, missing=missing)
-        return [
-            *((name, self._score()) for name in found),
+        scored = [
+            *((name, self._score(is_best=name == best)) for name in found),
             *((name, self.rng.uniform(_LEAST, _UNSURE)) for name in others),
         ]
+        return sorted(scored, key=lambda one: -one[1])
 
     def _others(
         self, found: Sequence[str], labels: Sequence[str], count: int, *, missing: str
@@ -103,8 +114,8 @@ class Draw:
                 others.append(name)
         return others
 
-    def _score(self) -> float:
-        return self.rng.uniform(_LEAST, _MOST)
+    def _score(self, *, is_best: bool = False) -> float:
+        return self.rng.uniform(_SUREST, _MOST) if is_best else self.rng.uniform(_LEAST, _SUREST)
 
     def share(self) -> Box:
         """Return a part of an image."""
@@ -133,7 +144,7 @@ class Draw:
         box = Box(20 + place * 160, self.rng.randint(10, 60), side, side)
         likely = {one: self.rng.choice(("VERY_UNLIKELY", "UNLIKELY")) for one in EMOTIONS}
         if emotion:
-            likely[emotion] = self.rng.choice(("LIKELY", "VERY_LIKELY"))
+            likely[emotion] = "VERY_LIKELY" if self.rng.random() < _PLAIN else "LIKELY"
         rest = dict.fromkeys(("under_exposed", "blurred", "headwear"), "VERY_UNLIKELY")
         return Face(box, self._score(), {**likely, **rest})
 
@@ -194,6 +205,9 @@ class Draw:
         others = [one for one in dict.fromkeys(_CAPITALISED.findall(text)) if one not in key]
         most = _FEW if wanted is not None and not key else _MOST_ENTITIES
         found = [(name, self._kind("")) for name in others[: self.rng.randint(0, most)]]
+        if wanted is not None and wanted.kind and not key:
+            key = (others or text.split() or [""])[-1]
+            found = [one for one in found if one[0] != key]
         if wanted is not None and key:
             kind = wanted.kind.upper() if wanted.kind.upper() in ENTITY_KINDS else "OTHER"
             if not self.is_confused:

@@ -137,12 +137,22 @@ class Recording:
         try:
             answer = self.engine.answer(operation, about)
         except ServiceError as error:
-            self._keep(operation, about, error)
+            self.keep(operation, about, error)
             raise
-        self._keep(operation, about, answer)
+        self.keep(operation, about, answer)
         return answer
 
-    def _keep(self, operation: Operation, about: bytes, outcome: Json | ServiceError) -> None:
+    def keep(self, operation: Operation, about: bytes, outcome: Json | ServiceError) -> None:
+        """Write an answer, or an error, that is there already.
+
+        Args:
+            operation: that was asked.
+            about: what it was asked about.
+            outcome: what it has answered.
+
+        Raises:
+            ConfigurationError: if the file cannot be written.
+        """
         record = Record(_key(operation, about), self.name, self.is_simulated, outcome)
         line = record.line()
         if self._kept.get(record.key) == line:

@@ -9,7 +9,7 @@ service recognises anything.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ from ciguard.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ciguard.applications.answering.drawing import Scored
+    from ciguard.applications.answering.habits import Habits
     from ciguard.applications.judging.vocabulary import Vocabulary
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
@@ -49,6 +51,8 @@ class Simulated:
     confusion: float = 0.2
     """Share of known inputs that are taken for something else."""
     seed: int = 0
+    habits: Habits = field(default_factory=dict)
+    """What it says of some things, whatever the confusion is."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.confusion <= 1:
@@ -99,6 +103,9 @@ class Simulated:
 
     def _drawn(self, draw: Draw, task: Task, wanted: Wanted | None) -> Json:
         labels = self._relations.labels
+        habit = self.habits.get((task, wanted.key.lower())) if wanted is not None else None
+        if habit is not None:
+            return _answer(task, draw.usual(habit), draw)
         match task:
             case Task.FACES:
                 return messages.face_answer(draw.faces(wanted))
@@ -109,13 +116,20 @@ class Simulated:
             case Task.CATEGORIES:
                 count = draw.rng.randint(1, _MOST_TOPICS)
                 best = self._deeper(wanted)
-                return messages.category_answer(draw.names(self._topics, wanted, count, best))
+                return _answer(task, draw.names(self._topics, wanted, count, best), draw)
             case _:
                 count = draw.rng.randint(_LEAST_LABELS, _MOST_LABELS)
-                found = draw.names(self._relations, wanted, count)
-        if task is Task.LABELS:
-            return messages.label_answer(found)
-        return messages.object_answer(found, [draw.share() for _ in found])
+                found = draw.names(self._relations, wanted, count, self._own(wanted, task))
+        return _answer(task, found, draw)
+
+    def _own(self, wanted: Wanted | None, task: Task) -> str:
+        """Return what is wanted as the service writes it, if nobody says that it has no such name.
+
+        A vocabulary is of labels: a service for objects has names of its own.
+        """
+        if wanted is None or (task is Task.LABELS and self.labels is not None):
+            return ""
+        return wanted.key[:1].upper() + wanted.key[1:]
 
     def _deeper(self, wanted: Wanted | None) -> str:
         """Return what is wanted, if it is a topic below one of ciguard's own; it lists few."""
@@ -123,6 +137,14 @@ class Simulated:
             return ""
         top = "/".join(wanted.key.split("/")[:2])
         return wanted.key if top and self._topics.spelled(top) else ""
+
+
+def _answer(task: Task, found: Scored, draw: Draw) -> Json:
+    if task is Task.LABELS:
+        return messages.label_answer(found)
+    if task is Task.CATEGORIES:
+        return messages.category_answer(found)
+    return messages.object_answer(found, [draw.share() for _ in found])
 
 
 def _for_task(wanted: Wanted | None, task: Task) -> Wanted | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ciguard.applications.finding.application import Application, Module, Routine
-    from ciguard.applications.finding.conditions import Goal
+    from ciguard.applications.finding.conditions import Branch, Goal
     from ciguard.applications.finding.findings import Found
     from ciguard.domain import Json
 
@@ -24,8 +24,9 @@ _FIRST_LIMIT_S = 120.0
 """The first call in a process imports what the application needs."""
 _WITHOUT_REPLY: dict[type, str] = {Died: "ends its process", Overdue: "does not end"}
 
-Answering: TypeAlias = "Callable[[str, bytes], Json]"
-"""Takes an operation and what it is asked about; returns `{"answer": …}` or `{"error": …}`."""
+Answering: TypeAlias = "Callable[[str, bytes, Json], Json]"
+"""Takes an operation, what it is asked about, and what the service has said: `{"answer": …}` or
+`{"error": …}`. If that is None, no service is asked, and it returns what is said in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Ended:
 
     seen: tuple[tuple[Goal, bool], ...]
     """How sub-conditions turned out, in this order."""
+    taken: frozenset[Branch]
+    """Whose conditions turned out true, as a whole."""
     asked: tuple[str, ...]
     """Operations that services were asked."""
     raised: Json = None
@@ -58,19 +61,30 @@ class Endless:
 Call: TypeAlias = Ended | Impossible | Endless
 
 
-def host_of(application: Application, found: Sequence[Found], python: str) -> Host:
+def host_of(
+    application: Application,
+    found: Sequence[Found],
+    python: str,
+    *,
+    is_real: bool = False,
+    texts: Mapping[str, str] | None = None,
+) -> Host:
     """Return the process in which an application's functions can be called; it is not started.
 
     Args:
         application: as read.
         found: its functions that ask services, whose sub-conditions report.
         python: interpreter that has what the application imports.
+        is_real: whether the service itself is asked.
+        texts: of files that are run as if they were these, by their names.
     """
     root = application.root.resolve()
     goals = {goal for one in found for goal in conditions(one)}
     details = {
         "files": {str((root / one.file).resolve()): one.file for one in application.modules},
-        "places": sorted(map(_place, goals)),
+        "places": sorted({*map(_place, goals), *(_whole(goal.branch) for goal in goals)}),
+        "real": is_real,
+        "texts": dict(texts or {}),
     }
     path = [str(root)]
     return Host(HostSettings(python=python, path=path, entry=_ENTRY, details=details))
@@ -83,6 +97,10 @@ def conditions(found: Found) -> list[Goal]:
 
 def _place(goal: Goal) -> tuple[str, int, int, int, int]:
     return (goal.branch.file, *goal.place)
+
+
+def _whole(branch: Branch) -> tuple[str, int, int, int, int]:
+    return (branch.file, *branch.place)
 
 
 def routines_of(application: Application) -> dict[str, tuple[Module, Routine]]:
@@ -109,6 +127,7 @@ class Caller:
         self._host = host
         self._message = {"module": module.name, "function": routine.name}
         self._goals = {_place(goal): goal for goal in conditions(found)}
+        self._branches = {_whole(goal.branch): goal.branch for goal in conditions(found)}
 
     def restart(self) -> None:
         """Make the next call in a new process."""
@@ -137,10 +156,15 @@ class Caller:
             return Impossible(reply.content["problem"])
         places = [(tuple(place), value) for *place, value in reply.content["seen"]]
         seen = tuple((self._goals[at], value) for at, value in places if at in self._goals)
-        return Ended(seen, tuple(reply.content["asked"]), reply.content["raised"])
+        taken = frozenset(
+            self._branches[at] for at, value in places if value and at in self._branches
+        )
+        return Ended(seen, taken, tuple(reply.content["asked"]), reply.content["raised"])
 
 
 def _asked(answering: Answering | None) -> Callable[[Json], Json] | None:
     if answering is None:
         return None
-    return lambda wish: answering(wish["operation"], base64.b64decode(wish["about"]))
+    return lambda wish: answering(
+        wish["operation"], base64.b64decode(wish["about"]), wish.get("heard")
+    )

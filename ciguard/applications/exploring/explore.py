@@ -78,6 +78,25 @@ def titles_of(answers: Answers) -> tuple[str, ...]:
     return tuple(f"{one.operation.name}: {one.title}" for one in answers)
 
 
+def crash_of(raised: Json, answers: Answers, found: Found, root: Path) -> Crash | None:
+    """Return an exception as a failure; None where the application means to leave so.
+
+    Args:
+        raised: of `Ended`.
+        answers: what was answered.
+        found: the function that was called.
+        root: folder of the application.
+    """
+    frames = raised["frames"]
+    if raised["type"] in _LEAVING:
+        return None
+    file, line = (frames[-1][0], frames[-1][1]) if frames else (found.file, 0)
+    if raised["own"] and "raise" in linecache.getline(str(root / file), line).split():
+        return None
+    error = f"{raised['type']}: {raised['message']}"
+    return Crash(error, file, line, answers, is_judged=not raised["lacks"])
+
+
 @dataclass(slots=True)
 class Explored:
     """What came of one function."""
@@ -241,7 +260,7 @@ class _Exploring:
                     result.problem = "given up after two answers with which it does not return"
             case Impossible(reason):
                 result.problem = reason
-            case Ended(seen, _, raised):
+            case Ended(seen, _, _, raised):
                 for goal, value in seen:
                     result.met[goal].setdefault(value, answers)
                 self._left += raised is not None and raised["type"] in _LEAVING
@@ -251,26 +270,11 @@ class _Exploring:
                     self._note(raised, answers)
 
     def _note(self, raised: Json, answers: Answers) -> None:
-        crash = self._crash(raised, answers)
+        crash = crash_of(raised, answers, self._found, self._root)
         if crash is not None:
             key = raised["type"], crash.file, crash.line
             times, first = self._raised.get(key, (0, crash))
             self._raised[key] = (times + 1, first)
-
-    def _crash(self, raised: Json, answers: Answers) -> Crash | None:
-        """Return an exception as a failure; None where the application means to leave so."""
-        frames = raised["frames"]
-        if raised["type"] in _LEAVING:
-            return None
-        file, line = (frames[-1][0], frames[-1][1]) if frames else (self._found.file, 0)
-        if raised["own"] and self._raises(file, line):
-            return None
-        error = f"{raised['type']}: {raised['message']}"
-        return Crash(error, file, line, answers, is_judged=not raised["lacks"])
-
-    def _raises(self, file: str, line: int) -> bool:
-        """Tell whether the application raises there, as it means to."""
-        return linecache.getline(str(self._root / file), line).split().count("raise") > 0
 
     def _judge(self) -> None:
         """Tell what answers bring about from what comes whatever is answered."""
@@ -317,7 +321,7 @@ class _Exploring:
                     self._note_unguarded(call.raised, answers, refusal)
 
     def _note_unguarded(self, raised: Json, answers: Answers, refusal: Answered) -> None:
-        crash = self._crash(raised, answers)
+        crash = crash_of(raised, answers, self._found, self._root)
         if crash is None:
             return
         if (raised["type"], crash.file, crash.line) in self._raised:

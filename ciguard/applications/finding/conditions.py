@@ -41,6 +41,8 @@ class Branch:
     """As the application has it, on one line."""
     constant: tuple[str, ...] = ()
     """Sub-conditions that are texts or numbers: nothing is compared with them."""
+    place: Place = (0, 0, 0, 0)
+    """Of the whole condition."""
 
 
 @dataclass(frozen=True, slots=True)

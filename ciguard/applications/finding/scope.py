@@ -109,7 +109,8 @@ class Scope:
         self.reach({goal: value.flows})
 
     def _branch(self, node: ast.expr, text: str, constant: tuple[str, ...] = ()) -> Branch:
-        return Branch(self.module.file, node.lineno, node.col_offset, text, constant)
+        place = place_of(node)
+        return Branch(self.module.file, *place[:2], text, constant, place)
 
     def reach(self, goals: Mapping[Goal, frozenset[Flow]]) -> None:
         """Note goals and what they depend on, if that is anything."""

@@ -24,7 +24,7 @@ import threading
 import traceback
 from typing import Any, List  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.applications.in_target.google_clients import UnknownOperationError, intercept
+from ciguard.applications.in_target.google_clients import UnknownOperationError, intercept, observe
 from ciguard.applications.in_target.probing import Probes
 
 Json = Any
@@ -54,13 +54,17 @@ class _Explorer:
         self._asking = threading.Lock()
         self._asked: List[str] = []  # noqa: UP006
         self._problem = ""
+        self._is_real = bool(settings["real"])
         places = {tuple(place) for place in settings["places"]}
-        self._probes = Probes(settings["files"], places)
+        self._probes = Probes(settings["files"], places, settings["texts"])
 
     def serve(self) -> None:
         """Answer until there is nobody to ask."""
         try:
-            intercept(self._answer_of)
+            if self._is_real:
+                observe(self._heard)
+            else:
+                intercept(self._answer_of)
         except ImportError as error:  # nothing is called then: a client might ask the service
             self._problem = f"the clients of Google cannot be answered: {error}"
         self._probes.install()
@@ -94,6 +98,13 @@ class _Explorer:
         with self._asking:  # of several threads, one after the other
             self._say({"wants": wish})
             return json.loads(self._incoming.readline())["given"]
+
+    def _heard(self, operation: str, about: bytes, said: Json) -> None:
+        self._asked.append(operation)
+        wish = {"operation": operation, "about": base64.b64encode(about).decode(), "heard": said}
+        with self._asking:
+            self._say({"wants": wish})
+            self._incoming.readline()
 
     def _served(self, request: Json) -> Json:
         if self._problem:

@@ -28,6 +28,10 @@ _METHODS = {
 }  # fmt: skip
 
 
+Hearing = Callable[[str, bytes, Json], None]
+"""Takes an operation, what it was asked about, and `{"answer": …}` or `{"error": …}`."""
+
+
 class UnknownOperationError(Exception):
     """The application asks something that no answer is made for."""
 
@@ -42,6 +46,61 @@ def intercept(answering: Answering) -> None:
     google.auth.default = lambda *_, **__: (anonymous, "ciguard")
     grpc_helpers.create_channel = lambda *_, **__: _channel(answering)
     _refuse_other_ways()
+
+
+def observe(hearing: Hearing) -> None:
+    """Have every client that is made from now on ask its service, and `hearing` told the answers.
+
+    Asynchronous clients and those that speak REST ask theirs too; nothing is told of those.
+    """
+    import grpc  # noqa: PLC0415 - the application's
+    from google.api_core import grpc_helpers  # noqa: PLC0415 - likewise
+
+    class Observer(grpc.UnaryUnaryClientInterceptor):  # type: ignore[misc,name-defined,unused-ignore]
+        """Sees each call, and leaves it as it is."""
+
+        def intercept_unary_unary(self, continuation: Any, details: Any, request: Any) -> Any:
+            call = continuation(details, request)
+            _hear(details.method, request, call, hearing)
+            return call
+
+    connect = grpc_helpers.create_channel
+    grpc_helpers.create_channel = lambda *positional, **named: grpc.intercept_channel(
+        connect(*positional, **named), Observer()
+    )
+
+
+def _hear(method: str, request: Any, call: Any, hearing: Hearing) -> None:
+    asked, name = _content(request), method.rpartition("/")[2]
+    error = call.exception()
+    told = None
+    if error is not None:
+        told = {"error": {"code": error.code().name, "message": str(error.details())}}
+    if name in _METHODS:
+        hearing(_METHODS[name], _about(asked), told or {"answer": _content(call.result())})
+    elif name == "BatchAnnotateImages":
+        several = [] if told else _content(call.result()).get("responses", [])
+        for at, one in enumerate(asked.get("requests", [])):
+            said = told or _of_response(several[at] if at < len(several) else {})
+            for kind in _kinds(one):
+                if kind in _FEATURES:
+                    hearing(_FEATURES[kind], _about(one), said)
+
+
+def _of_response(response: Json) -> Json:
+    if "error" in response:
+        return {"error": {"code": _OF_ONE_IMAGE, "message": response["error"].get("message", "")}}
+    return {"answer": response}
+
+
+def _content(message: Any) -> Json:
+    from google.protobuf import json_format  # noqa: PLC0415 - the application's
+
+    return json_format.MessageToDict(_plain(message), preserving_proto_field_name=True)
+
+
+def _kinds(request: Json) -> List[str]:  # noqa: UP006
+    return [one.get("type") or one.get("type_", "") for one in request.get("features", [])]
 
 
 def _refuse_other_ways() -> None:
@@ -140,7 +199,7 @@ class _Method:
     def __call__(self, request: Any, *_: Any, **__: Any) -> Any:
         from google.protobuf import json_format  # noqa: PLC0415 - the application's
 
-        asked = json_format.MessageToDict(_plain(request), preserving_proto_field_name=True)
+        asked = _content(request)
         empty = _plain(self._deserializer(b""))
         said = _said(self._method, asked, self._answering)
         json_format.ParseDict(said, empty, ignore_unknown_fields=True)
@@ -188,8 +247,7 @@ def _about(asked: Json) -> bytes:
 
 def _of_image(request: Json, answering: Answering) -> Json:
     found: Dict[str, Any] = {}  # noqa: UP006
-    for feature in request.get("features", []):
-        kind = feature.get("type") or feature.get("type_", "")
+    for kind in _kinds(request):
         if kind not in _FEATURES:
             raise UnknownOperationError(kind)
         said = answering(_FEATURES[kind], _about(request))

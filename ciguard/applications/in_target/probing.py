@@ -22,14 +22,21 @@ Place = Tuple[str, int, int, int, int]  # noqa: UP006 - likewise
 class Probes:
     """What the sub-conditions of one call turned out to be."""
 
-    def __init__(self, files: Dict[str, str], places: Set[Place]) -> None:  # noqa: UP006
+    def __init__(
+        self,
+        files: Dict[str, str],  # noqa: UP006
+        places: Set[Place],  # noqa: UP006
+        texts: Dict[str, str],  # noqa: UP006
+    ) -> None:
         """Prepare it.
 
         Args:
             files: real path of each file of the application → its name.
             places: of the sub-conditions that are to report.
+            texts: of files that are run as if they were these, by their names.
         """
         self._files = files
+        self._texts = texts
         self._places = places
         self.seen: List[List[Any]] = []  # noqa: UP006
 
@@ -47,9 +54,13 @@ class Probes:
 
     def code(self, path: str) -> Any:
         """Return the code of a file, with its sub-conditions reporting."""
-        with tokenize.open(path) as text:
-            tree = ast.parse(text.read(), path)
-        changed = _Reporting(self.file_of(path), self._places).visit(tree)
+        name = self.file_of(path)
+        if name in self._texts:
+            tree = ast.parse(self._texts[name], path)
+        else:
+            with tokenize.open(path) as text:
+                tree = ast.parse(text.read(), path)
+        changed = _Reporting(name, self._places).visit(tree)
         return compile(ast.fix_missing_locations(changed), path, "exec", dont_inherit=True)
 
     def report(self, value: Any, *place: Any) -> Any:

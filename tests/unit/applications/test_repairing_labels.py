@@ -18,7 +18,14 @@ from ciguard.applications.repairing.labels import (
     is_within,
     lowered,
 )
-from ciguard.applications.repairing.measures import ALPHA, ENOUGH, Measured, kept_back, measured
+from ciguard.applications.repairing.measures import (
+    ALPHA,
+    ENOUGH,
+    Measured,
+    is_below,
+    kept_back,
+    measured,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -252,3 +259,20 @@ def test_nothing_is_added_to_a_branch_that_is_good_enough() -> None:
     assert of_labels(["Fire"], several, is_one).recall == ALPHA
     assert extended(["Fire"], several, is_one, related=RELATED) is None
     assert isinstance(extended(["Fire"], several, is_one, related=RELATED, alpha=1), Extension)
+
+
+@pytest.mark.parametrize(
+    ("right", "expected", "is_failure"),
+    [
+        (8, 25, True),
+        (0, 5, True),
+        (13, 20, False),  # could be three of four, by chance
+        (15, 20, False),
+        (60, 100, True),
+        (0, 0, False),
+    ],
+)
+def test_a_recall_is_too_low_only_if_chance_does_not_explain_it(
+    right: int, expected: int, *, is_failure: bool
+) -> None:
+    assert is_below(Measured(expected=expected, took=right, right=right), 0.75) is is_failure

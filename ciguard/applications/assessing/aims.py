@@ -1,0 +1,89 @@
+"""What people should see, hear or read in an input that makes a sub-condition true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.applications.inverting.inputs import Feeling, Wanted
+from ciguard.applications.providers.description import Field, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.applications.exploring.answers import Answered
+    from ciguard.applications.exploring.explore import Explored
+    from ciguard.applications.finding.conditions import Goal
+    from ciguard.applications.finding.findings import Decided
+    from ciguard.applications.providers.description import Operation
+
+_SOUGHT = frozenset({"==", "in", "holds"})
+"""Operators with which a text is looked for; others hold for what is not said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A sub-condition, and what should make it true."""
+
+    goal: Goal
+    operation: Operation
+    """That is asked about the inputs."""
+    wanted: tuple[Wanted, ...]
+    """Of each, several inputs are made."""
+    is_lowered: bool = False
+    """Whether what is recognised is compared in small letters."""
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether it is about sentiment, which is judged by its two-sided rule."""
+        return self.operation.task is Task.SENTIMENT
+
+
+def aims_of(explored: Explored) -> Iterator[Aim]:
+    """Yield the sub-conditions of a function that inputs can be made for.
+
+    These are the ones that some made answer has turned true: then what makes them true is known
+    to go through the application's own code.
+
+    Args:
+        explored: what came of the function when it was called with made answers.
+    """
+    for decided in explored.found.goals:
+        answers = explored.met.get(decided.goal, {}).get(True)
+        if answers is None:
+            continue
+        for answered in answers:
+            steps = _steps(decided, answered.operation)
+            wanted = tuple(_wanted(decided.goal, answered)) if steps is not None else ()
+            if wanted and steps is not None:
+                yield Aim(decided.goal, answered.operation, wanted, ".lower()" in steps)
+                break
+
+
+def _steps(decided: Decided, operation: Operation) -> tuple[str, ...] | None:
+    """Return what is done to an operation's answer until it decides; None if it does not."""
+    for answer, steps in decided.answers:
+        if answer.operation == operation:
+            return steps
+    return None
+
+
+def _wanted(goal: Goal, answered: Answered) -> Iterator[Wanted]:
+    operation, task = answered.operation, answered.operation.task
+    if task is Task.SENTIMENT:
+        if goal.test is None or not goal.texts:
+            yield from (Wanted(task, feeling=one) for one in Feeling)
+        return
+    if answered.kind:
+        yield Wanted(task, kind=answered.kind)
+    elif task is Task.FACES:
+        yield from (Wanted(task, key) for key in answered.keys if key)
+    elif Field.KEY in (operation.fields or {}) and goal.texts:
+        if goal.test is None:  # `name.startswith("x")`: what has turned it, whatever that is
+            yield from (Wanted(task, key) for key in answered.keys if _is_like(key, goal.texts))
+        elif goal.test.operator in _SOUGHT:
+            yield from (Wanted(task, text) for text in goal.texts if text.strip())
+
+
+def _is_like(key: str, texts: tuple[str, ...]) -> bool:
+    return any(text.lower() in key.lower() for text in texts)

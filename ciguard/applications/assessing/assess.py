@@ -1,0 +1,423 @@
+"""Judges what came of a function's trials, and suggests what would make it better."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.applications.answering.service import Service
+from ciguard.applications.assessing.aims import aims_of
+from ciguard.applications.assessing.trials import Trials
+from ciguard.applications.assessing.verifying import exercised_with
+from ciguard.applications.exploring.calling import Caller, host_of, routines_of
+from ciguard.applications.exploring.explore import crash_of
+from ciguard.applications.inverting.inputs import Feeling, Wanted, kind_of
+from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.repairing.labels import (
+    Extension,
+    Observation,
+    extended,
+    is_one,
+    is_within,
+    lowered,
+)
+from ciguard.applications.repairing.measures import (
+    ALPHA,
+    Change,
+    Measured,
+    is_below,
+    kept_back,
+    measured,
+)
+from ciguard.applications.repairing.patches import add_labels, replace_threshold
+from ciguard.applications.repairing.source import read_source
+from ciguard.applications.repairing.suggestions import (
+    Suggestion,
+    more_labels,
+    other_threshold,
+)
+from ciguard.applications.repairing.thresholds import Sample, Shares, fitted, is_mixed, shares
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ciguard.applications.answering.choosing import Chosen
+    from ciguard.applications.answering.engine import Engine
+    from ciguard.applications.assessing.aims import Aim
+    from ciguard.applications.assessing.trials import Trial
+    from ciguard.applications.exploring.explore import Crash, Explored
+    from ciguard.applications.finding.application import Application, Routine
+    from ciguard.applications.finding.conditions import Goal
+    from ciguard.applications.inverting.inputs import Input, Inverse
+    from ciguard.applications.repairing.relatedness import Relatedness
+
+_SHOWN = 8
+OF_SERVICE = frozenset({Service().name, f"recording of {Service().name}"})
+"""Names of engines that are the service itself, or a recording of it."""
+LEAST = 5
+"""Inputs of a sub-condition without which its recall is not judged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How applications are tried."""
+
+    inverse: Inverse
+    """Makes inputs."""
+    serving: Callable[[Sequence[Input]], Chosen]
+    """Returns what answers in the place of the service, given all inputs of a function."""
+    related: Relatedness
+    """Labels that may be added to each other."""
+    inputs: int = 100
+    """Of a function, for all its sub-conditions together, as in the paper's evaluation."""
+    alpha: float = ALPHA
+    """Least recall that is no failure."""
+    budget_s: float = 120.0
+    """Of a function."""
+    seed: int = 0
+    is_real: bool = False
+    """Whether the application asks the service itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a sub-condition does on the inputs made for it."""
+
+    goal: Goal
+    engine: str
+    """What answered."""
+    is_simulated: bool
+    """Whether answers were made up."""
+    is_of_service: bool
+    """Whether the service itself has answered, now or once; else little is known of it."""
+    measured: Measured | None = None
+    shares: Shares | None = None
+    """Of feelings that make it true, where it is about sentiment."""
+    is_failure: bool = False
+    suggestion: Suggestion | None = None
+    missed: tuple[Input, ...] = ()
+    """Inputs made for it that do not make it true."""
+    recognised: tuple[str, ...] = ()
+    """What the service said to these, the most frequent first."""
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether no input made for it makes it true (Keeper, section 4.1.2)."""
+        return self.measured is not None and self.measured.right == 0
+
+
+@dataclass(slots=True)
+class Assessed:
+    """What came of a function."""
+
+    explored: Explored
+    problem: str = ""
+    """Why it was not tried; empty if it was."""
+    trials: int = 0
+    seconds: float = 0.0
+    verdicts: list[Verdict] = field(default_factory=list)
+    missing: list[Wanted] = field(default_factory=list)
+    """What no inputs could be made for."""
+    crashes: list[tuple[Crash, Input]] = field(default_factory=list)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing crashes, and nothing fails that the service itself has answered."""
+        failures = (one for one in self.verdicts if one.is_failure and one.is_of_service)
+        return not self.crashes and not any(failures)
+
+
+def assess(
+    application: Application, explored: Iterable[Explored], settings: Settings, *, python: str
+) -> Iterator[Assessed]:
+    """Run functions on inputs made for their sub-conditions.
+
+    A sub-condition that several functions reach is judged in the first of them.
+
+    Args:
+        application: as read.
+        explored: its functions, called with made answers before.
+        settings: how.
+        python: interpreter that has what the application imports.
+
+    Raises:
+        WorkerStartError: if the interpreter does not start.
+    """
+    several = list(explored)
+    routines = routines_of(application)
+    judged: set[Goal] = set()
+    with (
+        host_of(
+            application, [one.found for one in several], python, is_real=settings.is_real
+        ) as host,
+        tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
+    ):
+        for one in several:
+            aims = [aim for aim in aims_of(one) if aim.goal not in judged]
+            module, routine = routines[one.found.name]
+            if one.problem or not aims:
+                continue
+            judged.update(aim.goal for aim in aims)
+            caller = Caller(host, one.found, module, routine)
+            assessing = _Assessing(one, aims, settings, application, python)
+            yield assessing.assessed(caller, routine, Path(folder))
+
+
+class _Assessing:
+    """Of one function."""
+
+    def __init__(
+        self,
+        explored: Explored,
+        aims: Sequence[Aim],
+        settings: Settings,
+        application: Application,
+        python: str,
+    ) -> None:
+        self._aims = aims
+        self._settings = settings
+        self._application = application
+        self._root = application.root
+        self._python = python
+        self._result = Assessed(explored)
+
+    def assessed(self, caller: Caller, routine: Routine, folder: Path) -> Assessed:
+        began = time.monotonic()
+        result = self._result
+        inputs = self._inputs()
+        engine = self._settings.serving(inputs)
+        trials = Trials(caller, result.explored.found, routine, result.explored.form, engine)
+        done: list[Trial] = []
+        for tried in inputs:
+            if time.monotonic() - began > self._settings.budget_s:
+                break
+            trial = trials.run(tried, folder)
+            done.append(trial)
+            self._note_crash(trial)
+        result.trials = len(done)
+        good = [one for one in done if not one.problem]
+        if done and not good:
+            result.problem = done[0].problem
+        else:
+            result.verdicts = [
+                verdict
+                for aim in self._aims
+                for verdict in [self._judged(aim, good, engine)]
+                if verdict is not None
+            ]
+        result.seconds = time.monotonic() - began
+        return result
+
+    # --- inputs -----------------------------------------------------------------------------------
+
+    def _inputs(self) -> list[Input]:
+        """Return as many inputs for each sub-condition, and some in which nothing is wanted."""
+        settings, result = self._settings, self._result
+        wanted = list(dict.fromkeys(one for aim in self._aims for one in aim.wanted))
+        tasks = dict.fromkeys(aim.operation.task for aim in self._aims if not aim.is_felt)
+        nothing = [Wanted(task) for task in tasks]
+        each = max(LEAST, settings.inputs // max(1, len(wanted) + len(nothing)))
+        inputs: dict[tuple[Wanted, str], Input] = {}
+        for one in (*wanted, *nothing):
+            if not settings.inverse.serves(one):
+                if one not in nothing:
+                    result.missing.append(one)
+                continue
+            for made in settings.inverse.inputs(one, each, seed=settings.seed):
+                inputs[one, made.digest] = made
+        # In turns, so that a budget that ends early leaves some of each.
+        places = {key: at for at, key in enumerate(_in_turns(inputs))}
+        return [inputs[key] for key in sorted(inputs, key=places.__getitem__)]
+
+    def _note_crash(self, trial: Trial) -> None:
+        if trial.raised is None:
+            return
+        found = self._result.explored.found
+        crash = crash_of(trial.raised, (), found, self._root)
+        if crash is None or not crash.is_judged:
+            return
+        known = {(one.error.partition(":")[0], one.line) for one, _ in self._result.crashes}
+        if (crash.error.partition(":")[0], crash.line) not in known:
+            self._result.crashes.append((crash, trial.input))
+
+    # --- verdicts ---------------------------------------------------------------------------------
+
+    def _judged(self, aim: Aim, trials: Sequence[Trial], engines: Chosen) -> Verdict | None:
+        engine = engines.engine_for(aim.operation)
+        if engine is None:
+            return None
+        if aim.is_felt:
+            return self._felt(aim, trials, engine)
+        same_kind = [
+            one
+            for one in trials
+            if one.input.kind is kind_of(aim.operation.task)
+            and (engine.name in OF_SERVICE or not _is_misread(one, aim))
+        ]
+        exercised = [(one.input.wanted in aim.wanted, one.exercises(aim.goal)) for one in same_kind]
+        found = measured(exercised)
+        if found.expected < LEAST:
+            return None
+        is_failure = is_below(found, self._settings.alpha)
+        missed = [
+            trial
+            for trial, (is_expected, took) in zip(same_kind, exercised, strict=True)
+            if is_expected and not took
+        ]
+        said = Counter(
+            key
+            for one in missed
+            if aim.operation in one.said
+            for key in one.said[aim.operation].keys
+        )
+        return Verdict(
+            aim.goal,
+            engine.name,
+            engine.is_simulated,
+            engine.name in OF_SERVICE,
+            measured=found,
+            is_failure=is_failure,
+            suggestion=self._more_labels(aim, same_kind, engines) if is_failure else None,
+            missed=tuple(one.input for one in missed),
+            recognised=tuple(key for key, _ in said.most_common(_SHOWN)),
+        )
+
+    def _more_labels(self, aim: Aim, trials: Sequence[Trial], engines: Chosen) -> Suggestion | None:
+        """Return labels with which the application, run again, does better; None for none."""
+        test = aim.goal.test
+        if test is None or Field.KEY not in (aim.operation.fields or {}):
+            return None
+        matches = is_within if test.operator == "holds" else is_one
+        observations = [
+            Observation(trial.said[aim.operation].keys, trial.input.wanted in aim.wanted)
+            for trial in trials
+            if aim.operation in trial.said
+        ]
+        extension = extended(
+            aim.goal.texts,
+            observations,
+            lowered(matches) if aim.is_lowered else matches,
+            related=self._settings.related,
+            alpha=self._settings.alpha,
+        )
+        if extension is None:
+            return None
+        source = read_source(self._root, aim.goal.branch.file)
+        patch = add_labels(source, aim.goal.place, extension.added) if source else None
+        if patch is not None and not self._settings.is_real:  # not again at the user's cost
+            again = self._again(aim, trials, patch, engines)
+            if again is None:
+                return None
+            extension = Extension(extension.added, *again[0], held_out=again[1])
+        return more_labels(extension, aim.goal.line, patch)
+
+    def _again(
+        self, aim: Aim, trials: Sequence[Trial], patch: str, engines: Chosen
+    ) -> tuple[Change, Change | None] | None:
+        """Run the application as a patch makes it; None if it does no better.
+
+        Returns:
+            How it does on all inputs, and on those that the patch was not fitted to.
+        """
+        inputs = [one.input for one in trials]
+        took = exercised_with(
+            patch,
+            aim.goal,
+            application=self._application,
+            explored=self._result.explored,
+            inputs=inputs,
+            engines=engines,
+            python=self._python,
+        )
+        if not took:
+            return None
+        expected = [one.wanted in aim.wanted for one in inputs]
+        before = [
+            (meant, one.exercises(aim.goal)) for meant, one in zip(expected, trials, strict=True)
+        ]
+        after = list(zip(expected, took, strict=True))
+        held = sorted(kept_back(expected))
+        changes = [
+            Change(*(measured(several[at] for at in places) for several in (before, after)))
+            for places in (range(len(expected)), held)
+        ]
+        whole, unseen = changes
+        if whole.after.recall <= whole.before.recall or whole.after.f1 < whole.before.f1:
+            return None
+        return whole, unseen if held else None
+
+    def _felt(self, aim: Aim, trials: Sequence[Trial], engine: Engine) -> Verdict | None:
+        samples = [
+            Sample(said.score, said.magnitude, feeling is Feeling.POSITIVE, aim.goal in one.met)
+            for one in trials
+            for said in [one.said.get(aim.operation)]
+            for feeling in [one.input.wanted.feeling]
+            if said is not None and feeling in {Feeling.POSITIVE, Feeling.NEGATIVE}
+        ]
+        if len(samples) < 2 * LEAST:
+            return None
+        found = shares(samples)
+        is_failure = is_mixed(found, share=1 - self._settings.alpha)
+        return Verdict(
+            aim.goal,
+            engine.name,
+            engine.is_simulated,
+            engine.name in OF_SERVICE,
+            shares=found,
+            is_failure=is_failure,
+            suggestion=self._threshold(aim, samples, found) if is_failure else None,
+        )
+
+    def _threshold(self, aim: Aim, samples: Sequence[Sample], found: Shares) -> Suggestion | None:
+        try:
+            threshold = fitted(samples, for_positive=found.positive >= found.negative)
+        except ConfigurationError as error:
+            return Suggestion(str(error))
+        if threshold is None:
+            return None
+        fields = aim.operation.fields or {}
+        names = (
+            fields.get(Field.SCORE, "score").rpartition(".")[2],
+            fields.get(Field.MAGNITUDE, "magnitude").rpartition(".")[2],
+        )
+        source = read_source(self._root, aim.goal.branch.file)
+        patch = (
+            replace_threshold(source, aim.goal.place, threshold.line, names=names)
+            if source
+            else None
+        )
+        return other_threshold(threshold, aim.goal.line, patch, names=names)
+
+
+def _is_misread(trial: Trial, aim: Aim) -> bool:
+    """Tell whether an engine that is weaker than the service did not read or hear what is there.
+
+    That is not held against the application.
+    """
+    key = trial.input.wanted.key
+    if aim.operation.task not in {Task.TEXT, Task.SPEECH} or not key:
+        return False
+    said = trial.said.get(aim.operation)
+    return said is not None and _words(key) not in _words(" ".join(said.keys))
+
+
+def _words(text: str) -> str:
+    """Return the words of a text between spaces, without what stands between them."""
+    words = re.findall(r"\w+", text.casefold())
+    return f" {' '.join(words)} "
+
+
+def _in_turns(keys: Iterable[tuple[Wanted, str]]) -> Iterator[tuple[Wanted, str]]:
+    """Yield one of each kind, then another of each."""
+    several: dict[Wanted, list[tuple[Wanted, str]]] = {}
+    for key in keys:
+        several.setdefault(key[0], []).append(key)
+    longest = max(map(len, several.values()), default=0)
+    for at in range(longest):
+        yield from (one[at] for one in several.values() if at < len(one))

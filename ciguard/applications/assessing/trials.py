@@ -1,0 +1,155 @@
+"""Runs a function on one input after the other, with an engine in the place of the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.answering.recording import NotRecordedError, Recording
+from ciguard.applications.exploring.arguments import arguments_for, plain_contents
+from ciguard.applications.exploring.calling import Ended, Endless, Impossible
+from ciguard.applications.providers.description import Field
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.applications.answering.choosing import Chosen
+    from ciguard.applications.exploring.calling import Caller
+    from ciguard.applications.finding.application import Routine
+    from ciguard.applications.finding.conditions import Branch, Goal
+    from ciguard.applications.finding.findings import Found
+    from ciguard.applications.inverting.inputs import Input
+    from ciguard.applications.providers.description import Operation
+    from ciguard.domain import Json
+
+
+@dataclass(slots=True)
+class Said:
+    """What an operation has answered to one input."""
+
+    keys: tuple[str, ...] = ()
+    score: float = 0.0
+    magnitude: float = 0.0
+
+
+@dataclass(slots=True)
+class Trial:
+    """One call of a function with one input."""
+
+    input: Input
+    met: frozenset[Goal] = frozenset()
+    """Sub-conditions that turned out true."""
+    taken: frozenset[Branch] = frozenset()
+    """Branches whose conditions did, as a whole."""
+    said: dict[Operation, Said] = field(default_factory=dict)
+    raised: Json = None
+    """The exception, as `Ended` has it."""
+    problem: str = ""
+    """Why nothing can be said of it."""
+
+    def exercises(self, goal: Goal) -> bool:
+        """Tell whether the input does what is meant of those made for a sub-condition.
+
+        It makes that true; or its branch is taken all the same, by another sub-condition.
+        """
+        return goal in self.met or goal.branch in self.taken
+
+
+class Trials:
+    """Of one function."""
+
+    def __init__(
+        self, caller: Caller, found: Found, routine: Routine, form: int, engines: Chosen
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            caller: of the function.
+            found: the function.
+            routine: its definition.
+            form: of its arguments, among `arguments_for`.
+            engines: answer.
+        """
+        self._caller = caller
+        self._found = found
+        self._routine = routine
+        self._form = form
+        self._engines = engines
+        self._operations = {one.answer.operation.name: one.answer.operation for one in found.calls}
+
+    def run(self, tried: Input, folder: Path) -> Trial:
+        """Call the function with an input.
+
+        Args:
+            tried: the input.
+            folder: for its file.
+        """
+        trial = Trial(tried)
+        contents = {**plain_contents(), tried.kind: tried.content}
+        forms = arguments_for(self._found, self._routine, contents, folder)
+
+        def answering(name: str, about: bytes, heard: Json) -> Json:
+            if heard is None:
+                return self._answer(name, about, trial)
+            self._hear(name, about, heard, trial)
+            return None
+
+        call = self._caller.call(forms[self._form], answering=answering)
+        match call:
+            case Ended(seen, taken, _, raised):
+                trial.met = frozenset(goal for goal, value in seen if value)
+                trial.taken = taken
+                trial.raised = raised
+            case Impossible(reason):
+                trial.problem = reason
+            case Endless(instead):
+                trial.problem = instead
+        return trial
+
+    def _answer(self, name: str, about: bytes, trial: Trial) -> Json:
+        operation = self._operations.get(name)
+        if operation is None or not self._engines.serves(operation):
+            return {"error": {"code": "UNIMPLEMENTED", "message": f"{name} is not answered here"}}
+        try:
+            answer = self._engines.answer(operation, about)
+        except NotRecordedError as error:
+            trial.problem = str(error)
+            return {"error": {"code": "UNAVAILABLE", "message": "not recorded"}}
+        except ServiceError as error:
+            return {"error": {"code": error.code, "message": error.message}}
+        trial.said[operation] = _said(operation, answer)
+        return {"answer": answer}
+
+    def _hear(self, name: str, about: bytes, heard: Json, trial: Trial) -> None:
+        operation = self._operations.get(name)
+        if operation is None:
+            return
+        error = heard.get("error")
+        outcome = ServiceError(error["code"], error["message"]) if error else heard["answer"]
+        engine = self._engines.engine_for(operation)
+        if isinstance(engine, Recording):
+            engine.keep(operation, about, outcome)
+        if not error:
+            trial.said[operation] = _said(operation, outcome)
+
+
+def _said(operation: Operation, answer: Json) -> Said:
+    fields = operation.fields or {}
+    if not operation.records:
+        numbers = [_at(answer, fields.get(one, "")) for one in (Field.SCORE, Field.MAGNITUDE)]
+        score, magnitude = (float(one) if isinstance(one, int | float) else 0.0 for one in numbers)
+        return Said(score=score, magnitude=magnitude)
+    records = _at(answer, operation.records)
+    found = (_at(one, fields.get(Field.KEY, "")) for one in records or [])
+    return Said(tuple(one for one in found if isinstance(one, str)))
+
+
+def _at(content: Json, path: str) -> Json:
+    """Return what lies at a path; None where there is nothing."""
+    for part in path.split("."):
+        if isinstance(content, list) and part.isdecimal():
+            content = content[int(part)] if int(part) < len(content) else None
+        else:
+            content = content.get(part) if isinstance(content, dict) else None
+    return content

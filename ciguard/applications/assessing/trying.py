@@ -1,0 +1,107 @@
+"""From what a user says to how applications are tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.applications.answering.choosing import Chosen, local_engines
+from ciguard.applications.answering.faces import Faces
+from ciguard.applications.answering.habits import read_habits
+from ciguard.applications.answering.recording import Recorded, Recording
+from ciguard.applications.answering.service import Service
+from ciguard.applications.assessing.assess import Settings
+from ciguard.applications.inverting.choosing import Sources, inverse_of
+from ciguard.applications.judging.vocabulary import read_vocabulary
+from ciguard.applications.providers.description import Task
+from ciguard.applications.repairing.measures import ALPHA
+from ciguard.applications.repairing.relatedness import (
+    AnyOf,
+    Words,
+    known_relations,
+    read_taxonomy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ciguard.applications.inverting.inputs import Input
+    from ciguard.applications.repairing.relatedness import Relatedness
+
+
+_CONFUSION = 0.1
+"""Of simulated answers: the recall of an application that does right is well above 0.75 then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trying:
+    """What a user says of it."""
+
+    images: Path | None = None
+    """Folder with images, or texts of a topic, in a folder for each label."""
+    texts: Path | None = None
+    """CSV file of texts that people feel something in."""
+    labels: Path | None = None
+    """Labels that the service can answer."""
+    relations: Path | None = None
+    """Which labels are kinds of others."""
+    habits: Path | None = None
+    """What a simulated service says of some things."""
+    replay: Path | None = None
+    """A recording to answer from."""
+    record: Path | None = None
+    """Where to keep what was answered."""
+    is_real: bool = False
+    """Whether the application asks the service itself."""
+    inputs: int = 100
+    alpha: float = ALPHA
+    seed: int = 0
+    budget_s: float = 120.0
+
+
+def settings_for(trying: Trying) -> Settings:
+    """Return how applications are tried.
+
+    Raises:
+        ConfigurationError: if a file or folder does not hold what it should.
+    """
+    labels = read_vocabulary(trying.labels) if trying.labels else None
+    habits = read_habits(trying.habits) if trying.habits else None
+    replayed = Recorded(trying.replay) if trying.replay else None
+    related: list[Relatedness] = [known_relations(), Words()]
+    if trying.relations:
+        related.append(read_taxonomy(trying.relations))
+
+    def serving(inputs: Sequence[Input]) -> Chosen:
+        if replayed is not None:
+            return Chosen((replayed,))
+        if trying.is_real:
+            service = Service()
+            return Chosen((Recording(service, trying.record) if trying.record else service,))
+        known = {one.digest: one.wanted for one in inputs}
+        engines = local_engines(
+            labels, known, confusion=_CONFUSION, seed=trying.seed, habits=habits
+        ).engines
+        # Cascades find faces and do not see what they feel.
+        if any(one.wanted.task is Task.FACES and one.wanted.key for one in inputs):
+            engines = tuple(one for one in engines if not isinstance(one, Faces))
+        if trying.record is None:
+            return Chosen(engines)
+        return Chosen(tuple(Recording(one, trying.record) for one in engines))
+
+    sources = Sources(
+        images=trying.images,
+        texts=trying.texts,
+        is_simulated=replayed is None and not trying.is_real,
+    )
+    return Settings(
+        inverse=inverse_of(sources),
+        serving=serving,
+        related=AnyOf(*related),
+        inputs=trying.inputs,
+        alpha=trying.alpha,
+        budget_s=trying.budget_s,
+        seed=trying.seed,
+        is_real=trying.is_real,
+    )

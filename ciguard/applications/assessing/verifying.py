@@ -1,0 +1,97 @@
+"""Runs an application again as a patch would make it, before anybody is told of the patch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.applications.assessing.trials import Trials
+from ciguard.applications.exploring.calling import Caller, host_of, routines_of
+from ciguard.applications.finding.application import read_application
+from ciguard.applications.finding.findings import find
+from ciguard.applications.providers.description import known_providers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.applications.answering.choosing import Chosen
+    from ciguard.applications.exploring.explore import Explored
+    from ciguard.applications.finding.application import Application
+    from ciguard.applications.finding.conditions import Goal
+    from ciguard.applications.finding.findings import Found
+    from ciguard.applications.inverting.inputs import Input
+
+
+def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
+    patch: str,
+    goal: Goal,
+    *,
+    application: Application,
+    explored: Explored,
+    inputs: Sequence[Input],
+    engines: Chosen,
+    python: str,
+) -> list[bool]:
+    """Run a function on inputs as a patch would make it; its files stay as they are.
+
+    Args:
+        patch: of one file.
+        goal: the sub-condition that it changes.
+        application: as read.
+        explored: the function.
+        inputs: to run it on.
+        engines: what answers, the same to the same questions as before.
+        python: interpreter that has what the application imports.
+
+    Returns:
+        Whether each input exercises the branch; nothing if the patch does not apply, or the
+        function no longer has the branch where it was.
+    """
+    with tempfile.TemporaryDirectory(prefix="ciguard-patched-") as name:
+        folder = Path(name)
+        changed = _patched(application, goal.branch.file, patch, folder)
+        if changed is None:
+            return []
+        several = find(read_application(folder), known_providers())
+        found = next((one for one in several if one.name == explored.found.name), None)
+        twin = _twin(found, goal) if found is not None else None
+        if found is None or twin is None:
+            return []
+        module, routine = routines_of(application)[explored.found.name]
+        texts = {goal.branch.file: changed}
+        with host_of(application, [found], python, texts=texts) as host:
+            caller = Caller(host, found, module, routine)
+            trials = Trials(caller, found, routine, explored.form, engines)
+            return [trials.run(tried, folder).exercises(twin) for tried in inputs]
+
+
+def _patched(application: Application, file: str, patch: str, folder: Path) -> str | None:
+    """Copy the application's files, apply a patch there, and return the file that it changes."""
+    for module in application.modules:
+        copy = folder / module.file
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((application.root / module.file).read_bytes())
+    done = subprocess.run(
+        ["git", "apply", "--whitespace=nowarn", "-"],  # noqa: S607 - the user's own
+        cwd=folder,
+        input=patch.encode(),
+        capture_output=True,
+        check=False,
+        # Of no repository that the folder may lie in.
+        env={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)},
+    )
+    return (folder / file).read_text("utf-8") if done.returncode == 0 else None
+
+
+def _twin(found: Found, goal: Goal) -> Goal | None:
+    """Return the sub-condition that stands where another one stood."""
+    where = (goal.branch.file, goal.branch.line, goal.branch.column)
+    here = [
+        one.goal
+        for one in found.goals
+        if (one.goal.branch.file, one.goal.branch.line, one.goal.branch.column) == where
+    ]
+    return next((one for one in here if one.at == goal.at), here[0] if here else None)

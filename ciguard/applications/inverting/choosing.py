@@ -1,0 +1,110 @@
+"""Which ways to make inputs there are, and in which order they are tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ciguard.applications.inverting.documents import Documents
+from ciguard.applications.inverting.felt import own_texts, read_texts
+from ciguard.applications.inverting.folder import LabelledFolder
+from ciguard.applications.inverting.naming import NamedEntities
+from ciguard.applications.inverting.printing import PrintedText, draws
+from ciguard.applications.inverting.speaking import SpokenText
+from ciguard.applications.inverting.variants import different, rng_for
+from ciguard.applications.providers.description import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ciguard.applications.inverting.inputs import Input, Inverse, Wanted
+
+_SHOWN = frozenset({Task.LABELS, Task.OBJECTS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What a user has of inputs."""
+
+    images: Path | None = None
+    """A folder for each label."""
+    texts: Path | None = None
+    """Texts that people feel something in."""
+    is_simulated: bool = False
+    """Whether labels are made up, so that an image need not show anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Draws faces, and pictures of nothing; placeholders for labels if a service is simulated."""
+
+    is_simulated: bool
+
+    def serves(self, wanted: Wanted) -> bool:
+        """Tell whether it draws that, and Pillow is installed."""
+        if not draws():
+            return False
+        if wanted.task is Task.FACES and wanted.key:
+            from ciguard.applications.inverting.drawing import shown_by  # noqa: PLC0415 - optional
+
+            return bool(shown_by(wanted.key))
+        is_shown = wanted.task in _SHOWN and self.is_simulated
+        return is_shown or (not wanted.key and wanted.task in {Task.FACES, *_SHOWN})
+
+    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+        """Return at most so many images.
+
+        Args:
+            wanted: a label, or what a face shows.
+            count: how many at most.
+            seed: of shapes and colours.
+        """
+        if not self.serves(wanted):
+            return ()
+        from ciguard.applications.inverting import drawing, pictures  # noqa: PLC0415 - optional
+
+        rng = rng_for(wanted, seed)
+        if not wanted.key:
+            return different(pictures.nothing(wanted, rng), count)
+        make = drawing.faces if wanted.task is Task.FACES else drawing.placeholders
+        return different(make(wanted, rng), count)
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """Takes from the first way that has inputs, and what that lacks from the next."""
+
+    ways: tuple[Inverse, ...]
+
+    def serves(self, wanted: Wanted) -> bool:
+        """Tell whether one of them has inputs for that."""
+        return any(one.serves(wanted) for one in self.ways)
+
+    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+        """Return at most so many inputs.
+
+        Args:
+            wanted: what they are for.
+            count: how many at most.
+            seed: of all of them.
+        """
+        found: dict[str, Input] = {}
+        for one in self.ways:
+            if len(found) < count and one.serves(wanted):
+                made = one.inputs(wanted, count - len(found), seed=seed)
+                found |= {each.digest: each for each in made if each.digest not in found}
+        return tuple(islice(found.values(), count))
+
+
+def inverse_of(sources: Sources) -> InOrder:
+    """Return all ways to make inputs, a user's own ones first.
+
+    Raises:
+        ConfigurationError: if a file or folder does not hold what it should.
+    """
+    own: list[Inverse] = [LabelledFolder(sources.images)] if sources.images else []
+    felt = read_texts(sources.texts) if sources.texts else own_texts()
+    made = (PrintedText(), SpokenText(), felt, NamedEntities(), Documents())
+    return InOrder((*own, *made, Drawn(sources.is_simulated)))

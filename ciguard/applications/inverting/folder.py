@@ -1,0 +1,108 @@
+"""A user's own images and texts, in a folder for each label."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.applications.inverting.inputs import Input, Kind, Wanted, kind_of
+from ciguard.applications.inverting.variants import alike, different, rng_for
+from ciguard.applications.providers.description import Task
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_TASKS = frozenset({Task.LABELS, Task.OBJECTS, Task.FACES, Task.CATEGORIES})
+_SUFFIXES = {Kind.IMAGE: {".png", ".jpg", ".jpeg"}, Kind.TEXT: {".txt"}}
+_MOST_BYTES = 20 * 2**20
+"""Of one file, as Vision takes at most."""
+_SOURCES = "SOURCES.csv"
+
+
+@dataclass(frozen=True)
+class LabelledFolder:
+    """Draws from a folder with a folder for each label; `SOURCES.csv` tells licences.
+
+    Raises:
+        ConfigurationError: if there is no such folder, or no folder with a file in it.
+    """
+
+    root: Path
+    _by_label: dict[str, list[Path]] = field(init=False, repr=False, compare=False)
+    _licences: dict[str, str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.root.is_dir():
+            msg = f"{self.root}: no such folder. Make one with a folder of files for each label."
+            raise ConfigurationError(msg)
+        found: dict[str, list[Path]] = {}
+        for folder in sorted(self.root.iterdir()):
+            if folder.is_dir():
+                found.setdefault(alike(folder.name), []).extend(self._files(folder))
+        if not any(found.values()):
+            msg = (
+                f"{self.root}: no image or text in the folders in it. "
+                "Put .png, .jpg or .txt files into a folder that is named like their label."
+            )
+            raise ConfigurationError(msg)
+        object.__setattr__(self, "_by_label", found)
+        object.__setattr__(self, "_licences", _licences(self.root / _SOURCES))
+
+    def _files(self, folder: Path) -> Iterator[Path]:
+        suffixes = set().union(*_SUFFIXES.values())
+        inside = self.root.resolve()
+        for file in sorted(folder.iterdir()):
+            is_ours = file.suffix.lower() in suffixes and file.resolve().is_relative_to(inside)
+            if is_ours and file.is_file() and file.stat().st_size <= _MOST_BYTES:
+                yield file
+
+    def serves(self, wanted: Wanted) -> bool:
+        """Tell whether there are files of that label."""
+        return bool(self._of(wanted))
+
+    def _of(self, wanted: Wanted) -> list[Path]:
+        if wanted.task not in _TASKS or not wanted.key:
+            return []
+        suffixes = _SUFFIXES[kind_of(wanted.task)]
+        known = self._by_label.get(alike(wanted.key.strip("/")), [])
+        return [file for file in known if file.suffix.lower() in suffixes]
+
+    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+        """Return at most so many files of that label.
+
+        Args:
+            wanted: its key is the label.
+            count: how many at most.
+            seed: which ones.
+        """
+        files = self._of(wanted)
+        drawn = rng_for(wanted, seed).sample(files, len(files))
+        made = (self._input(wanted, file) for file in drawn)
+        return different((one for one in made if _is_as_named(one)), count)
+
+    def _input(self, wanted: Wanted, file: Path) -> Input:
+        name = file.relative_to(self.root).as_posix()
+        return Input(wanted, file.read_bytes(), name, self._licences.get(name, ""))
+
+
+def _is_as_named(made: Input) -> bool:
+    """Tell whether a file holds what its name says: an image, or anything that is no image."""
+    return made.kind is not Kind.IMAGE or made.content.startswith((b"\x89PNG", b"\xff\xd8\xff"))
+
+
+def _licences(file: Path) -> dict[str, str]:
+    if not file.is_file():
+        return {}
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            rows = csv.DictReader(lines)
+            if not {"file", "licence"} <= set(rows.fieldnames or ()):
+                msg = f"{file}: no columns file and licence. Write `file,licence,url` first."
+                raise ConfigurationError(msg)
+            return {row["file"] or "": row["licence"] or "" for row in rows}
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        msg = f"{file}: cannot be read as CSV: {error}"
+        raise ConfigurationError(msg) from error

@@ -1,0 +1,82 @@
+"""Pictures without anything to recognise, and pictures as files. Needs Pillow."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from ciguard.applications.inverting.inputs import Input
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator
+
+    from ciguard.applications.inverting.inputs import Wanted
+
+WHITE = (255, 255, 255)
+_SIZE = (320, 240)
+_MOST_PIXELS = 40_000_000
+"""Of a picture that others made: a file of a few bytes may claim to be a huge one."""
+_GRAINS = (1, 2, 4, 8, 16)
+"""Side of the squares that noise consists of, in pixels."""
+
+
+def png(picture: Image.Image) -> bytes:
+    """Return a picture as a file."""
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    return file.getvalue()
+
+
+def opened(content: bytes) -> Image.Image | None:
+    """Return the picture of a PNG or JPEG file that others made; None where it shows none."""
+    try:
+        picture = Image.open(io.BytesIO(content), formats=("PNG", "JPEG"))
+        if picture.width * picture.height > _MOST_PIXELS:
+            return None
+        return picture.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError):
+        return None
+
+
+def noise(rng: random.Random, size: tuple[int, int], grain: int, darkest: int = 0) -> Image.Image:
+    """Return squares of random colours.
+
+    Args:
+        rng: where the colours are from.
+        size: width and height of the picture, in pixels.
+        grain: side of a square, in pixels.
+        darkest: the least that red, green and blue are, 0 to 255.
+    """
+    width, height = (-(-side // grain) for side in size)
+    small = Image.frombytes("RGB", (width, height), rng.randbytes(width * height * 3))
+    lighter = small.point(lambda value: darkest + value * (255 - darkest) // 255)
+    large = lighter.resize((width * grain, height * grain), Image.Resampling.NEAREST)
+    return large.crop((0, 0, *size))
+
+
+def gradient(rng: random.Random, size: tuple[int, int], darkest: int) -> Image.Image:
+    """Return a picture that goes from one light colour to another, downwards or sidewards."""
+    ramp = Image.linear_gradient("L")
+    if rng.random() < 0.5:  # noqa: PLR2004 - one of two
+        ramp = ramp.rotate(90)
+    one, other = (tuple(rng.randint(darkest, 255) for _ in range(3)) for _ in range(2))
+    return Image.composite(
+        Image.new("RGB", size, one), Image.new("RGB", size, other), ramp.resize(size)
+    )
+
+
+def nothing(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
+    """Yield pictures in which nothing is to be recognised: a blank one, then noise (Keeper, 3.2.1).
+
+    Args:
+        wanted: what they are made for.
+        rng: where the noise is from.
+    """
+    yield Input(wanted, png(Image.new("RGB", _SIZE, WHITE)), "a blank image")
+    while True:
+        grain = rng.choice(_GRAINS)
+        origin = f"an image of random colours, grain {grain} pixels"
+        yield Input(wanted, png(noise(rng, _SIZE, grain)), origin)

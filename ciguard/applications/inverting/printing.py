@@ -1,0 +1,63 @@
+"""Texts in images (Keeper, 3.2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from ciguard.applications.inverting.variants import different, rng_for
+from ciguard.applications.providers.description import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.applications.inverting.inputs import Input, Wanted
+
+
+def draws() -> bool:
+    """Tell whether Pillow is installed, which all images are made with."""
+    return find_spec("PIL") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedText:
+    """Writes the wanted text on images, in the fonts of this machine (Keeper, 3.2.2, Figure 6).
+
+    Printed fonts and such as look like handwriting take turns, in several sizes, turned a little,
+    on blank, noisy and shaded backgrounds. An empty text makes a blank image and noise.
+    """
+
+    backgrounds: Sequence[Input] = ()
+    """Images made for another call on the same image: the text is written on them instead, and for
+    an empty one they are left as they are."""
+
+    def serves(self, wanted: Wanted) -> bool:
+        """Tell whether a font shows that, and Pillow is installed.
+
+        No font shows control characters; what is written from right to left is left out.
+        """
+        if wanted.task is not Task.TEXT or not draws():
+            return False
+        from ciguard.applications.inverting.lettering import fonts_for  # noqa: PLC0415 - optional
+
+        return not wanted.key or any(True for _ in fonts_for(wanted.key))
+
+    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+        """Return at most so many images of that text.
+
+        Args:
+            wanted: the text is its key.
+            count: how many at most.
+            seed: the same seed makes the same images, where the same fonts are installed.
+        """
+        if not self.serves(wanted):
+            return ()
+        from ciguard.applications.inverting.lettering import pictures_of  # noqa: PLC0415 - optional
+        from ciguard.applications.inverting.pictures import nothing  # noqa: PLC0415 - optional
+
+        rng = rng_for(wanted, seed)
+        if wanted.key:
+            return different(pictures_of(wanted, rng, self.backgrounds), count)
+        without = (replace(one, wanted=wanted) for one in self.backgrounds)
+        return different(without if self.backgrounds else nothing(wanted, rng), count)

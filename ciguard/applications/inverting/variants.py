@@ -1,0 +1,44 @@
+"""What all ways to make inputs share: their randomness, how names compare, and no input twice."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.applications.inverting.inputs import Input, Wanted
+
+_TRIES = 8
+"""How many are made for each that is asked for: some may be the same as others."""
+
+
+def rng_for(wanted: Wanted, seed: int) -> random.Random:
+    """Return the randomness that inputs for that are made with."""
+    of = (seed, wanted.task, wanted.key, wanted.kind, wanted.feeling)
+    return random.Random(ascii(of))  # noqa: S311 - reproducible, guards nothing
+
+
+def different(made: Iterable[Input], count: int) -> tuple[Input, ...]:
+    """Return the first inputs of which no two have the same content.
+
+    Args:
+        made: inputs in their order, also without an end.
+        count: how many at most; fewer are returned where too many are the same.
+    """
+    found: dict[str, Input] = {}
+    tried = 0
+    if count > 0:
+        for one in made:
+            found.setdefault(one.digest, one)
+            tried += 1
+            if len(found) == count or tried == count * _TRIES:
+                break
+    return tuple(found.values())
+
+
+def alike(name: str) -> str:
+    """Return what is the same for names that differ in capitals, `_`, `-` and spaces only."""
+    return " ".join(re.split(r"[\s_-]+", name.casefold())).strip()

@@ -1,0 +1,163 @@
+"""`ciguard accuracy`: functions of an application, tried on inputs that people would recognise."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ciguard.cli.explore import functions_in
+from ciguard.errors import ConfigurationError, ExitCode
+
+
+@click.command(short_help="Try functions on inputs that people would recognise.")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--function",
+    "globs",
+    multiple=True,
+    default=["*"],
+    show_default=True,
+    help="Functions, by globs over their qualified names. May be given more than once.",
+)
+@click.option(
+    "--python",
+    default=sys.executable,
+    help="Interpreter that has what the application imports. [default: ciguard's own]",
+)
+@click.option(
+    "--images",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder with images, or texts of a topic, in a folder for each label.",
+)
+@click.option(
+    "--texts",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Texts that people feel something in: CSV with `feeling,text`.",
+)
+@click.option(
+    "--labels",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Labels that the service can answer; simulated answers are from these.",
+)
+@click.option(
+    "--habits",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="What a simulated service says of some things, and how often, TOML.",
+)
+@click.option(
+    "--relations",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Which labels are kinds of others, `child<TAB>parent` in each line; beside ciguard's own.",
+)
+@click.option(
+    "--service",
+    type=click.Choice(["local", "real"]),
+    default="local",
+    show_default=True,
+    help="What answers: engines on this machine, or the service, asked as the application does.",
+)
+@click.option(
+    "--replay",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Answer from this recording instead of an engine.",
+)
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep what was answered in this file, for `--replay`.",
+)
+@click.option("--inputs", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    default=0.75,
+    show_default=True,
+    help="Share of the inputs made for a sub-condition that have to make it true.",
+)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1.0),
+    default=120.0,
+    show_default=True,
+    help="Time for one function.",
+)
+@click.option(
+    "--patches",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for suggested patches, for `git apply` in PATH.",
+)
+def accuracy(  # noqa: PLR0913 - one for each option
+    *,
+    path: Path,
+    globs: tuple[str, ...],
+    python: str,
+    images: Path | None,
+    texts: Path | None,
+    labels: Path | None,
+    habits: Path | None,
+    relations: Path | None,
+    service: str,
+    replay: Path | None,
+    record: Path | None,
+    inputs: int,
+    alpha: float,
+    seed: int,
+    seconds: float,
+    patches: Path | None,
+) -> None:
+    """Try an application's functions on inputs that people would recognise.
+
+    For each sub-condition that answers of Google's services decide, images, texts and sounds are
+    made or chosen for which it should be true. Engines on this machine stand in for the service:
+    they recognise what is written, said and felt, and faces; labels, objects, topics and entities
+    are made up, which is said wherever it matters. Nothing is sent anywhere, except with
+    --service real, which the application asks as it always does. Told are sub-conditions that too
+    few of their inputs make true, what would make them better, and inputs with which a function
+    fails.
+
+    Runs the application's code, as its own tests would: not confined, with what you are allowed.
+    Exit code 1 if a function crashes, or fails with the service itself or a recording of it.
+    """
+    from ciguard.applications import (  # noqa: PLC0415 - not for `--help`
+        Trying,
+        assess,
+        explore,
+        settings_for,
+    )
+    from ciguard.reports import assessed_lines, write_patches  # noqa: PLC0415
+
+    if service == "real" and replay is not None:
+        msg = f"--replay {replay} and --service real: choose where answers come from."
+        raise ConfigurationError(msg)
+    application, found = functions_in(path, globs)
+    settings = settings_for(
+        Trying(
+            images=images,
+            texts=texts,
+            labels=labels,
+            habits=habits,
+            relations=relations,
+            is_real=service == "real",
+            replay=replay,
+            record=record,
+            inputs=inputs,
+            alpha=alpha,
+            seed=seed,
+            budget_s=seconds,
+        )
+    )
+    explored = explore(application, found, python=python, budget_s=seconds / 2)
+    is_clean = True
+    suggestions = []
+    for one in assess(application, explored, settings, python=python):
+        is_clean = is_clean and one.is_clean
+        suggestions += [v.suggestion for v in one.verdicts if v.suggestion is not None]
+        for line in assessed_lines(one):
+            click.echo(line)
+    if patches is not None:
+        for file in write_patches(suggestions, patches):
+            click.echo(f"patch: {file}")
+    sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)

@@ -1,0 +1,84 @@
+"""What came of an application's functions on inputs that people would recognise, as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import shortened, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from ciguard.applications import Assessed, Suggestion, Verdict, Wanted
+
+_WIDTH = 200
+_SENTENCE = 1000
+
+
+def assessed_lines(assessed: Assessed) -> Iterator[str]:
+    """Yield what a person reads of one function."""
+    found = assessed.explored.found
+    place = f"{visible(found.file)}:{found.line} {visible(found.name)}"
+    if assessed.problem:
+        yield _line(f"{place}: not tried: {assessed.problem}")
+        return
+    yield f"{place}: {assessed.trials} inputs, {assessed.seconds:.1f} s"
+    for verdict in assessed.verdicts:
+        yield from _verdict(verdict)
+    for wanted in assessed.missing:
+        yield _line(f"  no inputs for {_wanted(wanted)}: name a folder of them with --images")
+    for crash, tried in assessed.crashes:
+        yield _line(f"  {crash.file}:{crash.line}: error: {crash.error}")
+        yield _line(f"    with {_wanted(tried.wanted)}: {tried.origin}")
+
+
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    goal = verdict.goal
+    word = "ok"
+    if verdict.is_failure:
+        word = "error" if verdict.is_of_service else "warning"
+    yield _line(f"  {goal.branch.file}:{goal.line}: {word}: {goal.text}: {_share(verdict)}")
+    if not verdict.is_failure:
+        return
+    if not verdict.is_of_service:
+        how = "made up" if verdict.is_simulated else "from an engine in the service's place"
+        yield _line(f"    answers were {how} ({verdict.engine}): try it with --service real")
+    if verdict.recognised:
+        said = ", ".join(repr(one) for one in verdict.recognised)
+        yield _line(f"    recognised in those that do not: {said}")
+    if verdict.suggestion is not None:
+        yield visible(f"    {verdict.suggestion.sentence}", limit=_SENTENCE)
+
+
+def _share(verdict: Verdict) -> str:
+    if verdict.shares is not None:
+        positive, negative = verdict.shares
+        return f"true for {positive:.0%} of positive and {negative:.0%} of negative texts"
+    if verdict.measured is None:
+        return ""
+    found = verdict.measured
+    dead = ", so what follows is dead" if verdict.is_dead else ""
+    return (
+        f"true for {found.right} of {found.expected} inputs made for it{dead}; "
+        f"precision {found.precision:.0%}"
+    )
+
+
+def _wanted(wanted: Wanted) -> str:
+    what = wanted.key or wanted.kind or (wanted.feeling or "") or "nothing in particular"
+    return f"{wanted.task} {what!r}" if wanted.key else f"{wanted.task}, {what}"
+
+
+def write_patches(suggestions: Iterable[Suggestion], folder: Path) -> Iterator[Path]:
+    """Write each patch to a file of its own, and yield these."""
+    folder.mkdir(parents=True, exist_ok=True)
+    patches = dict.fromkeys(one.patch for one in suggestions if one.patch)
+    for number, patch in enumerate(patches, 1):
+        file = folder / f"{number:03}.patch"
+        file.write_text(patch, encoding="utf-8", newline="")  # line ends are as in the program
+        yield file
+
+
+def _line(text: str) -> str:
+    return visible(shortened(text, _WIDTH))

@@ -1,0 +1,195 @@
+"""Applications on inputs that people would recognise: what fails, and what a patch makes of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from concurrent import futures
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from google.cloud import vision
+
+from ciguard.applications import (
+    Assessed,
+    Trying,
+    Verdict,
+    assess,
+    explore,
+    find,
+    known_providers,
+    read_application,
+    settings_for,
+)
+from ciguard.applications.inverting.choosing import Sources, inverse_of
+from ciguard.applications.inverting.inputs import Wanted
+from ciguard.applications.providers.description import Task
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SEEDS = Path(__file__).parents[2] / "seeds" / "apps"
+HABITS = SEEDS / "service.toml"
+FAULTS = tomllib.loads((SEEDS / "faults.toml").read_text("utf-8"))["fault"]
+INACCURATE = [one for one in FAULTS if one["shows"] == "accuracy"]
+ALARM = """
+from google.cloud import vision
+
+client = vision.ImageAnnotatorClient()
+
+def alarm(content: bytes) -> bool:
+    labels = client.label_detection(image=vision.Image(content=content)).label_annotations
+    return is_fire([one.description.lower() for one in labels])
+
+def is_fire(names):
+    if "fire" in names:
+        return True
+    return False
+"""
+
+
+def assessed(path: Path, **trying: Any) -> list[Assessed]:
+    application = read_application(path)
+    found = find(application, known_providers())
+    explored = explore(application, found, python=sys.executable, budget_s=30.0)
+    settings = settings_for(Trying(**{"budget_s": 30.0, **trying}))
+    return list(assess(application, explored, settings, python=sys.executable))
+
+
+def failures(results: list[Assessed]) -> list[Verdict]:
+    return [verdict for one in results for verdict in one.verdicts if verdict.is_failure]
+
+
+@pytest.mark.parametrize("fault", INACCURATE, ids=[one["application"] for one in INACCURATE])
+def test_a_branch_that_misses_its_inputs_is_told_and_its_twin_is_not(fault: Any) -> None:
+    name = f"{fault['application']}.py"
+
+    told = failures(assessed(SEEDS / name, habits=HABITS))
+    twins = assessed(SEEDS / "fixed" / name, habits=HABITS)
+
+    assert fault["line"] in {verdict.goal.line for verdict in told}
+    assert failures(twins) == []
+    # That nothing fails says something only where something was tried.
+    assert all(one.trials > 30 for one in twins)
+
+
+def test_a_suggested_patch_makes_the_branch_as_good_as_it_says(tmp_path: Path) -> None:
+    program = tmp_path / "beach_flag.py"
+    program.write_bytes((SEEDS / "beach_flag.py").read_bytes())
+
+    (before,) = failures(assessed(tmp_path, habits=HABITS))
+    assert before.suggestion is not None
+    assert before.measured is not None
+    subprocess.run(
+        ["git", "apply", "-"],  # noqa: S607 - the machine's
+        cwd=tmp_path,
+        input=before.suggestion.patch.encode(),
+        check=True,
+    )
+    after = [
+        verdict
+        for one in assessed(tmp_path, habits=HABITS)
+        for verdict in one.verdicts
+        if verdict.goal.branch.line == before.goal.branch.line and "Storm" in verdict.goal.texts
+    ]
+
+    assert before.measured.recall < 0.5
+    assert after[0].measured is not None
+    assert after[0].measured.recall > 0.75
+    assert f"{after[0].measured.recall:.0%}".replace("%", " %") in before.suggestion.sentence
+
+
+def test_what_was_recorded_is_answered_again(tmp_path: Path) -> None:
+    record = tmp_path / "recording.jsonl"
+    app = tmp_path / "app"
+    app.mkdir()
+    (app / "alarm.py").write_text(ALARM)
+    habits = tmp_path / "habits.toml"
+    habits.write_text("[labels]\nfire = { Fire = 0.3, Flame = 0.9 }\n")
+
+    (first,) = failures(assessed(app, habits=habits, record=record))
+    images = tmp_path / "images" / "fire"
+    images.mkdir(parents=True)
+    for number, tried in enumerate(first.missed):
+        (images / f"{number}.png").write_bytes(tried.content)
+    (again,) = assessed(app, replay=record, images=tmp_path / "images")
+
+    assert not first.is_of_service
+    (verdict,) = again.verdicts
+    assert verdict.is_failure
+    assert verdict.is_simulated  # as was recorded
+    assert verdict.measured is not None
+    assert (verdict.measured.right, verdict.measured.expected) == (0, len(first.missed))
+    with pytest.raises(ConfigurationError, match=r"nothing\.jsonl"):
+        assessed(app, replay=tmp_path / "nothing.jsonl")
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Serve Vision on the loopback; clients that know no better are led there."""
+    sizes: list[int] = []
+
+    def annotate(request: vision.BatchAnnotateImagesRequest, _: Any) -> Any:
+        sizes.append(len(request.requests[0].image.content))
+        label = vision.EntityAnnotation(description="Flame", score=0.9)
+        answer = vision.AnnotateImageResponse(label_annotations=[label])
+        return vision.BatchAnnotateImagesResponse(responses=[answer])
+
+    handler = grpc.unary_unary_rpc_method_handler(
+        annotate,
+        request_deserializer=vision.BatchAnnotateImagesRequest.deserialize,
+        response_serializer=vision.BatchAnnotateImagesResponse.serialize,
+    )
+    name = "google.cloud.vision.v1.ImageAnnotator"
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=2))
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler(name, {"BatchAnnotateImages": handler}),)
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    (tmp_path / "led").mkdir()
+    (tmp_path / "led" / "sitecustomize.py").write_text(
+        dedent(f"""
+        import grpc
+        import google.auth
+        from google.api_core import grpc_helpers
+        from google.auth.credentials import AnonymousCredentials
+
+        google.auth.default = lambda *_, **__: (AnonymousCredentials(), "test")
+        grpc_helpers.create_channel = lambda *_, **__: grpc.insecure_channel("127.0.0.1:{port}")
+        """)
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "led"))
+    yield sizes
+    server.stop(None)
+
+
+def test_the_service_itself_is_asked_and_recorded_where_a_user_says_so(
+    tmp_path: Path, service: list[int]
+) -> None:
+    app, images = tmp_path / "app", tmp_path / "images" / "fire"
+    app.mkdir()
+    (app / "alarm.py").write_text(ALARM)
+    images.mkdir(parents=True)
+    wanted = Wanted(Task.LABELS, "fire")
+    for one in inverse_of(Sources(is_simulated=True)).inputs(wanted, 9, seed=0):
+        (images / f"{one.digest}.png").write_bytes(one.content)
+    assessed(app)
+    assert service == []  # not unless a user says so
+
+    (real,) = assessed(app, images=images.parent, is_real=True, record=tmp_path / "recording.jsonl")
+    (again,) = assessed(app, images=images.parent, replay=tmp_path / "recording.jsonl")
+
+    assert len(service) == real.trials > 5
+    for result in (real, again):
+        (verdict,) = result.verdicts
+        assert verdict.is_failure
+        assert verdict.is_of_service
+        assert not result.is_clean
+        assert verdict.recognised == ("Flame",)
+    assert len(service) == real.trials  # a recording asks nobody
