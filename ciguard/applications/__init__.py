@@ -18,7 +18,7 @@ from ciguard.applications.finding.application import Application, Unread, read_a
 from ciguard.applications.finding.conditions import Branch, Goal, LiteralTest
 from ciguard.applications.finding.findings import Decided, Found, Reach, find
 from ciguard.applications.finding.values import Answer
-from ciguard.applications.inverting.inputs import Wanted
+from ciguard.applications.inverting.inputs import Input, Wanted
 from ciguard.applications.judging.dead_code import Dead, dead_conditions
 from ciguard.applications.judging.vocabulary import Vocabulary, read_vocabulary
 from ciguard.applications.providers.description import (
@@ -43,6 +43,7 @@ __all__ = [
     "Field",
     "Found",
     "Goal",
+    "Input",
     "LiteralTest",
     "Operation",
     "Provider",

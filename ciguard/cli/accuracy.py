@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ciguard.cli.explore import functions_in
 from ciguard.errors import ConfigurationError, ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @click.command(short_help="Try functions on inputs that people would recognise.")
@@ -89,6 +93,12 @@ from ciguard.errors import ConfigurationError, ExitCode
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for suggested patches, for `git apply` in PATH.",
 )
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Page for a browser, HTML, with the inputs that fail.",
+)
+@click.option("--github", is_flag=True, help="As the log of a GitHub step, with annotations.")
 def accuracy(  # noqa: PLR0913 - one for each option
     *,
     path: Path,
@@ -107,6 +117,8 @@ def accuracy(  # noqa: PLR0913 - one for each option
     seed: int,
     seconds: float,
     patches: Path | None,
+    report: Path | None,
+    github: bool,
 ) -> None:
     """Try an application's functions on inputs that people would recognise.
 
@@ -127,7 +139,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         explore,
         settings_for,
     )
-    from ciguard.reports import assessed_lines, write_patches  # noqa: PLC0415
+    from ciguard.reports import AppRemarks, assessed_lines, write_accuracy_page, write_patches  # noqa: PLC0415
 
     if service == "real" and replay is not None:
         msg = f"--replay {replay} and --service real: choose where answers come from."
@@ -150,14 +162,24 @@ def accuracy(  # noqa: PLR0913 - one for each option
         )
     )
     explored = explore(application, found, python=python, budget_s=seconds / 2)
-    is_clean = True
-    suggestions = []
-    for one in assess(application, explored, settings, python=python):
-        is_clean = is_clean and one.is_clean
-        suggestions += [v.suggestion for v in one.verdicts if v.suggestion is not None]
-        for line in assessed_lines(one):
-            click.echo(line)
+    remarks = AppRemarks(application)
+    results = []
+
+    def lines() -> Iterator[str]:
+        for one in assess(application, explored, settings, python=python):
+            remarks.note_assessed(one)
+            results.append(one)
+            yield from assessed_lines(one)
+
+    for line in remarks.fenced(lines()) if github else lines():
+        click.echo(line)
     if patches is not None:
+        verdicts = (verdict for one in results for verdict in one.verdicts)
+        suggestions = (one.suggestion for one in verdicts if one.suggestion is not None)
         for file in write_patches(suggestions, patches):
             click.echo(f"patch: {file}")
+    if report is not None:
+        write_accuracy_page(results, report)
+        click.echo(f"report: {report}")
+    is_clean = all(one.is_clean for one in results)
     sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)

@@ -12,7 +12,7 @@ import click
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ciguard.applications import Application, Found
 
@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Time for one function.",
 )
-def explore(*, path: Path, globs: tuple[str, ...], python: str, seconds: float) -> None:
+@click.option("--github", is_flag=True, help="As the log of a GitHub step, with annotations.")
+def explore(
+    *, path: Path, globs: tuple[str, ...], python: str, seconds: float, github: bool
+) -> None:
     """Call an application's functions with made answers of cognitive services.
 
     Each function in PATH that asks Google Cloud Vision, Language or Speech is run, with answers
@@ -50,15 +53,22 @@ def explore(*, path: Path, globs: tuple[str, ...], python: str, seconds: float) 
     Exit code 1 if an answer makes a function fail.
     """
     from ciguard.applications import explore as explored_in  # noqa: PLC0415 - not for `--help`
-    from ciguard.reports import explored_lines  # noqa: PLC0415
+    from ciguard.reports import AppRemarks, explored_lines  # noqa: PLC0415
 
     application, found = functions_in(path, globs)
-    is_clean = True
-    for one in explored_in(application, found, python=python, budget_s=seconds):
-        is_clean = is_clean and not one.crashes and not one.hangs
-        for line in explored_lines(one):
-            click.echo(line)
-    sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)
+    remarks = AppRemarks(application)
+    failed = []
+
+    def lines() -> Iterator[str]:
+        for one in explored_in(application, found, python=python, budget_s=seconds):
+            remarks.note_explored(one)
+            if one.crashes or one.hangs:
+                failed.append(one)
+            yield from explored_lines(one)
+
+    for line in remarks.fenced(lines()) if github else lines():
+        click.echo(line)
+    sys.exit(ExitCode.FINDINGS if failed else ExitCode.CLEAN)
 
 
 def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Found]]:

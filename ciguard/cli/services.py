@@ -23,8 +23,14 @@ import click
     help="Labels that services can answer: one in each line, or last in the lines of a CSV file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--github", is_flag=True, help="As the log of a GitHub step, with annotations.")
 def services(
-    *, path: Path, descriptions: tuple[Path, ...], labels: Path | None, as_json: bool
+    *,
+    path: Path,
+    descriptions: tuple[Path, ...],
+    labels: Path | None,
+    as_json: bool,
+    github: bool,
 ) -> None:
     """Find where an application calls cognitive services.
 
@@ -41,7 +47,7 @@ def services(
         read_provider,
         read_vocabulary,
     )
-    from ciguard.reports import services_lines, services_to_json  # noqa: PLC0415
+    from ciguard.reports import AppRemarks, services_lines, services_to_json  # noqa: PLC0415
 
     providers = [*known_providers(), *map(read_provider, descriptions)]
     application = read_application(path)
@@ -51,5 +57,10 @@ def services(
     if as_json:
         click.echo(json.dumps(services_to_json(application, found, dead), indent=1))
         return
-    for line in services_lines(application, found, dead):
+    lines = services_lines(application, found, dead)
+    if github:
+        remarks = AppRemarks(application)
+        remarks.note_dead(dead)
+        lines = remarks.fenced(lines)
+    for line in lines:
         click.echo(line)

@@ -4,6 +4,7 @@ A new report is one file here and one line below. Nothing here runs, judges or d
 """
 
 from ciguard.reports.accuracy import assessed_lines, write_patches
+from ciguard.reports.app_remarks import AppRemarks
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
 from ciguard.reports.detail import bucket_lines, grouping_lines, table_lines
 from ciguard.reports.dispatch import Dispatched, Failure, dispatch
@@ -12,7 +13,7 @@ from ciguard.reports.explanation import explain_in
 from ciguard.reports.extraction import extraction_lines
 from ciguard.reports.files import write_atomically
 from ciguard.reports.github import GithubReporter
-from ciguard.reports.html import HtmlReporter
+from ciguard.reports.html import HtmlReporter, write_accuracy_page
 from ciguard.reports.jsonl import JsonReporter
 from ciguard.reports.junit import JunitReporter
 from ciguard.reports.plain import PlainReporter
@@ -29,6 +30,7 @@ from ciguard.reports.wording import ordered, outcome_text, short, stack_of
 __all__ = [
     "CONSOLES",
     "REPORTERS",
+    "AppRemarks",
     "Destination",
     "Dispatched",
     "Failure",
@@ -56,6 +58,7 @@ __all__ = [
     "status_of",
     "table_lines",
     "workflow_commands",
+    "write_accuracy_page",
     "write_atomically",
     "write_patches",
 ]

@@ -38,7 +38,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     word = "ok"
     if verdict.is_failure:
         word = "error" if verdict.is_of_service else "warning"
-    yield _line(f"  {goal.branch.file}:{goal.line}: {word}: {goal.text}: {_share(verdict)}")
+    yield _line(f"  {goal.branch.file}:{goal.line}: {word}: {goal.text}: {verdict.claim}")
     if not verdict.is_failure:
         return
     if not verdict.is_of_service:
@@ -49,20 +49,6 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         yield _line(f"    recognised in those that do not: {said}")
     if verdict.suggestion is not None:
         yield visible(f"    {verdict.suggestion.sentence}", limit=_SENTENCE)
-
-
-def _share(verdict: Verdict) -> str:
-    if verdict.shares is not None:
-        positive, negative = verdict.shares
-        return f"true for {positive:.0%} of positive and {negative:.0%} of negative texts"
-    if verdict.measured is None:
-        return ""
-    found = verdict.measured
-    dead = ", so what follows is dead" if verdict.is_dead else ""
-    return (
-        f"true for {found.right} of {found.expected} inputs made for it{dead}; "
-        f"precision {found.precision:.0%}"
-    )
 
 
 def _wanted(wanted: Wanted) -> str:

@@ -11,6 +11,8 @@ from ciguard.reports.plain import PlainReporter
 from ciguard.reports.remarks import remarks, workflow_commands
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from ciguard.reports.contract import Destination
 
 
@@ -65,3 +67,11 @@ class GithubReporter(PlainReporter):
         if self._token:
             self._stream.write(f"::{self._token}::\n")
             self._token = ""
+
+
+def fenced(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines between a command that stops commands and one that allows them again."""
+    token = secrets.token_hex(16)
+    yield f"::stop-commands::{token}"
+    yield from lines
+    yield f"::{token}::"

@@ -145,3 +145,97 @@ def test_what_cannot_be_explored_is_named_with_exit_code_2(
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+ALARM = """
+from google.cloud import vision
+
+
+def alarm(path: str) -> bool:
+    client = vision.ImageAnnotatorClient()
+    with open(path, "rb") as file:
+        labels = client.label_detection(image=vision.Image(content=file.read())).label_annotations
+    if labels[0].description == "Vehicle":
+        return True
+    return False
+"""
+HABITS = "[labels]\nVehicle = { Car = 0.9, '<b>Truck</b>' = 0.8, Vehicle = 0.05 }\n"
+
+
+@pytest.fixture
+def alarm(tmp_path: Path) -> Path:
+    (tmp_path / "alarm.py").write_text(ALARM)
+    (tmp_path / "habits.toml").write_text(HABITS)
+    return tmp_path
+
+
+def test_branches_that_miss_their_inputs_are_printed_and_shown_on_a_page(alarm: Path) -> None:
+    words = [".", "--habits", "habits.toml", "--report", "page.html", "--patches", "patches"]
+    done = services(alarm, *words, command="accuracy")
+
+    assert done.returncode == 1, done.stderr  # an empty list of labels is a crash
+    assert "alarm.py:9: error: IndexError: list index out of range" in done.stdout
+    assert "alarm.py:9: warning: labels[0].description == 'Vehicle': true for" in done.stdout
+    assert "answers were made up" in done.stdout
+    assert 'If line 9 also checked "Car"' in done.stdout
+    patch = (alarm / "patches" / "001.patch").read_text()
+    assert "+    if labels[0].description in (\"Vehicle\", 'Car'" in patch
+    page = (alarm / "page.html").read_text()
+    assert "1 of 1 sub-conditions fail, 1 crashes" in page
+    assert "data:image/png;base64," in page
+    assert "&lt;b&gt;Truck" in page
+    assert "<b>Truck" not in page
+
+
+def test_a_pull_request_is_told_at_the_line(alarm: Path) -> None:
+    shown = {
+        command: services(alarm, ".", "--github", *words, command=command).stdout.splitlines()
+        for command, words in (
+            ("accuracy", ["--habits", "habits.toml"]),
+            ("explore", []),
+            ("services", ["--labels", "habits.toml"]),
+        )
+    }
+
+    for lines in shown.values():
+        token = lines[0].removeprefix("::stop-commands::")
+        assert len(token) == 32
+        stop = lines.index(f"::{token}::")
+        assert not any(line.startswith("::") for line in lines[1:stop])
+        assert all(line.startswith("::") for line in lines[stop:])
+    assert any(
+        line.startswith("::error file=alarm.py,line=9,title=Fails on an answer::IndexError")
+        for line in shown["explore"]
+    )
+    assert any(
+        line.startswith("::warning file=alarm.py,line=9,title=Low accuracy::labels[0].description")
+        for line in shown["accuracy"]
+    )
+    assert any(
+        line.startswith("::warning file=alarm.py,line=9,title=Dead condition::")
+        for line in shown["services"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--images", "nowhere"], "nowhere: no such folder"),
+        (["--texts", "alarm.py"], "alarm.py: no column feeling"),
+        (["--habits", "alarm.py"], "alarm.py: cannot be read as the habits"),
+        (["--replay", "nothing.jsonl"], "nothing.jsonl"),
+        (["--replay", "x", "--service", "real"], "choose where answers come from"),
+        (["--relations", "nowhere"], "nowhere"),
+        (["--alpha", "1.5"], "--alpha"),
+        (["--report", "alarm.py/page.html"], "cannot be written"),
+        (["--patches", "alarm.py"], "--patches"),
+    ],
+)
+def test_what_cannot_be_tried_is_named_with_exit_code_2(
+    alarm: Path, words: list[str], told: str
+) -> None:
+    done = services(alarm, ".", *words, command="accuracy")
+
+    assert done.returncode == 2, done.stdout
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr

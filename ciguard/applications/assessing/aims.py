@@ -30,8 +30,13 @@ class Aim:
     """That is asked about the inputs."""
     wanted: tuple[Wanted, ...]
     """Of each, several inputs are made."""
-    is_lowered: bool = False
-    """Whether what is recognised is compared in small letters."""
+    steps: tuple[str, ...] = ()
+    """What is done to the answer until it is compared."""
+
+    @property
+    def is_lowered(self) -> bool:
+        """Whether what is recognised is compared in small letters."""
+        return ".lower()" in self.steps
 
     @property
     def is_felt(self) -> bool:
@@ -56,7 +61,7 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
             steps = _steps(decided, answered.operation)
             wanted = tuple(_wanted(decided.goal, answered)) if steps is not None else ()
             if wanted and steps is not None:
-                yield Aim(decided.goal, answered.operation, wanted, ".lower()" in steps)
+                yield Aim(decided.goal, answered.operation, wanted, steps)
                 break
 
 

@@ -107,6 +107,20 @@ class Verdict:
     """What the service said to these, the most frequent first."""
 
     @property
+    def claim(self) -> str:
+        """How it does, in words."""
+        if self.shares is not None:
+            positive, negative = self.shares
+            return f"true for {positive:.0%} of positive and {negative:.0%} of negative texts"
+        if self.measured is None:
+            return "not measured"
+        dead = ", so what follows is dead" if self.is_dead else ""
+        return (
+            f"true for {self.measured.right} of {self.measured.expected} inputs made for it{dead}; "
+            f"precision {self.measured.precision:.0%}"
+        )
+
+    @property
     def is_dead(self) -> bool:
         """Whether no input made for it makes it true (Keeper, section 4.1.2)."""
         return self.measured is not None and self.measured.right == 0
@@ -386,12 +400,12 @@ class _Assessing:
             fields.get(Field.SCORE, "score").rpartition(".")[2],
             fields.get(Field.MAGNITUDE, "magnitude").rpartition(".")[2],
         )
-        source = read_source(self._root, aim.goal.branch.file)
-        patch = (
-            replace_threshold(source, aim.goal.place, threshold.line, names=names)
-            if source
-            else None
-        )
+        patch = None
+        # Of a magnitude or something else, the score would have to be found first.
+        if aim.steps[-2:-1] in {(f".{names[0]}",), (f"['{names[0]}']",)}:
+            source = read_source(self._root, aim.goal.branch.file)
+            if source is not None:
+                patch = replace_threshold(source, aim.goal.place, threshold.line, names=names)
         return other_threshold(threshold, aim.goal.line, patch, names=names)
 
 

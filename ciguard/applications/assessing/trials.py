@@ -38,6 +38,8 @@ class Trial:
     """One call of a function with one input."""
 
     input: Input
+    seen: frozenset[tuple[Goal, bool]] = frozenset()
+    """How sub-conditions turned out."""
     met: frozenset[Goal] = frozenset()
     """Sub-conditions that turned out true."""
     taken: frozenset[Branch] = frozenset()
@@ -98,6 +100,7 @@ class Trials:
         call = self._caller.call(forms[self._form], answering=answering)
         match call:
             case Ended(seen, taken, _, raised):
+                trial.seen = frozenset(seen)
                 trial.met = frozenset(goal for goal, value in seen if value)
                 trial.taken = taken
                 trial.raised = raised

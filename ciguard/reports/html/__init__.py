@@ -3,6 +3,7 @@
 Texts of cases travel as inert JSON and enter the page as text only; see docs/reports-html.md.
 """
 
+from ciguard.reports.html.accuracy import write_accuracy_page
 from ciguard.reports.html.reporter import HtmlReporter
 
-__all__ = ["HtmlReporter"]
+__all__ = ["HtmlReporter", "write_accuracy_page"]

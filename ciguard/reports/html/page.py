@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Bucket, Plan, RunFinished
     from ciguard.reports.html.observed import Observed
 
-_FOLDER = Path(__file__).parent
+TEMPLATES = Path(__file__).parent
+"""Folder of templates, styles and scripts."""
 _MOST_TARGETS = 100
 _MOST_LISTED = 40
 _TONES = {
@@ -67,7 +68,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         now: end of the run, UTC.
     """
     template = Environment(
-        loader=FileSystemLoader(_FOLDER),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -76,13 +77,13 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
     plan = observed.started.plan if observed.started else None
     doubts = _doubts(event, observed, plan)
     forest = shown_forest(observed.forest, ordered(event.buckets))
-    script, style = _own("page.js"), _own("page.css")
+    script, style = own("page.js"), own("page.css")
     return template.render(
         policy="; ".join(
             (
                 "default-src 'none'",
-                f"script-src {_hash(script)}",
-                f"style-src {_hash(style)}",
+                f"script-src {style_hash(script)}",
+                f"style-src {style_hash(style)}",
                 "img-src data:",
                 "base-uri 'none'",
                 "form-action 'none'",
@@ -117,12 +118,14 @@ def _tone(event: RunFinished, doubts: list[Caveat]) -> str:
     return tone
 
 
-def _own(name: str) -> Markup:
+def own(name: str) -> Markup:
+    """Return a file of this folder as it is."""
     # The policy names the hash of exactly these characters.
-    return Markup((_FOLDER / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
 
 
-def _hash(text: str) -> str:
+def style_hash(text: str) -> str:
+    """Return what a policy of a page names exactly these characters by."""
     return f"'sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"
 
 

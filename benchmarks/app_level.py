@@ -1,0 +1,259 @@
+"""Branch coverage of applications around cognitive services, beside random and fuzzed inputs.
+
+Each function of the applications in seeds/apps whose sub-conditions answers decide, three ways with
+the same number of inputs and the same simulated service: inputs made for its sub-conditions, those
+made for things drawn at random, and noise. Beside them what made answers reach alone, without any
+input: goals per second. Last, which planted failures are told of, and what is told of the twins.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ciguard.applications import (
+    Trying,
+    assess,
+    dead_conditions,
+    explore,
+    find,
+    known_providers,
+    read_application,
+    read_vocabulary,
+    settings_for,
+)
+from ciguard.applications.answering.choosing import Chosen
+from ciguard.applications.answering.relations import relations_of
+from ciguard.applications.answering.simulated import Simulated
+from ciguard.applications.assessing.aims import aims_of
+from ciguard.applications.assessing.trials import Trials
+from ciguard.applications.exploring.calling import Caller, host_of, routines_of
+from ciguard.applications.inverting.choosing import Sources, inverse_of
+from ciguard.applications.inverting.inputs import Input, Kind, Wanted, kind_of
+from ciguard.applications.providers.description import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ciguard.applications import Assessed, Explored
+    from ciguard.applications.providers.description import Operation
+
+SEEDS = Path(__file__).parents[1] / "seeds" / "apps"
+PAPER = {"vision": (91, 75, 44), "language": (91, 85, 74), "speech": (91, 54, 25)}
+"""Branch coverage of Keeper (of all kinds together), random real inputs and fuzzing, in %."""
+KINDS = {Kind.IMAGE: "vision", Kind.TEXT: "language", Kind.SOUND: "speech"}
+WAYS = ("made for it", "random", "fuzzed")
+
+
+@dataclass
+class Covered:
+    """Outcomes of the sub-conditions of one function, in %."""
+
+    name: str
+    kind: str
+    goals: int
+    made_answers: float
+    goals_per_s: float
+    seconds: float
+    by_way: dict[str, float] = field(default_factory=dict)
+
+
+def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
+    """Yield how far each function gets, by the way its inputs are made."""
+    application = read_application(folder)
+    found = [one for one in find(application, known_providers()) if one.goals]
+    routines = routines_of(application)
+    with (
+        host_of(application, found, sys.executable) as host,
+        tempfile.TemporaryDirectory() as scratch,
+    ):
+        for explored in explore(application, found, python=sys.executable, budget_s=60.0):
+            goals = list(explored.met)
+            if explored.problem or not goals:
+                continue
+            met, of = explored.outcomes()
+            operations = [one.answer.operation for one in explored.found.calls]
+            kind = kind_of(operations[0].task)
+            began = time.monotonic()
+            caller = Caller(host, explored.found, *routines[explored.found.name])
+            shares = {}
+            for way, make in zip(WAYS, (_made, _random, _fuzzed), strict=True):
+                inputs = make(explored, operations, count, seed)
+                known = {one.digest: one.wanted for one in inputs}
+                engines = Chosen((Simulated(None, known, 0.1, seed),))
+                routine = routines[explored.found.name][1]
+                trials = Trials(caller, explored.found, routine, explored.form, engines)
+                seen = {pair for one in inputs for pair in trials.run(one, Path(scratch)).seen}
+                shares[way] = 100 * len(seen) / of
+            yield Covered(
+                explored.found.name,
+                KINDS[kind],
+                len(goals),
+                100 * met / of,
+                met / max(explored.seconds, 1e-3),
+                explored.seconds + time.monotonic() - began,
+                shares,
+            )
+
+
+def _made(
+    explored: Explored, operations: Sequence[Operation], count: int, seed: int
+) -> list[Input]:
+    wanted = [one for aim in aims_of(explored) for one in aim.wanted]
+    wanted += [Wanted(one.task) for one in operations]
+    return _inputs(wanted, count, seed)
+
+
+def _random(
+    explored: Explored, operations: Sequence[Operation], count: int, seed: int
+) -> list[Input]:
+    """Return inputs of things that anybody may photograph, write or say."""
+    del explored
+    rng = random.Random(seed)  # noqa: S311 - repeatable
+    labels = relations_of(None).labels
+    made: list[Input] = []
+    felt = _inputs([Wanted(Task.SENTIMENT)], 20, seed)
+    for number in range(count):
+        task = rng.choice(operations).task
+        key = rng.choice(labels)
+        wanted = Wanted(task, rng.choice(felt).content.decode() if task is Task.SPEECH else key)
+        if task is Task.SENTIMENT:
+            wanted = Wanted(task)
+        elif task is Task.CATEGORIES:
+            wanted = Wanted(task, rng.choice(["Sports", "Health", "Travel", "Science", "Pets"]))
+        elif task is Task.ENTITIES:
+            wanted = Wanted(task, kind=rng.choice(["PERSON", "LOCATION", "DATE", "OTHER"]))
+        elif task is Task.FACES:
+            wanted = Wanted(task, rng.choice(["joy", "face", "sorrow"]))
+        made += _inputs([wanted], 1, seed * 1000 + number)
+    return made
+
+
+def _fuzzed(
+    explored: Explored, operations: Sequence[Operation], count: int, seed: int
+) -> list[Input]:
+    """Return noise: images, sounds and texts of random content."""
+    del explored
+    rng = random.Random(seed)  # noqa: S311 - repeatable
+    kinds = {kind_of(one.task): one.task for one in operations}
+    made: list[Input] = []
+    for number in range(count):
+        kind = rng.choice(list(kinds))
+        if kind is Kind.TEXT:
+            text = "".join(chr(rng.randint(32, 382)) for _ in range(rng.randint(1, 200)))
+            made.append(Input(Wanted(kinds[kind]), text.encode(), "random characters"))
+        else:
+            made += _inputs([Wanted(kinds[kind])], 1, seed * 1000 + number)
+    return made
+
+
+def _inputs(wanted: Sequence[Wanted], count: int, seed: int) -> list[Input]:
+    inverse = inverse_of(Sources(is_simulated=True))
+    served = [one for one in dict.fromkeys(wanted) if inverse.serves(one)]
+    each = -(-count // max(1, len(served)))
+    made = [one for want in served for one in inverse.inputs(want, each, seed=seed)]
+    return made[:count]
+
+
+def told(folder: Path, labels: Path | None) -> list[tuple[int, str, str]]:
+    """Return what is told of an application: line, kind as in faults.toml, and of what."""
+    application = read_application(folder)
+    found = find(application, known_providers())
+    vocabulary = read_vocabulary(labels) if labels is not None else None
+    trying = Trying(labels=labels, habits=SEEDS / "service.toml", budget_s=60.0)
+    explored = list(explore(application, found, python=sys.executable, budget_s=60.0))
+    assessed = assess(application, explored, settings_for(trying), python=sys.executable)
+    dead = (one for function in found for one in dead_conditions(function, vocabulary))
+    lines = [
+        *((one.branch.line, "dead", one.text) for one in dead),
+        *(line for one in explored for line in _told_by_answers(one)),
+        *(line for one in assessed for line in _told_by_inputs(one)),
+    ]
+    return list(dict.fromkeys(lines))
+
+
+def _told_by_answers(explored: Explored) -> Iterator[tuple[int, str, str]]:
+    for crash in explored.crashes:
+        yield crash.line, "crash", crash.error
+    for name in explored.unguarded:
+        yield explored.found.line, "crash", f"{name} let through"
+
+
+def _told_by_inputs(assessed: Assessed) -> Iterator[tuple[int, str, str]]:
+    for verdict in assessed.verdicts:
+        if verdict.is_failure:
+            yield verdict.goal.branch.line, "accuracy", verdict.goal.text
+    for crash, _ in assessed.crashes:
+        yield crash.line, "crash", crash.error
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def main() -> int:
+    """Print all of it; 1 if a planted failure is missed or anything is told of a twin."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--inputs", type=int, default=100, help="of each function and way")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--labels", type=Path, help="that the service can answer, for dead code")
+    given = parser.parse_args()
+
+    rows = [
+        row
+        for folder in (SEEDS, SEEDS / "fixed")
+        for row in _rows(folder, given.inputs, given.seed)
+    ]
+    print(f"{'function':44} {'goals':>5} {'answers':>8} " + " ".join(f"{w:>12}" for w in WAYS))
+    for row in rows:
+        ways = " ".join(f"{row.by_way[way]:>11.0f}%" for way in WAYS)
+        print(f"{row.name:44} {row.goals:>5} {row.made_answers:>7.0f}% {ways}")
+    for kind, paper in PAPER.items():
+        own = [row for row in rows if row.kind == kind]
+        shares = ", ".join(f"{w} {_mean([r.by_way[w] for r in own]):.0f} %" for w in WAYS)
+        print(
+            f"{kind}: made answers {_mean([r.made_answers for r in own]):.0f} %, {shares} "
+            f"(paper: {paper[0]}, {paper[1]}, {paper[2]} %), {len(own)} functions"
+        )
+    print(
+        f"made answers alone: {_mean([r.made_answers for r in rows]):.1f} % of outcomes, "
+        f"{_mean([r.goals_per_s for r in rows]):.0f} outcomes per second; "
+        f"{_mean([r.seconds for r in rows]):.1f} s per function with all inputs (paper: 60 to 120)"
+    )
+    return _planted(given.labels)
+
+
+def _rows(folder: Path, count: int, seed: int) -> Iterator[Covered]:
+    # One application after the other, as users have them.
+    for file in sorted(folder.glob("*.py")):
+        yield from covered(file, count, seed)
+
+
+def _planted(labels: Path | None) -> int:
+    faults: list[dict[str, Any]] = tomllib.loads((SEEDS / "faults.toml").read_text())["fault"]
+    found = 0
+    for fault in faults:
+        lines = told(SEEDS / f"{fault['application']}.py", labels)
+        is_told = fault["shows"] in {kind for _, kind, _ in lines}
+        found += is_told
+        shown = "; ".join(f"{line} {kind} {what}" for line, kind, what in lines)
+        print(
+            f"{'told  ' if is_told else 'MISSED'} {fault['application']:16} {fault['class']:20} "
+            f"planted in line {fault['line']}, told: {shown[:100]}"
+        )
+    twins = {file.stem: told(file, labels) for file in sorted((SEEDS / "fixed").glob("*.py"))}
+    wrong = {name: lines for name, lines in twins.items() if lines}
+    print(f"planted: {found} of {len(faults)} told")
+    print(f"twins: {len(wrong)} of {len(twins)} with anything told: {wrong or 'none'}")
+    return int(found < len(faults) or bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

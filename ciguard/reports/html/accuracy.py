@@ -1,0 +1,139 @@
+"""One page with what came of an application's functions, and the inputs that failed."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ciguard.domain import visible, visible_lines
+from ciguard.errors import ConfigurationError
+from ciguard.files import replace_file
+from ciguard.reports.html.page import TEMPLATES, own, style_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from ciguard.applications import Assessed, Input, Verdict
+
+_MOST_INPUTS = 12
+"""Of one sub-condition."""
+_MOST_BYTES = 8 * 2**20
+"""Of all images and sounds of a page."""
+_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".wav": "audio/wav"}
+_POLICY = "default-src 'none'; style-src {style}; img-src data:; media-src data:"
+
+
+def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
+    """Write the page.
+
+    Args:
+        results: of all functions that were tried.
+        file: it needs no other file and no network.
+
+    Raises:
+        ConfigurationError: if the file cannot be written.
+    """
+    template = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    ).get_template("accuracy.html.j2")
+    failed = [one for result in results for one in result.verdicts if one.is_failure]
+    crashes = [one for result in results for one in result.crashes]
+    tones = [_tone(one) for one in failed] + ["failed"] * len(crashes)
+    tone = "bad" if "failed" in tones else "doubt" if tones else "good"
+    tried = sum(len(one.verdicts) for one in results)
+    shown = _Shown()
+    style = own("page.css") + own("accuracy.css")
+    page = template.render(
+        policy=_POLICY.format(style=style_hash(style)),
+        style=style,
+        tone=tone,
+        summary="FAILURES" if tones else "FINE",
+        title=f"{len(failed)} of {tried} sub-conditions fail, {len(crashes)} crashes",
+        functions=[_function(one, shown) for one in results],
+    )
+    try:
+        replace_file(file, page)
+    except OSError as error:
+        msg = f"{file}: cannot be written: {error.strerror}. Name another place with --report."
+        raise ConfigurationError(msg) from error
+
+
+class _Shown:
+    """Gives out what a page may still hold."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_BYTES
+
+    def inputs(self, several: Sequence[Input]) -> Iterator[dict[str, Any]]:
+        for one in several[:_MOST_INPUTS]:
+            kind = one.kind.value
+            record = {
+                "kind": kind,
+                "wanted": visible(f"{one.wanted.task}: {_wanted(one)}"),
+                "origin": visible(one.origin),
+                "licence": visible(one.licence),
+                "text": "",
+                "data": "",
+            }
+            if kind == "text":
+                record["text"] = visible_lines(one.content.decode("utf-8", "replace"), limit=2000)
+            elif len(one.content) <= self._left:
+                self._left -= len(one.content)
+                encoded = base64.b64encode(one.content).decode()
+                record["data"] = f"data:{_TYPES[one.suffix]};base64,{encoded}"
+            else:
+                record |= {"kind": "text", "text": "left out: the page is large enough"}
+            yield record
+
+
+def _wanted(one: Input) -> str:
+    return one.wanted.key or one.wanted.kind or one.wanted.feeling or "nothing in particular"
+
+
+def _function(assessed: Assessed, shown: _Shown) -> dict[str, Any]:
+    found = assessed.explored.found
+    crashes = [
+        {
+            "title": visible(f"line {crash.line}: {crash.error}"),
+            "inputs": list(shown.inputs([tried])),
+        }
+        for crash, tried in assessed.crashes
+    ]
+    said = assessed.problem or f"{assessed.trials} inputs, {assessed.seconds:.1f} s"
+    return {
+        "name": visible(found.name),
+        "place": visible(f"{found.file}:{found.line}"),
+        "said": visible(said),
+        "crashes": crashes,
+        "verdicts": [_verdict(one, shown) for one in assessed.verdicts],
+    }
+
+
+def _tone(verdict: Verdict) -> str:
+    if not verdict.is_failure:
+        return "fine"
+    return "failed" if verdict.is_of_service else "doubted"
+
+
+def _verdict(verdict: Verdict, shown: _Shown) -> dict[str, Any]:
+    suggestion = verdict.suggestion
+    place = "" if verdict.is_of_service else ", in the service's place"
+    return {
+        "line": verdict.goal.line,
+        "text": visible(verdict.goal.text),
+        "tone": _tone(verdict),
+        "claim": verdict.claim,
+        "engine": visible(verdict.engine + place),
+        "recognised": visible(", ".join(verdict.recognised)) if verdict.is_failure else "",
+        "suggestion": visible(suggestion.sentence, limit=1000) if suggestion else "",
+        "patch": visible_lines(suggestion.patch) if suggestion else "",
+        "inputs": list(shown.inputs(verdict.missed)) if verdict.is_failure else [],
+        "count": len(verdict.missed),
+    }
