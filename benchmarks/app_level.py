@@ -169,7 +169,7 @@ def told(folder: Path, labels: Path | None) -> list[tuple[int, str, str]]:
     vocabulary = read_vocabulary(labels) if labels is not None else None
     trying = Trying(labels=labels, habits=SEEDS / "service.toml", budget_s=60.0)
     explored = list(explore(application, found, python=sys.executable, budget_s=60.0))
-    assessed = assess(application, explored, settings_for(trying), python=sys.executable)
+    assessed = assess(application, found, explored, settings_for(trying), python=sys.executable)
     dead = (one for function in found for one in dead_conditions(function, vocabulary))
     lines = [
         *((one.branch.line, "dead", one.text) for one in dead),

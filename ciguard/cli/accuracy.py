@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.explore import functions_in
+from ciguard.cli.explore import functions_in, of_functions, with_python
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -17,19 +17,8 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Try functions on inputs that people would recognise.")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option(
-    "--function",
-    "globs",
-    multiple=True,
-    default=["*"],
-    show_default=True,
-    help="Functions, by globs over their qualified names. May be given more than once.",
-)
-@click.option(
-    "--python",
-    default=sys.executable,
-    help="Interpreter that has what the application imports. [default: ciguard's own]",
-)
+@of_functions
+@with_python
 @click.option(
     "--images",
     type=click.Path(file_okay=False, path_type=Path),
@@ -166,7 +155,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
     results = []
 
     def lines() -> Iterator[str]:
-        for one in assess(application, explored, settings, python=python):
+        for one in assess(application, found, explored, settings, python=python):
             remarks.note_assessed(one)
             results.append(one)
             yield from assessed_lines(one)

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from ciguard.applications import Application, Found
 
 
-@click.command(short_help="Call functions with made answers of cognitive services.")
-@click.argument("path", type=click.Path(path_type=Path))
-@click.option(
+of_functions = click.option(
     "--function",
     "globs",
     multiple=True,
@@ -27,11 +25,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="Functions, by globs over their qualified names. May be given more than once.",
 )
-@click.option(
+with_python = click.option(
     "--python",
     default=sys.executable,
     help="Interpreter that has what the application imports. [default: ciguard's own]",
 )
+
+
+@click.command(short_help="Call functions with made answers of cognitive services.")
+@click.argument("path", type=click.Path(path_type=Path))
+@of_functions
+@with_python
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1.0),
@@ -53,7 +57,7 @@ def explore(
     Exit code 1 if an answer makes a function fail.
     """
     from ciguard.applications import explore as explored_in  # noqa: PLC0415 - not for `--help`
-    from ciguard.reports import AppRemarks, explored_lines  # noqa: PLC0415
+    from ciguard.reports import AppRemarks, explored_lines, unread_lines  # noqa: PLC0415
 
     application, found = functions_in(path, globs)
     remarks = AppRemarks(application)
@@ -65,6 +69,7 @@ def explore(
             if one.crashes or one.hangs:
                 failed.append(one)
             yield from explored_lines(one)
+        yield from unread_lines(application)
 
     for line in remarks.fenced(lines()) if github else lines():
         click.echo(line)

@@ -20,7 +20,7 @@ from ciguard.reports.plain import PlainReporter
 from ciguard.reports.received import ReceivedRun, receive_run
 from ciguard.reports.remarks import workflow_commands
 from ciguard.reports.sarif import SarifReporter
-from ciguard.reports.services import explored_lines, services_lines, services_to_json
+from ciguard.reports.services import explored_lines, services_lines, services_to_json, unread_lines
 from ciguard.reports.status import Status, lost_status, status_of
 from ciguard.reports.stored import read_buckets
 from ciguard.reports.summary import SummaryReporter
@@ -57,6 +57,7 @@ __all__ = [
     "stack_of",
     "status_of",
     "table_lines",
+    "unread_lines",
     "workflow_commands",
     "write_accuracy_page",
     "write_atomically",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain import shortened, visible
+from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +27,8 @@ def assessed_lines(assessed: Assessed) -> Iterator[str]:
     yield f"{place}: {assessed.trials} inputs, {assessed.seconds:.1f} s"
     for verdict in assessed.verdicts:
         yield from _verdict(verdict)
+    for problem, count in assessed.left_out.items():
+        yield _line(f"  {count} inputs not judged: {problem}")
     for wanted in assessed.missing:
         yield _line(f"  no inputs for {_wanted(wanted)}: name a folder of them with --images")
     for crash, tried in assessed.crashes:
@@ -57,7 +60,19 @@ def _wanted(wanted: Wanted) -> str:
 
 
 def write_patches(suggestions: Iterable[Suggestion], folder: Path) -> Iterator[Path]:
-    """Write each patch to a file of its own, and yield these."""
+    """Write each patch to a file of its own, and yield these.
+
+    Raises:
+        ConfigurationError: if the folder cannot be written to.
+    """
+    try:
+        yield from _written(suggestions, folder)
+    except OSError as error:
+        msg = f"{folder}: cannot be written: {error.strerror}. Name another place with --patches."
+        raise ConfigurationError(msg) from error
+
+
+def _written(suggestions: Iterable[Suggestion], folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     patches = dict.fromkeys(one.patch for one in suggestions if one.patch)
     for number, patch in enumerate(patches, 1):

@@ -44,9 +44,14 @@ def services_lines(
             yield from _branch(branch, goals)
     for one_dead in dict.fromkeys(dead):
         yield from _dead(one_dead)
+    yield from unread_lines(application)
+    yield _total(application, found)
+
+
+def unread_lines(application: Application) -> Iterator[str]:
+    """Yield the files that could not be read, with the reasons."""
     for unread in application.unread:
         yield _line(f"not read: {unread.file}: {unread.reason}")
-    yield _total(application, found)
 
 
 def _asked(answer: Answer) -> str:

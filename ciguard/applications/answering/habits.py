@@ -30,7 +30,7 @@ def read_habits(file: Path) -> Habits:
         ConfigurationError: if the file cannot be read, or says something else.
     """
     try:
-        raw = tomllib.loads(file.read_text("utf-8"))
+        raw = tomllib.loads(file.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         msg = f"{file}: cannot be read as the habits of a service: {error}"
         raise ConfigurationError(msg) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ciguard.applications.finding.values import Answer
 from ciguard.applications.inverting.inputs import Feeling, Wanted
 from ciguard.applications.providers.description import Field, Task
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ciguard.applications.exploring.explore import Explored
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Decided
+    from ciguard.applications.finding.values import Flow
     from ciguard.applications.providers.description import Operation
 
 _SOUGHT = frozenset({"==", "in", "holds"})
@@ -58,11 +60,22 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
         if answers is None:
             continue
         for answered in answers:
+            if answered.operation.task is Task.SENTIMENT and not all(map(_is_felt, decided.flows)):
+                continue  # of what is made of a score, nobody knows what it is to tell
             steps = _steps(decided, answered.operation)
             wanted = tuple(_wanted(decided.goal, answered)) if steps is not None else ()
             if wanted and steps is not None:
                 yield Aim(decided.goal, answered.operation, wanted, steps)
                 break
+
+
+def _is_felt(flow: Flow) -> bool:
+    """Tell whether a score or magnitude is compared as it is."""
+    if not isinstance(flow.source, Answer):
+        return False
+    fields = flow.source.operation.fields or {}
+    ways = (fields.get(one, "").split(".") for one in (Field.SCORE, Field.MAGNITUDE))
+    return any(flow.steps[:-1] == tuple(f".{part}" for part in way) for way in ways)
 
 
 def _steps(decided: Decided, operation: Operation) -> tuple[str, ...] | None:

@@ -14,6 +14,7 @@ from ciguard.applications.answering.service import Service
 from ciguard.applications.assessing.aims import aims_of
 from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.assessing.verifying import exercised_with
+from ciguard.applications.exploring.arguments import asked_about
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.exploring.explore import crash_of
 from ciguard.applications.inverting.inputs import Feeling, Wanted, kind_of
@@ -41,7 +42,14 @@ from ciguard.applications.repairing.suggestions import (
     more_labels,
     other_threshold,
 )
-from ciguard.applications.repairing.thresholds import Sample, Shares, fitted, is_mixed, shares
+from ciguard.applications.repairing.thresholds import (
+    Sample,
+    Shares,
+    Threshold,
+    fitted,
+    is_mixed,
+    shares,
+)
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -54,6 +62,7 @@ if TYPE_CHECKING:
     from ciguard.applications.exploring.explore import Crash, Explored
     from ciguard.applications.finding.application import Application, Routine
     from ciguard.applications.finding.conditions import Goal
+    from ciguard.applications.finding.findings import Found
     from ciguard.applications.inverting.inputs import Input, Inverse
     from ciguard.applications.repairing.relatedness import Relatedness
 
@@ -139,6 +148,8 @@ class Assessed:
     missing: list[Wanted] = field(default_factory=list)
     """What no inputs could be made for."""
     crashes: list[tuple[Crash, Input]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Why inputs are not judged → how many."""
 
     @property
     def is_clean(self) -> bool:
@@ -148,7 +159,12 @@ class Assessed:
 
 
 def assess(
-    application: Application, explored: Iterable[Explored], settings: Settings, *, python: str
+    application: Application,
+    found: Sequence[Found],
+    explored: Iterable[Explored],
+    settings: Settings,
+    *,
+    python: str,
 ) -> Iterator[Assessed]:
     """Run functions on inputs made for their sub-conditions.
 
@@ -156,26 +172,27 @@ def assess(
 
     Args:
         application: as read.
-        explored: its functions, called with made answers before.
+        found: its functions that ask services.
+        explored: the same, called with made answers; taken one by one.
         settings: how.
         python: interpreter that has what the application imports.
 
     Raises:
         WorkerStartError: if the interpreter does not start.
     """
-    several = list(explored)
     routines = routines_of(application)
     judged: set[Goal] = set()
     with (
-        host_of(
-            application, [one.found for one in several], python, is_real=settings.is_real
-        ) as host,
+        host_of(application, found, python, is_real=settings.is_real) as host,
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
     ):
-        for one in several:
+        for one in explored:
             aims = [aim for aim in aims_of(one) if aim.goal not in judged]
             module, routine = routines[one.found.name]
             if one.problem or not aims:
+                continue
+            if not asked_about(one.found):
+                yield Assessed(one, "what services are asked about is none of its parameters")
                 continue
             judged.update(aim.goal for aim in aims)
             caller = Caller(host, one.found, module, routine)
@@ -199,23 +216,27 @@ class _Assessing:
         self._application = application
         self._root = application.root
         self._python = python
+        self._deadline = 0.0
         self._result = Assessed(explored)
 
     def assessed(self, caller: Caller, routine: Routine, folder: Path) -> Assessed:
         began = time.monotonic()
+        self._deadline = began + self._settings.budget_s
         result = self._result
         inputs = self._inputs()
         engine = self._settings.serving(inputs)
         trials = Trials(caller, result.explored.found, routine, result.explored.form, engine)
         done: list[Trial] = []
         for tried in inputs:
-            if time.monotonic() - began > self._settings.budget_s:
+            if time.monotonic() > self._deadline:
                 break
-            trial = trials.run(tried, folder)
+            # Each under a name of its own: an application may remember what it has seen.
+            trial = trials.run(tried, folder / f"{len(done)}")
             done.append(trial)
             self._note_crash(trial)
         result.trials = len(done)
         good = [one for one in done if not one.problem]
+        result.left_out = Counter(one.problem for one in done if one.problem)
         if done and not good:
             result.problem = done[0].problem
         else:
@@ -267,12 +288,14 @@ class _Assessing:
         if engine is None:
             return None
         if aim.is_felt:
-            return self._felt(aim, trials, engine)
+            return self._felt(aim, trials, engine, engines)
         same_kind = [
             one
             for one in trials
             if one.input.kind is kind_of(aim.operation.task)
             and (engine.name in OF_SERVICE or not _is_misread(one, aim))
+            # Nobody can make up what something else is to be taken for.
+            and (one.is_as_given or not engine.is_simulated)
         ]
         exercised = [(one.input.wanted in aim.wanted, one.exercises(aim.goal)) for one in same_kind]
         found = measured(exercised)
@@ -348,6 +371,7 @@ class _Assessing:
             inputs=inputs,
             engines=engines,
             python=self._python,
+            deadline=self._deadline,
         )
         if not took:
             return None
@@ -366,13 +390,21 @@ class _Assessing:
             return None
         return whole, unseen if held else None
 
-    def _felt(self, aim: Aim, trials: Sequence[Trial], engine: Engine) -> Verdict | None:
+    def _felt(
+        self, aim: Aim, trials: Sequence[Trial], engine: Engine, engines: Chosen
+    ) -> Verdict | None:
+        told = {Feeling.POSITIVE, Feeling.NEGATIVE}
+        felt = [
+            one for one in trials if aim.operation in one.said and one.input.wanted.feeling in told
+        ]
         samples = [
-            Sample(said.score, said.magnitude, feeling is Feeling.POSITIVE, aim.goal in one.met)
-            for one in trials
-            for said in [one.said.get(aim.operation)]
-            for feeling in [one.input.wanted.feeling]
-            if said is not None and feeling in {Feeling.POSITIVE, Feeling.NEGATIVE}
+            Sample(
+                one.said[aim.operation].score,
+                one.said[aim.operation].magnitude,
+                one.input.wanted.feeling is Feeling.POSITIVE,
+                aim.goal in one.met,
+            )
+            for one in felt
         ]
         if len(samples) < 2 * LEAST:
             return None
@@ -385,10 +417,20 @@ class _Assessing:
             engine.name in OF_SERVICE,
             shares=found,
             is_failure=is_failure,
-            suggestion=self._threshold(aim, samples, found) if is_failure else None,
+            suggestion=self._threshold(aim, samples, found, trials=felt, engines=engines)
+            if is_failure
+            else None,
         )
 
-    def _threshold(self, aim: Aim, samples: Sequence[Sample], found: Shares) -> Suggestion | None:
+    def _threshold(
+        self,
+        aim: Aim,
+        samples: Sequence[Sample],
+        found: Shares,
+        *,
+        trials: Sequence[Trial],
+        engines: Chosen,
+    ) -> Suggestion | None:
         try:
             threshold = fitted(samples, for_positive=found.positive >= found.negative)
         except ConfigurationError as error:
@@ -406,7 +448,41 @@ class _Assessing:
             source = read_source(self._root, aim.goal.branch.file)
             if source is not None:
                 patch = replace_threshold(source, aim.goal.place, threshold.line, names=names)
+            if patch is not None and not self._settings.is_real:
+                threshold = self._threshold_again(aim, trials, patch, threshold, engines)
+                if threshold is None:
+                    return None
         return other_threshold(threshold, aim.goal.line, patch, names=names)
+
+    def _threshold_again(
+        self,
+        aim: Aim,
+        trials: Sequence[Trial],
+        patch: str,
+        threshold: Threshold,
+        engines: Chosen,
+    ) -> Threshold | None:
+        """Return a threshold with what the application, run again with it, really does."""
+        took = exercised_with(
+            patch,
+            aim.goal,
+            application=self._application,
+            explored=self._result.explored,
+            inputs=[one.input for one in trials],
+            engines=engines,
+            python=self._python,
+            deadline=self._deadline,
+        )
+        if not took:
+            return None
+        samples = [
+            Sample(0.0, 0.0, one.input.wanted.feeling is Feeling.POSITIVE, is_taken)
+            for one, is_taken in zip(trials, took, strict=True)
+        ]
+        after = shares(samples)
+        if is_mixed(after, share=1 - self._settings.alpha):
+            return None
+        return Threshold(threshold.line, threshold.before, after, threshold.held_out)
 
 
 def _is_misread(trial: Trial, aim: Aim) -> bool:

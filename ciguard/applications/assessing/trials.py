@@ -9,6 +9,7 @@ from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.recording import NotRecordedError, Recording
 from ciguard.applications.exploring.arguments import arguments_for, plain_contents
 from ciguard.applications.exploring.calling import Ended, Endless, Impossible
+from ciguard.applications.inverting.inputs import digest_of
 from ciguard.applications.providers.description import Field
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Trial:
     """One call of a function with one input."""
 
     input: Input
+    is_as_given: bool = False
+    """Whether a service was asked about the input itself, and not what was made of it."""
     seen: frozenset[tuple[Goal, bool]] = frozenset()
     """How sub-conditions turned out."""
     met: frozenset[Goal] = frozenset()
@@ -105,20 +108,22 @@ class Trials:
                 trial.taken = taken
                 trial.raised = raised
             case Impossible(reason):
-                trial.problem = reason
+                trial.problem = trial.problem or reason
             case Endless(instead):
-                trial.problem = instead
+                trial.problem = trial.problem or instead
         return trial
 
     def _answer(self, name: str, about: bytes, trial: Trial) -> Json:
         operation = self._operations.get(name)
+        trial.is_as_given |= digest_of(about) == trial.input.digest
         if operation is None or not self._engines.serves(operation):
             return {"error": {"code": "UNIMPLEMENTED", "message": f"{name} is not answered here"}}
         try:
             answer = self._engines.answer(operation, about)
         except NotRecordedError as error:
             trial.problem = str(error)
-            return {"error": {"code": "UNAVAILABLE", "message": "not recorded"}}
+            # Of a code that clients do not wait and try again for.
+            return {"error": {"code": "FAILED_PRECONDITION", "message": "not recorded"}}
         except ServiceError as error:
             return {"error": {"code": error.code, "message": error.message}}
         trial.said[operation] = _said(operation, answer)

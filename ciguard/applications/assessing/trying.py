@@ -93,7 +93,7 @@ def settings_for(trying: Trying) -> Settings:
     sources = Sources(
         images=trying.images,
         texts=trying.texts,
-        is_simulated=replayed is None and not trying.is_real,
+        is_simulated=replayed.is_simulated if replayed is not None else not trying.is_real,
     )
     return Settings(
         inverse=inverse_of(sources),

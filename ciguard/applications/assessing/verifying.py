@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +36,7 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
     inputs: Sequence[Input],
     engines: Chosen,
     python: str,
+    deadline: float,
 ) -> list[bool]:
     """Run a function on inputs as a patch would make it; its files stay as they are.
 
@@ -45,10 +48,11 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
         inputs: to run it on.
         engines: what answers, the same to the same questions as before.
         python: interpreter that has what the application imports.
+        deadline: of `time.monotonic`.
 
     Returns:
-        Whether each input exercises the branch; nothing if the patch does not apply, or the
-        function no longer has the branch where it was.
+        Whether each input exercises the branch; nothing if the patch does not apply, the function
+        no longer has the branch where it was, or time is up.
     """
     with tempfile.TemporaryDirectory(prefix="ciguard-patched-") as name:
         folder = Path(name)
@@ -65,7 +69,12 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
         with host_of(application, [found], python, texts=texts) as host:
             caller = Caller(host, found, module, routine)
             trials = Trials(caller, found, routine, explored.form, engines)
-            return [trials.run(tried, folder).exercises(twin) for tried in inputs]
+            took: list[bool] = []
+            for tried in inputs:
+                if time.monotonic() > deadline:
+                    return []
+                took.append(trials.run(tried, folder / f"inputs-{len(took)}").exercises(twin))
+            return took
 
 
 def _patched(application: Application, file: str, patch: str, folder: Path) -> str | None:
@@ -74,6 +83,8 @@ def _patched(application: Application, file: str, patch: str, folder: Path) -> s
         copy = folder / module.file
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes((application.root / module.file).read_bytes())
+    if shutil.which("git") is None:
+        return None
     done = subprocess.run(
         ["git", "apply", "--whitespace=nowarn", "-"],  # noqa: S607 - the user's own
         cwd=folder,

@@ -75,7 +75,7 @@ def arguments_for(
         raise CannotCallError(msg)
     forms = {
         parameter.arg: list(_forms(parameter, found, contents, folder))
-        for parameter in _required(routine)
+        for parameter in _given(routine, found)
     }
     longest = max(map(len, forms.values()), default=1)
     return [
@@ -84,14 +84,22 @@ def arguments_for(
     ]
 
 
-def _required(routine: Routine) -> list[ast.arg]:
+def asked_about(found: Found) -> frozenset[str]:
+    """Return the parameters of a function that services are asked about."""
+    return frozenset(name for call in found.calls for name, _ in call.inputs)
+
+
+def _given(routine: Routine, found: Found) -> list[ast.arg]:
+    """Return the parameters that are given: those without a default, or asked about."""
     given = routine.arguments
     if given is None:
         return []
+    about = asked_about(found)
     positional = [*given.posonlyargs, *given.args]
-    needed = positional[: len(positional) - len(given.defaults)]
+    first = len(positional) - len(given.defaults)
+    needed = [one for at, one in enumerate(positional) if at < first or one.arg in about]
     pairs = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    needed += [one for one, default in pairs if default is None]
+    needed += [one for one, default in pairs if default is None or one.arg in about]
     return needed[1:] if routine.is_bound else needed
 
 

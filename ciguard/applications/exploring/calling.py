@@ -83,10 +83,13 @@ def host_of(
     details = {
         "files": {str((root / one.file).resolve()): one.file for one in application.modules},
         "places": sorted({*map(_place, goals), *(_whole(goal.branch) for goal in goals)}),
+        "root": str(root),
         "real": is_real,
         "texts": dict(texts or {}),
     }
-    path = [str(root)]
+    # A script's own folder is on its path.
+    beside = {str((root / one.file).resolve().parent): None for one in application.modules}
+    path = list(dict.fromkeys([str(root), *sorted(beside)]))
     return Host(HostSettings(python=python, path=path, entry=_ENTRY, details=details))
 
 

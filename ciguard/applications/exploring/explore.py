@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import linecache
+import ast
 import shutil
 import tempfile
 import time
@@ -91,7 +91,7 @@ def crash_of(raised: Json, answers: Answers, found: Found, root: Path) -> Crash 
     if raised["type"] in _LEAVING:
         return None
     file, line = (frames[-1][0], frames[-1][1]) if frames else (found.file, 0)
-    if raised["own"] and "raise" in linecache.getline(str(root / file), line).split():
+    if raised["own"] and _raises(root / file, line):
         return None
     error = f"{raised['type']}: {raised['message']}"
     return Crash(error, file, line, answers, is_judged=not raised["lacks"])
@@ -156,6 +156,21 @@ def explore(
             yield exploring.explored(Path(folder), budget_s)
 
 
+def _raises(file: Path, line: int) -> bool:
+    """Tell whether a line raises, as an application means to: by `raise` or `assert`."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return False
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    inner = max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
+    return isinstance(inner, ast.Raise | ast.Assert)
+
+
 class _Exploring:
     """Of one function."""
 
@@ -171,6 +186,9 @@ class _Exploring:
         self._raised: dict[tuple[str, str, int], tuple[int, Crash]] = {}
         self._fine: Answers = ()
         """With which it returned."""
+        self._deadline = 0.0
+        self._asked = 0
+        """Times that it asked a service."""
         self._left = 0
         """Times that it ended the program."""
         self._arguments: Json = {}
@@ -191,6 +209,7 @@ class _Exploring:
             return result
         combinations = list(self._combinations())
         began = time.monotonic()
+        self._deadline = began + budget_s
         self._arguments = forms[0]
         result.form = self._working(forms, combinations[min(1, len(combinations) - 1)])
         self._arguments = forms[result.form]
@@ -260,7 +279,8 @@ class _Exploring:
                     result.problem = "given up after two answers with which it does not return"
             case Impossible(reason):
                 result.problem = reason
-            case Ended(seen, _, _, raised):
+            case Ended(seen, _, asked, raised):
+                self._asked += bool(asked)
                 for goal, value in seen:
                     result.met[goal].setdefault(value, answers)
                 self._left += raised is not None and raised["type"] in _LEAVING
@@ -279,6 +299,8 @@ class _Exploring:
     def _judge(self) -> None:
         """Tell what answers bring about from what comes whatever is answered."""
         result = self._result
+        if self._asked == 1 and result.runs > 1:
+            result.problem = "asks a service once only, and remembers what it answers"
         if result.runs and self._left == result.runs:
             result.problem = "ends the program whatever is answered"
         for times, crash in self._raised.values():
@@ -293,6 +315,8 @@ class _Exploring:
 
     def _recurs(self, crash: Crash) -> bool:
         """Tell whether answers bring it about in a new process too, between others that do not."""
+        if time.monotonic() > self._deadline:
+            return False
         self._caller.restart()
         if not self._fine:
             return self._fails(crash.answers)
@@ -313,8 +337,11 @@ class _Exploring:
                 is_short = operation.task is Task.CATEGORIES and refusal.error == REFUSES
                 arguments = self._short[self._result.form] if is_short else self._arguments
                 call = self._called(arguments, answers)
-                if not isinstance(call, Ended):
-                    continue
+                if isinstance(call, Endless):
+                    self._result.hangs.append((call.instead, titles_of(answers)))
+                    return
+                if isinstance(call, Impossible) or time.monotonic() > self._deadline:
+                    return
                 for goal, value in call.seen:
                     self._result.met[goal].setdefault(value, answers)
                 if call.raised is not None:

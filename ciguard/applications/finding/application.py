@@ -108,14 +108,18 @@ def read_application(path: Path) -> Application:
     Raises:
         ConfigurationError: if there is no such path, or no Python file.
     """
-    if not path.exists():
+    if not _exists(path):
         msg = f"{path}: no such file or folder. Name an application's folder, or its one file."
         raise ConfigurationError(msg)
     path = path.resolve()
     root = _root_of(path if path.is_dir() else path.parent)
     modules: list[Module] = []
     unread: list[Unread] = []
+    seen: set[Path] = set()
     for file in _files(path):
+        if file.resolve() in seen:
+            continue  # another name of the same file
+        seen.add(file.resolve())
         name = file.relative_to(root).as_posix()
         read = _module(file, name)
         if isinstance(read, Module):
@@ -135,6 +139,13 @@ def _root_of(folder: Path) -> Path:
     return folder
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long
+        return False
+
+
 def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
@@ -148,7 +159,9 @@ def _files(path: Path) -> Iterator[Path]:
             and name not in _NOT_ITS_OWN
             and not (here / name / _OF_AN_ENVIRONMENT).exists()
         )
-        yield from (here / name for name in sorted(files) if name.endswith(".py"))
+        own = (here / name for name in sorted(files) if name.endswith(".py"))
+        # A pipe would be waited for; a link to nothing is told of.
+        yield from (file for file in own if file.is_file() or not file.exists())
 
 
 def _module(file: Path, name: str) -> Module | Unread:
@@ -160,7 +173,7 @@ def _module(file: Path, name: str) -> Module | Unread:
     except SyntaxError as error:
         line = f"line {error.lineno}: " if error.lineno else ""
         return Unread(name, f"is no Python 3 as this interpreter reads it: {line}{error.msg}")
-    except (OSError, ValueError, RecursionError, MemoryError) as error:
+    except (OSError, ValueError, LookupError, RecursionError, MemoryError) as error:
         return Unread(name, f"cannot be read: {str(error) or type(error).__name__}")
     if _depth(tree) > _DEEPEST:
         return Unread(name, "nested too deeply to be followed")

@@ -42,6 +42,7 @@ def run(settings: Json, descriptor: int) -> None:
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
         sys.path[:] = list(dict.fromkeys([*settings["path"], *sys.path]))
         with socket.socket(fileno=descriptor) as channel:
+            os.chdir(settings["root"])  # where its own paths begin
             _Explorer(settings, channel).serve()
 
 
@@ -54,6 +55,7 @@ class _Explorer:
         self._asking = threading.Lock()
         self._asked: List[str] = []  # noqa: UP006
         self._problem = ""
+        self._is_called = False
         self._is_real = bool(settings["real"])
         places = {tuple(place) for place in settings["places"]}
         self._probes = Probes(settings["files"], places, settings["texts"])
@@ -71,18 +73,21 @@ class _Explorer:
         self._say({"ready": ""})
         for line in self._incoming:
             request = json.loads(line)
+            self._is_called = True
             try:
                 answer = self._served(request)
             except Exception:  # noqa: BLE001 - a defect of ciguard, which the other side raises
                 answer = {"defect": traceback.format_exc()}
-            self._say(answer)
+            with self._asking:  # a thread that goes on asks nobody from now on
+                self._is_called = False
+                self._say(answer)
 
     def _say(self, answer: Json) -> None:
         if os.getpid() != self._process:  # the application has forked, and this is the copy
             os._exit(0)
         for stream in (sys.stdout, sys.stderr):
             # The application may have closed its streams, or put something else in their place.
-            with contextlib.suppress(OSError, ValueError, AttributeError):
+            with contextlib.suppress(Exception):
                 stream.flush()
         self._outgoing.write(json.dumps(answer) + "\n")
         self._outgoing.flush()
@@ -95,16 +100,20 @@ class _Explorer:
             msg = f"more than {_MOST_QUESTIONS} answers"
             raise UnknownOperationError(msg)
         wish = {"operation": operation, "about": base64.b64encode(about).decode()}
+        return self._reply_to(wish)
+
+    def _reply_to(self, wish: Json) -> Json:
         with self._asking:  # of several threads, one after the other
+            if not self._is_called:
+                msg = "something after the call has returned"
+                raise UnknownOperationError(msg)
             self._say({"wants": wish})
             return json.loads(self._incoming.readline())["given"]
 
     def _heard(self, operation: str, about: bytes, said: Json) -> None:
         self._asked.append(operation)
         wish = {"operation": operation, "about": base64.b64encode(about).decode(), "heard": said}
-        with self._asking:
-            self._say({"wants": wish})
-            self._incoming.readline()
+        self._reply_to(wish)
 
     def _served(self, request: Json) -> Json:
         if self._problem:
@@ -114,7 +123,7 @@ class _Explorer:
         try:
             function = _function(request["module"], request["function"])
         except BaseException as error:  # noqa: BLE001 - the application's, whatever it is
-            return {"problem": f"{type(error).__name__}: {str(error)[:_LONGEST]}"}
+            return {"problem": f"{type(error).__name__}: {_message(error)}"}
         arguments = {name: _argument(given) for name, given in request["arguments"].items()}
         self._probes.begin()
         random.seed(0)  # what chance decides is to recur
@@ -134,11 +143,18 @@ class _Explorer:
         ]
         return {
             "type": type(error).__name__,
-            "message": str(error)[:_LONGEST],
+            "message": _message(error),
             "frames": [frame for frame in frames if frame[0]],
             "own": bool(frames and frames[-1][0]),
             "lacks": _is_of_surroundings(error),
         }
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)[:_LONGEST]
+    except Exception:  # noqa: BLE001 - the application's, whatever it is
+        return "its message cannot be had"
 
 
 def _is_of_surroundings(error: BaseException) -> bool:
@@ -159,7 +175,8 @@ def _function(module: str, name: str) -> Any:
     found: Any = importlib.import_module(module)
     for part in name.split("."):
         owner, found = found, getattr(found, part)
-        if isinstance(owner, type) and not isinstance(owner.__dict__.get(part), staticmethod):
+        own = owner.__dict__.get(part) if isinstance(owner, type) else None
+        if isinstance(owner, type) and not isinstance(own, (staticmethod, classmethod)):
             found = getattr(owner(), part)
     return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import socket
 from typing import Any, Callable, Dict, List  # noqa: UP035 - Python 3.9 in the target
 
 Json = Any
@@ -19,6 +20,7 @@ _FEATURES = {
     "FACE_DETECTION": "face_detection", "TEXT_DETECTION": "text_detection",
     "DOCUMENT_TEXT_DETECTION": "document_text_detection",
 }  # fmt: skip
+_SERVICES = (".googleapis.com", ".google.com")
 _OF_ONE_IMAGE = "INVALID_ARGUMENT"
 """Told with the answer for the image, and not as the failure of the whole request."""
 _METHODS = {
@@ -39,12 +41,21 @@ class UnknownOperationError(Exception):
 def intercept(answering: Answering) -> None:
     """Have every client that is made from now on ask `answering`."""
     import google.auth  # noqa: PLC0415 - the application's
+    import grpc  # noqa: PLC0415
     from google.api_core import grpc_helpers  # noqa: PLC0415
     from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415
+    from google.oauth2 import service_account  # noqa: PLC0415
 
     anonymous = AnonymousCredentials()  # type: ignore[no-untyped-call,unused-ignore]
     google.auth.default = lambda *_, **__: (anonymous, "ciguard")
-    grpc_helpers.create_channel = lambda *_, **__: _channel(answering)
+    for place, name in (
+        (grpc_helpers, "create_channel"),
+        (grpc, "secure_channel"),  # of applications that make their own
+        (grpc, "insecure_channel"),
+    ):
+        setattr(place, name, lambda *_, **__: _channel(answering))
+    for name in ("from_service_account_file", "from_service_account_info"):
+        setattr(service_account.Credentials, name, lambda *_, **__: anonymous)
     _refuse_other_ways()
 
 
@@ -105,15 +116,35 @@ def _kinds(request: Json) -> List[str]:  # noqa: UP006
 
 def _refuse_other_ways() -> None:
     """Have clients that do without this channel, by REST or asynchronously, ask nobody."""
-    from google.api_core import grpc_helpers_async  # noqa: PLC0415 - the application's
+    import grpc  # noqa: PLC0415 - the application's
+    from google.api_core import grpc_helpers_async  # noqa: PLC0415
 
     grpc_helpers_async.create_channel = _refusing("an asynchronous client")
+    asynchronous = getattr(grpc, "aio", None)
+    for name in ("secure_channel", "insecure_channel"):
+        if asynchronous is not None:
+            setattr(asynchronous, name, _refusing("an asynchronous client"))
+    _refuse_addresses()
     with contextlib.suppress(ImportError):
         from google.auth.transport import requests  # noqa: PLC0415 - likewise
 
         requests.AuthorizedSession.request = _refusing(  # type: ignore[method-assign,unused-ignore]
             "a client that speaks REST"
         )
+
+
+def _refuse_addresses() -> None:
+    """Have no other library find Google's services either."""
+    find = socket.getaddrinfo
+
+    def found(host: Any, *positional: Any, **named: Any) -> Any:
+        name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
+        if name.rstrip(".").lower().endswith(_SERVICES):
+            msg = "a client that speaks REST"
+            raise UnknownOperationError(msg)
+        return find(host, *positional, **named)
+
+    socket.getaddrinfo = found
 
 
 def _channel(answering: Answering) -> Any:

@@ -38,15 +38,20 @@ class Probes:
         self._files = files
         self._texts = texts
         self._places = places
-        self.seen: List[List[Any]] = []  # noqa: UP006
+        self._seen: Dict[Tuple[Any, ...], None] = {}  # noqa: UP006
 
     def install(self) -> None:
         """Have modules that are imported from now on report."""
         sys.meta_path.insert(0, _Finder(self))
 
+    @property
+    def seen(self) -> List[List[Any]]:  # noqa: UP006
+        """Places of sub-conditions and how they turned out, each pair once."""
+        return [list(one) for one in list(self._seen)]
+
     def begin(self) -> None:
         """Forget what was reported."""
-        self.seen = []
+        self._seen = {}
 
     def file_of(self, path: str) -> str:
         """Return the application's name of a file; empty for one that is not its own."""
@@ -66,7 +71,7 @@ class Probes:
     def report(self, value: Any, *place: Any) -> Any:
         """Note how a sub-condition turned out, and hand it on."""
         with contextlib.suppress(Exception):  # an array says neither; the application will see
-            self.seen.append([*place, bool(value)])
+            self._seen[(*place, bool(value))] = None
         return value
 
 

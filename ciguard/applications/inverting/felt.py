@@ -64,7 +64,7 @@ def read_texts(file: Path) -> FeltTexts:
         ConfigurationError: if the file cannot be read or says something else.
     """
     try:
-        content = file.read_text("utf-8")
+        content = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{file}: cannot be read as texts: {error}"
         raise ConfigurationError(msg) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ class LabelledFolder:
             raise ConfigurationError(msg)
         found: dict[str, list[Path]] = {}
         for folder in sorted(self.root.iterdir()):
-            if folder.is_dir():
+            if _is_readable(folder):
                 found.setdefault(alike(folder.name), []).extend(self._files(folder))
         if not any(found.values()):
             msg = (
@@ -55,8 +56,7 @@ class LabelledFolder:
         suffixes = set().union(*_SUFFIXES.values())
         inside = self.root.resolve()
         for file in sorted(folder.iterdir()):
-            is_ours = file.suffix.lower() in suffixes and file.resolve().is_relative_to(inside)
-            if is_ours and file.is_file() and file.stat().st_size <= _MOST_BYTES:
+            if file.suffix.lower() in suffixes and _is_ours(file, inside):
                 yield file
 
     def serves(self, wanted: Wanted) -> bool:
@@ -88,6 +88,23 @@ class LabelledFolder:
         return Input(wanted, file.read_bytes(), name, self._licences.get(name, ""))
 
 
+def _is_readable(folder: Path) -> bool:
+    try:
+        return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
+    except OSError:
+        return False
+
+
+def _is_ours(file: Path, inside: Path) -> bool:
+    """Tell whether a file lies in the folder, can be read, and is not too large."""
+    try:
+        is_inside = file.resolve().is_relative_to(inside)
+        is_small = file.is_file() and file.stat().st_size <= _MOST_BYTES
+        return is_inside and is_small and os.access(file, os.R_OK)
+    except (OSError, RuntimeError):  # a link to itself
+        return False
+
+
 def _is_as_named(made: Input) -> bool:
     """Tell whether a file holds what its name says: an image, or anything that is no image."""
     return made.kind is not Kind.IMAGE or made.content.startswith((b"\x89PNG", b"\xff\xd8\xff"))
@@ -97,7 +114,7 @@ def _licences(file: Path) -> dict[str, str]:
     if not file.is_file():
         return {}
     try:
-        with file.open(encoding="utf-8", newline="") as lines:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
             rows = csv.DictReader(lines)
             if not {"file", "licence"} <= set(rows.fieldnames or ()):
                 msg = f"{file}: no columns file and licence. Write `file,licence,url` first."

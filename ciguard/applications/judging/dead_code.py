@@ -23,6 +23,8 @@ _CASES: Mapping[str, Callable[[str], str]] = {
     ".lower()": str.lower, ".upper()": str.upper, ".title()": str.title, ".strip()": str.strip,
     ".capitalize()": str.capitalize, ".casefold()": str.casefold,
 }  # fmt: skip
+_MOST_TOLD = 5
+"""Of one sub-condition."""
 _OF_ALL_LETTERS = frozenset({".lower()", ".upper()", ".casefold()"})
 _EACH, _LISTED = "each", "in a list"
 _SAME = frozenset({"list()", "set()", "sorted()", "tuple()"})
@@ -104,11 +106,17 @@ def _enumeration(decided: Decided) -> Iterator[Dead]:
         yield Dead(goal.branch, goal.text, reason, (meant,))
 
 
+def _records(answer: Answer) -> str:
+    return answer.operation.records
+
+
 def _is_enumerated(flow: Flow) -> bool:
     if not isinstance(flow.source, Answer) or flow.source.operation.provider != "google":
         return False
     kind = (flow.source.operation.fields or {}).get(Field.KIND, "")
     field = flow.steps[-2] if len(flow.steps) > 1 else ""
+    if not _is_way([one for one in flow.steps[:-2] if one not in _SAME], _records(flow.source)):
+        return False
     is_kind = bool(kind) and field in _spellings(kind)
     is_face = flow.source.operation.task is Task.FACES and field.endswith("_likelihood")
     return is_kind or is_face
@@ -134,10 +142,14 @@ def _no_label(decided: Decided, vocabulary: Vocabulary) -> Iterator[Dead]:
         return
     read = [change for change in changes if change is not None]
     is_part = test.operator == "holds" and not all(one.is_listed for one in read)
+    told = 0
     for literal in test.literals:
         known = (one.changed(label) for one in read for label in vocabulary.labels)
         if not isinstance(literal, str) or _can_be(literal, known, is_part=is_part):
             continue
+        told += 1
+        if told > _MOST_TOLD:  # of a list of other things, such as all words of a language
+            return
         nearest = vocabulary.nearest(literal)
         reason = f"{literal!r} is no label of the service, as it is read here"
         if len(test.literals) == 1:
@@ -214,7 +226,7 @@ def _is_place(step: str) -> bool:
 
 def _out_of_range(decided: Decided) -> Iterator[Dead]:
     goal, test = decided.goal, decided.goal.test
-    ranges = {_range(flow) for flow in decided.flows}
+    ranges = {range_of(flow) for flow in decided.flows}
     between = ranges.pop() if len(ranges) == 1 else None
     if test is None or len(test.literals) != 1 or between is None:
         return
@@ -226,8 +238,12 @@ def _out_of_range(decided: Decided) -> Iterator[Dead]:
         yield Dead(goal.branch, goal.text, reason)
 
 
-def _range(flow: Flow) -> tuple[float, float] | None:
-    """Return what a score is between that is compared as it is; None for anything else."""
+def range_of(flow: Flow) -> tuple[float, float] | None:
+    """Return what a score is between that is compared as it is; None for anything else.
+
+    Args:
+        flow: from an answer to a sub-condition.
+    """
     if not isinstance(flow.source, Answer):
         return None
     operation = flow.source.operation

@@ -58,9 +58,9 @@ def read_vocabulary(file: Path) -> Vocabulary:
         ConfigurationError: if the file cannot be read or holds no label.
     """
     try:
-        with file.open(encoding="utf-8", newline="") as lines:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
             rows: Iterable[list[str]] = (
-                csv.reader(lines) if file.suffix == ".csv" else ([line] for line in lines)
+                csv.reader(lines) if file.suffix.lower() == ".csv" else ([line] for line in lines)
             )
             labels = frozenset(row[-1].strip() for row in rows if row and row[-1].strip())
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -1,5 +1,6 @@
 """Entry of a target's process: `python -s bootstrap.py SETTINGS CONTROL-FD`.
 
+SETTINGS are JSON, or `@` and the file that holds them.
 Settings that name a `case` file run that one case under a debugger instead, without a control.
 Settings that name an `entry` hand over to that module, which may belong to another room.
 
@@ -15,6 +16,7 @@ import os
 import socket
 import sys
 import types
+from typing import Any
 
 _ROOMS = ("execution", "targets", "domain", "functions", "applications")
 _DOORLESS = ("ciguard", *(f"ciguard.{room}" for room in _ROOMS))
@@ -28,9 +30,16 @@ def open_packages(root: str) -> None:
         sys.modules[name] = package
 
 
+def _settings(given: str) -> Any:
+    if not given.startswith("@"):
+        return json.loads(given)
+    with open(given[1:], encoding="utf-8") as file:
+        return json.load(file)
+
+
 def main() -> None:
     """Run the fork server, or one case under a debugger."""
-    settings = json.loads(sys.argv[1])
+    settings = _settings(sys.argv[1])
     # Python puts a script's folder first, and modules here have names that others have as well.
     own = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != own]

@@ -103,7 +103,7 @@ class Host:
         self._folder = Path(self._scratch.name)
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
-        self._received = b""
+        self._received = bytearray()
         self._loaded: set[Path] = set()
         self._starts = 0
         self.measuring_problem = ""
@@ -245,7 +245,9 @@ class Host:
         channel, process = self._channel, self._process
         if channel is None or process is None:
             return b""
-        while b"\n" not in self._received:
+        searched = 0
+        while (end := self._received.find(b"\n", searched)) < 0:
+            searched = len(self._received)
             left = deadline - time.monotonic()
             if left <= 0:
                 return None
@@ -261,12 +263,13 @@ class Host:
                 if not part:
                     return b""
                 self._received += part
-        line, _, self._received = self._received.partition(b"\n")
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
         return line
 
     def _start(self) -> None:
         self._starts += 1
-        self._received = b""
+        self._received.clear()
         self._loaded.clear()
         (self._folder / "stack").write_bytes(b"")
         self._channel, theirs = socket.socketpair()
@@ -283,7 +286,7 @@ class Host:
                     self._settings.python,
                     "-u",
                     BOOTSTRAP,
-                    json.dumps(self._child_settings()),
+                    self._settings_file(),
                     str(theirs.fileno()),
                 ],
                 stdin=subprocess.DEVNULL,
@@ -293,6 +296,12 @@ class Host:
                 **streams,
             )
         self._wait_ready()
+
+    def _settings_file(self) -> str:
+        """Write what the process is told: an argument holds no more than 128 KiB."""
+        file = self._folder / "settings.json"
+        file.write_text(json.dumps(self._child_settings()), encoding="utf-8")
+        return f"@{file}"
 
     def _child_settings(self) -> Json:
         coverage = None
