@@ -194,3 +194,42 @@ def test_the_service_itself_is_asked_and_recorded_where_a_user_says_so(
         assert not result.is_clean
         assert verdict.recognised == ("Flame",)
     assert len(service) == real.trials  # a recording asks nobody
+
+
+def test_what_is_made_of_a_score_is_not_judged_and_what_gets_no_input_is_not_tried(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "moods.py").write_text(
+        dedent("""
+        from google.cloud import language_v1, vision
+
+        client = language_v1.LanguageServiceClient()
+
+        def felt(text: str):
+            document = {"content": text, "type_": "PLAIN_TEXT"}
+            return client.analyze_sentiment(request={"document": document}).document_sentiment
+
+        def percent(text: str) -> bool:
+            share = felt(text).score * 100
+            return share > -60
+
+        def strong(text: str) -> bool:
+            if abs(felt(text).score) > 0.2:
+                return True
+            return False
+
+        def watch() -> bool:
+            image = vision.Image(content=b"taken here")
+            found = vision.ImageAnnotatorClient().label_detection(image=image)
+            if "Dog" in [one.description for one in found.label_annotations]:
+                return True
+            return False
+        """)
+    )
+
+    results = assessed(tmp_path)
+
+    assert failures(results) == []
+    assert [one.problem for one in results] == [
+        "what services are asked about is none of its parameters"
+    ]

@@ -242,3 +242,99 @@ def test_an_application_that_cannot_be_imported_says_why(
     (result,) = explored(tmp_path, VISION + text + look).values()
 
     assert told in result.problem
+
+
+def test_an_application_with_a_channel_of_its_own_asks_no_service_either(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        """
+import grpc
+from google.cloud import vision
+from google.cloud.vision_v1.services.image_annotator.transports import (
+    ImageAnnotatorGrpcTransport,
+)
+
+def own(content: bytes):
+    channel = grpc.secure_channel("127.0.0.1:9", grpc.ssl_channel_credentials())
+    client = vision.ImageAnnotatorClient(transport=ImageAnnotatorGrpcTransport(channel=channel))
+    labels = client.label_detection(image=vision.Image(content=content)).label_annotations
+    return "Dog" in [one.description for one in labels]
+
+class Service:
+    def __init__(self, key):
+        self.key = key
+
+    @classmethod
+    def keyed(cls, path: str):
+        client = vision.ImageAnnotatorClient.from_service_account_json("nowhere.json")
+        labels = client.label_detection(image=vision.Image(content=b"x")).label_annotations
+        if labels and labels[0].description == "Dog":
+            return 1
+        return 0
+""",
+    )
+
+    assert not results["app.own"].problem
+    assert not results["app.own"].unjudged
+    assert results["app.own"].runs > 5
+    assert not results["app.Service.keyed"].problem
+    assert results["app.Service.keyed"].outcomes() == (4, 4)
+
+
+def test_what_is_raised_on_purpose_is_known_by_its_statement(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+class Odd(Exception):
+    def __str__(self):
+        return self.missing
+
+def labels(content: bytes):
+    return client.label_detection(image=vision.Image(content=content)).label_annotations
+
+def commented(content: bytes):
+    return labels(content)[0]  # this may raise
+
+def asserted(content: bytes):
+    found = labels(content)
+    assert found, "no labels"
+    return found[0]
+
+def odd(content: bytes):
+    if len(labels(content)) > 2:
+        raise Odd
+    return 0
+
+def stubborn(content: bytes):
+    while True:
+        try:
+            return len(labels(content)) > 1
+        except Exception:
+            continue
+""",
+    )
+
+    assert [crash.line for crash in results["app.commented"].crashes] == [14]
+    assert not results["app.asserted"].crashes
+    assert not results["app.odd"].problem
+    assert not results["app.odd"].crashes
+    assert results["app.stubborn"].hangs == [
+        ("does not end", ("label_detection: Quota exceeded.",))
+    ]
+
+
+def test_an_application_may_have_many_files(tmp_path: Path) -> None:
+    for number in range(1500):
+        (tmp_path / f"module_with_a_rather_long_name_{number}.py").write_text("x = 1\n")
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+def look(content: bytes):
+    found = client.label_detection(image=vision.Image(content=content)).label_annotations
+    return "Dog" in [one.description for one in found]
+""",
+    )
+
+    assert not results["app.look"].problem
