@@ -7,6 +7,7 @@ import os
 import tokenize
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -180,7 +181,7 @@ def _module(file: Path, name: str) -> Module | Unread:
     parts = name.removesuffix(".py").split("/")
     dotted = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     package = dotted if parts[-1] == "__init__" else ".".join(parts[:-1])
-    names = names_of(tree, package)
+    names = names_of(tree, package, _beside(file.parent) if package else ())
     classes = {
         one.name: tuple(filter(None, (names.qualified(base) for base in one.bases)))
         for one in ast.walk(tree)
@@ -188,6 +189,14 @@ def _module(file: Path, name: str) -> Module | Unread:
     }
     routines = tuple(_routines(tree))
     return Module(dotted, name, names, routines, classes, _constants(tree), _texts(tree))
+
+
+@cache
+def _beside(folder: Path) -> frozenset[str]:
+    """Return the modules that a script in a folder finds there; none in a package."""
+    if (folder / "__init__.py").exists():
+        return frozenset()
+    return frozenset(file.stem for file in folder.glob("*.py"))
 
 
 def _depth(tree: ast.AST) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +38,19 @@ class Names:
         )
 
 
-def names_of(tree: ast.Module, package: str) -> Names:
+def names_of(tree: ast.Module, package: str, beside: Collection[str] = ()) -> Names:
     """Read what a module imports, anywhere in it.
 
     Args:
         tree: of the module.
         package: that it is in, for relative imports; empty at the top.
+        beside: modules in its folder that a script finds by their names alone.
     """
     imported: dict[str, str] = {}
     modules: set[str] = set()
-    for local, meaning in _imports(tree, package):
+    for local, bare in _imports(tree, package):
+        is_beside = bare.partition(".")[0] in beside
+        meaning = f"{package}.{bare}" if is_beside else bare
         modules.add(meaning)
         if local:
             imported[local] = meaning

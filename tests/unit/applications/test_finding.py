@@ -367,3 +367,40 @@ def test_any_file_is_read_or_told(tmp_path: Path, content: bytes) -> None:
 
     assert len(application.modules) + len(application.unread) == 1
     assert find(application, PROVIDERS) == ()
+
+
+def test_a_script_in_a_folder_finds_what_lies_beside_it(tmp_path: Path) -> None:
+    scripts, package = tmp_path / "scripts", tmp_path / "package"
+    scripts.mkdir()
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    helper = """
+from google.cloud import vision
+
+def labels(image):
+    client = vision.ImageAnnotatorClient()
+    return client.label_detection(image=image).label_annotations
+"""
+    script = """
+from helper import labels
+import helper as other
+
+def has(image):
+    return 1 if labels(image) else 0
+
+def has_too(image):
+    return 1 if other.labels(image) else 0
+"""
+    for folder in (scripts, package):
+        (folder / "helper.py").write_text(helper)
+        (folder / "script.py").write_text(script)
+
+    found = {one.name for one in find(read_application(tmp_path), known_providers())}
+
+    # In a package, `helper` is another library.
+    assert found == {
+        "package.helper.labels",
+        "scripts.helper.labels",
+        "scripts.script.has",
+        "scripts.script.has_too",
+    }
