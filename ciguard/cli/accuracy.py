@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.explore import functions_in, of_functions, with_python
+from ciguard.cli.interrupts import Interrupts
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -160,15 +161,18 @@ def accuracy(  # noqa: PLR0913 - one for each option
             results.append(one)
             yield from assessed_lines(one)
 
-    for line in remarks.fenced(lines()) if github else lines():
-        click.echo(line)
-    if patches is not None:
-        verdicts = (verdict for one in results for verdict in one.verdicts)
-        suggestions = (one.suggestion for one in verdicts if one.suggestion is not None)
-        for file in write_patches(suggestions, patches):
-            click.echo(f"patch: {file}")
-    if report is not None:
-        write_accuracy_page(results, report)
-        click.echo(f"report: {report}")
+    try:
+        with Interrupts():
+            for line in remarks.fenced(lines()) if github else lines():
+                click.echo(line)
+    finally:  # what is known when somebody interrupts is kept
+        if patches is not None:
+            verdicts = (verdict for one in results for verdict in one.verdicts)
+            suggestions = (one.suggestion for one in verdicts if one.suggestion is not None)
+            for file in write_patches(suggestions, patches):
+                click.echo(f"patch: {file}")
+        if report is not None:
+            write_accuracy_page(results, report)
+            click.echo(f"report: {report}")
     is_clean = all(one.is_clean for one in results)
     sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)

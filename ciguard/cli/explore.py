@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ciguard.cli.interrupts import Interrupts
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -71,8 +72,9 @@ def explore(
             yield from explored_lines(one)
         yield from unread_lines(application)
 
-    for line in remarks.fenced(lines()) if github else lines():
-        click.echo(line)
+    with Interrupts():
+        for line in remarks.fenced(lines()) if github else lines():
+            click.echo(line)
     sys.exit(ExitCode.FINDINGS if failed else ExitCode.CLEAN)
 
 

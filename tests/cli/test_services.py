@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -239,3 +240,21 @@ def test_what_cannot_be_tried_is_named_with_exit_code_2(
     assert done.returncode == 2, done.stdout
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_is_known_when_somebody_ends_it_is_kept(alarm: Path) -> None:
+    slow = ALARM.replace("def alarm(", "def slow(").replace(
+        "    if labels", "    import time\n    time.sleep(0.5)\n    if labels"
+    )
+    (alarm / "slow.py").write_text(slow)
+    command = [sys.executable, "-m", "ciguard", "accuracy", ".", "--report", "page.html"]
+    with subprocess.Popen(command, cwd=alarm, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        first = running.stdout.readline()
+        time.sleep(1.0)
+        running.terminate()
+        running.communicate(timeout=60)
+
+    assert first.startswith("alarm.py:5 alarm.alarm: ")
+    assert running.returncode not in {0, 1}
+    assert "alarm.alarm" in (alarm / "page.html").read_text()
