@@ -286,6 +286,8 @@ def test_what_is_raised_on_purpose_is_known_by_its_statement(tmp_path: Path) -> 
         tmp_path,
         VISION
         + """
+import functools
+
 class Odd(Exception):
     def __str__(self):
         return self.missing
@@ -306,6 +308,10 @@ def odd(content: bytes):
         raise Odd
     return 0
 
+@functools.cache
+def cached(content: bytes):
+    return 1 if "Dog" in [one.description for one in labels(content)] else 0
+
 def stubborn(content: bytes):
     while True:
         try:
@@ -315,8 +321,9 @@ def stubborn(content: bytes):
 """,
     )
 
-    assert [crash.line for crash in results["app.commented"].crashes] == [14]
+    assert [crash.line for crash in results["app.commented"].crashes] == [16]
     assert not results["app.asserted"].crashes
+    assert "remembers what it answers" in results["app.cached"].problem
     assert not results["app.odd"].problem
     assert not results["app.odd"].crashes
     assert results["app.stubborn"].hangs == [

@@ -188,7 +188,7 @@ class _Exploring:
         """With which it returned."""
         self._deadline = 0.0
         self._asked = 0
-        """Times that it asked a service."""
+        """Calls in which it asked a service."""
         self._left = 0
         """Times that it ended the program."""
         self._arguments: Json = {}
@@ -266,7 +266,9 @@ class _Exploring:
 
     def _called(self, arguments: Json, answers: Answers) -> Call:
         told = {one.operation.name: one.to_json() for one in answers}
-        return self._caller.call(arguments, answers=told)
+        call = self._caller.call(arguments, answers=told)
+        self._asked += isinstance(call, Ended) and bool(call.asked)
+        return call
 
     def _run(self, answers: Answers) -> None:
         result = self._result
@@ -279,8 +281,7 @@ class _Exploring:
                     result.problem = "given up after two answers with which it does not return"
             case Impossible(reason):
                 result.problem = reason
-            case Ended(seen, _, asked, raised):
-                self._asked += bool(asked)
+            case Ended(seen, _, _, raised):
                 for goal, value in seen:
                     result.met[goal].setdefault(value, answers)
                 self._left += raised is not None and raised["type"] in _LEAVING
