@@ -13,6 +13,9 @@ from __future__ import annotations
 
 from ciguard.applications.assessing.assess import Assessed, Verdict, assess
 from ciguard.applications.assessing.trying import Trying, settings_for
+from ciguard.applications.exploring.answers import Answered
+from ciguard.applications.exploring.arguments import arguments_for, plain_contents
+from ciguard.applications.exploring.calling import Caller, Ended, Endless, host_of, routines_of
 from ciguard.applications.exploring.explore import Crash, Explored, explore
 from ciguard.applications.finding.application import Application, Unread, read_application
 from ciguard.applications.finding.conditions import Branch, Goal, LiteralTest
@@ -33,12 +36,16 @@ from ciguard.applications.repairing.suggestions import Suggestion
 
 __all__ = [
     "Answer",
+    "Answered",
     "Application",
     "Assessed",
     "Branch",
+    "Caller",
     "Crash",
     "Dead",
     "Decided",
+    "Ended",
+    "Endless",
     "Explored",
     "Field",
     "Found",
@@ -55,13 +62,17 @@ __all__ = [
     "Verdict",
     "Vocabulary",
     "Wanted",
+    "arguments_for",
     "assess",
     "dead_conditions",
     "explore",
     "find",
+    "host_of",
     "known_providers",
+    "plain_contents",
     "read_application",
     "read_provider",
     "read_vocabulary",
+    "routines_of",
     "settings_for",
 ]

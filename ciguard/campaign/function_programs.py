@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.seeding import APP
 from ciguard.campaign.seeding import FUNCTION as LEVEL
 from ciguard.domain import FunctionCase
 from ciguard.errors import ConfigurationError
@@ -57,7 +58,7 @@ def programs_in(config: Config) -> dict[str, Program]:
 def programs_of(config: Config) -> Json:
     """Return what workers are told of the programs; see `WorkerSpec.functions`."""
     programs = programs_in(config)
-    if not programs:
+    if not programs and not _has_applications(config):
         return None
     folder = Path.cwd()
     children = [path for path in folder.iterdir() if not path.name.startswith(".")]
@@ -68,6 +69,11 @@ def programs_of(config: Config) -> Json:
         "parts": [path.name for path in children[:_MOST_PARTS]],
         "files": {path: placed(program) for path, program in programs.items()},
     }
+
+
+def _has_applications(config: Config) -> bool:
+    """Tell whether scripts import applications of the user's."""
+    return APP in config.levels
 
 
 def placed(program: Program) -> Json:
@@ -83,7 +89,7 @@ def placed(program: Program) -> Json:
 
 def readable_programs(config: Config) -> tuple[Path, ...]:
     """Return what workers must be able to read for the sake of the programs."""
-    if not programs_in(config):
+    if not programs_in(config) and not _has_applications(config):
         return ()
     return readable_paths([Path.cwd()], home=Path.home())
 

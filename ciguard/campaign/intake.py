@@ -93,6 +93,16 @@ class Intake:
             for finding in judge(case, dict(zip(names, row, strict=True)), subject):
                 yield from self.propose(finding)
 
+    def accept(self, finding: Finding) -> Iterator[Event]:
+        """Fold a finding that is confirmed already into its bucket."""
+        if self._policy.action(finding) is Action.OFF:
+            return
+        key = fingerprint(finding).key
+        self.counts[key] = self.counts.get(key, 0) + 1
+        self.shown_on.setdefault(key, set()).add(finding.targets)
+        if key not in self.confirmed:
+            yield self._open(key, finding)
+
     def propose(self, finding: Finding) -> Iterator[Event]:
         """Fold a finding into its bucket, or have it confirmed first."""
         if self._policy.action(finding) is Action.OFF:

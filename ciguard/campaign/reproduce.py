@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.applications import run_again
 from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import worker_spec
+from ciguard.domain import AppCase
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job, find_debugger, trace
 from ciguard.oracles import encode
@@ -39,7 +41,11 @@ def reproduce(
         TargetSyntaxError: if the target cannot be read.
         ProvisioningError: if it cannot be provided.
         WorkerStartError: if its workers cannot run.
+        ConfigurationError: if the case is of an application that is not as it was.
     """
+    case = bucket.finding.case
+    if isinstance(case, AppCase):
+        return run_again(case, provision(parse_target(target_text), on_step=on_step), config)
     spec = _spec(target_text, testing(bucket.finding, config), on_step=on_step)
     with Dispatcher() as dispatcher:
         started = dispatcher.start([spec])[spec.name]

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ciguard.baseline import find_record, histories
+from ciguard.campaign.applications import Applications, check_applications
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.code_seeds import check_code
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
@@ -22,7 +23,7 @@ from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.planned import focus_warning, planned, row_warning
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
-from ciguard.campaign.seeding import check_levels
+from ciguard.campaign.seeding import APP, check_levels
 from ciguard.campaign.setup import (
     code_streams,
     divide_cases,
@@ -41,6 +42,7 @@ from ciguard.domain import (
     DocumentationFinding,
     Event,
     Explored,
+    Finding,
     PairKind,
     RunFinished,
     RunStarted,
@@ -96,6 +98,7 @@ def run(
     check_levels(config)
     check_code(config)
     check_functions(config)
+    check_applications(config)
     memory = load_memory(config, store=store, intends=intends)
     yield RunStarted(
         targets=(*config.base, *config.targets),
@@ -158,6 +161,7 @@ class _Campaign:
         self._used: dict[str, Snapshot] = {}
         """What was known from outcomes when the run began, by library."""
         self._documentation: list[DocumentationFinding] = []
+        self._applications = Applications(config, self._turns.groups, self._budget)
 
     def events(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
         """Go through all stages; the last event is `RunFinished`."""
@@ -165,6 +169,7 @@ class _Campaign:
         try:
             yield from self._prepare(environments)
             yield from self._replay()
+            yield from self._apply()
             yield from self._explore()
             yield from self._cross_libraries()
             yield from self._measure()
@@ -277,6 +282,21 @@ class _Campaign:
         """Return what this shard has to replay."""
         shard = self._config.shard
         return [r for r in self._memory.corpus(is_flaky=is_flaky) if shard.has(r.fingerprint)]
+
+    def _apply(self) -> Iterator[Event]:
+        """Try the user's applications, for as long as each other level has too."""
+        if APP not in self._config.levels:
+            return
+        left_s = self._budget.explore_until - time.monotonic()
+        share_s = left_s / len(self._config.levels)
+        for said in self._applications.events(time.monotonic() + share_s):
+            if isinstance(said, Finding):
+                yield from self._turns.intake.accept(said)
+            else:
+                yield said
+        known = [record for record in self._memory.records.values() if record.targets]
+        self._turns.replays.passed |= self._applications.passed(known, self._turns.intake.counts)
+        yield self._finish_stage("applications")
 
     def _explore(self) -> Iterator[Event]:
         while time.monotonic() < self._budget.explore_until:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.group import case_limit_s as limit_of
 from ciguard.campaign.group import program_limit_s
 from ciguard.domain import (
+    AppCase,
+    Aspect,
     Comparison,
     Confirmation,
     Crashed,
@@ -44,7 +46,7 @@ _SHOWS_ACCEPTANCE = "ACCEPTED"
 _SHOWS_GROWTH = "GROWS"
 _SHOWS_BROKEN = "BROKEN"
 _SHOWS_ASSERTION = "AssertionError"
-_AS_PROGRAMS = ProgramCase | FunctionCase
+_AS_PROGRAMS = ProgramCase | FunctionCase | AppCase
 """Kinds of cases that have the time of a program: both import what they need."""
 _PATIENCE = 3.0
 """A script loads nothing anew, but prints and compares: it gets more time than the case had."""
@@ -103,7 +105,7 @@ def write_scripts(buckets: list[Bucket], sites: Mapping[str, Site], out: Path) -
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for bucket in buckets:
-            if bucket.confirmation is not Confirmation.CONFIRMED:
+            if bucket.confirmation is not Confirmation.CONFIRMED or is_read(bucket.finding):
                 yield bucket
                 continue
             name = file_name(bucket)
@@ -112,6 +114,11 @@ def write_scripts(buckets: list[Bucket], sites: Mapping[str, Site], out: Path) -
     except OSError as error:
         msg = f"{folder}: cannot be written: {error.strerror}. Free some space or choose --out."
         raise OutputError(msg) from error
+
+
+def is_read(finding: Finding) -> bool:
+    """Tell whether a finding is about a sub-condition of an application: no one call shows it."""
+    return isinstance(finding.case, AppCase) and finding.case.aspect is not Aspect.ANSWER
 
 
 def text_of(bucket: Bucket, sites: Mapping[str, Site]) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LEVEL = "model"
 CODE = "code"
 FUNCTION = "function"
+APP = "app"
 _KIND = "level"
 _WHAT = "seed model"
 _WILDCARD = frozenset("*?[")
@@ -38,7 +39,7 @@ def check_levels(config: Config) -> None:
         ConfigurationError: if models are to be tested without Keras, or a file is missing.
         TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
     """
-    known = {*LEVELS.items(), LEVEL, CODE, FUNCTION}
+    known = {*LEVELS.items(), LEVEL, CODE, FUNCTION, APP}
     for level in config.levels:
         if level not in known:
             raise UnknownNameError(_KIND, visible(level), known=sorted(known))

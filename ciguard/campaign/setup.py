@@ -20,7 +20,7 @@ from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.function_seeds import digest_of, tested_functions
 from ciguard.campaign.group import Group, groups_of, worker_spec
 from ciguard.campaign.relating import Relating
-from ciguard.campaign.seeding import CODE, FUNCTION, refuse_without_keras, seed_models
+from ciguard.campaign.seeding import APP, CODE, FUNCTION, refuse_without_keras, seed_models
 from ciguard.campaign.seeding import LEVEL as MODELS
 from ciguard.campaign.seeding import LIBRARY as MODELLED
 from ciguard.campaign.stream import Stream
@@ -161,7 +161,7 @@ def streams_of(
         ConfigurationError: if the globs leave nothing of any library.
     """
     streams: list[Stream] = []
-    levels = [level for level in config.levels if level not in {MODELS, CODE, FUNCTION}]
+    levels = [level for level in config.levels if level not in {MODELS, CODE, FUNCTION, APP}]
     for group in groups.values() if levels else ():
         chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
         if not chosen:

@@ -8,7 +8,7 @@ import click
 
 from ciguard.cli.lookup import bucket_of
 from ciguard.cli.options import takes_settings
-from ciguard.domain import Crashed, PairKind, Passed, Rejected, visible
+from ciguard.domain import AppCase, Aspect, Crashed, PairKind, Passed, Rejected, visible
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     help="Where to run it, e.g. another version; by default where it was found.",
 )
 @click.option("--gdb", is_flag=True, help="Show the native stack of a crash too, by gdb.")
-@takes_settings("out", "baseline", "case-limit", "memory")
+@takes_settings("out", "baseline", "case-limit", "memory", "app-labels")
 def reproduce(settings: Effective, bucket: str, target: str | None, *, gdb: bool) -> int:
     """Run BUCKET's case again and say whether it still shows the defect.
 
@@ -117,6 +117,9 @@ def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
     from ciguard.oracles import Subject, judge  # noqa: PLC0415 - not for `--help`
 
     finding = bucket.finding
+    case = finding.case
+    if isinstance(case, AppCase) and case.aspect is Aspect.CONDITION:
+        return isinstance(now, Passed)  # it is as it was
     if finding.oracle == "boundary":
         return isinstance(now, Passed)  # the forbidden argument is accepted
     if finding.oracle not in {"metamorphic", "derivation", "growth"}:

@@ -106,7 +106,8 @@ class Config:
             texts("LEVEL", required=True),
             "What is tested: api (calls), model (mutants of layer graphs, on targets of Keras 3), "
             "code (programs, on targets of torch, tensorflow and jittor), function (annotated "
-            "functions of yours, with --functions).",
+            "functions of yours, with --functions), app (applications of yours that ask cognitive "
+            "services, with --application).",
             flag="--level",
         ),
     )
@@ -175,6 +176,39 @@ class Config:
             "Python file of yours whose annotated functions level function calls, or a glob over "
             "files such as 'src/**/*.py'. Annotations may stand in a NAME.annotations.py beside "
             "it. Paths begin at the current folder.",
+        ),
+    )
+    applications: tuple[str, ...] = field(
+        default=(),
+        metadata=_described(
+            texts("PATH"),
+            "Folder or file of an application of yours whose calls of cognitive services level app "
+            "answers. Paths begin at the current folder.",
+            flag="--application",
+        ),
+    )
+    app_labels: str = field(
+        default="",
+        metadata=_described(
+            path_or_nothing(),
+            "Labels that the services of applications can answer: one in each line, or last in the "
+            "lines of a CSV file.",
+        ),
+    )
+    app_images: str = field(
+        default="",
+        metadata=_described(
+            path_or_nothing(),
+            "Folder with images, or texts of a topic, in a folder for each label: inputs that "
+            "applications are tried on.",
+        ),
+    )
+    app_recording: str = field(
+        default="",
+        metadata=_described(
+            path_or_nothing(),
+            "Recording of what services have answered, from `ciguard accuracy --record`: what "
+            "applications make of their inputs counts only with one.",
         ),
     )
     focus: tuple[str, ...] = field(

@@ -5,6 +5,7 @@ docs/architecture.md).
 """
 
 from ciguard.domain import dtypes
+from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.cases import (
     ApiCall,
     CallKind,
@@ -215,7 +216,9 @@ __all__ = [
     "Ancestry",
     "ApiCall",
     "ApiRecord",
+    "AppCase",
     "ArrayValue",
+    "Aspect",
     "BaselineStanding",
     "BaselineState",
     "BatchFinished",

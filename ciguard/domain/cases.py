@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from ciguard.domain.app_runs import (
+    APPLICATION,
+    AppCase,
+    app_case_from_json,
+    app_case_to_json,
+)
 from ciguard.domain.function_calls import (
     ANNOTATED,
     FunctionCase,
@@ -67,7 +73,7 @@ class ApiCall:
         return (*self.arguments, *self.inputs, *(value for _, value in self.keywords))
 
 
-Case: TypeAlias = ApiCall | ModelCase | ProgramCase | FunctionCase
+Case: TypeAlias = ApiCall | ModelCase | ProgramCase | FunctionCase | AppCase
 
 
 def as_call(case: Case) -> ApiCall:
@@ -90,6 +96,8 @@ def case_to_json(case: Case) -> Json:
         return program_case_to_json(case)
     if isinstance(case, FunctionCase):
         return function_case_to_json(case)
+    if isinstance(case, AppCase):
+        return app_case_to_json(case)
     encoded = [
         case.api,
         case.kind.value,
@@ -128,6 +136,8 @@ def case_from_json(encoded: Json) -> Case:
             return program_case_from_json(encoded)
         if encoded[1] == ANNOTATED:
             return function_case_from_json(encoded)
+        if encoded[1] == APPLICATION:
+            return app_case_from_json(encoded)
         api, kind, arguments, keywords, inputs, seed, intent, focus, *relation = encoded
         (name,) = relation or ("",)
         return ApiCall(

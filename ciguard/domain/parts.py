@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ciguard.domain.app_runs import AppCase
 from ciguard.domain.documentation import (
     DocumentationCheck,
     DocumentationFinding,
@@ -300,7 +301,9 @@ def _bucket_from(read: Untrusted) -> Bucket:
 
 def _check_subject(finding: Finding) -> None:
     """Refuse what is no name of an API or a function; programs were looked at with their case."""
-    if not isinstance(finding.case, FunctionCase):
+    if isinstance(finding.case, AppCase):
+        _checked(_FUNCTION, finding.case.function, "a function")
+    elif not isinstance(finding.case, FunctionCase):
         _checked(_DOTTED, finding.api, "an API")
     elif finding.case.function:
         _checked(_FUNCTION, finding.case.function, "a function")

@@ -28,6 +28,7 @@ class FindingClass(StrEnum):
     ACCEPTED_ILLEGAL = "accepted-illegal"
     REFUSED_LEGAL = "refused-legal"
     FUNCTION = "function-fails"
+    APPLICATION = "application-fails"
     PERFORMANCE = "performance"
     CHANGE = "change"
     DOCUMENTATION = "documentation"
@@ -50,6 +51,7 @@ _WORDS = {
     FindingClass.ACCEPTED_ILLEGAL: "forbidden argument accepted",
     FindingClass.REFUSED_LEGAL: "legal program refused",
     FindingClass.FUNCTION: "function fails",
+    FindingClass.APPLICATION: "application fails",
     FindingClass.PERFORMANCE: "performance",
     FindingClass.CHANGE: "change of behaviour",
     FindingClass.DOCUMENTATION: "documentation",
@@ -75,6 +77,7 @@ _BY_ORACLE = {
     "growth": FindingClass.PERFORMANCE,
     "derivation": FindingClass.REFUSED_LEGAL,
     "function": FindingClass.FUNCTION,
+    "application": FindingClass.APPLICATION,
 }
 _UNDER_A_LAW = {
     "accepted": FindingClass.ACCEPTED_ILLEGAL,

@@ -11,6 +11,7 @@ from ciguard.oracles.across_libraries import (
     returned_part,
 )
 from ciguard.oracles.amplification import amplification
+from ciguard.oracles.app_runs import APPLICATION, Applied, of_answers, of_conditions, of_inputs
 from ciguard.oracles.boundary import BoundaryOracle
 from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
@@ -68,6 +69,7 @@ from ciguard.oracles.wide import widely
 
 __all__ = [
     "ACCEPTED",
+    "APPLICATION",
     "DERIVATION",
     "FAILED",
     "FUNCTION",
@@ -86,6 +88,7 @@ __all__ = [
     "RELATIONS",
     "SLOW",
     "AcrossLibrariesOracle",
+    "Applied",
     "BoundaryOracle",
     "Compares",
     "CrashOracle",
@@ -135,6 +138,9 @@ __all__ = [
     "may_be_inexact",
     "may_be_rounding",
     "nudged",
+    "of_answers",
+    "of_conditions",
+    "of_inputs",
     "pair_kind",
     "precision_of",
     "program_run",

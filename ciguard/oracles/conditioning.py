@@ -18,6 +18,7 @@ import numpy as np
 
 from ciguard.domain import (
     ApiCall,
+    AppCase,
     ArrayValue,
     CallValue,
     Check,
@@ -82,7 +83,7 @@ def nudged(case: Case, seed: int) -> Case:
     """
     if isinstance(case, ModelCase):
         return nudged_run(case, seed)
-    if isinstance(case, ProgramCase):
+    if isinstance(case, ProgramCase | AppCase):
         return case  # its values are nobody's concern
     shares = count(1)
     numbers_move = not inputs_in(case).epsilon and not _needs_smoothness(case)

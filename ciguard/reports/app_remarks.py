@@ -44,13 +44,12 @@ class AppRemarks:
             message = f"{crash.error} when {'; '.join(crash.titles)}"
             self._note(RemarkLevel.ERROR, crash.file, crash.line, "Fails on an answer", message)
         found = explored.found
-        for what, titles in explored.hangs:
-            message = f"{found.name} {what} when {'; '.join(titles)}"
+        for hang in explored.hangs:
+            message = f"{found.name} {hang.instead} when {'; '.join(hang.titles)}"
             self._note(RemarkLevel.ERROR, found.file, found.line, "Does not return", message)
-        for name, said in explored.unguarded.items():
-            message = (
-                f"{found.name} lets through that the service refuses its input: {name}: {said}"
-            )
+        for name, crash in explored.unguarded.items():
+            said = f"{name}: {crash.refusal}"
+            message = f"{found.name} lets through that the service refuses its input: {said}"
             self._note(RemarkLevel.WARNING, found.file, found.line, "Refusal", message)
 
     def note_assessed(self, assessed: Assessed) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Errored, FunctionCase, Place, seated
+from ciguard.domain import AppCase, Errored, FunctionCase, Place, seated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -58,14 +58,16 @@ class Places:
 
     def _failures(self, finding: Finding) -> Iterator[Place]:
         """Yield where a program of the user's fails, or where its function is defined."""
-        if not isinstance(finding.case, FunctionCase):
+        case = finding.case
+        if not isinstance(case, AppCase | FunctionCase):
             return
         for name in finding.targets[::-1]:
             outcome = finding.outcomes.get(name)
             said = seated(outcome.message) if isinstance(outcome, Errored) else None
             if said is not None and said.file:
                 yield Place(path=f"{self.folder}{said.file}", line=said.line)
-        yield Place(path=f"{self.folder}{finding.case.file}", line=definition_line(finding.case))
+        line = case.line if isinstance(case, AppCase) else definition_line(case)
+        yield Place(path=f"{self.folder}{case.file}", line=line)
 
     def _changes(self, bucket: Bucket) -> Iterator[Place]:
         names = {*map(_canonical, (bucket.finding.library, *bucket.finding.targets))} - {""}

@@ -19,6 +19,7 @@ _LEVELS = {
     FindingClass.EXHAUSTION: "warning",
     FindingClass.REFUSED_LEGAL: "warning",
     FindingClass.FUNCTION: "error",
+    FindingClass.APPLICATION: "warning",
 }
 """Of a rule by itself; every result has its own, which the policy decides. Others are notes."""
 _SECURITY_SEVERITY = "8.0"
@@ -73,6 +74,10 @@ _MEANS = {
     FindingClass.FUNCTION: (
         "A function fails for arguments that its annotations allow.",
         "Run the script and mend the marked line, or let the annotations say what is not allowed.",
+    ),
+    FindingClass.APPLICATION: (
+        "An application makes too little of what a cognitive service may answer, or fails on it.",
+        "Handle the answer in the report at the marked line, or compare with what services say.",
     ),
     FindingClass.PERFORMANCE: (
         "A call or model run takes more time or memory than on the reference, or with every run.",

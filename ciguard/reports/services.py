@@ -117,14 +117,15 @@ def explored_lines(explored: Explored) -> Iterator[str]:
         yield _line(f"    when {'; '.join(crash.titles)}")
     for crash in explored.unsteady:
         yield _line(f"  {crash.file}:{crash.line}: not judged, met once only: {crash.error}")
-    for name, said in explored.unguarded.items():
-        yield _line(f"  warning: lets through that the service refuses its input: {name}: {said}")
+    for name, crash in explored.unguarded.items():
+        said = f"{name}: {crash.refusal}"
+        yield _line(f"  warning: lets through that the service refuses its input: {said}")
     yield from _hangs(explored)
 
 
 def _hangs(explored: Explored) -> Iterator[str]:
-    for what, answers in explored.hangs:
-        yield _line(f"  {what} when {'; '.join(answers)}")
+    for hang in explored.hangs:
+        yield _line(f"  {hang.instead} when {'; '.join(hang.titles)}")
 
 
 def services_to_json(

@@ -107,6 +107,8 @@ class Library:
 
 
 ADAPTERS = Path(__file__).parent / "adapters"
+CLIENT_VARIABLE = "CIGUARD_SERVICE_CLIENT"
+"""Tells the adapter of service clients which module to import."""
 
 LIBRARIES: Registry[Library] = Registry(
     "library", group="ciguard.libraries", accepts=lambda item: isinstance(item, Library)
@@ -204,6 +206,23 @@ for _library in (
         forks=ForkPolicy.AFTER_IMPORT,
         case_limit_s=20.0,
         modes={"jit": Mode()},
+    ),
+    *(
+        # No library of arrays: what asks them is tested, an application.
+        Library(
+            name=_name,
+            distributions=(_name,),
+            module=_module,
+            adapter=ADAPTERS / "service_client.py",
+            environment={CLIENT_VARIABLE: _module},
+            companions=(Companion(requirement="numpy"),),
+            forks=ForkPolicy.NEVER,
+        )
+        for _name, _module in (
+            ("google-cloud-vision", "google.cloud.vision"),
+            ("google-cloud-language", "google.cloud.language"),
+            ("google-cloud-speech", "google.cloud.speech"),
+        )
     ),
 ):
     LIBRARIES.register(_library.name, _library)

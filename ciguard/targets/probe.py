@@ -18,7 +18,10 @@ from typing import Any, Dict, List, Optional  # noqa: UP035 - Python 3.9 in the 
 
 def origin(module: str) -> Optional[str]:  # noqa: UP045 - Python 3.9 in the target
     """Return the file or folder that a module would come from, None if there is no such module."""
-    spec = importlib.util.find_spec(module)
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:  # the package that it would be in
+        return None
     if spec is None:
         return None
     if spec.origin and os.path.exists(spec.origin):  # noqa: PTH110 - fast start

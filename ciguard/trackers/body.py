@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
+    AppCase,
+    Aspect,
     Crashed,
     Errored,
     Exhausted,
@@ -163,7 +165,7 @@ def _headline(finding: Finding) -> str:
 
 def _placeless(case: Case, outcome: Outcome | None) -> Outcome | None:
     """Return how an annotated function failed, less the line, which changes while the bug stays."""
-    if isinstance(case, FunctionCase) and isinstance(outcome, Errored):
+    if isinstance(case, AppCase | FunctionCase) and isinstance(outcome, Errored):
         return replace(outcome, message=seated(outcome.message).message)
     return outcome
 
@@ -255,6 +257,16 @@ def _summary(finding: Finding, context: Context) -> str:
 
 
 def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
+    if isinstance(finding.case, AppCase):
+        return f"{api}: {markdown_code(_local(_of_api(finding)))}."
+    return _ended(api, outcome, finding)
+
+
+def _of_api(finding: Finding) -> str:
+    return finding.message.removeprefix(finding.api).lstrip(": ")
+
+
+def _ended(api: str, outcome: Outcome | None, finding: Finding) -> str:
     one = one_of(finding.case, api)
     match outcome:
         case Crashed():
@@ -321,14 +333,22 @@ def _version(version: str) -> str:
     return markdown_code(version, limit=60) if version else ""
 
 
+_OF_APPLICATIONS = {
+    Aspect.ANSWER: "returned a result",
+    Aspect.CONDITION: "its text was read",
+    Aspect.INPUTS: "it was tried on many inputs",
+}
+
+
 def _outcome(case: Case, outcome: Outcome) -> str:
     match outcome:
         case Passed():
-            return "returned a result"
+            aspect = case.aspect if isinstance(case, AppCase) else Aspect.ANSWER
+            return _OF_APPLICATIONS[aspect]
         case Rejected():
             return f"raised {markdown_code(_shown_line(outcome))}"
         case Errored():
-            what = "failed with" if isinstance(case, FunctionCase) else "internal error"
+            what = "failed with" if isinstance(case, AppCase | FunctionCase) else "internal error"
             return f"{what} {markdown_code(_shown_line(outcome))}"
         case Crashed():
             return f"process died, {markdown_code(_shown_line(outcome))}"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ciguard.domain import (
     INPUT,
     ApiCall,
+    AppCase,
+    Aspect,
     Check,
     FunctionCase,
     ModelCase,
@@ -26,6 +28,11 @@ _CHECKS = {
     Check.TRAIN: "loss and gradients of one training step (train)",
     Check.SAVE: "the outputs before and after the model was saved and loaded (save)",
 }
+_OF_APPLICATIONS = {
+    Aspect.ANSWER: "call",
+    Aspect.CONDITION: "condition",
+    Aspect.INPUTS: "condition",
+}
 _MOST_MUTATIONS = 4
 _MOST_NAME = 80
 _LONGEST_PLAIN = 999.5
@@ -43,6 +50,8 @@ def noun(case: Case) -> str:
             return "program"
         case FunctionCase():
             return "call" if case.call else "import"
+        case AppCase():
+            return _OF_APPLICATIONS[case.aspect]
 
 
 def one_of(case: Case, api: str) -> str:
@@ -64,6 +73,8 @@ def origin_rows(case: Case, named: Callable[[str], str] = str) -> list[tuple[str
     """
     if isinstance(case, ProgramCase):
         return _rows_of_program(case, named)
+    if isinstance(case, AppCase):
+        return [("Condition", named(_bounded(case.condition)))] if case.condition else []
     if not isinstance(case, ModelCase):
         return []
     rows = (("Found in", origin_text(case, named)), ("Compared", checked_text(case)))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ciguard.domain import (
+    AppCase,
     CallValue,
     DictValue,
     Errored,
@@ -27,7 +28,7 @@ from ciguard.domain import (
     located,
     seated,
 )
-from ciguard.oracles import FUNCTION
+from ciguard.oracles import APPLICATION, FUNCTION
 from ciguard.triage.symptom import Symptom, symptom_of
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _first_recipe(finding: Finding) -> Grouping:
 
 
 def _of_finding(finding: Finding) -> Iterator[tuple[str, str]]:
-    if finding.oracle == FUNCTION:
+    if finding.oracle in {APPLICATION, FUNCTION}:
         return _of_function(finding)
     return _of_pair(finding) if _is_differential(finding) else _of_defect(finding)
 
@@ -173,7 +174,7 @@ def _symptom_in(case: Case, outcome: Outcome) -> Symptom:
     if isinstance(outcome, Rejected | Errored):
         if isinstance(case, ProgramCase):
             outcome = replace(outcome, message=located(outcome.message).message)
-        elif isinstance(case, FunctionCase):
+        elif isinstance(case, AppCase | FunctionCase):
             outcome = replace(outcome, message=seated(outcome.message).message)
     return symptom_of(outcome, fuzzed=texts_of(case))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     ApiCall,
+    AppCase,
     ArrayValue,
     CallValue,
     DictValue,
@@ -58,6 +59,8 @@ def _variants(case: Case) -> Iterator[Case]:
             yield from simpler_programs(case)
         case FunctionCase():
             yield from _simpler_function_calls(case)
+        case AppCase():
+            return  # the plainest answers are tried first
 
 
 def _simpler_function_calls(case: FunctionCase) -> Iterator[FunctionCase]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
+    AppCase,
     Check,
     Crashed,
     Errored,
@@ -22,8 +23,18 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.files import read_text
-from ciguard.oracles import DERIVATION, FUNCTION, GROWTH, SLOW, inputs_in, is_measured, precision_of
+from ciguard.oracles import (
+    APPLICATION,
+    DERIVATION,
+    FUNCTION,
+    GROWTH,
+    SLOW,
+    inputs_in,
+    is_measured,
+    precision_of,
+)
 from ciguard.targets import EAGER
+from ciguard.triage.app_script import app_statements
 from ciguard.triage.case_words import noun, origin_rows
 from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
@@ -78,6 +89,8 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     Raises:
         ValueError: if a name in the case is not a Python name.
     """
+    if isinstance(finding.case, AppCase):
+        return _app_script(finding, finding.case, environment_hint)
     if isinstance(finding.case, FunctionCase):
         return _function_script(finding, finding.case, environment_hint)
     writer = writer_of(finding.library, module=_module(finding, environment_hint))
@@ -118,6 +131,13 @@ def _function_script(finding: Finding, case: FunctionCase, hint: EnvironmentHint
     standard = ["import os", "", *chosen, ""] if chosen else []
     beginning = "\n".join([*standard, *imports])
     where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
+    return f"{_header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
+
+
+def _app_script(finding: Finding, case: AppCase, hint: EnvironmentHint) -> str:
+    imports, statements = app_statements(case)
+    where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
+    beginning = "\n".join(imports)
     return f"{_header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
 
 
@@ -286,7 +306,7 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
 
 
 _COUNTED = "Lines are counted from where the program begins, below."
-_OF_USERS = frozenset({DERIVATION, FUNCTION, GROWTH})
+_OF_USERS = frozenset({APPLICATION, DERIVATION, FUNCTION, GROWTH})
 _OF_ORACLES = frozenset({"metamorphic", "boundary"}) | _OF_USERS
 _OF_PROGRAMS = {
     "exception": "an annotated function raises what it does not document.",
@@ -295,6 +315,9 @@ _OF_PROGRAMS = {
     "nan": "NaN comes of finite, small numbers.",
     "timeout": "an annotated function takes longer than it may.",
     "mutation": "an annotated function changes its arguments.",
+    "crash": "an application fails on what a service may answer.",
+    "hang": "an application does not return on what a service may answer.",
+    "unguarded": "an application lets through that a service refuses what it is asked about.",
     "positive-failed": "a program fails whose last block runs alone.",
     "accepted-illegal": "a forbidden argument is accepted.",
     "memory-grows": "memory grows with every run of a program in one process.",

@@ -53,7 +53,7 @@ from ciguard.applications.repairing.thresholds import (
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.applications.answering.choosing import Chosen
     from ciguard.applications.answering.engine import Engine
@@ -92,6 +92,8 @@ class Settings:
     seed: int = 0
     is_real: bool = False
     """Whether the application asks the service itself."""
+    environment: Mapping[str, str] | None = None
+    """Variables that the application sees; None: ciguard's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,13 @@ def assess(
     routines = routines_of(application)
     judged: set[Goal] = set()
     with (
-        host_of(application, found, python, is_real=settings.is_real) as host,
+        host_of(
+            application,
+            found,
+            python,
+            is_real=settings.is_real,
+            environment=settings.environment,
+        ) as host,
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
     ):
         for one in explored:
@@ -371,6 +379,7 @@ class _Assessing:
             inputs=inputs,
             engines=engines,
             python=self._python,
+            environment=self._settings.environment,
             deadline=self._deadline,
         )
         if not took:
@@ -471,6 +480,7 @@ class _Assessing:
             inputs=[one.input for one in trials],
             engines=engines,
             python=self._python,
+            environment=self._settings.environment,
             deadline=self._deadline,
         )
         if not took:

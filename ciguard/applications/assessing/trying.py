@@ -23,7 +23,7 @@ from ciguard.applications.repairing.relatedness import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ciguard.applications.inverting.inputs import Input
@@ -58,6 +58,8 @@ class Trying:
     alpha: float = ALPHA
     seed: int = 0
     budget_s: float = 120.0
+    environment: Mapping[str, str] | None = None
+    """Variables that the application sees; None: ciguard's own."""
 
 
 def settings_for(trying: Trying) -> Settings:
@@ -104,4 +106,5 @@ def settings_for(trying: Trying) -> Settings:
         budget_s=trying.budget_s,
         seed=trying.seed,
         is_real=trying.is_real,
+        environment=trying.environment,
     )

@@ -17,7 +17,7 @@ from ciguard.applications.finding.findings import find
 from ciguard.applications.providers.description import known_providers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ciguard.applications.answering.choosing import Chosen
     from ciguard.applications.exploring.explore import Explored
@@ -36,6 +36,7 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
     inputs: Sequence[Input],
     engines: Chosen,
     python: str,
+    environment: Mapping[str, str] | None,
     deadline: float,
 ) -> list[bool]:
     """Run a function on inputs as a patch would make it; its files stay as they are.
@@ -48,6 +49,7 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
         inputs: to run it on.
         engines: what answers, the same to the same questions as before.
         python: interpreter that has what the application imports.
+        environment: variables that the application sees; None: ciguard's own.
         deadline: of `time.monotonic`.
 
     Returns:
@@ -66,7 +68,7 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
             return []
         module, routine = routines_of(application)[explored.found.name]
         texts = {goal.branch.file: changed}
-        with host_of(application, [found], python, texts=texts) as host:
+        with host_of(application, [found], python, texts=texts, environment=environment) as host:
             caller = Caller(host, found, module, routine)
             trials = Trials(caller, found, routine, explored.form, engines)
             took: list[bool] = []

@@ -61,13 +61,14 @@ class Endless:
 Call: TypeAlias = Ended | Impossible | Endless
 
 
-def host_of(
+def host_of(  # noqa: PLR0913 - whose process, and how it is
     application: Application,
     found: Sequence[Found],
     python: str,
     *,
     is_real: bool = False,
     texts: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Host:
     """Return the process in which an application's functions can be called; it is not started.
 
@@ -77,6 +78,7 @@ def host_of(
         python: interpreter that has what the application imports.
         is_real: whether the service itself is asked.
         texts: of files that are run as if they were these, by their names.
+        environment: variables that the application sees; None: ciguard's own.
     """
     root = application.root.resolve()
     goals = {goal for one in found for goal in conditions(one)}
@@ -90,7 +92,11 @@ def host_of(
     # A script's own folder is on its path.
     beside = {str((root / one.file).resolve().parent): None for one in application.modules}
     path = list(dict.fromkeys([str(root), *sorted(beside)]))
-    return Host(HostSettings(python=python, path=path, entry=_ENTRY, details=details))
+    return Host(
+        HostSettings(
+            python=python, path=path, entry=_ENTRY, details=details, environment=environment
+        )
+    )
 
 
 def conditions(found: Found) -> list[Goal]:

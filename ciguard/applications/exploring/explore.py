@@ -35,7 +35,7 @@ from ciguard.applications.providers.description import Task
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.applications.exploring.calling import Call
     from ciguard.applications.finding.application import Application, Module, Routine
@@ -64,8 +64,29 @@ class Crash:
     line: int
     answers: Answers
     """What was answered when it was first met."""
+    function: str = ""
+    """The application's innermost function there."""
     is_judged: bool = True
     """False of an exception that may come from what is missing here: a file, a network, a key."""
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What was answered, in words."""
+        return titles_of(self.answers)
+
+    @property
+    def refusal(self) -> str:
+        """What a service said that refused; empty if none did."""
+        return next((one.title for one in self.answers if one.error), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """A call that did not return."""
+
+    instead: str
+    """What it did, in words."""
+    answers: Answers
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -94,7 +115,8 @@ def crash_of(raised: Json, answers: Answers, found: Found, root: Path) -> Crash 
     if raised["own"] and _raises(root / file, line):
         return None
     error = f"{raised['type']}: {raised['message']}"
-    return Crash(error, file, line, answers, is_judged=not raised["lacks"])
+    function = frames[-1][2] if frames else ""
+    return Crash(error, file, line, answers, function, is_judged=not raised["lacks"])
 
 
 @dataclass(slots=True)
@@ -115,11 +137,9 @@ class Explored:
     """Exceptions that may come from what is missing here: a file, a network, a key."""
     unsteady: list[Crash] = field(default_factory=list)
     """Exceptions that did not recur with the same answers in a new process."""
-    unguarded: dict[str, str] = field(default_factory=dict)
-    """Exceptions that it lets through when the service refuses what it is asked about, and what
-    the service says with each."""
-    hangs: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
-    """What it did instead of returning, and with which answers."""
+    unguarded: dict[str, Crash] = field(default_factory=dict)
+    """Exceptions that it lets through when the service refuses what it is asked about, by class."""
+    hangs: list[Hang] = field(default_factory=list)
 
     def outcomes(self) -> tuple[int, int]:
         """Return how many outcomes of sub-conditions were met, and of how many."""
@@ -127,7 +147,12 @@ class Explored:
 
 
 def explore(
-    application: Application, found: Sequence[Found], *, python: str, budget_s: float
+    application: Application,
+    found: Sequence[Found],
+    *,
+    python: str,
+    budget_s: float,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Explored]:
     """Call functions with answers that may turn their conditions.
 
@@ -136,6 +161,7 @@ def explore(
         found: its functions that ask services.
         python: interpreter that has what the application imports.
         budget_s: seconds for one function.
+        environment: variables that the application sees; None: ciguard's own.
 
     Raises:
         ConfigurationError: if there is no such interpreter.
@@ -146,7 +172,7 @@ def explore(
         raise ConfigurationError(msg)
     routines = routines_of(application)
     with (
-        host_of(application, found, python) as host,
+        host_of(application, found, python, environment=environment) as host,
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
     ):
         for one in found:
@@ -276,7 +302,7 @@ class _Exploring:
         result.runs += 1
         match call:
             case Endless(instead):
-                result.hangs.append((instead, titles_of(answers)))
+                result.hangs.append(Hang(instead, answers))
                 if len(result.hangs) > 1:
                     result.problem = "given up after two answers with which it does not return"
             case Impossible(reason):
@@ -339,7 +365,7 @@ class _Exploring:
                 arguments = self._short[self._result.form] if is_short else self._arguments
                 call = self._called(arguments, answers)
                 if isinstance(call, Endless):
-                    self._result.hangs.append((call.instead, titles_of(answers)))
+                    self._result.hangs.append(Hang(call.instead, answers))
                     return
                 if isinstance(call, Impossible) or time.monotonic() > self._deadline:
                     return
@@ -356,6 +382,6 @@ class _Exploring:
             return
         if not crash.is_judged:
             if refusal.error == REFUSES:
-                self._result.unguarded.setdefault(raised["type"], refusal.title)
+                self._result.unguarded.setdefault(raised["type"], crash)
         elif self._recurs(crash):
             self._result.crashes.append(crash)

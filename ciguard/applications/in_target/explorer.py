@@ -121,7 +121,7 @@ class _Explorer:
         self._answers, self._asked = request["answers"], []
         self._probes.begin()
         try:
-            function = _function(request["module"], request["function"])
+            function = function_of(request["module"], request["function"])
         except BaseException as error:  # noqa: BLE001 - the application's, whatever it is
             return {"problem": f"{type(error).__name__}: {_message(error)}"}
         arguments = {name: _argument(given) for name, given in request["arguments"].items()}
@@ -129,7 +129,7 @@ class _Explorer:
         random.seed(0)  # what chance decides is to recur
         raised = None
         try:
-            _finished(function(**arguments))
+            finished(function(**arguments))
         except UnknownOperationError as error:
             return {"problem": f"it asks for {error}, which no answers are made for"}
         except BaseException as error:  # noqa: BLE001 - likewise
@@ -170,7 +170,7 @@ def _is_of_surroundings(error: BaseException) -> bool:
     return isinstance(error, KeyError) and last[:1] in _OF_VARIABLES
 
 
-def _function(module: str, name: str) -> Any:
+def function_of(module: str, name: str) -> Any:
     """Return a function, or a method of an object that is made without arguments."""
     found: Any = importlib.import_module(module)
     for part in name.split("."):
@@ -181,7 +181,7 @@ def _function(module: str, name: str) -> Any:
     return found
 
 
-def _finished(result: Any) -> None:
+def finished(result: Any) -> None:
     """Run what a call has only begun: a coroutine, a generator."""
     if inspect.iscoroutine(result):
         asyncio.run(result)

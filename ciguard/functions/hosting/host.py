@@ -86,6 +86,8 @@ class HostSettings:
     """Whether what programs print is kept, and not shown."""
     oracles: frozenset[str] = ORACLES
     """Kinds of failures that count, of those that the process judges."""
+    environment: Mapping[str, str] | None = None
+    """All of its environment but `variables`; None: ciguard's own."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """More of its environment."""
     entry: str = "ciguard.functions.in_target.child"
@@ -320,7 +322,9 @@ class Host:
 
     def _environment(self) -> dict[str, str]:
         # Sets are walked in the order of hashes: a failure is to recur in the next process.
-        return {"PYTHONHASHSEED": "0", **os.environ, **self._settings.variables}
+        given = self._settings.environment
+        around = os.environ if given is None else given
+        return {"PYTHONHASHSEED": "0", **around, **self._settings.variables}
 
     def _wait_ready(self) -> None:
         line = self._line(time.monotonic() + START_S)

@@ -1,0 +1,126 @@
+"""Cases of level `app`: what is wrong with an application that asks cognitive services.
+
+An application is a folder below the one that the run was started in. What is found by calling a
+function with made answers holds all that it takes to call it again; what is found by reading, or by
+many inputs together, says which sub-condition it is about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+from ciguard.domain.function_calls import is_program
+from ciguard.domain.intent import Intent
+
+if TYPE_CHECKING:
+    from ciguard.domain.values import Json, Value
+
+APPLICATION = "application"
+"""Second member of an encoded `AppCase`, where an API call has its kind."""
+_LONGEST_NAME = 1_000
+_LAST_LINE = 2**31 - 1
+
+
+class Aspect(StrEnum):
+    """In what way an application is looked at."""
+
+    ANSWER = "answer"
+    """One call, with answers made for it."""
+    CONDITION = "condition"
+    """A sub-condition, by reading."""
+    INPUTS = "inputs"
+    """A sub-condition, by many inputs that people would recognise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppCase:
+    """One thing that was tried with one function of an application."""
+
+    api: str
+    """`path/to/file.py:qualified.name`."""
+    file: str
+    """Where the function is, or the sub-condition: relative to the folder of the run."""
+    line: int = field(default=1, compare=False)
+    """There."""
+    root: str
+    """The application's folder, relative likewise."""
+    aspect: Aspect
+    condition: str = ""
+    """The sub-condition as written, and the condition that it is in, where it is about one."""
+    call: Json = field(default=None, hash=False)
+    """How the function is called: module, name, arguments, files, and what services answer."""
+
+    seed: ClassVar[int] = 0
+    relation: ClassVar[str] = ""
+    """No metamorphic relation is tried with an application."""
+    intent: ClassVar[Intent] = Intent.CONFORMING
+    """Answers are as services may give them."""
+    focus: ClassVar[str] = ""
+    """No argument is odd."""
+    values: ClassVar[tuple[Value, ...]] = ()
+    """Answers are the service's JSON, and no values of a library."""
+
+    @property
+    def function(self) -> str:
+        """Qualified name of the function, its module included."""
+        return self.api.partition(":")[2]
+
+    @property
+    def level(self) -> str:
+        """The level that this kind of case belongs to."""
+        return "app"
+
+
+def app_case_to_json(case: AppCase) -> Json:
+    """Return the JSON form of a case: `[api, "application", {…}]`."""
+    rest: dict[str, Json] = {
+        "file": case.file,
+        "line": case.line,
+        "root": case.root,
+        "aspect": case.aspect.value,
+    }
+    if case.condition:
+        rest["condition"] = case.condition
+    if case.call:
+        rest["call"] = case.call
+    return [case.api, APPLICATION, rest]
+
+
+def app_case_from_json(encoded: Json) -> AppCase:
+    """Rebuild a case.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of a case of this level.
+    """
+    try:
+        api, _, rest = encoded
+        file, root, line = str(rest["file"]), str(rest["root"]), int(rest["line"])
+        of, _, name = str(api).partition(":")
+        _check(is_program(file), f"{file!r} is no program")
+        _check(root == "." or is_program(f"{root}/x.py"), f"{root!r} is no folder below this one")
+        _check(
+            is_program(of) and bool(name) and len(name) <= _LONGEST_NAME and name.isprintable(),
+            f"{api!r} is no function of a program",
+        )
+        _check(0 < line <= _LAST_LINE, f"{line} is no line")
+        call = rest.get("call")
+        _check(call is None or isinstance(call, dict), "its call is no table")
+        return AppCase(
+            api=str(api),
+            file=file,
+            line=line,
+            root=root,
+            aspect=Aspect(rest["aspect"]),
+            condition=str(rest.get("condition", "")),
+            call=call,
+        )
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        msg = f"not an encoded case of an application: {error!r}"
+        raise ValueError(msg) from error
+
+
+def _check(holds: bool, reason: str) -> None:  # noqa: FBT001 - what is checked
+    if not holds:
+        raise ValueError(reason)

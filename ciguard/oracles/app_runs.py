@@ -1,0 +1,242 @@
+"""Application: what an application makes of what cognitive services answer (Keeper, section 4.1).
+
+Unlike other oracles it judges what exploring, reading and trying an application has come to, which
+is confirmed there already: a failure recurs in a new process between answers that do not fail.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    AppCase,
+    Aspect,
+    Crashed,
+    Errored,
+    Evidence,
+    Finding,
+    Frame,
+    Hung,
+    Passed,
+    Severity,
+    function_api,
+)
+from ciguard.oracles.contract import headline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ciguard.applications import Answered, Assessed, Crash, Dead, Explored, Found, Verdict
+    from ciguard.domain import Json, Outcome
+
+APPLICATION = "application"
+SEVERITIES = {
+    "crash": Severity.HIGH,
+    "hang": Severity.HIGH,
+    "accuracy": Severity.MEDIUM,
+    "dead-condition": Severity.MEDIUM,
+    "unknown-label": Severity.MEDIUM,
+    "unguarded": Severity.LOW,
+    "accuracy-here": Severity.LOW,
+}
+_LAWS = {
+    "crash": "An application takes whatever its services may answer",
+    "hang": "A function returns whatever its services answer",
+    "accuracy": "A branch is taken for most of the inputs that it is meant for",
+    "dead-condition": "A condition depends on what the service answers",
+    "unknown-label": "A label that is compared with is one that the service can answer",
+    "unguarded": "An application expects that a service refuses what it is asked about",
+    "accuracy-here": "A branch is taken for most of the inputs that it is meant for",
+}
+_SOURCE = "Keeper, section 4.1"
+_LIMIT_S = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """An application on a target."""
+
+    root: str
+    """Its folder, relative to the one that the run was started in."""
+    library: str
+    """The provider's client that the target is known by."""
+    target: str
+
+    def path(self, file: str) -> str:
+        """Return the path of one of its files as reports name it."""
+        return file if self.root == "." else f"{self.root}/{file}"
+
+    def api(self, found: Found) -> str:
+        """Return the name by which reports call a function."""
+        return function_api(self.path(found.file), found.name)
+
+
+def of_answers(
+    explored: Explored, at: Applied, call: Callable[[Sequence[Answered]], Json]
+) -> Iterator[Finding]:
+    """Yield what some answers bring about and others do not.
+
+    Args:
+        explored: the function, called with made answers.
+        at: where it was.
+        call: returns all that it takes to call it again with such answers.
+    """
+    found = explored.found
+    for crash in explored.crashes:
+        yield _failure("crash", crash, found, at, call(crash.answers))
+    for crash in explored.unguarded.values():
+        yield _failure("unguarded", crash, found, at, call(crash.answers))
+    for hang in explored.hangs:
+        outcome: Outcome = Hung(_LIMIT_S)
+        if hang.instead != "does not end":
+            outcome = Crashed("exit")
+        yield _finding(
+            "hang",
+            at,
+            _case(found, at, Aspect.ANSWER, call(hang.answers)),
+            outcome,
+            detail=hang.instead,
+            says=f"{hang.instead} when {'; '.join(hang.titles)}",
+            evidence=("it returns", hang.instead),
+        )
+
+
+def _failure(kind: str, crash: Crash, found: Found, at: Applied, call: Json) -> Finding:
+    exception, _, message = crash.error.partition(": ")
+    path = at.path(crash.file)
+    return _finding(
+        kind,
+        at,
+        _case(found, at, Aspect.ANSWER, call),
+        Errored(exception, f"{path}:{crash.line}: {message}", (Frame(path, crash.function),)),
+        detail=f"{path}:{crash.function}",
+        says=f"{headline(crash.error)} when {'; '.join(crash.titles)}",
+        evidence=("a result, or an exception that the application raises itself", crash.error),
+    )
+
+
+def of_conditions(
+    dead: Iterable[tuple[Dead, Sequence[Found]]], at: Applied, *, kind: str
+) -> Iterator[Finding]:
+    """Yield sub-conditions that no answer changes.
+
+    Args:
+        dead: with the functions that reach each.
+        kind: `dead-condition`, or `unknown-label` of what a vocabulary lacks.
+        at: where they are.
+    """
+    for one, reached in dead:
+        found = _around(reached, one.branch.file, one.branch.line)
+        yield _finding(
+            kind,
+            at,
+            AppCase(
+                api=at.api(found),
+                file=at.path(one.branch.file),
+                line=one.branch.line,
+                root=at.root,
+                aspect=Aspect.CONDITION,
+                condition=_condition(one.text, one.branch.condition),
+            ),
+            _passed({"reason": one.reason, "proposals": list(one.proposals)}),
+            detail=_condition(one.text, one.branch.condition),
+            says=f"{one.text}: {one.reason}",
+            evidence=(
+                f"perhaps {' or '.join(one.proposals)}" if one.proposals else "another condition",
+                one.reason,
+            ),
+        )
+
+
+def of_inputs(
+    assessed: Assessed, at: Applied, call: Callable[[Sequence[Answered]], Json]
+) -> Iterator[Finding]:
+    """Yield sub-conditions that too few of their inputs make true, and inputs that fail.
+
+    Args:
+        assessed: the function, tried on inputs.
+        at: where it was.
+        call: see `of_answers`.
+    """
+    found = assessed.explored.found
+    for verdict in assessed.verdicts:
+        if verdict.is_failure:
+            yield _accuracy(verdict, found, at)
+    for crash, _ in assessed.crashes:
+        yield _failure("crash", crash, found, at, call(crash.answers))
+
+
+def _accuracy(verdict: Verdict, found: Found, at: Applied) -> Finding:
+    goal = verdict.goal
+    condition = _condition(goal.text, goal.branch.condition)
+    helps = verdict.suggestion.sentence if verdict.suggestion is not None else ""
+    said = {"claim": verdict.claim, "engine": verdict.engine, "suggestion": helps}
+    return _finding(
+        "accuracy" if verdict.is_of_service else "accuracy-here",
+        at,
+        AppCase(
+            api=at.api(found),
+            file=at.path(goal.branch.file),
+            line=goal.line,
+            root=at.root,
+            aspect=Aspect.INPUTS,
+            condition=condition,
+        ),
+        _passed(said),
+        detail=condition,
+        says=f"{goal.text}: {verdict.claim}, answered by {verdict.engine}",
+        evidence=(helps or "most of the inputs made for it make it true", verdict.claim),
+    )
+
+
+def _finding(  # noqa: PLR0913 - one for each thing that tells findings apart
+    kind: str,
+    at: Applied,
+    case: AppCase,
+    outcome: Outcome,
+    *,
+    detail: str,
+    says: str,
+    evidence: tuple[str, str],
+) -> Finding:
+    expected, observed = evidence
+    return Finding(
+        oracle=APPLICATION,
+        kind=kind,
+        severity=SEVERITIES[kind],
+        library=at.library,
+        api=case.api,
+        case=case,
+        outcomes={at.target: outcome},
+        targets=(at.target,),
+        detail=detail,
+        message=f"{case.api}: {says}",
+        evidence=Evidence(expected=expected, observed=observed, law=_LAWS[kind], source=_SOURCE),
+    )
+
+
+def _case(found: Found, at: Applied, aspect: Aspect, call: Json) -> AppCase:
+    return AppCase(
+        api=at.api(found),
+        file=at.path(found.file),
+        line=found.line,
+        root=at.root,
+        aspect=aspect,
+        call=call,
+    )
+
+
+def _condition(text: str, whole: str) -> str:
+    return text if text == whole else f"{text} in {whole}"
+
+
+def _around(reached: Sequence[Found], file: str, line: int) -> Found:
+    """Return the function that a line stands in, else the first that reaches it."""
+    before = [one for one in reached if one.file == file and one.line <= line]
+    return max(before, key=lambda one: one.line, default=reached[0])
+
+
+def _passed(said: dict[str, Json]) -> Passed:
+    return Passed(json.dumps(said, ensure_ascii=False).encode(), 0.0)

@@ -1,0 +1,109 @@
+"""A finding of an application as a script that calls its function with the answers that matter.
+
+It runs in the folder that the application was tested in, as the campaign did, and asks nobody.
+"""
+
+from __future__ import annotations
+
+import pprint
+from typing import TYPE_CHECKING
+
+from ciguard.writing import scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ciguard.domain import AppCase, Json
+
+_FOLDER = "{folder}"
+_WIDTH = 92
+
+
+def app_statements(case: AppCase) -> tuple[list[str], list[str]]:
+    """Return the imports, and the statements that make the call.
+
+    Raises:
+        ValueError: if the case holds no call, or one that is not written as it should be.
+    """
+    call = case.call
+    try:
+        module, function = str(call["module"]), str(call["function"])
+        arguments, files = dict(call["arguments"]), dict(call["files"])
+        given = {str(name): _argument(one) for name, one in arguments.items()}
+        answers = pprint.pformat(call["answers"], width=_WIDTH, sort_dicts=False)
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"not a call of an application: {error!r}"
+        raise ValueError(msg) from error
+    if not all(name.isidentifier() for name in given):
+        msg = "an argument has no name"
+        raise ValueError(msg)
+    imports = ["import base64"] if "b64decode" in "".join([*given.values(), *files]) else []
+    imports += ["import os", "import sys"]
+    imports += ["import base64", "import tempfile"] if files else []
+    imports += ["from pathlib import Path"] if files or "Path(" in "".join(given.values()) else []
+    statements = [
+        "from ciguard.applications.in_target.explorer import finished, function_of",
+        "from ciguard.applications.in_target.google_clients import intercept",
+        "",
+        "# What the services answer; no service is asked.",
+        f"ANSWERS = {answers}",
+        'intercept(lambda operation, _: ANSWERS.get(operation, {"answer": {}}))',
+        "",
+        *_files(files),
+        f"os.chdir({scalar(case.root)})",
+        "sys.path.insert(0, os.getcwd())",
+        f"function = function_of({scalar(module)}, {scalar(function)})",
+        f"finished(function({', '.join(f'{name}={text}' for name, text in given.items())}))",
+        'print("The defect did not show.")',
+    ]
+    return sorted(dict.fromkeys(imports), key=_import_order), statements
+
+
+def _import_order(line: str) -> tuple[bool, str]:
+    return line.startswith("from"), line
+
+
+def _files(files: Mapping[str, str]) -> Iterator[str]:
+    if not files:
+        return
+    yield "folder = tempfile.mkdtemp()"
+    for name, data in files.items():
+        parts = name.split("/")
+        if ".." in parts or name.startswith("/"):
+            msg = f"{name!r} is no file of the call's own folder"
+            raise ValueError(msg)
+        if len(parts) > 1:
+            parent = scalar("/".join(parts[:-1]))
+            yield f"(Path(folder) / {parent}).mkdir(parents=True, exist_ok=True)"
+        yield f"(Path(folder) / {scalar(name)}).write_bytes(base64.b64decode({scalar(data)}))"
+
+
+def _argument(given: Json) -> str:
+    """Return the source of an argument as `in_target` takes it."""
+    if "several" in given:
+        return f"[{', '.join(_argument(one) for one in given['several'])}]"
+    if "path" in given:
+        return f"Path({_text(given['path'])})"
+    if "base64" in given:
+        return f"base64.b64decode({scalar(str(given['base64']))})"
+    if "content" in given:
+        return f'{{"content": base64.b64decode({scalar(str(given["content"]))})}}'
+    return _plain(given["value"])
+
+
+def _plain(value: Json) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{scalar(str(k))}: {_plain(v)}' for k, v in value.items())}}}"
+    if value is None or isinstance(value, bool | int | float):
+        return scalar(value)
+    msg = f"{type(value).__name__} is no plain value"
+    raise ValueError(msg)
+
+
+def _text(value: str) -> str:
+    if not value.startswith(_FOLDER):
+        return scalar(value)
+    rest = value.removeprefix(_FOLDER)
+    return f"folder + {scalar(rest)}" if rest else "folder"
