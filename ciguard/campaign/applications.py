@@ -314,9 +314,10 @@ def _trying(
 
 
 def _counts(explored: Explored, assessed: Sequence[Assessed]) -> dict[str, int]:
+    """Return the calls by what became of them; none where nothing can be said of a function."""
     failed = len(explored.crashes) + len(explored.unguarded)
     hung = len(explored.hangs)
-    ran = explored.runs + sum(one.trials for one in assessed)
+    ran = 0 if explored.problem else explored.runs + sum(one.trials for one in assessed)
     counts = {"passed": max(0, ran - failed - hung), "errored": failed, "hung": hung}
     return {name: count for name, count in counts.items() if count}
 
@@ -427,12 +428,27 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
     return Errored(called.raised["type"], message, (Frame(path, function),))
 
 
+def refuse_read(finding: Finding) -> None:
+    """Refuse a finding about a sub-condition, where it takes a call that versions may change.
+
+    Raises:
+        ConfigurationError: if it is about one.
+    """
+    case = finding.case
+    if isinstance(case, AppCase) and case.aspect is not Aspect.ANSWER:
+        msg = (
+            f"{visible(case.api)}: about {visible(case.condition)!r} as the application has it, "
+            "whatever version of a library is there."
+        )
+        raise ConfigurationError(msg)
+
+
 def _read_again(case: AppCase, config: Config) -> Outcome:
     application = read_application(Path(case.root))
     read = _Read(application, case.root, find(application, known_providers()))
     labels = read_vocabulary(Path(config.app_labels)) if config.app_labels else None
     at = _applied(read, "", "")
-    for dead, _ in _dead(read, labels).items():
+    for dead in _dead(read, labels):
         written = _words(dead.text, dead.branch.condition)
         if (at.path(dead.branch.file), written) == (case.file, case.condition):
             return Passed(json.dumps({"reason": dead.reason}).encode(), 0.0)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
+from ciguard.campaign.applications import refuse_read, run_again
 from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import groups_of, worker_spec
-from ciguard.domain import PairKind, Rejected, Stage, case_id
+from ciguard.domain import AppCase, PairKind, Rejected, Stage, case_id
 from ciguard.errors import ConfigurationError, ProvisioningError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
 from ciguard.files import read_text, replace_file
@@ -147,9 +148,11 @@ def bisect(
         on_step: told what is happening, one line each.
 
     Raises:
-        ConfigurationError: if an end of the range is not what it is meant to be.
+        ConfigurationError: if an end of the range is not what it is meant to be, or the bucket is
+            about a sub-condition of an application, which depends on no version.
         ProvisioningError: if the versions cannot be listed.
     """
+    refuse_read(bucket.finding)
     library = LIBRARIES.get(bucket.finding.library)
     target = _requested(bucket.finding.targets[-1])
     bad = _version(bad or provision(target, on_step=on_step).version)
@@ -243,6 +246,8 @@ class _Tries:
 
     def _outcomes(self, environments: Mapping[str, Environment]) -> list[dict[str, Outcome]]:
         """Run the case in fresh workers, as often as a new finding is confirmed."""
+        if isinstance(self._bucket.finding.case, AppCase):
+            return [self._applied(environments) for _ in range(self._config.confirmations)]
         case = encode(self._bucket.finding.case)
         repetitions: list[dict[str, Outcome]] = [{} for _ in range(self._config.confirmations)]
         with Dispatcher() as dispatcher:
@@ -261,6 +266,15 @@ class _Tries:
                 if dispatcher.failure(name):
                     raise WorkerStartError(dispatcher.failure(name))
         return [{name: seen[name] for name in environments} for seen in repetitions]
+
+    def _applied(self, environments: Mapping[str, Environment]) -> dict[str, Outcome]:
+        case = self._bucket.finding.case
+        if not isinstance(case, AppCase):
+            raise TypeError(case)
+        return {
+            name: run_again(case, environment, self._config)
+            for name, environment in environments.items()
+        }
 
 
 def _shows(bucket: Bucket, outcomes: Mapping[str, Outcome], group: Group) -> bool:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import groups_of, members_of, subject_of, worker_spec
 from ciguard.campaign.scripts import sites_of, text_of
-from ciguard.errors import WorkerStartError
+from ciguard.domain import AppCase
+from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
 from ciguard.oracles import encode_on, judge
 from ciguard.targets import parse_target, provision
@@ -55,10 +56,17 @@ def minimise(
         None if the case does not show the defect any more.
 
     Raises:
+        ConfigurationError: if it is one of an application.
         TargetSyntaxError: if one of the bucket's targets cannot be read.
         ProvisioningError: if one cannot be provided.
         WorkerStartError: if the workers of one cannot run.
     """
+    if isinstance(bucket.finding.case, AppCase):
+        msg = (
+            f"bucket {bucket.fingerprint}: of an application, whose services are answered the "
+            "plainest way first: there is nothing simpler to try."
+        )
+        raise ConfigurationError(msg)
     config = testing(bucket.finding, config)
     names = list(bucket.finding.outcomes or bucket.finding.targets)
     environments = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.experience import Snapshot, snapshot_of, used_file
-from ciguard.campaign.scripts import site_elsewhere, text_of
-from ciguard.domain import PARTS_FILE, Confirmation, Gap, Part, line_from_json, visible
+from ciguard.campaign.scripts import has_script, site_elsewhere, text_of
+from ciguard.domain import PARTS_FILE, Gap, Part, line_from_json, visible
 from ciguard.errors import ConstraintsFileError
 from ciguard.files import read_text
 from ciguard.triage import fingerprint, simplicity
@@ -81,7 +81,7 @@ def _read(line: str) -> Part | Gap:
             # What later steps do with it: an object of odd types shows itself here.
             simplicity(bucket.finding.case)
             fingerprint(bucket.finding)
-            if bucket.confirmation is Confirmation.CONFIRMED:
+            if has_script(bucket):
                 text_of(bucket, sites)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
         message = f"not a part of a campaign ({error!r:.200})"

@@ -105,7 +105,7 @@ def write_scripts(buckets: list[Bucket], sites: Mapping[str, Site], out: Path) -
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for bucket in buckets:
-            if bucket.confirmation is not Confirmation.CONFIRMED or is_read(bucket.finding):
+            if not has_script(bucket):
                 yield bucket
                 continue
             name = file_name(bucket)
@@ -116,9 +116,11 @@ def write_scripts(buckets: list[Bucket], sites: Mapping[str, Site], out: Path) -
         raise OutputError(msg) from error
 
 
-def is_read(finding: Finding) -> bool:
-    """Tell whether a finding is about a sub-condition of an application: no one call shows it."""
-    return isinstance(finding.case, AppCase) and finding.case.aspect is not Aspect.ANSWER
+def has_script(bucket: Bucket) -> bool:
+    """Tell whether a bucket is confirmed, and about more than what an application's text says."""
+    case = bucket.finding.case
+    is_read = isinstance(case, AppCase) and case.aspect is not Aspect.ANSWER
+    return bucket.confirmation is Confirmation.CONFIRMED and not is_read
 
 
 def text_of(bucket: Bucket, sites: Mapping[str, Site]) -> str:

@@ -1,7 +1,8 @@
 """Application: what an application makes of what cognitive services answer (Keeper, section 4.1).
 
-Unlike other oracles it judges what exploring, reading and trying an application has come to, which
-is confirmed there already: a failure recurs in a new process between answers that do not fail.
+What exploring, reading and trying an application has come to is confirmed there already: a failure
+recurs in a new process between answers that do not fail. `ApplicationOracle` judges one call that
+is made again.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ from ciguard.domain import (
     Passed,
     Severity,
     function_api,
+    status,
 )
-from ciguard.oracles.contract import headline
+from ciguard.oracles.contract import headline, registered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.applications import Answered, Assessed, Crash, Dead, Explored, Found, Verdict
-    from ciguard.domain import Json, Outcome
+    from ciguard.domain import Case, Json, Outcome
+    from ciguard.oracles.contract import Subject
 
 APPLICATION = "application"
 SEVERITIES = {
@@ -50,8 +53,47 @@ _LAWS = {
     "unguarded": "An application expects that a service refuses what it is asked about",
     "accuracy-here": "A branch is taken for most of the inputs that it is meant for",
 }
+_EXPECTED = "a result, or an exception that the application raises itself"
 _SOURCE = "Keeper, section 4.1"
 _LIMIT_S = 20.0
+
+
+class ApplicationOracle:
+    """Looks at a call with answers that was made again."""
+
+    def judge(
+        self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+    ) -> Sequence[Finding]:
+        """Return a finding for each target on which the call does not return."""
+        if not isinstance(case, AppCase) or case.aspect is not Aspect.ANSWER:
+            return []
+        failed = {
+            name: outcome
+            for name, outcome in outcomes.items()
+            if isinstance(outcome, Errored | Hung | Crashed)
+        }
+        return [
+            _finding(
+                _kind(case, outcome),
+                Applied(root=case.root, library=subject.library, target=name),
+                case,
+                outcome,
+                detail=f"{outcome.stack[0].file}:{outcome.stack[0].function}"
+                if outcome.stack
+                else "",
+                says=status(outcome),
+                evidence=(_EXPECTED, status(outcome)),
+            )
+            for name, outcome in failed.items()
+        ]
+
+
+def _kind(case: AppCase, outcome: Outcome) -> str:
+    if not isinstance(outcome, Errored):
+        return "hang"
+    answers = case.call.get("answers", {}) if case.call else {}
+    is_refused = any("error" in one for one in answers.values())
+    return "unguarded" if is_refused else "crash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +155,7 @@ def _failure(kind: str, crash: Crash, found: Found, at: Applied, call: Json) -> 
         Errored(exception, f"{path}:{crash.line}: {message}", (Frame(path, crash.function),)),
         detail=f"{path}:{crash.function}",
         says=f"{headline(crash.error)} when {'; '.join(crash.titles)}",
-        evidence=("a result, or an exception that the application raises itself", crash.error),
+        evidence=(_EXPECTED, crash.error),
     )
 
 
@@ -162,7 +204,8 @@ def of_inputs(
     """
     found = assessed.explored.found
     for verdict in assessed.verdicts:
-        if verdict.is_failure:
+        # What answers that are made up lead to is for who asks `ciguard accuracy` about it.
+        if verdict.is_failure and not verdict.is_simulated:
             yield _accuracy(verdict, found, at)
     for crash, _ in assessed.crashes:
         yield _failure("crash", crash, found, at, call(crash.answers))
@@ -240,3 +283,6 @@ def _around(reached: Sequence[Found], file: str, line: int) -> Found:
 
 def _passed(said: dict[str, Json]) -> Passed:
     return Passed(json.dumps(said, ensure_ascii=False).encode(), 0.0)
+
+
+registered(APPLICATION, ApplicationOracle)

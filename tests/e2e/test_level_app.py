@@ -1,0 +1,197 @@
+"""Level `app` through the real command: what is found, its mended twin, baselines, refusals."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ciguard_command import answer, command, lines_of, run_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TARGET = "current[google-cloud-vision]"
+READING = """\
+import os
+
+from google.cloud import vision
+
+
+def labels_of(path):
+    client = vision.ImageAnnotatorClient()
+    with open(path, "rb") as stream:
+        image = vision.Image(content=stream.read())
+    return client.label_detection(image=image).label_annotations
+
+
+def main_thing(path):
+    labels = labels_of(path)
+    {guard}
+    if labels[0].description == "Food":
+        return "eat it"
+    return "leave it"
+
+
+def is_waste(path):
+    client = vision.ImageAnnotatorClient()
+    with open(path, "rb") as stream:
+        image = vision.Image(content=stream.read())
+    for label in client.label_detection(image=image).label_annotations:
+        if {condition}:
+            return True
+    return False
+"""
+SECRETS = {"GITHUB_TOKEN": "s3cret", "SERVICE_KEY": "s3cret"}
+FAULTY = {"guard": "", "condition": 'label.description == "Food" or "Plastic"'}
+MENDED = {
+    "guard": "if not labels:\n        return 0",
+    "condition": 'label.description == "Food" or label.description == "Plastic"',
+}
+
+
+def project(folder: Path, **parts: str) -> Path:
+    app = folder / "app"
+    app.mkdir(exist_ok=True)
+    text = READING
+    for name, part in parts.items():
+        text = text.replace(f"{{{name}}}", part)
+    (app / "bins.py").write_text(text, "utf-8")
+    return folder
+
+
+def run(*words: str, target: str = TARGET) -> list[str]:
+    chosen = ["--level", "app", "--target", target, "--budget", "60s", "--out", "out"]
+    return command("run", *chosen, *words)
+
+
+def buckets_of(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the buckets by their kind."""
+    return {one["kind"]: one for one in lines_of(folder / "out" / "buckets.jsonl")}
+
+
+def test_failures_are_found_with_a_script_and_are_fixed_when_they_are_gone(tmp_path: Path) -> None:
+    done = answer(run("--application", "app"), project(tmp_path, **FAULTY))
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = buckets_of(tmp_path)
+    assert set(found) == {"crash", "dead-condition"}
+    crash, dead = found["crash"], found["dead-condition"]
+    assert crash["api"] == "app/bins.py:bins.main_thing"
+    assert "IndexError" in crash["message"]
+    assert crash["reproduced"]
+    ran = answer([sys.executable, f"out/{crash['reproducer']}"], tmp_path)
+    assert ran.returncode == 1
+    assert "IndexError: list index out of range" in ran.stderr
+    assert "'Plastic': always the same" in dead["message"]
+    report = json.loads((tmp_path / "out" / "report.sarif").read_text("utf-8"))
+    places = [one["locations"][0]["physicalLocation"] for one in report["runs"][0]["results"]]
+    assert {(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places} == {
+        ("app/bins.py", 16),
+        ("app/bins.py", 26),
+    }
+    for one in (crash, dead):
+        again = answer(command("reproduce", one["fingerprint"], "--out", "out"), tmp_path)
+        assert again.returncode == 1, again.stderr
+
+    known = answer(run("--application", "app"), tmp_path)
+    assert known.returncode == 0
+    assert {one["comparison"] for one in buckets_of(tmp_path).values()} == {"known"}
+
+    gone = answer(run("--application", "app", "--compare-only"), project(tmp_path, **MENDED))
+    assert gone.returncode == 0, gone.stdout
+    assert {one["comparison"] for one in buckets_of(tmp_path).values()} == {"fixed"}
+    for one in (crash, dead):
+        again = answer(command("reproduce", one["fingerprint"], "--out", "out"), tmp_path)
+        assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_what_a_pull_request_breaks_fails_it(tmp_path: Path) -> None:
+    project(tmp_path, **MENDED)
+    assert answer(run("--application", "app"), tmp_path).returncode == 0
+    assert not buckets_of(tmp_path)
+
+    done = answer(run("--application", "app", "--compare-only"), project(tmp_path, **FAULTY))
+
+    assert done.returncode == 1
+    assert {one["comparison"] for one in buckets_of(tmp_path).values()} == {"new"}
+    assert "2 new of severity medium or above" in done.stdout
+
+
+def test_shards_find_together_what_one_run_finds(tmp_path: Path) -> None:
+    project(tmp_path, **FAULTY)
+    for shard in ("1/2", "2/2"):
+        words = ("--application", "app", "--shard", shard, "--out", f"part-{shard[0]}")
+        done = answer(run(*words), tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    done = answer(command("merge", "part-1", "part-2", "--out", "out"), tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(buckets_of(tmp_path)) == {"crash", "dead-condition"}
+
+
+def test_the_application_sees_no_secret(tmp_path: Path) -> None:
+    app = project(tmp_path, **MENDED) / "app" / "bins.py"
+    spying = 'open("seen.txt", "w").write(repr(dict(os.environ)))\n'
+    app.write_text(app.read_text("utf-8").replace("\n\n\n", f"\n\n{spying}\n\n", 1), "utf-8")
+
+    done = answer(run("--application", "app"), tmp_path, **SECRETS)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    seen = (tmp_path / "app" / "seen.txt").read_text("utf-8")
+    assert "PATH" in seen
+    assert "s3cret" not in seen
+
+
+def test_a_label_that_the_service_does_not_know_counts_where_labels_are_given(
+    tmp_path: Path,
+) -> None:
+    project(tmp_path, **{**MENDED, "condition": 'label.description == "Fod"'})
+    (tmp_path / "labels.txt").write_text("Food\nPlastic\n", "utf-8")
+
+    answer(run("--application", "app", "--app-labels", "labels.txt"), tmp_path)
+    assert "perhaps Food" in buckets_of(tmp_path)["unknown-label"]["evidence"]["expected"]
+
+    # Without them nothing is said of it, which does not mean that it is gone.
+    answer(run("--application", "app", "--compare-only"), tmp_path)
+    assert buckets_of(tmp_path)["unknown-label"]["comparison"] == "not run"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "levels: 'app' needs to know which applications to test"),
+        (("--application", "nowhere"), "nowhere"),
+        (("--application", "empty"), "applications: no function in empty asks a service"),
+        (
+            ("--application", "app", "--app-labels", "missing.txt"),
+            "missing.txt",
+        ),
+        (("--application", "app", "--app-recording", "app/bins.py"), "app/bins.py"),
+    ],
+)
+def test_what_cannot_be_tested_is_refused_before_anything_runs(
+    words: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    project(tmp_path, **MENDED)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "nothing.py").write_text("x = 1\n", "utf-8")
+
+    done = answer(run(*words), tmp_path)
+
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_function_that_cannot_be_called_is_told_with_the_reason(tmp_path: Path) -> None:
+    app = project(tmp_path, **MENDED) / "app" / "bins.py"
+    app.write_text("import not_installed_anywhere\n" + app.read_text("utf-8"), "utf-8")
+
+    done = answer(run("--application", "app"), tmp_path)
+
+    assert done.returncode == 3, done.stdout
+    assert "not_installed_anywhere" in done.stdout + done.stderr
+    assert run_of(tmp_path / "out")["verdict"] == "NOT RUN"
