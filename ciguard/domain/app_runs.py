@@ -114,7 +114,7 @@ def app_case_from_json(encoded: Json) -> AppCase:
             root=root,
             aspect=Aspect(rest["aspect"]),
             condition=str(rest.get("condition", "")),
-            call=call,
+            call=call or None,
         )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded case of an application: {error!r}"

@@ -41,7 +41,11 @@ class ApiNames:
     def __init__(self) -> None:
         self._known: dict[str, dict[str, str]] = {}
         self._tails: dict[str, dict[str, list[str]]] = {}
-        self._modules = {library.module: library.name for library in LIBRARIES.items().values()}
+        self._modules = {
+            library.module: library.name
+            for library in LIBRARIES.items().values()
+            if library.has_api
+        }
 
     def is_library(self, module: str) -> bool:
         """Tell whether a top-level module is that of a known library."""

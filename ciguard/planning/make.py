@@ -121,13 +121,14 @@ class _Planner:
             *self._problems,
             *usage.problems,
         ]
+        files = tuple(dict.fromkeys((*usage.annotated, *usage.asking)))
         return Plan(
             mode=self._request.mode,
             reasons=tuple(_bounded(reasons)),
             changes=tuple(change.described() for change in changes),
             jobs=tuple(jobs),
             skipped=tuple(skipped),
-            focus=(*focus, *_functions_in(usage.annotated)),
+            focus=(*focus, *_functions_in(files)),
             uses=usage.places,
         )
 
@@ -275,6 +276,9 @@ def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -
     if usage.annotated:
         shown = [shown_path(path) for path in usage.annotated]
         sentences.append(f"Level function begins with what the change reaches: {_some(shown)}.")
+    if usage.asking:
+        shown = [shown_path(path) for path in usage.asking]
+        sentences.append(f"Level app begins with what the change reaches: {_some(shown)}.")
     tested = frozenset(focus)
     for apis, where in (
         (usage.in_changes, "in changed lines"),
@@ -294,7 +298,7 @@ def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -
 
 
 def _functions_in(paths: tuple[str, ...]) -> list[str]:
-    """Return globs over the annotated functions of files; names of APIs have no colon."""
+    """Return globs over the functions of files; names of APIs have no colon."""
     return [f"{escape(path)}:*" for path in paths if len(path) <= _LONGEST_PATH]
 
 

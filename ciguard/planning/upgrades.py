@@ -153,8 +153,9 @@ def required_targets(needs: Needs) -> list[str]:
 
 
 def library_of(package: str) -> Library | None:
-    """Return the known library that a package provides, if any."""
-    return next((item for item in LIBRARIES.items().values() if item.provides(package)), None)
+    """Return the known library that a package provides, if any; clients of services are none."""
+    known = (item for item in LIBRARIES.items().values() if item.has_api)
+    return next((item for item in known if item.provides(package)), None)
 
 
 def _versions(base: Pin, head: Pin, newest: Newest) -> tuple[tuple[str, str] | None, str]:

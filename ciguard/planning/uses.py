@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ciguard.applications import known_providers
 from ciguard.domain import Place, visible
 from ciguard.planning.checkout import ChangedFile, shown_path
 from ciguard.planning.module_uses import ModuleUses, read_module
@@ -46,6 +47,8 @@ class Usage:
     annotated: tuple[str, ...] = ()
     """Files with annotated functions that a change reaches: those that changed, then those that
     import them, the nearest first."""
+    asking: tuple[str, ...] = ()
+    """Files that a change reaches, likewise, where the repository asks cognitive services."""
     problems: tuple[str, ...] = ()
 
     @property
@@ -145,13 +148,16 @@ class _Search:
             self._problems.append(
                 f"{len(order) - len(kept)} APIs that are seldom used are left out"
             )
+        near = list(self._reached())
+        annotated = self._annotated()
         return Usage(
             places={api: _nearest(found[api]) for api in order if api in kept},
             in_changes=tuple(filter(kept.__contains__, tiers[0])),
             in_changed_files=tuple(filter(kept.__contains__, tiers[1])),
             elsewhere=tuple(filter(kept.__contains__, tiers[2])),
             touched=tuple(self._touched()),
-            annotated=tuple(self._reached()),
+            annotated=tuple(path for path in near if path in annotated),
+            asking=tuple(near) if self._asks() else (),
             problems=tuple(self._problems),
         )
 
@@ -163,13 +169,26 @@ class _Search:
                 if change and change.touches(*span):
                     yield f"{item.name} in {shown_path(module.path)}"
 
-    def _reached(self) -> Iterator[str]:
-        """Yield the files with annotated functions that a change reaches, the nearest first."""
+    def _annotated(self) -> set[str]:
+        """Return the files with annotated functions."""
         paths = {module.path for module in self._modules}
         sidecars = {p.removesuffix(_SIDECAR) + ".py" for p in paths if p.endswith(_SIDECAR)}
         annotated = sidecars | {m.path for m in self._modules if "ciguard" in m.read.imports}
+        return annotated & paths
+
+    def _asks(self) -> bool:
+        """Tell whether a file imports a package that a client of a cognitive service is in."""
+        packages = {
+            package.partition(".")[0]
+            for provider in known_providers()
+            for package in provider.packages
+        }
+        return any(module.read.imports & packages for module in self._modules)
+
+    def _reached(self) -> Iterator[str]:
+        """Yield the files that a change reaches by imports, the nearest first."""
         importers: dict[str, list[str]] = defaultdict(list)
-        for module in self._modules if annotated else ():
+        for module in self._modules if self._annotated() or self._asks() else ():
             for path in self._imported_by(module):
                 importers[path].append(module.path)
         changed = [path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")]
@@ -178,7 +197,8 @@ class _Search:
         while waiting:
             waiting = sorted({one for path in waiting for one in importers[path]} - near.keys())
             near |= dict.fromkeys(waiting)
-        yield from (path for path in near if path in annotated & paths)
+        paths = {module.path for module in self._modules}
+        yield from (path for path in near if path in paths)
 
     def _imported_by(self, module: _Module) -> set[str]:
         """Return the files of this repository that a module imports by name."""

@@ -93,6 +93,8 @@ class Library:
     """How a target can execute calls, beside eagerly."""
     needs_processes: bool = False
     """Its calls start other processes, e.g. a compiler."""
+    has_api: bool = True
+    """False of the client of a service, with which applications are tested, and nothing else."""
     first_import: str = ""
     """What takes long when it is first imported; shown while it runs."""
 
@@ -107,8 +109,6 @@ class Library:
 
 
 ADAPTERS = Path(__file__).parent / "adapters"
-CLIENT_VARIABLE = "CIGUARD_SERVICE_CLIENT"
-"""Tells the adapter of service clients which module to import."""
 
 LIBRARIES: Registry[Library] = Registry(
     "library", group="ciguard.libraries", accepts=lambda item: isinstance(item, Library)
@@ -214,7 +214,7 @@ for _library in (
             distributions=(_name,),
             module=_module,
             adapter=ADAPTERS / "service_client.py",
-            environment={CLIENT_VARIABLE: _module},
+            has_api=False,
             companions=(Companion(requirement="numpy"),),
             forks=ForkPolicy.NEVER,
         )

@@ -6,22 +6,35 @@ Runs in a target's interpreter (Python 3.9 and later, standard library and numpy
 
 from __future__ import annotations
 
-import os
+import contextlib
+import importlib
 import random
 from importlib import metadata
 from typing import Any, Dict, Iterator, Optional  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.targets.adapters.contract import Adapter
 
+CLIENTS = ("google.cloud.vision", "google.cloud.language", "google.cloud.speech")
+
 
 class ServiceClientAdapter(Adapter):
-    """Imports a client, and knows nothing else of it."""
+    """Imports the clients that are there, and knows nothing else of them."""
 
-    module = os.environ.get("CIGUARD_SERVICE_CLIENT", "")
+    module = "google.cloud"
+
+    def load(self, device: str) -> None:
+        """Import them; see `Adapter`."""
+        del device
+        for name in CLIENTS:
+            with contextlib.suppress(ModuleNotFoundError):
+                importlib.import_module(name)
 
     def version(self) -> str:
-        """See `Adapter`."""
-        return metadata.version(self.module.replace(".", "-"))
+        """Return that of the first one; see `Adapter`."""
+        for name in CLIENTS:
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                return metadata.version(name.replace(".", "-"))
+        return "unknown"
 
     def describe(self) -> Iterator[Dict[str, Any]]:  # noqa: UP006
         """Yield nothing: no call is made of it alone."""

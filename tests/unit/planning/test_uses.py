@@ -220,3 +220,17 @@ def test_a_changed_sidecar_stands_for_its_program(names: ApiNames) -> None:
     usage = find_uses(sources, (ChangedFile(path="a.annotations.py"),), names)
 
     assert usage.annotated == ("a.py",)
+
+
+def test_files_that_a_change_reaches_are_named_where_services_are_asked(names: ApiNames) -> None:
+    files = {
+        "labels": "from google.cloud import vision\n",
+        "bins": "from labels import labels_of\n",
+        "other": "import os\n",
+    }
+    sources = [(f"{name}.py", text.encode()) for name, text in files.items()]
+
+    usage = find_uses(sources, (ChangedFile(path="labels.py", lines=((1, 1),)),), names)
+
+    assert usage.asking == ("labels.py", "bins.py")
+    assert find_uses(sources[1:], (ChangedFile(path="bins.py"),), names).asking == ()

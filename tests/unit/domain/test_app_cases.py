@@ -1,0 +1,107 @@
+"""Cases of applications: what is written is read again, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import AppCase, Aspect, case_from_json, case_to_json
+
+CALL = {
+    "module": "can",
+    "function": "smart_can",
+    "arguments": {"path": {"value": "{folder}/image.png"}},
+    "files": {"image.png": "AAAA"},
+    "answers": {"label_detection": {"answer": {}}},
+}
+CASE = AppCase(
+    api="app/can.py:can.smart_can",
+    file="app/can.py",
+    line=3,
+    root="app",
+    aspect=Aspect.ANSWER,
+    call=CALL,
+)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        CASE,
+        AppCase(
+            api="can.py:can.smart_can",
+            file="other.py",
+            line=7,
+            root=".",
+            aspect=Aspect.CONDITION,
+            condition="'pants' in a or 'pants'",
+        ),
+    ],
+)
+def test_a_case_survives_json(case: AppCase) -> None:
+    again = case_from_json(json.loads(json.dumps(case_to_json(case))))
+
+    assert again == case
+    assert again.level == "app"
+    assert isinstance(again, AppCase)
+    assert (again.line, again.function) == (case.line, "can.smart_can")
+
+
+def test_a_case_that_moved_is_the_same() -> None:
+    moved = case_to_json(CASE)
+    moved[2]["line"] = 99
+
+    assert case_from_json(moved) == CASE
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("file", "../etc/passwd.py"),
+        ("file", "/etc/x.py"),
+        ("file", "can.txt"),
+        ("root", ".."),
+        ("root", "/tmp"),  # noqa: S108 - refused
+        ("line", 0),
+        ("line", 2**40),
+        ("line", "three"),
+        ("aspect", "everything"),
+        ("call", ["no", "table"]),
+    ],
+)
+def test_what_no_ciguard_wrote_is_refused(key: str, value: object) -> None:
+    encoded = case_to_json(CASE)
+    encoded[2][key] = value
+
+    with pytest.raises(ValueError, match="not an encoded case"):
+        case_from_json(encoded)
+
+
+@pytest.mark.parametrize("api", ["can", "../x.py:f", "app/can.py:", "app/can.py:a\nb"])
+def test_the_name_of_a_function_is_one(api: str) -> None:
+    _, kind, rest = case_to_json(CASE)
+
+    with pytest.raises(ValueError, match="no function"):
+        case_from_json([api, kind, rest])
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from(["file", "root", "line", "aspect", "condition", "call"]), _JSON)
+def test_whatever_stands_in_a_case_is_read_or_refused(key: str, value: object) -> None:
+    encoded = case_to_json(CASE)
+    encoded[2][key] = value
+
+    try:
+        read = case_from_json(encoded)
+    except ValueError:
+        return
+    assert case_from_json(case_to_json(read)) == read

@@ -1,0 +1,94 @@
+"""The script of an application's failure: it says what services answer, and calls the function."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ciguard.domain import AppCase, Aspect, Errored, Finding, Severity
+from ciguard.triage import EnvironmentHint, script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALL: dict[str, Any] = {
+    "module": "can",
+    "function": "Can.look",
+    "arguments": {
+        "path": {"value": "{folder}/files/image.png"},
+        "folder": {"path": "{folder}/files"},
+        "names": {"several": [{"value": "it's \n # a name"}]},
+        "data": {"base64": "AAEC"},
+    },
+    "files": {"files/image.png": base64.b64encode(b"image").decode()},
+    "answers": {"label_detection": {"answer": {"label_annotations": [{"description": "Dog"}]}}},
+}
+CASE = AppCase(
+    api="app/can.py:can.Can.look", file="app/can.py", root="app", aspect=Aspect.ANSWER, call=CALL
+)
+APPLICATION = """
+from google.cloud import vision
+
+class Can:
+    def look(self, path, folder, names, data):
+        labels = vision.ImageAnnotatorClient().label_detection(image={"content": data})
+        said = [one.description for one in labels.label_annotations]
+        seen = (open(path, "rb").read(), [one.name for one in folder.iterdir()], names, data)
+        print(said, seen)
+        raise KeyError("odd")
+"""
+
+
+def script_of(case: AppCase) -> str:
+    finding = Finding(
+        oracle="application",
+        kind="crash",
+        severity=Severity.HIGH,
+        library="google-cloud-vision",
+        api=case.api,
+        case=case,
+        outcomes={"current": Errored("KeyError", 'app/can.py:5: x\n"""; import os')},
+        targets=("current",),
+        message="can.look: KeyError\nimport os; os.abort()",
+    )
+    return script(finding, environment_hint=EnvironmentHint(install=("google-cloud-vision",)))
+
+
+def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "can.py").write_text(APPLICATION, "utf-8")
+    (tmp_path / "script.py").write_text(script_of(CASE), "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "KeyError: 'odd'"
+    seen = """['Dog'] (b'image', ['image.png'], ["it's \\n # a name"], b'\\x00\\x01\\x02')"""
+    assert done.stdout.splitlines() == [seen]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"arguments": {"x y": {"value": 1}}},
+        {"arguments": {"x": {"value": [object]}}},
+        {"arguments": "none"},
+        {"files": {"../outside": "AAAA"}},
+        {"files": {"/outside": "AAAA"}},
+    ],
+)
+def test_a_call_that_no_ciguard_wrote_makes_no_script(changed: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        script_of(replace(CASE, call={**CALL, **changed}))
