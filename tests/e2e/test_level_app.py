@@ -43,7 +43,7 @@ def is_waste(path):
             return True
     return False
 """
-SECRETS = {"GITHUB_TOKEN": "s3cret", "SERVICE_KEY": "s3cret"}
+PRIVATE = "s3cret"
 FAULTY = {"guard": "", "condition": 'label.description == "Food" or "Plastic"'}
 MENDED = {
     "guard": "if not labels:\n        return 0",
@@ -137,12 +137,12 @@ def test_the_application_sees_no_secret(tmp_path: Path) -> None:
     spying = 'open("seen.txt", "w").write(repr(dict(os.environ)))\n'
     app.write_text(app.read_text("utf-8").replace("\n\n\n", f"\n\n{spying}\n\n", 1), "utf-8")
 
-    done = answer(run("--application", "app"), tmp_path, **SECRETS)
+    done = answer(run("--application", "app"), tmp_path, GITHUB_TOKEN=PRIVATE, SERVICE_KEY=PRIVATE)
 
     assert done.returncode == 0, done.stdout + done.stderr
     seen = (tmp_path / "app" / "seen.txt").read_text("utf-8")
     assert "PATH" in seen
-    assert "s3cret" not in seen
+    assert PRIVATE not in seen
 
 
 def test_a_label_that_the_service_does_not_know_counts_where_labels_are_given(

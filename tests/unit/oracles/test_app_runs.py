@@ -10,6 +10,7 @@ import pytest
 from ciguard.applications import (
     Answered,
     Crash,
+    Dead,
     Explored,
     Found,
     dead_conditions,
@@ -95,13 +96,13 @@ def test_a_crash_is_told_at_its_line_and_named_without_it(several: tuple[Found, 
 def test_a_dead_condition_is_told_of_the_function_that_it_stands_in(
     several: tuple[Found, ...],
 ) -> None:
-    reached: dict[object, list[Found]] = {}
+    reached: dict[Dead, list[Found]] = {}
     for one in reversed(several):
         for dead in dead_conditions(one, None):
             reached.setdefault(dead, []).append(one)
     ((dead, _),) = reached.items()
 
-    (found,) = of_conditions([(dead, reached[dead])], AT, kind="dead-condition")  # type: ignore[list-item]
+    (found,) = of_conditions([(dead, reached[dead])], AT, kind="dead-condition")
 
     assert found.api == "src/app/app.py:app.inner"
     assert isinstance(found.case, AppCase)
