@@ -155,6 +155,10 @@ class Applications:
             ConfigurationError: if an application cannot be read any more.
         """
         several = _applications(self.config)
+        yield Warned(
+            message=f"level {LEVEL}: applications run with what you are allowed, not confined; "
+            "their services are answered here, and nobody is asked"
+        )
         members = [
             member
             for group in self.groups.values()
