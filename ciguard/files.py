@@ -46,12 +46,12 @@ def read_text(path: Path, *, most: int) -> str:
         raise ValueError(msg) from error
 
 
-def replace_file(path: Path, text: str, *, durable: bool = False) -> None:
+def replace_file(path: Path, content: str | bytes, *, durable: bool = False) -> None:
     """Write a file so that a reader sees the old content or the new, never a part.
 
     Args:
         path: file in an existing folder.
-        text: the new content.
+        content: the new content; a text is written as UTF-8.
         durable: whether it must survive a loss of power as well.
 
     Raises:
@@ -60,8 +60,8 @@ def replace_file(path: Path, text: str, *, durable: bool = False) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     temporary = Path(name)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
             if durable:
                 os.fsync(stream.fileno())

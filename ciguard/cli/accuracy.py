@@ -26,6 +26,18 @@ if TYPE_CHECKING:
     help="Folder with images, or texts of a topic, in a folder for each label.",
 )
 @click.option(
+    "--search",
+    type=click.Choice(["openverse", "wikimedia"]),
+    help="Ask for images of labels that --images lacks: openly licensed ones, at most 50 of each.",
+)
+@click.option("--search-url", metavar="URL", help="Ask at this address, which answers like it.")
+@click.option(
+    "--cache",
+    type=click.Path(file_okay=False, path_type=Path),
+    show_default="in the user's cache",
+    help="Folder for images that are found, laid out as --images takes it.",
+)
+@click.option(
     "--texts",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Texts that people feel something in: CSV with `feeling,text`.",
@@ -95,6 +107,9 @@ def accuracy(  # noqa: PLR0913 - one for each option
     globs: tuple[str, ...],
     python: str,
     images: Path | None,
+    search: str | None,
+    search_url: str | None,
+    cache: Path | None,
     texts: Path | None,
     labels: Path | None,
     habits: Path | None,
@@ -116,7 +131,8 @@ def accuracy(  # noqa: PLR0913 - one for each option
     made or chosen for which it should be true. Engines on this machine stand in for the service:
     they recognise what is written, said and felt, and faces; labels, objects, topics and entities
     are made up, which is said wherever it matters. Nothing is sent anywhere, except with
-    --service real, which the application asks as it always does. Told are sub-conditions that too
+    --service real, which the application asks as it always does, and with --search, which asks a
+    search engine for the words of labels. Told are sub-conditions that too
     few of their inputs make true, what would make them better, and inputs with which a function
     fails.
 
@@ -134,23 +150,28 @@ def accuracy(  # noqa: PLR0913 - one for each option
     if service == "real" and replay is not None:
         msg = f"--replay {replay} and --service real: choose where answers come from."
         raise ConfigurationError(msg)
+    if search is None and (search_url or cache):
+        msg = "--search-url and --cache are for --search, which says where images are asked for."
+        raise ConfigurationError(msg)
     application, found = functions_in(path, globs)
-    settings = settings_for(
-        Trying(
-            images=images,
-            texts=texts,
-            labels=labels,
-            habits=habits,
-            relations=relations,
-            is_real=service == "real",
-            replay=replay,
-            record=record,
-            inputs=inputs,
-            alpha=alpha,
-            seed=seed,
-            budget_s=seconds,
-        )
+    trying = Trying(
+        images=images,
+        search=search or "",
+        search_url=search_url,
+        cache=cache,
+        texts=texts,
+        labels=labels,
+        habits=habits,
+        relations=relations,
+        is_real=service == "real",
+        replay=replay,
+        record=record,
+        inputs=inputs,
+        alpha=alpha,
+        seed=seed,
+        budget_s=seconds,
     )
+    settings = settings_for(trying)
     explored = explore(application, found, python=python, budget_s=seconds / 2)
     remarks = AppRemarks(application)
     results = []
@@ -174,5 +195,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         if report is not None:
             write_accuracy_page(results, report)
             click.echo(f"report: {report}")
+        if search is not None and trying.kept.is_dir():
+            click.echo(f"images that were found: {trying.kept}")
     is_clean = all(one.is_clean for one in results)
     sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)

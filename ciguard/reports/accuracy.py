@@ -30,7 +30,8 @@ def assessed_lines(assessed: Assessed) -> Iterator[str]:
     for problem, count in assessed.left_out.items():
         yield _line(f"  {count} inputs not judged: {problem}")
     for wanted in assessed.missing:
-        yield _line(f"  no inputs for {_wanted(wanted)}: name a folder of them with --images")
+        what = f"  no inputs for {_wanted(wanted)}"
+        yield _line(f"{what}: name a folder of them with --images, or look for some with --search")
     for crash, tried in assessed.crashes:
         yield _line(f"  {crash.file}:{crash.line}: error: {crash.error}")
         yield _line(f"    with {_wanted(tried.wanted)}: {tried.origin}")

@@ -7,13 +7,11 @@ import re
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from image_server import ImageServer, photos
 from snapshot import assert_matches
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CAN = """
 from google.cloud import vision
@@ -228,6 +226,11 @@ def test_a_pull_request_is_told_at_the_line(alarm: Path) -> None:
         (["--replay", "x", "--service", "real"], "choose where answers come from"),
         (["--relations", "nowhere"], "nowhere"),
         (["--alpha", "1.5"], "--alpha"),
+        (["--search", "google"], "'openverse', 'wikimedia'"),
+        (["--search", "openverse", "--search-url", "ftp://x/"], "--search-url ftp://x/"),
+        (["--search-url", "https://x/"], "are for --search"),
+        (["--cache", "kept"], "are for --search"),
+        (["--search", "openverse", "--cache", "alarm.py"], "--cache"),
         (["--report", "alarm.py/page.html"], "cannot be written"),
         (["--patches", "alarm.py"], "--patches"),
     ],
@@ -240,6 +243,38 @@ def test_what_cannot_be_tried_is_named_with_exit_code_2(
     assert done.returncode == 2, done.stdout
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_images_are_looked_for_where_a_user_says_so_and_kept(alarm: Path) -> None:
+    with ImageServer(photos(8)) as server:
+        search = ["--search", "openverse", "--search-url", server.openverse, "--cache", "kept"]
+        quietly = services(alarm, ".", command="accuracy")
+        nobody = list(server.asked)
+        done = services(alarm, ".", *search, "--inputs", "12", command="accuracy")
+        asked = len(server.asked)
+        again = services(alarm, ".", *search, "--inputs", "12", command="accuracy")
+
+    assert nobody == []
+    assert asked == len(server.asked) == 7  # results, and half of twelve images
+    assert server.searches()[0].query["q"] == "vehicle"
+    assert f"images that were found: {Path('kept')}" in done.stdout
+    assert "kept" not in quietly.stdout
+    assert quietly.returncode == done.returncode == again.returncode == 1
+    images = services(alarm, ".", "--images", "kept", command="accuracy")
+    assert images.returncode == 1
+    assert len(list((alarm / "kept" / "vehicle").iterdir())) == 6
+
+
+def test_a_search_that_fails_is_told_and_the_rest_goes_on(alarm: Path) -> None:
+    with ImageServer() as ended:
+        address = ended.openverse
+    search = ["--search", "wikimedia", "--search-url", address, "--cache", "kept"]
+
+    done = services(alarm, ".", *search, command="accuracy")
+
+    assert "no more images are looked for: http://127.0.0.1" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "alarm.py:9: " in done.stdout
 
 
 def test_what_is_known_when_somebody_ends_it_is_kept(alarm: Path) -> None:

@@ -229,9 +229,10 @@ class _Assessing:
 
     def assessed(self, caller: Caller, routine: Routine, folder: Path) -> Assessed:
         began = time.monotonic()
-        self._deadline = began + self._settings.budget_s
         result = self._result
         inputs = self._inputs()
+        # Images that are searched for may be long in coming, once.
+        self._deadline = time.monotonic() + self._settings.budget_s
         engine = self._settings.serving(inputs)
         trials = Trials(caller, result.explored.found, routine, result.explored.form, engine)
         done: list[Trial] = []
@@ -268,12 +269,11 @@ class _Assessing:
         each = max(LEAST, settings.inputs // max(1, len(wanted) + len(nothing)))
         inputs: dict[tuple[Wanted, str], Input] = {}
         for one in (*wanted, *nothing):
-            if not settings.inverse.serves(one):
-                if one not in nothing:
-                    result.missing.append(one)
-                continue
-            for made in settings.inverse.inputs(one, each, seed=settings.seed):
-                inputs[one, made.digest] = made
+            serves = settings.inverse.serves(one)
+            made = settings.inverse.inputs(one, each, seed=settings.seed) if serves else ()
+            inputs |= {(one, each_made.digest): each_made for each_made in made}
+            if not made and one not in nothing:
+                result.missing.append(one)
         # In turns, so that a budget that ends early leaves some of each.
         places = {key: at for at, key in enumerate(_in_turns(inputs))}
         return [inputs[key] for key in sorted(inputs, key=places.__getitem__)]

@@ -12,6 +12,7 @@ from ciguard.applications.answering.recording import Recorded, Recording
 from ciguard.applications.answering.service import Service
 from ciguard.applications.assessing.assess import Settings
 from ciguard.applications.inverting.choosing import Sources, inverse_of
+from ciguard.applications.inverting.searches import search_of
 from ciguard.applications.judging.vocabulary import read_vocabulary
 from ciguard.applications.providers.description import Task
 from ciguard.applications.repairing.measures import ALPHA
@@ -21,6 +22,7 @@ from ciguard.applications.repairing.relatedness import (
     known_relations,
     read_taxonomy,
 )
+from ciguard.targets import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,6 +42,12 @@ class Trying:
 
     images: Path | None = None
     """Folder with images, or texts of a topic, in a folder for each label."""
+    search: str = ""
+    """Search engine for images that are not there, one of `SEARCHES`; none if empty."""
+    search_url: str | None = None
+    """Another address that answers like it."""
+    cache: Path | None = None
+    """Folder for what it finds; None: in ciguard's cache folder."""
     texts: Path | None = None
     """CSV file of texts that people feel something in."""
     labels: Path | None = None
@@ -60,6 +68,11 @@ class Trying:
     budget_s: float = 120.0
     environment: Mapping[str, str] | None = None
     """Variables that the application sees; None: ciguard's own."""
+
+    @property
+    def kept(self) -> Path:
+        """Folder for images that a search finds."""
+        return self.cache or cache_folder() / "images"
 
 
 def settings_for(trying: Trying) -> Settings:
@@ -94,6 +107,8 @@ def settings_for(trying: Trying) -> Settings:
 
     sources = Sources(
         images=trying.images,
+        search=search_of(trying.search, trying.search_url) if trying.search else None,
+        kept=trying.kept,
         texts=trying.texts,
         is_simulated=replayed.is_simulated if replayed is not None else not trying.is_real,
     )

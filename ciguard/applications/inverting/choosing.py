@@ -13,13 +13,16 @@ from ciguard.applications.inverting.naming import NamedEntities
 from ciguard.applications.inverting.printing import PrintedText, draws
 from ciguard.applications.inverting.speaking import SpokenText
 from ciguard.applications.inverting.variants import different, rng_for
+from ciguard.applications.inverting.web import Web
 from ciguard.applications.providers.description import Task
+from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from ciguard.applications.inverting.inputs import Input, Inverse, Wanted
+    from ciguard.applications.inverting.searches import ImageSearch
 
 _SHOWN = frozenset({Task.LABELS, Task.OBJECTS})
 
@@ -30,6 +33,10 @@ class Sources:
 
     images: Path | None = None
     """A folder for each label."""
+    search: ImageSearch | None = None
+    """Is asked for images that are not there; none unless a user says so."""
+    kept: Path | None = None
+    """Folder for what it finds."""
     texts: Path | None = None
     """Texts that people feel something in."""
     is_simulated: bool = False
@@ -102,9 +109,21 @@ def inverse_of(sources: Sources) -> InOrder:
     """Return all ways to make inputs, a user's own ones first.
 
     Raises:
-        ConfigurationError: if a file or folder does not hold what it should.
+        ConfigurationError: if a file or folder does not hold what it should, or a package is
+            missing without which no image that is found can be read.
     """
     own: list[Inverse] = [LabelledFolder(sources.images)] if sources.images else []
+    if sources.search is not None and sources.kept is not None:
+        own.append(_searched(sources.search, sources.kept))
     felt = read_texts(sources.texts) if sources.texts else own_texts()
     made = (PrintedText(), SpokenText(), felt, NamedEntities(), Documents())
     return InOrder((*own, *made, Drawn(sources.is_simulated)))
+
+
+def _searched(search: ImageSearch, folder: Path) -> Inverse:
+    if not draws():
+        msg = "--search: Pillow is not installed. Install it with `pip install 'ciguard[apps]'`."
+        raise ConfigurationError(msg)
+    from ciguard.applications.inverting.searched import SearchedImages  # noqa: PLC0415 - optional
+
+    return SearchedImages(search, folder, Web(search.endpoint))

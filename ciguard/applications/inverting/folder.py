@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from ciguard.applications.inverting.inputs import Input, Kind, Wanted, kind_of
+from ciguard.applications.inverting.sources import Source, read_sources
 from ciguard.applications.inverting.variants import alike, different, rng_for
 from ciguard.applications.providers.description import Task
 from ciguard.errors import ConfigurationError
@@ -20,12 +21,13 @@ _TASKS = frozenset({Task.LABELS, Task.OBJECTS, Task.FACES, Task.CATEGORIES})
 _SUFFIXES = {Kind.IMAGE: {".png", ".jpg", ".jpeg"}, Kind.TEXT: {".txt"}}
 _MOST_BYTES = 20 * 2**20
 """Of one file, as Vision takes at most."""
-_SOURCES = "SOURCES.csv"
 
 
 @dataclass(frozen=True)
 class LabelledFolder:
     """Draws from a folder with a folder for each label; `SOURCES.csv` tells licences.
+
+    What a label has and the name of a folder cannot have is written as in addresses: `AC%2FDC`.
 
     Raises:
         ConfigurationError: if there is no such folder, or no folder with a file in it.
@@ -33,7 +35,7 @@ class LabelledFolder:
 
     root: Path
     _by_label: dict[str, list[Path]] = field(init=False, repr=False, compare=False)
-    _licences: dict[str, str] = field(init=False, repr=False, compare=False)
+    _sources: dict[str, Source] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.root.is_dir():
@@ -42,7 +44,7 @@ class LabelledFolder:
         found: dict[str, list[Path]] = {}
         for folder in sorted(self.root.iterdir()):
             if _is_readable(folder):
-                found.setdefault(alike(folder.name), []).extend(self._files(folder))
+                found.setdefault(alike(unquote(folder.name)), []).extend(self._files(folder))
         if not any(found.values()):
             msg = (
                 f"{self.root}: no image or text in the folders in it. "
@@ -50,7 +52,7 @@ class LabelledFolder:
             )
             raise ConfigurationError(msg)
         object.__setattr__(self, "_by_label", found)
-        object.__setattr__(self, "_licences", _licences(self.root / _SOURCES))
+        object.__setattr__(self, "_sources", read_sources(self.root))
 
     def _files(self, folder: Path) -> Iterator[Path]:
         suffixes = set().union(*_SUFFIXES.values())
@@ -85,7 +87,8 @@ class LabelledFolder:
 
     def _input(self, wanted: Wanted, file: Path) -> Input:
         name = file.relative_to(self.root).as_posix()
-        return Input(wanted, file.read_bytes(), name, self._licences.get(name, ""))
+        source = self._sources.get(name)
+        return Input(wanted, file.read_bytes(), name, source.credit if source else "")
 
 
 def _is_readable(folder: Path) -> bool:
@@ -108,18 +111,3 @@ def _is_ours(file: Path, inside: Path) -> bool:
 def _is_as_named(made: Input) -> bool:
     """Tell whether a file holds what its name says: an image, or anything that is no image."""
     return made.kind is not Kind.IMAGE or made.content.startswith((b"\x89PNG", b"\xff\xd8\xff"))
-
-
-def _licences(file: Path) -> dict[str, str]:
-    if not file.is_file():
-        return {}
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            rows = csv.DictReader(lines)
-            if not {"file", "licence"} <= set(rows.fieldnames or ()):
-                msg = f"{file}: no columns file and licence. Write `file,licence,url` first."
-                raise ConfigurationError(msg)
-            return {row["file"] or "": row["licence"] or "" for row in rows}
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        msg = f"{file}: cannot be read as CSV: {error}"
-        raise ConfigurationError(msg) from error

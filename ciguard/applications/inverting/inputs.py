@@ -65,7 +65,7 @@ class Input:
     origin: str
     """How it was made, or the file that it is from."""
     licence: str = ""
-    """Of what it was taken from; empty where ciguard has made it."""
+    """Of what it was taken from, with its maker and address; empty where ciguard has made it."""
 
     @property
     def kind(self) -> Kind:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from typing import TYPE_CHECKING
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 from ciguard.applications.inverting.inputs import Input
 
@@ -19,6 +21,17 @@ WHITE = (255, 255, 255)
 _SIZE = (320, 240)
 _MOST_PIXELS = 40_000_000
 """Of a picture that others made: a file of a few bytes may claim to be a huge one."""
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+"""That are opened: some others that Pillow knows run programs."""
+_DAMAGED = (
+    OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
+    EOFError, NotImplementedError, MemoryError, struct.error, zlib.error, Warning,
+    Image.DecompressionBombError,
+)  # fmt: skip
+"""What Pillow's readers raise on damaged files."""
+_LARGEST = (1024, 1024)
+_LEAST = 64
+"""Pixels of a side of a photograph; what is smaller says that something is missing."""
 _GRAINS = (1, 2, 4, 8, 16)
 """Side of the squares that noise consists of, in pixels."""
 
@@ -31,14 +44,33 @@ def png(picture: Image.Image) -> bytes:
 
 
 def opened(content: bytes) -> Image.Image | None:
-    """Return the picture of a PNG or JPEG file that others made; None where it shows none."""
+    """Return the picture of a file that others made, as it is seen; None where it shows none."""
     try:
-        picture = Image.open(io.BytesIO(content), formats=("PNG", "JPEG"))
+        picture = Image.open(io.BytesIO(content), formats=_FORMATS)
         if picture.width * picture.height > _MOST_PIXELS:
             return None
-        return picture.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError):
+        turned = ImageOps.exif_transpose(picture)
+        if not turned.has_transparency_data:
+            return turned.convert("RGB")
+        paper = Image.new("RGBA", turned.size, WHITE)
+        paper.alpha_composite(turned.convert("RGBA"))
+        return paper.convert("RGB")
+    except _DAMAGED:
         return None
+
+
+def photograph(content: bytes) -> bytes | None:
+    """Return an image that others made as a JPEG file of moderate size; None where it shows none.
+
+    It is written anew, without what else the file held, such as where a photograph was taken.
+    """
+    picture = opened(content)
+    if picture is None or min(picture.size) < _LEAST:
+        return None
+    picture.thumbnail(_LARGEST)
+    file = io.BytesIO()
+    picture.save(file, "JPEG", quality=90)
+    return file.getvalue()
 
 
 def noise(rng: random.Random, size: tuple[int, int], grain: int, darkest: int = 0) -> Image.Image:

@@ -1,0 +1,424 @@
+"""Images from a search engine: real HTTP on the loopback, in the formats of two of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from email.utils import formatdate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from image_server import Answer, ImageServer, Photo, photo, photos
+from PIL import Image
+
+from ciguard.applications.inverting import web as module
+from ciguard.applications.inverting.choosing import Sources, inverse_of
+from ciguard.applications.inverting.folder import LabelledFolder
+from ciguard.applications.inverting.inputs import Wanted
+from ciguard.applications.inverting.searched import SearchedImages
+from ciguard.applications.inverting.searches import SEARCHES, search_of
+from ciguard.applications.inverting.web import FetchError, Web
+from ciguard.applications.providers.description import Task
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FIRE = Wanted(Task.LABELS, "Camp fire")
+
+
+@pytest.fixture
+def server() -> Iterator[ImageServer]:
+    with ImageServer(photos(45)) as started:
+        yield started
+
+
+def searched(server: ImageServer, folder: Path, name: str = "openverse") -> SearchedImages:
+    search = search_of(name, {"openverse": server.openverse, "wikimedia": server.commons}[name])
+    return SearchedImages(search, folder, Web(search.endpoint, pause_s=0.0, patience_s=3.0))
+
+
+def rows_of(folder: Path) -> list[dict[str, str]]:
+    with (folder / "SOURCES.csv").open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+CREDITS = {
+    "openverse": ("CC BY 2.0", "Jane Doe", "https://photos.example/0/photos/0.jpg"),
+    "wikimedia": ("CC BY 4.0", "Jane Doe ok", "https://commons.example/wiki/File:0/photos/0.jpg"),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_images_are_found_kept_and_credited(server: ImageServer, tmp_path: Path, name: str) -> None:
+    licence, creator, page = CREDITS[name]
+
+    made = searched(server, tmp_path / "kept", name).inputs(FIRE, 30, seed=1)
+
+    rows = rows_of(tmp_path / "kept")
+    assert len({one.digest for one in made}) == len(made) == len(rows) == 30
+    assert {row["licence"] for row in rows} == {licence}
+    assert {row["creator"] for row in rows} == {creator}
+    assert rows[0]["url"] == page  # the best first
+    assert f"{licence}, {creator}, {page}" in {one.licence for one in made}
+    for one in made:
+        assert one.origin.startswith("camp_fire/")
+        picture = Image.open(io.BytesIO(one.content), formats=("JPEG",))
+        assert picture.size == (96, 80)
+        assert not picture.getexif()
+    first, second = server.searches()  # 20 results each
+    assert "camp fire" in {*first.query.values(), first.query.get("gsrsearch", "")[:9]}
+    assert first.query != second.query
+    assert all(one.agent.startswith("ciguard/") for one in server.asked)
+    assert len(server.asked) == 32
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_what_was_found_once_is_not_asked_for_again(
+    server: ImageServer, tmp_path: Path, name: str
+) -> None:
+    first = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
+    asked = len(server.asked)
+
+    again = searched(server, tmp_path, name).inputs(Wanted(Task.OBJECTS, "camp-fire"), 10, seed=1)
+    own = LabelledFolder(tmp_path).inputs(FIRE, 99, seed=2)
+
+    assert len(server.asked) == asked == 11
+    assert {one.content for one in first} == {one.content for one in own}
+    assert {one.content for one in again} == {one.content for one in own}
+    more = searched(server, tmp_path, name).inputs(FIRE, 12, seed=1)
+    assert len(more) == 12
+    assert len(server.asked) == asked + 3  # one page of results, two images
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_where_there_are_no_more_the_search_ends_for_good(tmp_path: Path, name: str) -> None:
+    with ImageServer(photos(3)) as server:
+        made = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
+        again = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
+        asked = len(server.asked)
+        server.found = []
+        nothing = searched(server, tmp_path, name).inputs(Wanted(Task.LABELS, "x"), 10, seed=1)
+
+    assert {one.digest for one in made} == {one.digest for one in again}
+    assert (len(made), len(nothing), asked) == (3, 0, 4)
+
+
+def test_another_search_is_asked_for_what_the_first_did_not_find(tmp_path: Path) -> None:
+    with ImageServer(photos(3)) as server:
+        first = searched(server, tmp_path, "openverse").inputs(FIRE, 4, seed=1)
+        server.found = [Photo("/photos/9.jpg", answer=Answer(photo(9)))]
+        both = searched(server, tmp_path, "wikimedia").inputs(FIRE, 4, seed=1)
+
+    assert (len(first), len(both)) == (3, 4)
+    assert {row["licence"] for row in rows_of(tmp_path)} == {"CC BY 2.0", "CC BY 4.0"}
+
+
+def test_faces_are_looked_for_as_such_and_nothing_in_particular_is_not(
+    server: ImageServer, tmp_path: Path
+) -> None:
+    inverse = searched(server, tmp_path)
+
+    inverse.inputs(Wanted(Task.FACES, "joy_likelihood"), 1, seed=1)
+
+    assert server.searches()[0].query["q"] == "joy human face"
+    assert not inverse.serves(Wanted(Task.FACES))
+    assert not inverse.serves(Wanted(Task.TEXT, "joy"))
+    assert not inverse.serves(Wanted(Task.CATEGORIES, "joy"))
+
+
+@pytest.mark.parametrize(
+    ("label", "folder", "words"),
+    [
+        ("../../etc/passwd", "%2E%2E%2F%2E%2E%2Fetc%2Fpasswd", "etc passwd"),
+        ("..", "", ""),
+        ("AC/DC", "ac%2Fdc", "ac dc"),
+        ("dog.", "dog%2E", "dog"),
+        ('-cat +dog | "bird*"', "cat_%2Bdog_%7C_%22bird%2A%22", "cat dog bird"),
+        ("insource:/a{9}/ OR x", "insource%3A%2Fa%7B9%7D%2F_or_x", "insource a 9 or x"),
+        ("Kätzchen", "kätzchen", "kätzchen"),
+        ("犬", "犬", "犬"),
+        ("driver's seat", "driver%27s_seat", "driver's seat"),
+        ("100% cotton", "100%25_cotton", "100 cotton"),
+        ("con\x00trol", "", ""),
+        ("line\nbreak", "", ""),
+        ("\ud800", "", ""),
+        ("x" * 101, "", ""),
+        ("é/" * 60, "", ""),
+        ("🐶", "", ""),
+    ],
+)
+def test_a_label_becomes_words_and_a_folder_inside_of_the_folder(
+    server: ImageServer, tmp_path: Path, label: str, folder: str, words: str
+) -> None:
+    wanted = Wanted(Task.LABELS, label)
+    kept = tmp_path / "kept"
+
+    made = searched(server, kept).inputs(wanted, 2, seed=1)
+
+    assert [one.query["q"] for one in server.searches()] == ([words] if words else [])
+    assert len(made) == (2 if words else 0)
+    assert [one.name for one in tmp_path.iterdir()] == (["kept"] if words else [])
+    if words:
+        assert [one.name for one in kept.iterdir() if one.is_dir()] == [folder]
+        assert len(LabelledFolder(kept).inputs(wanted, 9, seed=1)) == 2
+
+
+def test_what_is_no_image_is_too_large_or_not_open_is_left_out(tmp_path: Path) -> None:
+    bomb = io.BytesIO()
+    Image.new("1", (9_000, 9_000)).save(bomb, "PNG")
+    tiny = io.BytesIO()
+    Image.new("RGB", (1, 1)).save(tiny, "PNG")
+    broken = [
+        Photo("/broken.jpg", answer=Answer(photo(1)[:300])),
+        Photo("/text.jpg", answer=Answer(b"<svg onload='alert(1)'/>")),
+        Photo("/empty.jpg"),
+        Photo("/bomb.png", answer=Answer(bomb.getvalue())),
+        Photo("/tiny.png", answer=Answer(tiny.getvalue())),
+        Photo("/huge.jpg", answer=Answer(photo(2) + bytes(11 * 2**20))),
+        Photo("/cut.jpg", answer=Answer(photo(3)[:-1], is_cut=True)),
+        Photo("/none.jpg", answer=Answer(status=404)),
+        Photo("/other.jpg", answer=Answer(photo(4)), licence="by-nc-nd"),
+        Photo("/nameless.jpg", answer=Answer(photo(5)), licence=""),
+    ]
+    good = Photo("/gööd.jpg", answer=Answer(photo(6, (3000, 1500))))
+    with ImageServer([*broken, good]) as server:
+        (made,) = searched(server, tmp_path).inputs(FIRE, 10, seed=1)
+
+    assert Image.open(io.BytesIO(made.content)).size == (1024, 512)
+    assert [row["file"] for row in rows_of(tmp_path)] == [made.origin]
+    assert [one.suffix for one in (tmp_path / "camp_fire").iterdir()] == [".jpg"]
+
+
+def test_no_redirect_or_result_leads_elsewhere(tmp_path: Path) -> None:
+    with ImageServer() as inside:
+        port = inside.root.rpartition(":")[2]
+        elsewhere = [
+            f"https://127.0.0.1:{port}/photos/1.jpg",
+            f"https://localhost:{port}/photos/1.jpg",
+            f"https://[::ffff:127.0.0.1]:{port}/photos/1.jpg",
+            f"http://127.0.0.1:{port}/photos/1.jpg",
+            f"https://user:word@127.0.0.1:{port}/photos/1.jpg",
+            "file:///etc/hostname",
+            f"ftp://127.0.0.1:{port}/x",
+            "data:image/png;base64,AAAA",
+            "https://127.0.0.1:99999/",
+            "//[",
+            "http://",
+        ]
+        led = [
+            Photo(f"/to/{at}", answer=Answer(status=302, headers={"Location": url}))
+            for at, url in enumerate(elsewhere)
+        ]
+        named = [Photo(f"/said/{at}", url=url) for at, url in enumerate(elsewhere)]
+        circle = Photo("/round", answer=Answer(status=301, headers={"Location": "/round"}))
+        good = Photo("/moved", answer=Answer(status=308, headers={"Location": "/photos/0.jpg"}))
+        with ImageServer([*led, *named, circle, good, *photos(1)]) as server:
+            web = Web(server.openverse, pause_s=0.0)
+            for one in (*led, circle):
+                with pytest.raises(FetchError):
+                    web.fetch(server.root + one.path, accept="*/*", most_bytes=9_999)
+            made = searched(server, tmp_path).inputs(FIRE, 20, seed=1)
+            rounds = [one for one in server.asked if one.path == "/round"]
+
+        assert len(made) == 1  # the same one twice
+        assert len(rounds) == 2 * 4
+        assert inside.asked == []
+        with pytest.raises(FetchError, match="no public address"):
+            web.fetch(elsewhere[0], accept="*/*", most_bytes=9)
+
+
+def test_a_busy_server_is_waited_for_as_it_asks(server: ImageServer, tmp_path: Path) -> None:
+    later = formatdate(time.time() + 2, usegmt=True)
+    server.next = [
+        Answer(status=429, headers={"Retry-After": "1"}),
+        Answer(status=503, headers={"Retry-After": later}),
+    ]
+    began = time.monotonic()
+
+    made = searched(server, tmp_path).inputs(FIRE, 2, seed=1)
+
+    assert len(made) == 2
+    assert time.monotonic() - began > 2.5
+    assert len(server.searches()) == 3
+
+
+@pytest.mark.parametrize("header", ["3600", "Fri, 31 Dec 2099 23:59:59 GMT", "9" * 400])
+def test_a_server_that_is_busy_for_long_is_let_alone_and_what_was_found_stays(
+    server: ImageServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, header: str
+) -> None:
+    inverse = searched(server, tmp_path)
+    inverse.inputs(FIRE, 2, seed=1)
+    if len(header) < 99:
+        server.next = [Answer(status=429, headers={"Retry-After": header})]
+    else:
+        server.next = [Answer(status=429, headers={"Retry-After": header})] * 9
+
+    made = inverse.inputs(FIRE, 10, seed=1)
+    other = inverse.inputs(Wanted(Task.LABELS, "smoke"), 10, seed=1)
+    asked = len(server.searches())
+    server.next = []
+    again = searched(server, tmp_path).inputs(FIRE, 10, seed=1)
+
+    assert (len(made), len(other), len(again)) == (2, 0, 10)
+    assert asked <= 4
+    assert "429" in caplog.text
+    assert "no more images are looked for" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        b"\xff",
+        b"[]",
+        b"[" * 100_000,
+        b'{"error": {"info": "\\u001b[31mbusy"}}',
+        b" " * (5 * 2**20),
+    ],
+)
+def test_an_answer_that_is_none_is_told_and_ends_the_search(
+    server: ImageServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, body: bytes
+) -> None:
+    server.next = [Answer(body)]
+    inverse = searched(server, tmp_path)
+
+    assert inverse.inputs(FIRE, 10, seed=1) == ()
+    assert inverse.inputs(FIRE, 10, seed=1) == ()
+    assert len(server.asked) == 1
+    assert "no more images are looked for" in caplog.text
+    assert "\x1b" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{}", b'{"results": 1, "query": []}', b'{"results": [1, {}], "query": {"pages": [[], {}]}}'],
+)
+@pytest.mark.parametrize("name", SEARCHES)
+def test_an_answer_of_another_shape_finds_nothing(
+    server: ImageServer, tmp_path: Path, name: str, body: bytes
+) -> None:
+    server.next = [Answer(body)]
+
+    assert searched(server, tmp_path, name).inputs(FIRE, 10, seed=1) == ()
+    assert len(server.asked) == 1
+
+
+def test_a_server_that_is_gone_is_told(
+    server: ImageServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.next = [Answer(status=500)]
+    assert searched(server, tmp_path).inputs(FIRE, 3, seed=1) == ()
+    with ImageServer() as ended:
+        gone = searched(ended, tmp_path)
+
+    assert gone.inputs(FIRE, 3, seed=1) == ()
+    assert "500" in caplog.text
+    assert "refused" in caplog.text
+
+
+def test_what_makers_are_called_is_one_readable_cell(tmp_path: Path) -> None:
+    hostile = '=1+1,"x"\n\x1b[31m<b>' + "y" * 5000
+    found = [Photo("/a.jpg", creator=hostile, answer=Answer(photo(1)))]
+    with ImageServer(found) as server:
+        (made,) = searched(server, tmp_path).inputs(FIRE, 3, seed=1)
+
+    (row,) = rows_of(tmp_path)
+    assert row["creator"].startswith('=1+1,"x"\\n\\x1b[31m<b>yyy')
+    assert len(row["creator"]) <= 1000
+    assert row["creator"] in made.licence
+
+
+def test_an_interrupted_search_leaves_images_of_known_licence_and_goes_on(
+    server: ImageServer, tmp_path: Path
+) -> None:
+    class Ends(Web):
+        """Is interrupted."""
+
+        def fetch(self, url: str, **options: Any) -> bytes:
+            if len(server.asked) == 5:
+                raise KeyboardInterrupt
+            return super().fetch(url, **options)
+
+    inverse = searched(server, tmp_path)
+    inverse.web = Ends(server.openverse, pause_s=0.0)
+    with pytest.raises(KeyboardInterrupt):
+        inverse.inputs(FIRE, 10, seed=1)
+
+    left = {one.origin for one in LabelledFolder(tmp_path).inputs(FIRE, 99, seed=1)}
+    assert left == {row["file"] for row in rows_of(tmp_path)}
+    assert len(left) == 4
+    assert not list(tmp_path.rglob(".new-*"))
+    (tmp_path / min(left)).unlink()  # as if it had ended between the row and the file
+    assert len(searched(server, tmp_path).inputs(FIRE, 10, seed=1)) == 10
+
+
+def test_a_folder_that_is_damaged_foreign_or_cannot_be_written_is_an_error(
+    server: ImageServer, tmp_path: Path
+) -> None:
+    foreign, file = tmp_path / "foreign", tmp_path / "file"
+    foreign.mkdir()
+    (foreign / "SOURCES.csv").write_text("file,licence,url,note\na/b.png,CC0,x,mine\n")
+    file.touch()
+
+    for folder in (foreign, file, file / "inside"):
+        with pytest.raises(ConfigurationError, match="--cache"):
+            searched(server, folder).inputs(FIRE, 1, seed=1)
+    assert "mine" in (foreign / "SOURCES.csv").read_text()
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    (damaged / "SEARCHES.csv").write_bytes(b"label\xff\ncamp fire,x\nx,y,z\n")
+    assert len(searched(server, damaged).inputs(FIRE, 1, seed=1)) == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "openverse.org",
+        "file:///etc/passwd",
+        "https://",
+        "https://user:word@host/",
+        "https://host/?q=x",
+        "https://host:99999/",
+        "https://[",
+    ],
+)
+def test_an_address_that_is_none_is_an_error(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="--search-url"):
+        search_of("openverse", url)
+
+
+def test_unless_a_user_says_so_nothing_is_looked_for() -> None:
+    for sources in (Sources(), Sources(kept=Path("kept"))):
+        assert not any(isinstance(one, SearchedImages) for one in inverse_of(sources).ways)
+
+
+def test_a_users_own_images_come_first_then_those_that_are_found(
+    server: ImageServer, tmp_path: Path
+) -> None:
+    own = tmp_path / "own" / "camp fire"
+    own.mkdir(parents=True)
+    (own / "mine.jpg").write_bytes(photo(99))
+    search = search_of("openverse", server.openverse)
+    kept = tmp_path / "kept"
+    sources = Sources(images=own.parent, search=search, kept=kept, is_simulated=True)
+
+    made = inverse_of(sources).inputs(FIRE, 3, seed=1)
+
+    assert [one.origin.partition("/")[0] for one in made] == ["camp fire", *["camp_fire"] * 2]
+
+
+def test_requests_are_a_pause_apart_and_a_slow_one_ends(
+    server: ImageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web = Web(server.openverse, pause_s=0.2)
+    began = time.monotonic()
+    for _ in range(3):
+        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", most_bytes=99_999)
+    assert 0.4 <= time.monotonic() - began < 5.0
+
+    monkeypatch.setattr(module, "_SLOWEST_S", -1.0)
+    with pytest.raises(FetchError, match="slower"):
+        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", most_bytes=99_999)
