@@ -127,7 +127,7 @@ class ImageServer:
             return _json({"detail": "Ensure this value is less than or equal to 20."}, 401)
         assert set(query) <= {"q", "license_type", "page_size", "page"}
         first = (page - 1) * size
-        results = [
+        results: list[dict[str, Any]] = [
             {
                 "id": f"{at:08}-0000-4000-8000-000000000000",
                 "title": f"{query['q']} {at}",
