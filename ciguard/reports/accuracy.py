@@ -27,21 +27,32 @@ def assessed_lines(assessed: Assessed) -> Iterator[str]:
     yield f"{place}: {assessed.trials} inputs, {assessed.seconds:.1f} s"
     for verdict in assessed.verdicts:
         yield from _verdict(verdict)
-    for problem, count in assessed.left_out.items():
-        yield _line(f"  {count} inputs not judged: {problem}")
-    for wanted in assessed.missing:
-        what = f"  no inputs for {_wanted(wanted)}"
-        yield _line(f"{what}: name a folder of them with --images, or look for some with --search")
+    for note in notes_of(assessed):
+        yield _line(f"  {note}")
     for crash, tried in assessed.crashes:
         yield _line(f"  {crash.file}:{crash.line}: error: {crash.error}")
         yield _line(f"    with {_wanted(tried.wanted)}: {tried.origin}")
 
 
+def notes_of(assessed: Assessed) -> Iterator[str]:
+    """Yield what was not tried or judged of a function, with the reasons."""
+    for problem, count in assessed.left_out.items():
+        yield f"{count} inputs not judged: {problem}"
+    for wanted in assessed.missing:
+        what = f"no inputs for {_wanted(wanted)}"
+        yield f"{what}: name a folder of them with --images, or look for some with --search"
+
+
+def word_of(verdict: Verdict) -> str:
+    """Return how bad it is."""
+    if not verdict.is_failure:
+        return "ok"
+    return "error" if verdict.is_of_service else "warning"
+
+
 def _verdict(verdict: Verdict) -> Iterator[str]:
     goal = verdict.goal
-    word = "ok"
-    if verdict.is_failure:
-        word = "error" if verdict.is_of_service else "warning"
+    word = word_of(verdict)
     yield _line(f"  {goal.branch.file}:{goal.line}: {word}: {goal.text}: {verdict.claim}")
     if not verdict.is_failure:
         return

@@ -50,5 +50,5 @@ def opened(browser: Browser, report: Path, **options: Any) -> Iterator[Page]:
     page.goto(report.as_uri())
     yield page
     assert {url.partition("#")[0] for url in asked} == {report.as_uri()}
-    assert wrong == []
+    assert wrong == [], wrong
     context.close()

@@ -113,7 +113,8 @@ class Verdict:
     is_failure: bool = False
     suggestion: Suggestion | None = None
     missed: tuple[Input, ...] = ()
-    """Inputs made for it that do not make it true."""
+    """Inputs made for it that do not make it true; of a sentiment, texts of that feeling which
+    makes it true less often, and which make it true all the same."""
     recognised: tuple[str, ...] = ()
     """What the service said to these, the most frequent first."""
 
@@ -419,6 +420,7 @@ class _Assessing:
             return None
         found = shares(samples)
         is_failure = is_mixed(found, share=1 - self._settings.alpha)
+        rarer = Feeling.NEGATIVE if found.positive >= found.negative else Feeling.POSITIVE
         return Verdict(
             aim.goal,
             engine.name,
@@ -426,6 +428,11 @@ class _Assessing:
             engine.name in OF_SERVICE,
             shares=found,
             is_failure=is_failure,
+            missed=tuple(
+                one.input
+                for one in felt
+                if one.input.wanted.feeling is rarer and aim.goal in one.met
+            ),
             suggestion=self._threshold(aim, samples, found, trials=felt, engines=engines)
             if is_failure
             else None,

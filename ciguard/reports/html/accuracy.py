@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ciguard.domain import visible, visible_lines
 from ciguard.errors import ConfigurationError
 from ciguard.files import replace_file
+from ciguard.reports.accuracy import notes_of, word_of
 from ciguard.reports.html.page import TEMPLATES, own, style_hash
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _MOST_INPUTS = 12
 """Of one sub-condition."""
+_LONGEST_CREDIT = 3000
+"""Characters: a licence, a maker and an address are told whole."""
 _MOST_BYTES = 8 * 2**20
 """Of all images and sounds of a page."""
 _TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".wav": "audio/wav"}
@@ -55,7 +58,7 @@ def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
         style=style,
         tone=tone,
         summary="FAILURES" if tones else "FINE",
-        title=f"{len(failed)} of {tried} sub-conditions fail, {len(crashes)} crashes",
+        title=f"{len(failed)} of {tried} sub-conditions fail, {_counted(len(crashes), 'crash')}",
         functions=[_function(one, shown) for one in results],
     )
     try:
@@ -78,7 +81,7 @@ class _Shown:
                 "kind": kind,
                 "wanted": visible(f"{one.wanted.task}: {_wanted(one)}"),
                 "origin": visible(one.origin),
-                "licence": visible(one.licence),
+                "licence": visible(one.licence, limit=_LONGEST_CREDIT),
                 "text": "",
                 "data": "",
             }
@@ -111,6 +114,7 @@ def _function(assessed: Assessed, shown: _Shown) -> dict[str, Any]:
         "name": visible(found.name),
         "place": visible(f"{found.file}:{found.line}"),
         "said": visible(said),
+        "notes": [visible(one) for one in notes_of(assessed)],
         "crashes": crashes,
         "verdicts": [_verdict(one, shown) for one in assessed.verdicts],
     }
@@ -125,15 +129,39 @@ def _tone(verdict: Verdict) -> str:
 def _verdict(verdict: Verdict, shown: _Shown) -> dict[str, Any]:
     suggestion = verdict.suggestion
     place = "" if verdict.is_of_service else ", in the service's place"
+    shown_inputs = list(shown.inputs(verdict.missed)) if verdict.is_failure else []
     return {
         "line": verdict.goal.line,
         "text": visible(verdict.goal.text),
         "tone": _tone(verdict),
+        "word": word_of(verdict),
         "claim": verdict.claim,
         "engine": visible(verdict.engine + place),
         "recognised": visible(", ".join(verdict.recognised)) if verdict.is_failure else "",
         "suggestion": visible(suggestion.sentence, limit=1000) if suggestion else "",
-        "patch": visible_lines(suggestion.patch) if suggestion else "",
-        "inputs": list(shown.inputs(verdict.missed)) if verdict.is_failure else [],
-        "count": len(verdict.missed),
+        "patch": list(_patch(suggestion.patch)) if suggestion and suggestion.patch else [],
+        "inputs": shown_inputs,
+        "missed": _missed(verdict, len(shown_inputs)),
     }
+
+
+def _missed(verdict: Verdict, shown: int) -> str:
+    """Return what is wrong with the inputs that are shown."""
+    first = f", the first {shown} of them" if shown < len(verdict.missed) else ""
+    if verdict.shares is None:
+        return f"{_counted(len(verdict.missed), 'input')} that do not make it true{first}"
+    feelings = " and ".join({one.wanted.feeling or "" for one in verdict.missed})
+    return f"{_counted(len(verdict.missed), f'{feelings} text')} that make it true{first}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 'es' if what.endswith('sh') else 's'}"
+
+
+def _patch(patch: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a patch, each with what it does."""
+    for line in visible_lines(patch).rstrip("\n").split("\n"):
+        if line.startswith(("---", "+++", "@@")):
+            yield "place", line
+        else:
+            yield {"+": "added", "-": "removed"}.get(line[:1], "same"), line
