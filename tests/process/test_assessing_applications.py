@@ -5,14 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
-from concurrent import futures
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-import grpc
 import pytest
-from google.cloud import vision
+from vision_server import vision_server
 
 from ciguard.applications import (
     Assessed,
@@ -133,41 +131,9 @@ def test_what_was_recorded_is_answered_again(tmp_path: Path) -> None:
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Serve Vision on the loopback; clients that know no better are led there."""
-    sizes: list[int] = []
-
-    def annotate(request: vision.BatchAnnotateImagesRequest, _: Any) -> Any:
-        sizes.append(len(request.requests[0].image.content))
-        label = vision.EntityAnnotation(description="Flame", score=0.9)
-        answer = vision.AnnotateImageResponse(label_annotations=[label])
-        return vision.BatchAnnotateImagesResponse(responses=[answer])
-
-    handler = grpc.unary_unary_rpc_method_handler(
-        annotate,
-        request_deserializer=vision.BatchAnnotateImagesRequest.deserialize,
-        response_serializer=vision.BatchAnnotateImagesResponse.serialize,
-    )
-    name = "google.cloud.vision.v1.ImageAnnotator"
-    server = grpc.server(futures.ThreadPoolExecutor(max_workers=2))
-    server.add_generic_rpc_handlers(
-        (grpc.method_handlers_generic_handler(name, {"BatchAnnotateImages": handler}),)
-    )
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    (tmp_path / "led").mkdir()
-    (tmp_path / "led" / "sitecustomize.py").write_text(
-        dedent(f"""
-        import grpc
-        import google.auth
-        from google.api_core import grpc_helpers
-        from google.auth.credentials import AnonymousCredentials
-
-        google.auth.default = lambda *_, **__: (AnonymousCredentials(), "test")
-        grpc_helpers.create_channel = lambda *_, **__: grpc.insecure_channel("127.0.0.1:{port}")
-        """)
-    )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "led"))
-    yield sizes
-    server.stop(None)
+    with vision_server(tmp_path / "led", "Flame") as sizes:
+        yield sizes
 
 
 def test_the_service_itself_is_asked_and_recorded_where_a_user_says_so(
