@@ -38,6 +38,7 @@ class Asked:
     path: str
     query: dict[str, str]
     agent: str
+    accept: str
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ class ImageServer:
         self.asked.append(asked)
         if self.next:
             return self.next.pop(0)
+        if "*/*" not in asked.accept and asked.accept != "application/json":
+            return Answer(status=406)  # by Django REST framework, which serves Openverse
         if asked.path == "/v1/images/":
             return self._of_openverse(asked.query)
         if asked.path == "/w/api.php":
@@ -200,8 +203,9 @@ class ImageServer:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 parts = urlsplit(self.path)
-                agent = self.headers.get("User-Agent", "")
-                said = server.answer(Asked(parts.path, dict(parse_qsl(parts.query)), agent))
+                query = dict(parse_qsl(parts.query))
+                agent, accept = (self.headers.get(name, "") for name in ("User-Agent", "Accept"))
+                said = server.answer(Asked(parts.path, query, agent, accept))
                 self.send_response(said.status)
                 for name, value in said.headers.items():
                     self.send_header(name, value)

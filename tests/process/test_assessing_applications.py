@@ -199,3 +199,12 @@ def test_what_is_made_of_a_score_is_not_judged_and_what_gets_no_input_is_not_tri
     assert [one.problem for one in results] == [
         "what services are asked about is none of its parameters"
     ]
+
+
+def test_a_function_for_which_no_time_is_left_is_named(tmp_path: Path) -> None:
+    (tmp_path / "alarm.py").write_text(ALARM)
+
+    (one,) = assessed(tmp_path, budget_s=0.0)
+
+    assert one.problem == "making its inputs took all of its time: give it more"
+    assert (one.trials, one.verdicts) == (0, [])

@@ -422,3 +422,19 @@ def test_requests_are_a_pause_apart_and_a_slow_one_ends(
     monkeypatch.setattr(module, "_SLOWEST_S", -1.0)
     with pytest.raises(FetchError, match="slower"):
         web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", most_bytes=99_999)
+
+
+def test_a_proxy_of_the_environment_is_asked_also_on_the_loopback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    site = "http://images.example"
+    found = [Photo("/photos/1.jpg", url=f"{site}/photos/1.jpg", answer=Answer(photo(1)))]
+    with ImageServer(found) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.root)
+        search = search_of("openverse", f"{site}/v1/images/")
+        made = SearchedImages(search, tmp_path, Web(search.endpoint)).inputs(FIRE, 3, seed=1)
+
+    assert len(made) == 1
+    assert [one.path for one in proxy.asked] == ["/v1/images/", "/photos/1.jpg"]

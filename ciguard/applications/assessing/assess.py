@@ -230,10 +230,9 @@ class _Assessing:
 
     def assessed(self, caller: Caller, routine: Routine, folder: Path) -> Assessed:
         began = time.monotonic()
+        self._deadline = began + self._settings.budget_s
         result = self._result
         inputs = self._inputs()
-        # Images that are searched for may be long in coming, once.
-        self._deadline = time.monotonic() + self._settings.budget_s
         engine = self._settings.serving(inputs)
         trials = Trials(caller, result.explored.found, routine, result.explored.form, engine)
         done: list[Trial] = []
@@ -247,7 +246,9 @@ class _Assessing:
         result.trials = len(done)
         good = [one for one in done if not one.problem]
         result.left_out = Counter(one.problem for one in done if one.problem)
-        if done and not good:
+        if inputs and not done:
+            result.problem = "making its inputs took all of its time: give it more"
+        elif done and not good:
             result.problem = done[0].problem
         else:
             result.verdicts = [

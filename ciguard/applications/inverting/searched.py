@@ -38,7 +38,8 @@ _LONGEST_TEXT = 1000
 """Characters of an address, or a maker's name."""
 _MOST_BYTES = 10 * 2**20
 """Of an image; they are asked for scaled down."""
-_ACCEPT = "image/jpeg, image/png;q=0.9, image/*;q=0.5"
+_ACCEPT = "image/jpeg, image/png;q=0.9, image/*;q=0.5, */*;q=0.1"
+"""Openverse, which passes images on, answers 406 to who does not take everything."""
 
 
 @dataclass
