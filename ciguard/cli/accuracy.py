@@ -195,7 +195,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         if report is not None:
             write_accuracy_page(results, report)
             click.echo(f"report: {report}")
-        if search is not None and trying.kept.is_dir():
+        if search is not None and (trying.kept / "SOURCES.csv").is_file():
             click.echo(f"images that were found: {trying.kept}")
     is_clean = all(one.is_clean for one in results)
     sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)

@@ -273,6 +273,7 @@ def test_a_search_that_fails_is_told_and_the_rest_goes_on(alarm: Path) -> None:
     done = services(alarm, ".", *search, command="accuracy")
 
     assert "no more images are looked for: http://127.0.0.1" in done.stderr
+    assert "images that were found" not in done.stdout
     assert "Traceback" not in done.stderr
     assert "alarm.py:9: " in done.stdout
 
