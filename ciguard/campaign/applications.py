@@ -42,6 +42,7 @@ from ciguard.domain import (
     Errored,
     Frame,
     Hung,
+    InputsMissed,
     Passed,
     Rejected,
     Warned,
@@ -222,6 +223,7 @@ class Applications:
         yield from of_answers(explored, applied, call)
         for one in assessed:
             yield from of_inputs(one, applied, call)
+            yield from _missed(one, applied)
             for verdict in one.verdicts:
                 condition = (verdict.goal.text, verdict.goal.branch.condition)
                 self._judged.add((member.name, applied.api(found), _words(*condition)))
@@ -287,6 +289,28 @@ def _dead(read: _Read, labels: Vocabulary | None) -> dict[Dead, list[Found]]:
         for dead in dead_conditions(one, labels):
             reached.setdefault(dead, []).append(one)
     return reached
+
+
+def _missed(assessed: Assessed, at: Applied) -> Iterator[InputsMissed]:
+    """Yield the inputs of what is found, for people to look at."""
+    api = at.api(assessed.explored.found)
+    for verdict in assessed.verdicts:
+        if verdict.is_failure and not verdict.is_simulated and verdict.missed:
+            yield InputsMissed(
+                target=at.target,
+                api=api,
+                line=verdict.goal.line,
+                says=f"{verdict.goal.text}: {verdict.claim}, answered by {verdict.engine}",
+                inputs=tuple(one.shown() for one in verdict.missed),
+            )
+    for crash, tried in assessed.crashes:
+        yield InputsMissed(
+            target=at.target,
+            api=api,
+            line=crash.line,
+            says=f"fails: {crash.error}",
+            inputs=(tried.shown(),),
+        )
 
 
 def _words(text: str, whole: str) -> str:

@@ -29,6 +29,7 @@ from ciguard.domain.events import (
     BucketOpened,
     DocumentationChecked,
     Event,
+    InputsMissed,
     ProgramRan,
     Provisioning,
     RunFinished,
@@ -36,6 +37,7 @@ from ciguard.domain.events import (
     StageFinished,
     TargetReady,
     TargetUnavailable,
+    TriedInput,
     Warned,
 )
 from ciguard.domain.findings import (
@@ -255,6 +257,7 @@ __all__ = [
     "FunctionCase",
     "Gap",
     "Hung",
+    "InputsMissed",
     "Intent",
     "Json",
     "LayerGraph",
@@ -307,6 +310,7 @@ __all__ = [
     "TargetSummary",
     "TargetUnavailable",
     "TensorValue",
+    "TriedInput",
     "TupleValue",
     "Uniform",
     "Untrusted",

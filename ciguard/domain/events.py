@@ -172,6 +172,32 @@ class RunFinished:
     """How far the baseline could be trusted when the run began; None where nobody looked."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriedInput:
+    """An image, a text or a sound that an application was given, for people to look at."""
+
+    content: bytes
+    media: str
+    """`image/png`, `image/jpeg`, `audio/wav` or `text/plain`."""
+    wanted: str
+    """What people would recognise in it."""
+    origin: str
+    licence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputsMissed:
+    """A function of an application does not do with inputs what people would expect."""
+
+    target: str
+    api: str
+    line: int
+    """Of the sub-condition, or where it fails."""
+    says: str
+    """What it does. Holds text of the application: escape where it is shown."""
+    inputs: tuple[TriedInput, ...]
+
+
 Event: TypeAlias = (
     RunStarted
     | Provisioning
@@ -183,6 +209,7 @@ Event: TypeAlias = (
     | BucketFlaky
     | StageFinished
     | DocumentationChecked
+    | InputsMissed
     | Warned
     | RunFinished
 )

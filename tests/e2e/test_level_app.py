@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from ciguard_command import answer, command, lines_of, run_of
+from report_browser import opened
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from playwright.sync_api import Browser
 
 TARGET = "current[google-cloud-vision]"
 READING = """\
@@ -157,6 +160,37 @@ def test_a_label_that_the_service_does_not_know_counts_where_labels_are_given(
     # Without them nothing is said of it, which does not mean that it is gone.
     answer(run("--application", "app", "--compare-only"), tmp_path)
     assert buckets_of(tmp_path)["unknown-label"]["comparison"] == "not run"
+
+
+MOOD = """\
+from google.cloud import language
+
+
+def mood(text: str):
+    document = language.Document(content=text, type_=language.Document.Type.PLAIN_TEXT)
+    felt = language.LanguageServiceClient().analyze_sentiment(document=document)
+    if felt.document_sentiment.magnitude > 0.5:
+        return "happy"
+    return "sad"
+"""
+
+
+def test_inputs_that_a_function_does_not_do_right_with_are_in_the_report(
+    tmp_path: Path, browser: Browser
+) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "mood.py").write_text(MOOD, "utf-8")
+
+    done = answer(run("--application", "app"), tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = buckets_of(tmp_path)["accuracy-here"]
+    assert (found["severity"], found["reproducer"]) == ("low", "")
+    assert "% of positive" in found["message"]
+    with opened(browser, tmp_path / "out" / "report.html") as page:
+        section = page.locator("#inputs")
+        assert "app/mood.py:mood.mood, line 7: felt" in section.locator("summary").inner_text()
+        assert section.locator("blockquote").count() > 1
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.applications.providers.description import Task
+from ciguard.domain import TriedInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,9 @@ class Kind(StrEnum):
 
 
 _OF_TEXT = frozenset({Task.CATEGORIES, Task.SENTIMENT, Task.ENTITIES})
+_MEDIA = {
+    ".png": "image/png", ".jpg": "image/jpeg", ".wav": "audio/wav", ".txt": "text/plain",
+}  # fmt: skip
 _SUFFIXES = {Kind.IMAGE: ".png", Kind.TEXT: ".txt", Kind.SOUND: ".wav"}
 
 
@@ -77,6 +81,18 @@ class Input:
         """Of a file with it."""
         is_jpeg = self.content.startswith(b"\xff\xd8\xff")
         return ".jpg" if is_jpeg else _SUFFIXES[self.kind]
+
+    def shown(self) -> TriedInput:
+        """Return it as pages show it."""
+        wanted = self.wanted
+        what = wanted.key or wanted.kind or wanted.feeling or "nothing in particular"
+        return TriedInput(
+            content=self.content,
+            media=_MEDIA[self.suffix],
+            wanted=f"{wanted.task}: {what}",
+            origin=self.origin,
+            licence=self.licence,
+        )
 
     @property
     def digest(self) -> str:

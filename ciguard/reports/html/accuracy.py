@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -11,21 +10,15 @@ from ciguard.domain import visible, visible_lines
 from ciguard.errors import ConfigurationError
 from ciguard.files import replace_file
 from ciguard.reports.accuracy import notes_of, word_of
+from ciguard.reports.html.inputs import ShownInputs
 from ciguard.reports.html.page import TEMPLATES, own, style_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ciguard.applications import Assessed, Input, Verdict
+    from ciguard.applications import Assessed, Verdict
 
-_MOST_INPUTS = 12
-"""Of one sub-condition."""
-_LONGEST_CREDIT = 3000
-"""Characters: a licence, a maker and an address are told whole."""
-_MOST_BYTES = 8 * 2**20
-"""Of all images and sounds of a page."""
-_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".wav": "audio/wav"}
 _POLICY = "default-src 'none'; style-src {style}; img-src data:; media-src data:"
 
 
@@ -51,8 +44,8 @@ def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
     tones = [_tone(one) for one in failed] + ["failed"] * len(crashes)
     tone = "bad" if "failed" in tones else "doubt" if tones else "good"
     tried = sum(len(one.verdicts) for one in results)
-    shown = _Shown()
-    style = own("page.css") + own("accuracy.css")
+    shown = ShownInputs()
+    style = own("page.css") + own("inputs.css") + own("accuracy.css")
     page = template.render(
         policy=_POLICY.format(style=style_hash(style)),
         style=style,
@@ -68,44 +61,12 @@ def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
         raise ConfigurationError(msg) from error
 
 
-class _Shown:
-    """Gives out what a page may still hold."""
-
-    def __init__(self) -> None:
-        self._left = _MOST_BYTES
-
-    def inputs(self, several: Sequence[Input]) -> Iterator[dict[str, Any]]:
-        for one in several[:_MOST_INPUTS]:
-            kind = one.kind.value
-            record = {
-                "kind": kind,
-                "wanted": visible(f"{one.wanted.task}: {_wanted(one)}"),
-                "origin": visible(one.origin),
-                "licence": visible(one.licence, limit=_LONGEST_CREDIT),
-                "text": "",
-                "data": "",
-            }
-            if kind == "text":
-                record["text"] = visible_lines(one.content.decode("utf-8", "replace"), limit=2000)
-            elif len(one.content) <= self._left:
-                self._left -= len(one.content)
-                encoded = base64.b64encode(one.content).decode()
-                record["data"] = f"data:{_TYPES[one.suffix]};base64,{encoded}"
-            else:
-                record |= {"kind": "text", "text": "left out: the page is large enough"}
-            yield record
-
-
-def _wanted(one: Input) -> str:
-    return one.wanted.key or one.wanted.kind or one.wanted.feeling or "nothing in particular"
-
-
-def _function(assessed: Assessed, shown: _Shown) -> dict[str, Any]:
+def _function(assessed: Assessed, shown: ShownInputs) -> dict[str, Any]:
     found = assessed.explored.found
     crashes = [
         {
             "title": visible(f"line {crash.line}: {crash.error}"),
-            "inputs": list(shown.inputs([tried])),
+            "inputs": list(shown.of([tried.shown()])),
         }
         for crash, tried in assessed.crashes
     ]
@@ -126,10 +87,11 @@ def _tone(verdict: Verdict) -> str:
     return "failed" if verdict.is_of_service else "doubted"
 
 
-def _verdict(verdict: Verdict, shown: _Shown) -> dict[str, Any]:
+def _verdict(verdict: Verdict, shown: ShownInputs) -> dict[str, Any]:
     suggestion = verdict.suggestion
     place = "" if verdict.is_of_service else ", in the service's place"
-    shown_inputs = list(shown.inputs(verdict.missed)) if verdict.is_failure else []
+    missed = verdict.missed if verdict.is_failure else ()
+    shown_inputs = list(shown.of([one.shown() for one in missed]))
     return {
         "line": verdict.goal.line,
         "text": visible(verdict.goal.text),

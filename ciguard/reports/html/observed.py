@@ -10,9 +10,11 @@ from ciguard.reports.html.forest import Forest
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ciguard.domain import RunStarted
+    from ciguard.domain import InputsMissed, RunStarted
 
 _MOST_STEPS = 120
+_MOST_WARNINGS = 100
+_MOST_MISSED = 40
 
 
 class CasesOverTime:
@@ -63,5 +65,18 @@ class Observed:
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason by target that never came to be."""
     forest: Forest = field(default_factory=Forest)
+    missed: list[InputsMissed] = field(default_factory=list)
+    """What applications do not do right with."""
     documentation: int = 0
     """Findings about the documentation of libraries."""
+
+    def warn(self, message: str) -> None:
+        """Keep one of the first warnings, and count the others."""
+        self.warnings_met += 1
+        if len(self.warnings) < _MOST_WARNINGS:
+            self.warnings.append(message)
+
+    def miss(self, missed: InputsMissed) -> None:
+        """Keep what one of the first applications does not do right with."""
+        if len(self.missed) < _MOST_MISSED:
+            self.missed.append(missed)

@@ -16,6 +16,7 @@ from ciguard.domain import Comparison, FindingClass, Severity, Verdict
 from ciguard.errors import ExitCode
 from ciguard.reports.caveats import Caveat, caveats
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
+from ciguard.reports.html.inputs import missed_records
 from ciguard.reports.html.pictures import pictures, slug
 from ciguard.reports.html.trees import shown_forest
 from ciguard.reports.wording import (
@@ -77,7 +78,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
     plan = observed.started.plan if observed.started else None
     doubts = _doubts(event, observed, plan)
     forest = shown_forest(observed.forest, ordered(event.buckets))
-    script, style = own("page.js"), own("page.css")
+    script, style = own("page.js"), own("page.css") + own("inputs.css")
     return template.render(
         policy="; ".join(
             (
@@ -85,6 +86,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
                 f"script-src {style_hash(script)}",
                 f"style-src {style_hash(style)}",
                 "img-src data:",
+                "media-src data:",
                 "base-uri 'none'",
                 "form-action 'none'",
             )
@@ -103,6 +105,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         pictures=list(pictures(event, observed, now=now)),
         targets=[_target(event, number) for number in range(len(event.targets[:_MOST_TARGETS]))],
         documentation=observed.documentation,
+        missed=missed_records(observed.missed),
         marks=_MARKS,
         forest=forest,
         **_buckets(event, folder, plan, nodes=forest.nodes if forest else {}),

@@ -9,6 +9,7 @@ from ciguard.domain import (
     BatchFinished,
     DocumentationChecked,
     Event,
+    InputsMissed,
     ProgramRan,
     RunFinished,
     RunStarted,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ciguard.reports.contract import Destination
 
 REPORT_FILE = "report.html"
-_MOST_WARNINGS = 100
 
 
 class HtmlReporter:
@@ -43,13 +43,13 @@ class HtmlReporter:
             case ProgramRan():
                 observed.forest.add(event)
             case Warned():
-                observed.warnings_met += 1
-                if len(observed.warnings) < _MOST_WARNINGS:
-                    observed.warnings.append(event.message)
+                observed.warn(event.message)
             case TargetUnavailable():
                 observed.unavailable[event.target] = event.reason
             case DocumentationChecked():
                 observed.documentation += len(event.findings)
+            case InputsMissed():
+                observed.miss(event)
             case RunFinished():
                 self._write(event)
             case _:
