@@ -24,7 +24,8 @@ import threading
 import traceback
 from typing import Any, List  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.applications.in_target.google_clients import UnknownOperationError, intercept, observe
+from ciguard.applications.in_target.google_clients import intercept, observe
+from ciguard.applications.in_target.google_messages import UnknownOperationError
 from ciguard.applications.in_target.probing import Probes
 
 Json = Any

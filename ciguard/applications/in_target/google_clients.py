@@ -6,36 +6,21 @@ the service: repeated fields, enumerations, absent parts.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import socket
-from typing import Any, Callable, Dict, List  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, List  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.applications.in_target.google_messages import (
+    Answering,
+    Hearing,
+    RefusedError,
+    UnknownOperationError,
+    answered,
+    heard,
+)
 
 Json = Any
-Answering = Callable[[str, bytes], Json]
-"""Takes an operation and what it is asked about; returns `{"answer": …}`, or `{"error": …}` with
-the `code` of gRPC and the `message` with which the service refuses."""
-_FEATURES = {
-    "LABEL_DETECTION": "label_detection", "OBJECT_LOCALIZATION": "object_localization",
-    "FACE_DETECTION": "face_detection", "TEXT_DETECTION": "text_detection",
-    "DOCUMENT_TEXT_DETECTION": "document_text_detection",
-}  # fmt: skip
 _SERVICES = (".googleapis.com", ".google.com")
-_OF_ONE_IMAGE = "INVALID_ARGUMENT"
-"""Told with the answer for the image, and not as the failure of the whole request."""
-_METHODS = {
-    "AnalyzeSentiment": "analyze_sentiment", "AnalyzeEntities": "analyze_entities",
-    "AnalyzeEntitySentiment": "analyze_entity_sentiment", "ClassifyText": "classify_text",
-    "Recognize": "recognize",
-}  # fmt: skip
-
-
-Hearing = Callable[[str, bytes, Json], None]
-"""Takes an operation, what it was asked about, and `{"answer": …}` or `{"error": …}`."""
-
-
-class UnknownOperationError(Exception):
-    """The application asks something that no answer is made for."""
 
 
 def intercept(answering: Answering) -> None:
@@ -82,36 +67,19 @@ def observe(hearing: Hearing) -> None:
 
 
 def _hear(method: str, request: Any, call: Any, hearing: Hearing) -> None:
-    asked, name = _content(request), method.rpartition("/")[2]
     error = call.exception()
-    told = None
     if error is not None:
-        told = {"error": {"code": error.code().name, "message": str(error.details())}}
-    if name in _METHODS:
-        hearing(_METHODS[name], _about(asked), told or {"answer": _content(call.result())})
-    elif name == "BatchAnnotateImages":
-        several = [] if told else _content(call.result()).get("responses", [])
-        for at, one in enumerate(asked.get("requests", [])):
-            said = told or _of_response(several[at] if at < len(several) else {})
-            for kind in _kinds(one):
-                if kind in _FEATURES:
-                    hearing(_FEATURES[kind], _about(one), said)
+        said = {"error": {"code": error.code().name, "message": str(error.details())}}
+    else:
+        said = {"answer": content(call.result())}
+    heard(method, content(request), said, hearing)
 
 
-def _of_response(response: Json) -> Json:
-    if "error" in response:
-        return {"error": {"code": _OF_ONE_IMAGE, "message": response["error"].get("message", "")}}
-    return {"answer": response}
-
-
-def _content(message: Any) -> Json:
+def content(message: Any) -> Json:
+    """Return a message as JSON, keys as the message writes them."""
     from google.protobuf import json_format  # noqa: PLC0415 - the application's
 
-    return json_format.MessageToDict(_plain(message), preserving_proto_field_name=True)
-
-
-def _kinds(request: Json) -> List[str]:  # noqa: UP006
-    return [one.get("type") or one.get("type_", "") for one in request.get("features", [])]
+    return json_format.MessageToDict(plain(message), preserving_proto_field_name=True)
 
 
 def _refuse_other_ways() -> None:
@@ -230,9 +198,11 @@ class _Method:
     def __call__(self, request: Any, *_: Any, **__: Any) -> Any:
         from google.protobuf import json_format  # noqa: PLC0415 - the application's
 
-        asked = _content(request)
-        empty = _plain(self._deserializer(b""))
-        said = _said(self._method, asked, self._answering)
+        empty = plain(self._deserializer(b""))
+        try:
+            said = answered(self._method, content(request), self._answering)
+        except RefusedError as error:
+            raise _failure(error) from None
         json_format.ParseDict(said, empty, ignore_unknown_fields=True)
         return self._deserializer(empty.SerializeToString())
 
@@ -244,54 +214,13 @@ class _Method:
         return _Call(self(request))
 
 
-def _plain(message: Any) -> Any:
+def plain(message: Any) -> Any:
     """Return the protobuf message behind one of proto-plus, or itself."""
     plain = getattr(type(message), "pb", None)
     return message if plain is None else plain(message)
 
 
-def _said(method: str, asked: Json, answering: Answering) -> Json:
-    name = method.rpartition("/")[2]
-    if name == "BatchAnnotateImages":
-        return {"responses": [_of_image(one, answering) for one in asked.get("requests", [])]}
-    if name not in _METHODS:
-        raise UnknownOperationError(name)
-    said = answering(_METHODS[name], _about(asked))
-    if "error" in said:
-        raise _refused(said["error"])
-    return said["answer"]
-
-
-def _about(asked: Json) -> bytes:
-    """Return what a service is asked about: what it holds, or else where it lies."""
-    if "document" in asked:
-        document = asked["document"]
-        text = document.get("content") or document.get("gcs_content_uri", "")
-        return str(text).encode()
-    held = asked.get("image") or asked.get("audio") or {}
-    if "content" in held:
-        return base64.b64decode(held["content"])
-    source = held.get("source", held)
-    places = (source.get(name, "") for name in ("image_uri", "gcs_image_uri", "uri"))
-    return next(filter(None, places), "").encode()
-
-
-def _of_image(request: Json, answering: Answering) -> Json:
-    found: Dict[str, Any] = {}  # noqa: UP006
-    for kind in _kinds(request):
-        if kind not in _FEATURES:
-            raise UnknownOperationError(kind)
-        said = answering(_FEATURES[kind], _about(request))
-        if "error" not in said:
-            found.update(said["answer"])
-        elif said["error"]["code"] == _OF_ONE_IMAGE:
-            found["error"] = {"code": 3, "message": said["error"]["message"]}
-        else:
-            raise _refused(said["error"])
-    return found
-
-
-def _refused(error: Json) -> Exception:
+def _failure(error: RefusedError) -> Exception:
     """Return what a channel raises when the service answers with an error."""
     import grpc  # noqa: PLC0415 - the application's
 
@@ -299,10 +228,10 @@ def _refused(error: Json) -> Exception:
         """As grpc's own: the failure and the call that failed in one."""
 
         def code(self) -> Any:
-            return grpc.StatusCode[error["code"]]
+            return grpc.StatusCode[error.code]
 
         def details(self) -> str:
-            return str(error["message"])
+            return error.message
 
         def trailing_metadata(self) -> List[Any]:  # noqa: UP006
             return []
@@ -320,4 +249,4 @@ def _refused(error: Json) -> Exception:
         def done(self) -> bool:
             return True
 
-    return Refused(error["message"])
+    return Refused(error.message)
