@@ -5,14 +5,19 @@ it, and tells which functions call them and which branches depend on what they a
 tells which of their conditions no answer can change; `exploring` calls them with one made answer
 after the other, in a process where `in_target` stands between the application and its clients.
 `inverting` makes inputs in which people recognise something, `answering` answers in the place of a
-service, `assessing` runs functions with both and judges them, `repairing` suggests what to change.
+service, `emulating` as a service of its own, `assessing` runs functions with both and judges them,
+`repairing` suggests what to change.
 Here live no levels and no reports.
 """
 
 from __future__ import annotations
 
+from ciguard.applications.answering.engine import Engine
 from ciguard.applications.assessing.assess import Assessed, Verdict, assess
 from ciguard.applications.assessing.trying import Trying, settings_for
+from ciguard.applications.emulating.emulation import Emulating, Emulation, emulation
+from ciguard.applications.emulating.remote import Silent, Speaking
+from ciguard.applications.emulating.rest import Asked
 from ciguard.applications.exploring.answers import Answered
 from ciguard.applications.exploring.arguments import arguments_for, plain_contents
 from ciguard.applications.exploring.calling import Caller, Ended, Endless, host_of, routines_of
@@ -38,14 +43,18 @@ __all__ = [
     "Answer",
     "Answered",
     "Application",
+    "Asked",
     "Assessed",
     "Branch",
     "Caller",
     "Crash",
     "Dead",
     "Decided",
+    "Emulating",
+    "Emulation",
     "Ended",
     "Endless",
+    "Engine",
     "Explored",
     "Field",
     "Found",
@@ -55,6 +64,8 @@ __all__ = [
     "Operation",
     "Provider",
     "Reach",
+    "Silent",
+    "Speaking",
     "Suggestion",
     "Task",
     "Trying",
@@ -65,6 +76,7 @@ __all__ = [
     "arguments_for",
     "assess",
     "dead_conditions",
+    "emulation",
     "explore",
     "find",
     "host_of",

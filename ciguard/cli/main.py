@@ -19,6 +19,7 @@ from ciguard.cli.baseline import baseline
 from ciguard.cli.bisect import bisect
 from ciguard.cli.cluster import cluster
 from ciguard.cli.config import config
+from ciguard.cli.emulate import emulate
 from ciguard.cli.explain import explain
 from ciguard.cli.explore import explore
 from ciguard.cli.export import export
@@ -96,6 +97,7 @@ for _command in (
     services,
     explore,
     accuracy,
+    emulate,
     targets,
     config,
     version,

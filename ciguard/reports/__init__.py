@@ -9,6 +9,7 @@ from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter,
 from ciguard.reports.detail import bucket_lines, grouping_lines, table_lines
 from ciguard.reports.dispatch import Dispatched, Failure, dispatch
 from ciguard.reports.documentation import DocumentationReporter, documentation_text
+from ciguard.reports.emulation import RequestLog, emulation_lines
 from ciguard.reports.explanation import explain_in
 from ciguard.reports.extraction import extraction_lines
 from ciguard.reports.files import write_atomically
@@ -37,11 +38,13 @@ __all__ = [
     "ReceivedRun",
     "Reporter",
     "ReporterFactory",
+    "RequestLog",
     "Status",
     "assessed_lines",
     "bucket_lines",
     "dispatch",
     "documentation_text",
+    "emulation_lines",
     "explain_in",
     "explored_lines",
     "extraction_lines",

@@ -54,8 +54,8 @@ INNER_ORDER = {
     ),
     "functions/in_target": ("describing", "calling"),
     "applications": (
-        "in_target", "providers", "finding", "judging", "inverting", "answering", "repairing",
-        "exploring", "assessing",
+        "in_target", "providers", "finding", "judging", "inverting", "answering", "emulating",
+        "repairing", "exploring", "assessing",
     ),
 }  # fmt: skip
 """Packages inside a room from left to right; what lies beside them is to the right of all."""

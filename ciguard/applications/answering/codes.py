@@ -1,4 +1,4 @@
-"""Codes of gRPC that the services' errors have."""
+"""Codes of gRPC that the services' errors have, and those of HTTP that stand for them."""
 
 from __future__ import annotations
 
@@ -30,3 +30,22 @@ class Code(StrEnum):
     """The service cannot be reached; asking again may help."""
     DATA_LOSS = "DATA_LOSS"
     UNAUTHENTICATED = "UNAUTHENTICATED"
+
+    @property
+    def number(self) -> int:
+        """As gRPC counts them; `OK` is 0."""
+        return list(Code).index(self) + 1
+
+    @property
+    def http_status(self) -> int:
+        """With which a service that speaks REST answers."""
+        return _HTTP[self]
+
+
+_HTTP = {
+    Code.CANCELLED: 499, Code.UNKNOWN: 500, Code.INVALID_ARGUMENT: 400, Code.DEADLINE_EXCEEDED: 504,
+    Code.NOT_FOUND: 404, Code.ALREADY_EXISTS: 409, Code.PERMISSION_DENIED: 403,
+    Code.RESOURCE_EXHAUSTED: 429, Code.FAILED_PRECONDITION: 400, Code.ABORTED: 409,
+    Code.OUT_OF_RANGE: 400, Code.UNIMPLEMENTED: 501, Code.INTERNAL: 500, Code.UNAVAILABLE: 503,
+    Code.DATA_LOSS: 500, Code.UNAUTHENTICATED: 401,
+}  # fmt: skip

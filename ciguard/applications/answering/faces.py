@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ _HALF_SURE = 2.0
 @dataclass(frozen=True)
 class Faces:
     """Finds faces that look at the camera; knows nothing of what they express."""
+
+    _finding: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    """A cascade finds for one thread at a time."""
 
     @property
     def name(self) -> str:
@@ -70,13 +74,14 @@ class Faces:
         """
         refuse(operation, about)
         grey = np.asarray(pictures.picture(about).convert("L"))
-        boxes, _, weights = self._cascade.detectMultiScale3(
-            grey,
-            scaleFactor=_STEP,
-            minNeighbors=_NEIGHBOURS,
-            minSize=(_SMALLEST, _SMALLEST),
-            outputRejectLevels=True,
-        )
+        with self._finding:
+            boxes, _, weights = self._cascade.detectMultiScale3(
+                grey,
+                scaleFactor=_STEP,
+                minNeighbors=_NEIGHBOURS,
+                minSize=(_SMALLEST, _SMALLEST),
+                outputRejectLevels=True,
+            )
         faces = [
             Face(Box(*(int(side) for side in box)), _confidence(float(weight)), {})
             for box, weight in zip(boxes, np.ravel(weights), strict=True)

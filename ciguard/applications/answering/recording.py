@@ -12,6 +12,7 @@ from ciguard.applications.inverting.inputs import digest_of
 from ciguard.errors import CiguardError, ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from ciguard.applications.answering.engine import Engine
@@ -164,3 +165,12 @@ class Recording:
             msg = f"{self.file}: cannot be written: {error.strerror}. Record to another place."
             raise ConfigurationError(msg) from error
         self._kept[record.key] = line
+
+
+def kept_in(file: Path | None, engines: Iterable[Engine]) -> tuple[Engine, ...]:
+    """Return engines whose answers are kept in a file; the same ones if there is none.
+
+    Raises:
+        ConfigurationError: if the file is there and damaged.
+    """
+    return tuple(engines if file is None else (Recording(one, file) for one in engines))

@@ -18,6 +18,10 @@ _IMAGES = (
 """What files that Google reads images from begin with."""
 
 
+_PLACES = (b"gs://", b"http://", b"https://")
+"""What a request that names a place, instead of a content, begins with."""
+
+
 def refuse(operation: Operation, about: bytes) -> None:
     """Refuse what no engine needs to look at.
 
@@ -41,6 +45,9 @@ def refuse(operation: Operation, about: bytes) -> None:
 def _refuse_image(about: bytes) -> None:
     if not about:
         raise ServiceError(Code.INVALID_ARGUMENT, "Request must specify image and features.")
+    if about.startswith(_PLACES):
+        msg = "We can not access the URL currently. Please download the content and pass it in."
+        raise ServiceError(Code.INVALID_ARGUMENT, msg)
     is_sound = about[:4] == b"RIFF" and about[8:12] != b"WEBP"
     if is_sound or not about.startswith(_IMAGES):
         raise bad_image()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.applications.answering.choosing import Chosen, local_engines
 from ciguard.applications.answering.faces import Faces
 from ciguard.applications.answering.habits import read_habits
-from ciguard.applications.answering.recording import Recorded, Recording
+from ciguard.applications.answering.recording import Recorded, kept_in
 from ciguard.applications.answering.service import Service
 from ciguard.applications.assessing.assess import Settings
 from ciguard.applications.inverting.choosing import Sources, inverse_of
@@ -92,8 +92,7 @@ def settings_for(trying: Trying) -> Settings:
         if replayed is not None:
             return Chosen((replayed,))
         if trying.is_real:
-            service = Service()
-            return Chosen((Recording(service, trying.record) if trying.record else service,))
+            return Chosen(kept_in(trying.record, [Service()]))
         known = {one.digest: one.wanted for one in inputs}
         engines = local_engines(
             labels, known, confusion=_CONFUSION, seed=trying.seed, habits=habits
@@ -101,9 +100,7 @@ def settings_for(trying: Trying) -> Settings:
         # Cascades find faces and do not see what they feel.
         if any(one.wanted.task is Task.FACES and one.wanted.key for one in inputs):
             engines = tuple(one for one in engines if not isinstance(one, Faces))
-        if trying.record is None:
-            return Chosen(engines)
-        return Chosen(tuple(Recording(one, trying.record) for one in engines))
+        return Chosen(kept_in(trying.record, engines))
 
     sources = Sources(
         images=trying.images,

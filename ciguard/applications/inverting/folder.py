@@ -85,6 +85,13 @@ class LabelledFolder:
         made = (self._input(wanted, file) for file in drawn)
         return different((one for one in made if _is_as_named(one)), count)
 
+    def every(self, task: Task) -> Iterator[Input]:
+        """Yield each file, as made for a task and the label that its folder is named like."""
+        for label in self._by_label:
+            wanted = Wanted(task, label)
+            made = (self._input(wanted, file) for file in self._of(wanted))
+            yield from filter(_is_as_named, made)
+
     def _input(self, wanted: Wanted, file: Path) -> Input:
         name = file.relative_to(self.root).as_posix()
         source = self._sources.get(name)

@@ -1,0 +1,146 @@
+"""Puts faults between an application and an engine."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.applications.answering.codes import Code
+from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.answering.faults import Oddity
+from ciguard.applications.inverting.inputs import digest_of
+from ciguard.applications.providers.description import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ciguard.applications.answering.engine import Engine
+    from ciguard.applications.answering.faults import Fault
+    from ciguard.applications.providers.description import Operation
+    from ciguard.domain import Json
+
+_MANY = 100
+_LEAST_SURE, _MOST_SURE = 0.02, 0.2
+"""What scores are multiplied with where nothing is sure."""
+_SCORES = frozenset(
+    {"score", "confidence", "detection_confidence", "topicality", "salience", "magnitude"}
+)
+_MESSAGES = {
+    Code.INVALID_ARGUMENT: "Request contains an invalid argument.",
+    Code.DEADLINE_EXCEEDED: "Deadline Exceeded",
+    Code.PERMISSION_DENIED: "The caller does not have permission.",
+    Code.RESOURCE_EXHAUSTED: "Quota exceeded.",
+    Code.INTERNAL: "Internal error encountered.",
+    Code.UNAVAILABLE: "The service is currently unavailable.",
+    Code.UNAUTHENTICATED: "Request had invalid authentication credentials.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Faulty:
+    """Asks another engine, and has faults between. Several threads may ask it."""
+
+    engine: Engine
+    faults: tuple[Fault, ...]
+    seed: int = 0
+    _met: Counter[tuple[int, str, str]] = field(default_factory=Counter, repr=False, compare=False)
+    _meeting: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """How reports call it: as if it had no faults."""
+        return self.engine.name
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its engine makes its answers up."""
+        return self.engine.is_simulated
+
+    def serves(self, operation: Operation) -> bool:
+        """Tell whether its engine can be asked that."""
+        return self.engine.serves(operation)
+
+    def answer(self, operation: Operation, about: bytes) -> Json:
+        """Return the engine's answer, late or changed if a fault says so.
+
+        Args:
+            operation: that is asked.
+            about: content of an image or sound, or a text in UTF-8.
+
+        Raises:
+            ServiceError: if a fault says so, or the engine does.
+        """
+        digest = digest_of(about)
+        changes: list[tuple[Oddity, random.Random]] = []
+        for place, fault in enumerate(self.faults):
+            rng = random.Random(f"{self.seed} fault {place} {operation.title} {digest}")  # noqa: S311 - no secret
+            if not self._meets(place, operation, digest, rng):
+                continue
+            time.sleep(rng.uniform(*fault.seconds))
+            if fault.error is not None:
+                raise ServiceError(fault.error, fault.message or _usual(fault.error))
+            if fault.answer is not None:
+                changes.append((fault.answer, rng))
+        answer = self.engine.answer(operation, about)
+        for oddity, rng in changes:
+            answer = _odd(oddity, answer, operation, rng)
+        return answer
+
+    def _meets(self, place: int, operation: Operation, digest: str, rng: random.Random) -> bool:
+        """Tell whether a fault meets a content, this time."""
+        fault = self.faults[place]
+        if rng.random() >= fault.probability:
+            return False
+        if fault.operations and operation.name not in fault.operations:
+            return False
+        key = (place, operation.name, digest)
+        with self._meeting:
+            self._met[key] += bool(fault.times)
+            return not fault.times or self._met[key] <= fault.times
+
+
+def with_faults(
+    engines: Iterable[Engine], faults: Sequence[Fault], seed: int
+) -> tuple[Engine, ...]:
+    """Return engines, each with faults before it; the same ones if there are none."""
+    if not faults:
+        return tuple(engines)
+    return tuple(Faulty(engine, tuple(faults), seed) for engine in engines)
+
+
+def _usual(code: Code) -> str:
+    return _MESSAGES.get(code, f"{code.replace('_', ' ').capitalize()}.")
+
+
+def _odd(oddity: Oddity, answer: Json, operation: Operation, rng: random.Random) -> Json:
+    records = operation.records or "sentences"
+    match oddity:
+        case Oddity.NOTHING if operation.task is Task.SENTIMENT:
+            nothing = {"score": 0.0, "magnitude": 0.0}
+            return {"document_sentiment": nothing, "language": "en", "sentences": []}
+        case Oddity.NOTHING:
+            return {}
+        case Oddity.UNSURE:
+            return _scaled(answer, rng.uniform(_LEAST_SURE, _MOST_SURE))
+        case Oddity.MANY:
+            several = answer.get(records) or []
+            repeated = (several * _MANY)[: max(_MANY, len(several))]
+            return {**answer, **({records: repeated} if several else {})}
+
+
+def _scaled(content: Json, share: float) -> Json:
+    """Return an answer with a share of each score in it."""
+    if isinstance(content, list):
+        return [_scaled(one, share) for one in content]
+    if not isinstance(content, dict):
+        return content
+    return {
+        key: value * share
+        if key in _SCORES and isinstance(value, int | float)
+        else _scaled(value, share)
+        for key, value in content.items()
+    }

@@ -1,0 +1,61 @@
+"""A service in the place of Google's: where it listens, what answers, what it is asked."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ciguard.applications import Speaking
+from ciguard.domain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.applications import Asked, Emulation, Engine
+
+_WIDTH = 300
+
+
+def emulation_lines(running: Emulation) -> Iterator[str]:
+    """Yield where it can be asked, and what answers are worth."""
+    host = f"[{running.host}]" if ":" in running.host else running.host
+    yield visible(f"REST http://{host}:{running.rest_port}")
+    if isinstance(running.grpc, Speaking):
+        versions = (f"{one} {' '.join(many)}" for one, many in running.grpc.versions.items())
+        yield visible(f"gRPC {host}:{running.grpc.port} ({'; '.join(versions)})")
+    else:
+        said = f"gRPC left out: {running.grpc.reason}. --python names an interpreter that has "
+        yield visible(f"{said}Google's clients.", limit=_WIDTH)
+    by_engine: dict[str, list[str]] = {}
+    for name, engine in running.answering().items():
+        by_engine.setdefault(_engine(engine), []).append(name)
+    for told, names in by_engine.items():
+        yield visible(f"{', '.join(names)}: {told}", limit=_WIDTH)
+
+
+def _engine(engine: Engine | None) -> str:
+    if engine is None:
+        return "not answered"
+    return f"{'made up' if engine.is_simulated else 'recognised'}, {engine.name}"
+
+
+class RequestLog:
+    """Tells of requests, and counts them."""
+
+    def __init__(self) -> None:
+        self._codes: Counter[str] = Counter()
+
+    def line(self, asked: Asked) -> str:
+        """Return what is told of a request, and count it."""
+        self._codes[asked.code] += 1
+        what = " ".join([asked.path, ", ".join(asked.operations)]).strip()
+        said = f"{asked.code}: {asked.message}" if asked.message else asked.code
+        clock = time.strftime("%H:%M:%S")
+        return visible(f"{clock} {what}: {said} ({asked.seconds:.2f} s)", limit=_WIDTH)
+
+    def summary(self) -> str:
+        """Return what came of all of them."""
+        parts = (f"{count} {code}" for code, count in sorted(self._codes.items()))
+        told = f": {', '.join(parts)}" if self._codes else ""
+        return f"{self._codes.total()} requests{told}"
