@@ -19,6 +19,9 @@ _WIDTH = 300
 
 def emulation_lines(running: Emulation) -> Iterator[str]:
     """Yield where it can be asked, and what answers are worth."""
+    by_engine: dict[str, list[str]] = {}
+    for name, engine in running.answering().items():
+        by_engine.setdefault(_engine(engine), []).append(name)
     host = f"[{running.host}]" if ":" in running.host else running.host
     yield visible(f"REST http://{host}:{running.rest_port}")
     if isinstance(running.grpc, Speaking):
@@ -27,9 +30,6 @@ def emulation_lines(running: Emulation) -> Iterator[str]:
     else:
         said = f"gRPC left out: {running.grpc.reason}. --python names an interpreter that has "
         yield visible(f"{said}Google's clients.", limit=_WIDTH)
-    by_engine: dict[str, list[str]] = {}
-    for name, engine in running.answering().items():
-        by_engine.setdefault(_engine(engine), []).append(name)
     for told, names in by_engine.items():
         yield visible(f"{', '.join(names)}: {told}", limit=_WIDTH)
 

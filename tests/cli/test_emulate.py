@@ -1,0 +1,168 @@
+"""`ciguard emulate` as users run it: what it prints, how it ends, what it refuses."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FAULTS = '[[fault]]\noperations = ["analyze_entities"]\nerror = "RESOURCE_EXHAUSTED"\n'
+HOSTILE = (
+    b"POST /\x1b[31m\xe2\x80\xae%0a HTTP/1.1",
+    b"\x1b[31m \r",
+    b"PO\x1bST /" + b"x" * 2000,
+)
+"""First lines of requests."""
+DOCUMENT = json.dumps({"document": {"type": "PLAIN_TEXT", "content": "Fine."}}).encode()
+
+
+@contextlib.contextmanager
+def emulate(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """Start the command, and yield it and the addresses in its first lines."""
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen(
+            [sys.executable, "-m", "ciguard", "emulate", *words],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            encoding="utf-8",
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            lines = [process.stdout.readline() for _ in range(2)]
+            yield process, re.findall(r"127\.0\.0\.1:(\d+)", "".join(lines))
+        finally:
+            process.kill()
+
+
+def posted(port: str, path: str, content: bytes = DOCUMENT) -> Any:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", content, timeout=60) as answer:
+        return json.load(answer)
+
+
+def ended(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str]:
+    """Return the exit code, and what it has said beside the addresses."""
+    process.send_signal(number)
+    assert process.stdout is not None
+    said = process.stdout.read()
+    return process.wait(timeout=60), said
+
+
+def logged_in(folder: Path) -> str:
+    return (folder / "log").read_text("utf-8")
+
+
+def refused(folder: Path, *words: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "ciguard", "emulate", *words],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_says_where_it_is_and_what_was_asked_and_ends_cleanly(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    (tmp_path / "faults.toml").write_text(FAULTS)
+    with emulate(tmp_path, "--faults", "faults.toml") as (process, (rest, _grpc)):
+        posted(rest, "/v1/documents:analyzeSentiment?key=AIzaSecret")
+        with pytest.raises(urllib.error.HTTPError, match="429"):
+            posted(rest, "/v1/documents:analyzeEntities")
+        code, said = ended(process, number)
+
+    assert code == 0
+    assert "label_detection, " in said
+    logged = logged_in(tmp_path)
+    assert re.sub(r"\d\d:\d\d:\d\d|\d+\.\d\d", "N", logged) == (
+        "N /v1/documents:analyzeSentiment analyze_sentiment: OK (N s)\n"
+        "N /v1/documents:analyzeEntities analyze_entities: RESOURCE_EXHAUSTED: Quota exceeded. "
+        "(N s)\n"
+        "2 requests: 1 OK, 1 RESOURCE_EXHAUSTED\n"
+    )
+
+
+def test_it_says_what_is_made_up_and_what_is_recognised(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("Cat\nDog\n")
+    with emulate(tmp_path, "--labels", "labels.txt") as (process, _):
+        _, said = ended(process, signal.SIGTERM)
+
+    made_up = next(line for line in said.splitlines() if "label_detection" in line)
+    assert made_up.endswith("made up, simulated labels (of the vocabulary), texts and feelings")
+    assert "analyze_sentiment: recognised, VADER" in said.splitlines()
+
+
+def test_nothing_that_is_sent_reaches_the_log_as_it_is(tmp_path: Path) -> None:
+    with emulate(tmp_path) as (process, (rest, _grpc)):
+        connection = http.client.HTTPConnection("127.0.0.1", int(rest), timeout=60)
+        with contextlib.closing(connection):
+            connection.putrequest("POST", "/", skip_host=True)
+            connection.endheaders()
+            connection.getresponse().read()
+        for line in HOSTILE:
+            with socket.create_connection(("127.0.0.1", int(rest)), timeout=60) as raw:
+                raw.sendall(line + b"\r\nContent-Length: 0\r\n\r\n")
+                raw.shutdown(socket.SHUT_WR)
+                while raw.recv(1 << 16):
+                    continue
+        ended(process, signal.SIGTERM)
+
+    logged = logged_in(tmp_path)
+    assert "\\x1b[31m" in logged
+    assert logged.replace("\n", "").isprintable()
+    assert max(map(len, logged.splitlines())) <= 300
+    assert logged.splitlines()[-1].startswith("4 requests: ")
+
+
+def test_ports_are_chosen_and_a_taken_one_is_refused(tmp_path: Path) -> None:
+    with emulate(tmp_path) as (_, (rest, grpc)):
+        code, said = refused(tmp_path, "--port", rest)
+        other_code, other = refused(tmp_path, "--grpc-port", grpc)
+
+    assert (code, other_code) == (2, 2)
+    assert f"127.0.0.1:{rest}: cannot be listened on: " in said
+    assert f"127.0.0.1:{grpc}: the address is taken, or not of this machine" in other
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--faults faults.toml", "faults.toml: fault 1: error = 'QUOTA': is to be one of"),
+        ("--faults none.toml", "none.toml: cannot be read as the faults of a service"),
+        ("--habits habits.toml", "is of what images show: name them with --images"),
+        ("--images images", "images: no such folder. Make one with a folder of files"),
+        ("--replay none.jsonl", "none.jsonl: cannot be read as a recording"),
+        ("--replay a.jsonl --record b.jsonl", "what is replayed is recorded already"),
+        ("--host no.such.host.invalid", "cannot be listened on: "),
+        ("--python no-such-python", "--python no-such-python: no such program"),
+        ("--port 70000", "Invalid value for '--port'"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_remedy(tmp_path: Path, words: str, said: str) -> None:
+    (tmp_path / "faults.toml").write_text('[[fault]]\nerror = "QUOTA"\n')
+    (tmp_path / "habits.toml").write_text("")
+
+    code, complaint = refused(tmp_path, *words.split())
+
+    assert code == 2
+    assert said in complaint
