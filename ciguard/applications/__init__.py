@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from ciguard.applications.answering.engine import Engine
 from ciguard.applications.assessing.assess import Assessed, Verdict, assess
+from ciguard.applications.assessing.robustness import Robustness
 from ciguard.applications.assessing.trying import Trying, settings_for
 from ciguard.applications.emulating.emulation import Emulating, Emulation, emulation
 from ciguard.applications.emulating.remote import Silent, Speaking
@@ -64,6 +65,7 @@ __all__ = [
     "Operation",
     "Provider",
     "Reach",
+    "Robustness",
     "Silent",
     "Speaking",
     "Suggestion",

@@ -74,6 +74,11 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Keep what was answered in this file, for `--replay`.",
 )
+@click.option(
+    "--faults",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="What goes wrong on purpose, and how often, TOML: functions are tried with it again.",
+)
 @click.option("--inputs", type=click.IntRange(min=1), default=100, show_default=True)
 @click.option(
     "--alpha",
@@ -117,6 +122,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
     service: str,
     replay: Path | None,
     record: Path | None,
+    faults: Path | None,
     inputs: int,
     alpha: float,
     seed: int,
@@ -150,6 +156,9 @@ def accuracy(  # noqa: PLR0913 - one for each option
     if service == "real" and replay is not None:
         msg = f"--replay {replay} and --service real: choose where answers come from."
         raise ConfigurationError(msg)
+    if service == "real" and faults is not None:
+        msg = f"--faults {faults} and --service real: only what is not there can have faults."
+        raise ConfigurationError(msg)
     if search is None and (search_url or cache):
         msg = "--search-url and --cache are for --search, which says where images are asked for."
         raise ConfigurationError(msg)
@@ -166,6 +175,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         is_real=service == "real",
         replay=replay,
         record=record,
+        faults=faults,
         inputs=inputs,
         alpha=alpha,
         seed=seed,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.applications import Assessed, Suggestion, Verdict, Wanted
+    from ciguard.applications import Assessed, Robustness, Suggestion, Verdict, Wanted
 
 _WIDTH = 200
 _SENTENCE = 1000
@@ -32,6 +32,8 @@ def assessed_lines(assessed: Assessed) -> Iterator[str]:
     for crash, tried in assessed.crashes:
         yield _line(f"  {crash.file}:{crash.line}: error: {crash.error}")
         yield _line(f"    with {_wanted(tried.wanted)}: {tried.origin}")
+    if assessed.robustness is not None:
+        yield from _robustness(assessed.robustness)
 
 
 def notes_of(assessed: Assessed) -> Iterator[str]:
@@ -64,6 +66,18 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         yield _line(f"    recognised in those that do not: {said}")
     if verdict.suggestion is not None:
         yield visible(f"    {verdict.suggestion.sentence}", limit=_SENTENCE)
+
+
+def _robustness(robustness: Robustness) -> Iterator[str]:
+    calls = robustness.calls
+    raised = sum(one.calls for one in robustness.raised.values())
+    yield _line(f"  with faults: {calls} calls, {raised} let an exception through")
+    for one in robustness.raised.values():
+        word = "error" if one.crash.is_judged else "warning"
+        place = f"{one.crash.file}:{one.crash.line}"
+        yield _line(f"    {place}: {word}: {one.crash.error} ({one.calls} of {calls} calls)")
+    for instead, count in robustness.endless.items():
+        yield _line(f"    {count} of {calls} calls: {instead}")
 
 
 def _wanted(wanted: Wanted) -> str:

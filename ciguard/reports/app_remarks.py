@@ -65,6 +65,10 @@ class AppRemarks:
         for crash, tried in assessed.crashes:
             message = f"{crash.error} with {tried.origin}"
             self._note(RemarkLevel.ERROR, crash.file, crash.line, "Fails on an input", message)
+        for one in assessed.robustness.raised.values() if assessed.robustness else ():
+            level = RemarkLevel.ERROR if one.crash.is_judged else RemarkLevel.WARNING
+            message = f"{one.crash.error} in {one.calls} calls with faults"
+            self._note(level, one.crash.file, one.crash.line, "Fails on a fault", message)
 
     def _note(self, level: RemarkLevel, file: str, line: int, title: str, message: str) -> None:
         place = Place(path=(self._folder / file).as_posix(), line=max(line, 1))

@@ -224,6 +224,8 @@ def test_a_pull_request_is_told_at_the_line(alarm: Path) -> None:
         (["--habits", "alarm.py"], "alarm.py: cannot be read as the habits"),
         (["--replay", "nothing.jsonl"], "nothing.jsonl"),
         (["--replay", "x", "--service", "real"], "choose where answers come from"),
+        (["--faults", "x", "--service", "real"], "only what is not there can have faults"),
+        (["--faults", "nothing.toml"], "nothing.toml: cannot be read as the faults"),
         (["--relations", "nowhere"], "nowhere"),
         (["--alpha", "1.5"], "--alpha"),
         (["--search", "google"], "'openverse', 'wikimedia'"),

@@ -208,3 +208,98 @@ def test_a_function_for_which_no_time_is_left_is_named(tmp_path: Path) -> None:
 
     assert one.problem == "making its inputs took all of its time: give it more"
     assert (one.trials, one.verdicts) == (0, [])
+
+
+MOODS = """
+from google.api_core import exceptions
+from google.cloud import language_v1
+
+client = language_v1.LanguageServiceClient()
+
+def felt(text, **how):
+    document = language_v1.Document(content=text, type_=language_v1.Document.Type.PLAIN_TEXT)
+    return client.analyze_sentiment(document=document, **how)
+
+def careless(text: str) -> bool:
+    answer = felt(text, timeout=0.5, retry=None)
+    answer.sentences[0]
+    if answer.document_sentiment.score > 0.1:
+        return True
+    return False
+
+def careful(text: str) -> bool:
+    try:
+        answer = felt(text, timeout=0.5, retry=None)
+    except exceptions.GoogleAPICallError:
+        return False
+    if answer.document_sentiment.score > 0.2:
+        return True
+    return False
+
+def persistent(text: str) -> bool:
+    if felt(text).document_sentiment.score > 0.3:
+        return True
+    return False
+"""
+
+
+def with_faults(folder: Path, *faults: str) -> dict[str, Assessed]:
+    """Return what comes of each function with faults."""
+    (folder / "app").mkdir()
+    (folder / "app" / "moods.py").write_text(MOODS)
+    (folder / "faults.toml").write_text("".join(f"[[fault]]\n{fault}\n" for fault in faults))
+    found = assessed(folder / "app", inputs=20, faults=folder / "faults.toml")
+    return {one.explored.found.name.partition(".")[2]: one for one in found}
+
+
+def raised(one: Assessed) -> dict[str, tuple[int, bool]]:
+    assert one.robustness is not None
+    return {
+        name: (through.calls, through.crash.is_judged)
+        for (name, _, _), through in one.robustness.raised.items()
+    }
+
+
+def test_what_a_function_makes_of_faults_is_told_apart_from_its_accuracy(tmp_path: Path) -> None:
+    results = with_faults(
+        tmp_path,
+        'probability = 0.3\nerror = "RESOURCE_EXHAUSTED"',
+        "probability = 0.3\nseconds = 1",
+        'probability = 0.3\nanswer = "nothing"',
+    )
+
+    careless, careful, persistent = (
+        results[name] for name in ("careless", "careful", "persistent")
+    )
+    assert {name: own for name, (_, own) in raised(careless).items()} == {
+        "ResourceExhausted": False,
+        "DeadlineExceeded": False,
+        "IndexError": True,
+    }
+    assert raised(careful) == {}
+    assert set(raised(persistent)) == {"ResourceExhausted"}
+    assert not careless.is_clean
+    assert careful.is_clean
+    assert persistent.is_clean
+    for one in results.values():
+        assert one.robustness is not None
+        assert one.robustness.calls == one.trials > 15
+        assert not one.robustness.endless
+        assert not any(verdict.is_failure for verdict in one.verdicts)
+        assert not one.crashes
+
+
+def test_a_fault_that_passes_is_one_that_clients_deal_with(tmp_path: Path) -> None:
+    results = with_faults(tmp_path, 'error = "UNAVAILABLE"\ntimes = 1')
+
+    assert set(raised(results["careless"])) == {"ServiceUnavailable"}
+    assert raised(results["persistent"]) == {}
+
+
+def test_a_client_that_goes_on_asking_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    results = with_faults(tmp_path, 'error = "UNAVAILABLE"')
+
+    robustness = results["persistent"].robustness
+    assert robustness is not None
+    assert set(robustness.endless) == {"goes on asking"}
+    assert robustness.calls <= 2

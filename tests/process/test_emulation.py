@@ -38,8 +38,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciguard.applications import Asked, Emulating, Emulation, Silent, Speaking, emulation
+from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.written_text import WrittenText
-from ciguard.applications.emulating.emulator import operations
 from ciguard.applications.emulating.remote import EndedError
 from ciguard.errors import ConfigurationError
 

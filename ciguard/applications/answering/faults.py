@@ -20,13 +20,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from ciguard.applications.answering.codes import Code
+from ciguard.applications.answering.operations import operations
 from ciguard.errors import ConfigurationError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
-    from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
 _LONGEST_S = 3600.0
@@ -62,12 +61,8 @@ class Fault:
     """How often a content is met; 0 for always."""
 
 
-def read_faults(file: Path, operations: Iterable[Operation]) -> tuple[Fault, ...]:
-    """Read the faults of a service.
-
-    Args:
-        file: TOML.
-        operations: that faults can meet.
+def read_faults(file: Path) -> tuple[Fault, ...]:
+    """Read the faults of a service, TOML.
 
     Raises:
         ConfigurationError: if the file cannot be read, or says something else.
@@ -81,7 +76,7 @@ def read_faults(file: Path, operations: Iterable[Operation]) -> tuple[Fault, ...
     if raw or not isinstance(tables, list) or not tables:
         msg = f"{file}: is to hold one table [[fault]] or several, and nothing else."
         raise ConfigurationError(msg)
-    known = {one.name for one in operations}
+    known = {one.name for one in operations()}
     return tuple(_Reader(file, at, table).fault(known) for at, table in enumerate(tables, 1))
 
 

@@ -16,7 +16,7 @@ from ciguard.applications.inverting.inputs import digest_of
 from ciguard.applications.providers.description import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ciguard.applications.answering.engine import Engine
     from ciguard.applications.answering.faults import Fault
@@ -47,6 +47,8 @@ class Faulty:
     engine: Engine
     faults: tuple[Fault, ...]
     seed: int = 0
+    waiting: Callable[[float], None] = time.sleep
+    """Takes the seconds that an answer is late."""
     _met: Counter[tuple[int, str, str]] = field(default_factory=Counter, repr=False, compare=False)
     _meeting: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -80,7 +82,7 @@ class Faulty:
             rng = random.Random(f"{self.seed} fault {place} {operation.title} {digest}")  # noqa: S311 - no secret
             if not self._meets(place, operation, digest, rng):
                 continue
-            time.sleep(rng.uniform(*fault.seconds))
+            self.waiting(rng.uniform(*fault.seconds))
             if fault.error is not None:
                 raise ServiceError(fault.error, fault.message or _usual(fault.error))
             if fault.answer is not None:
@@ -104,12 +106,23 @@ class Faulty:
 
 
 def with_faults(
-    engines: Iterable[Engine], faults: Sequence[Fault], seed: int
+    engines: Iterable[Engine],
+    faults: Sequence[Fault],
+    seed: int,
+    *,
+    waiting: Callable[[float], None] = time.sleep,
 ) -> tuple[Engine, ...]:
-    """Return engines, each with faults before it; the same ones if there are none."""
+    """Return engines, each with faults before it; the same ones if there are none.
+
+    Args:
+        engines: that answer.
+        faults: in their order.
+        seed: decides which contents they meet.
+        waiting: takes the seconds that an answer is late.
+    """
     if not faults:
         return tuple(engines)
-    return tuple(Faulty(engine, tuple(faults), seed) for engine in engines)
+    return tuple(Faulty(engine, tuple(faults), seed, waiting) for engine in engines)
 
 
 def _usual(code: Code) -> str:

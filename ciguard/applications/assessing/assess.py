@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.service import Service
 from ciguard.applications.assessing.aims import aims_of
+from ciguard.applications.assessing.robustness import Robustness, exceptions
 from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.assessing.verifying import exercised_with
 from ciguard.applications.exploring.arguments import asked_about
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.answering.choosing import Chosen
     from ciguard.applications.answering.engine import Engine
+    from ciguard.applications.answering.faults import Fault
     from ciguard.applications.assessing.aims import Aim
     from ciguard.applications.assessing.trials import Trial
     from ciguard.applications.exploring.explore import Crash, Explored
@@ -94,6 +96,8 @@ class Settings:
     """Whether the application asks the service itself."""
     environment: Mapping[str, str] | None = None
     """Variables that the application sees; None: ciguard's own."""
+    faults: tuple[Fault, ...] = ()
+    """What goes wrong on purpose, in calls of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +157,14 @@ class Assessed:
     crashes: list[tuple[Crash, Input]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     """Why inputs are not judged → how many."""
+    robustness: Robustness | None = None
+    """What it makes of faults; None where there were none."""
 
     @property
     def is_clean(self) -> bool:
         """Whether nothing crashes, and nothing fails that the service itself has answered."""
+        if self.robustness is not None and not self.robustness.is_clean:
+            return False
         failures = (one for one in self.verdicts if one.is_failure and one.is_of_service)
         return not self.crashes and not any(failures)
 
@@ -257,8 +265,23 @@ class _Assessing:
                 for verdict in [self._judged(aim, good, engine)]
                 if verdict is not None
             ]
+            if self._settings.faults:
+                result.robustness = self._robustness(trials, done, folder)
         result.seconds = time.monotonic() - began
         return result
+
+    def _robustness(self, plain: Trials, done: Sequence[Trial], folder: Path) -> Robustness:
+        """Call the function with the same inputs again, with faults between it and what answers."""
+        found = self._result.explored.found
+        known = frozenset(key for key, _ in exceptions(done, found, self._root))
+        robustness = Robustness(found, self._root, known)
+        trials = plain.with_faults(self._settings.faults, self._settings.seed)
+        deadline = time.monotonic() + self._settings.budget_s / 2
+        for at, trial in enumerate(done):
+            if time.monotonic() > deadline or robustness.is_given_up:
+                break
+            robustness.note(trials.run(trial.input, folder / f"faults-{at}"))
+        return robustness
 
     # --- inputs -----------------------------------------------------------------------------------
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ciguard.applications.answering.choosing import Chosen
 from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.recording import NotRecordedError, Recording
 from ciguard.applications.exploring.arguments import arguments_for, plain_contents
 from ciguard.applications.exploring.calling import Ended, Endless, Impossible
@@ -13,16 +17,20 @@ from ciguard.applications.inverting.inputs import digest_of
 from ciguard.applications.providers.description import Field
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from ciguard.applications.answering.choosing import Chosen
-    from ciguard.applications.exploring.calling import Caller
+    from ciguard.applications.answering.faults import Fault
+    from ciguard.applications.exploring.calling import Call, Caller
     from ciguard.applications.finding.application import Routine
     from ciguard.applications.finding.conditions import Branch, Goal
     from ciguard.applications.finding.findings import Found
     from ciguard.applications.inverting.inputs import Input
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
+
+
+_PATIENCE_S = 20.0
 
 
 @dataclass(slots=True)
@@ -61,6 +69,10 @@ class Trial:
         return goal in self.met or goal.branch in self.taken
 
 
+class _ImpatientError(Exception):
+    """A call goes on asking."""
+
+
 class Trials:
     """Of one function."""
 
@@ -83,6 +95,25 @@ class Trials:
         self._engines = engines
         self._operations = {one.answer.operation.name: one.answer.operation for one in found.calls}
 
+        self.late: list[float] = []
+        """Seconds that the answer under way is late; the application waits for it."""
+        self.patience_s = math.inf
+        """That a call may ask for; a client asks again for minutes if a service refuses."""
+
+    def with_faults(self, faults: Sequence[Fault], seed: int) -> Trials:
+        """Return trials of the same function, with faults between it and what answers.
+
+        Args:
+            faults: in their order.
+            seed: decides which contents they meet.
+        """
+        late: list[float] = []
+        engines = with_faults(self._engines.engines, faults, seed, waiting=late.append)
+        trials = Trials(self._caller, self._found, self._routine, self._form, Chosen(engines))
+        trials.late = late
+        trials.patience_s = _PATIENCE_S
+        return trials
+
     def run(self, tried: Input, folder: Path) -> Trial:
         """Call the function with an input.
 
@@ -94,13 +125,22 @@ class Trials:
         contents = {**plain_contents(), tried.kind: tried.content}
         forms = arguments_for(self._found, self._routine, contents, folder)
 
+        began = time.monotonic()
+
         def answering(name: str, about: bytes, heard: Json) -> Json:
+            if time.monotonic() - began > self.patience_s:
+                raise _ImpatientError
             if heard is None:
-                return self._answer(name, about, trial)
+                self.late.clear()
+                return {**self._answer(name, about, trial), "late_s": sum(self.late)}
             self._hear(name, about, heard, trial)
             return None
 
-        call = self._caller.call(forms[self._form], answering=answering)
+        try:
+            call: Call = self._caller.call(forms[self._form], answering=answering)
+        except _ImpatientError:
+            self._caller.restart()
+            call = Endless("goes on asking")
         match call:
             case Ended(seen, taken, _, raised):
                 trial.seen = frozenset(seen)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.choosing import Chosen, local_engines
 from ciguard.applications.answering.faces import Faces
+from ciguard.applications.answering.faults import read_faults
 from ciguard.applications.answering.habits import read_habits
 from ciguard.applications.answering.recording import Recorded, kept_in
 from ciguard.applications.answering.service import Service
@@ -68,6 +69,8 @@ class Trying:
     budget_s: float = 120.0
     environment: Mapping[str, str] | None = None
     """Variables that the application sees; None: ciguard's own."""
+    faults: Path | None = None
+    """What goes wrong on purpose."""
 
     @property
     def kept(self) -> Path:
@@ -119,4 +122,5 @@ def settings_for(trying: Trying) -> Settings:
         seed=trying.seed,
         is_real=trying.is_real,
         environment=trying.environment,
+        faults=read_faults(trying.faults) if trying.faults else (),
     )

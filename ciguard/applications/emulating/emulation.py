@@ -13,8 +13,9 @@ from ciguard.applications.answering.choosing import Chosen, local_engines
 from ciguard.applications.answering.faults import read_faults
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.habits import read_habits
+from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.recording import Recorded, kept_in
-from ciguard.applications.emulating.emulator import Emulator, operations
+from ciguard.applications.emulating.emulator import Emulator
 from ciguard.applications.emulating.remote import GrpcSide
 from ciguard.applications.emulating.rest import RestServer
 from ciguard.applications.inverting.folder import LabelledFolder
@@ -121,7 +122,7 @@ def _engines(emulating: Emulating) -> Chosen:
         engines = local_engines(
             labels, known, confusion=0.0, seed=emulating.seed, habits=habits
         ).engines
-    faults = read_faults(emulating.faults, operations()) if emulating.faults else ()
+    faults = read_faults(emulating.faults) if emulating.faults else ()
     return Chosen(with_faults(kept_in(emulating.record, engines), faults, emulating.seed))
 
 

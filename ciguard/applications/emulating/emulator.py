@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.applications.answering.choosing import NoEngineError
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.recording import NotRecordedError
 from ciguard.applications.emulating.requests import camel_case, read_request
 from ciguard.applications.emulating.routes import routed
@@ -16,25 +17,11 @@ from ciguard.applications.in_target.google_messages import (
     UnknownOperationError,
     answered,
 )
-from ciguard.applications.providers.description import known_providers
 from ciguard.errors import CiguardError
 
 if TYPE_CHECKING:
     from ciguard.applications.answering.choosing import Chosen
-    from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
-
-_OPERATIONS = (
-    "label_detection", "object_localization", "face_detection", "text_detection",
-    "document_text_detection", "analyze_sentiment", "analyze_entities", "analyze_entity_sentiment",
-    "classify_text", "recognize", "long_running_recognize",
-)  # fmt: skip
-
-
-def operations() -> tuple[Operation, ...]:
-    """Return what can be asked of Google here."""
-    google = next(one for one in known_providers() if one.name == "google")
-    return tuple(found for name in _OPERATIONS for found in google.operations(name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import time
 from typing import Any, Callable, List  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.applications.in_target.google_messages import (
@@ -195,23 +196,41 @@ class _Method:
         self._deserializer = deserializer
         self._answering = answering
 
-    def __call__(self, request: Any, *_: Any, **__: Any) -> Any:
+    def __call__(self, request: Any, timeout: Any = None, *_: Any, **__: Any) -> Any:
         from google.protobuf import json_format  # noqa: PLC0415 - the application's
 
         empty = plain(self._deserializer(b""))
         try:
-            said = answered(self._method, content(request), self._answering)
+            said = self._said(content(request), timeout)
         except RefusedError as error:
             raise _failure(error) from None
         json_format.ParseDict(said, empty, ignore_unknown_fields=True)
         return self._deserializer(empty.SerializeToString())
 
-    def with_call(self, request: Any, *_: Any, **__: Any) -> Any:
-        answer = self(request)
+    def _said(self, asked: Json, limit_s: Any) -> Json:
+        """Return an answer, when it is time; raise as a channel does where that is too late."""
+        late_s: List[float] = []  # noqa: UP006
+
+        def answering(operation: str, about: bytes) -> Json:
+            said = self._answering(operation, about)
+            late_s.append(said.get("late_s", 0.0))
+            return said
+
+        try:
+            return answered(self._method, asked, answering)
+        finally:
+            if limit_s is not None and sum(late_s) > limit_s:
+                time.sleep(limit_s)
+                error = {"code": "DEADLINE_EXCEEDED", "message": "Deadline Exceeded"}
+                raise RefusedError(error)
+            time.sleep(sum(late_s))
+
+    def with_call(self, request: Any, timeout: Any = None, *_: Any, **__: Any) -> Any:
+        answer = self(request, timeout)
         return answer, _Call(answer)
 
-    def future(self, request: Any, *_: Any, **__: Any) -> _Call:
-        return _Call(self(request))
+    def future(self, request: Any, timeout: Any = None, *_: Any, **__: Any) -> _Call:
+        return _Call(self(request, timeout))
 
 
 def plain(message: Any) -> Any:

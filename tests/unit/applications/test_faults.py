@@ -15,8 +15,8 @@ from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.faults import Fault, Oddity, read_faults
 from ciguard.applications.answering.faulty import Faulty, with_faults
+from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.simulated import Simulated
-from ciguard.applications.emulating.emulator import operations
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ seconds = 1
 def test_a_file_says_all_that_a_fault_can_be(tmp_path: Path) -> None:
     (tmp_path / "faults.toml").write_text(WHOLE)
 
-    assert read_faults(tmp_path / "faults.toml", operations()) == (
+    assert read_faults(tmp_path / "faults.toml") == (
         Fault(
             operations=frozenset({"label_detection", "recognize"}),
             probability=0.5,
@@ -233,12 +233,12 @@ def test_a_file_that_says_something_else_is_refused_with_a_remedy(
     (tmp_path / "faults.toml").write_text(text)
 
     with pytest.raises(ConfigurationError, match=said):
-        read_faults(tmp_path / "faults.toml", operations())
+        read_faults(tmp_path / "faults.toml")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"none\.toml: cannot be read as the faults"):
-        read_faults(tmp_path / "none.toml", operations())
+        read_faults(tmp_path / "none.toml")
 
 
 TOML_VALUES = st.sampled_from(
@@ -264,6 +264,6 @@ def test_any_file_is_read_or_refused(
 def said_of(file: Path) -> str:
     """Return how many faults a file has, or the file, if that is what its refusal begins with."""
     try:
-        return f"{len(read_faults(file, operations()))} faults"
+        return f"{len(read_faults(file))} faults"
     except ConfigurationError as error:
         return str(error).partition(": ")[0]
