@@ -153,12 +153,8 @@ def accuracy(  # noqa: PLR0913 - one for each option
     )
     from ciguard.reports import AppRemarks, assessed_lines, write_accuracy_page, write_patches  # noqa: PLC0415
 
-    if service == "real" and replay is not None:
-        msg = f"--replay {replay} and --service real: choose where answers come from."
-        raise ConfigurationError(msg)
-    if service == "real" and faults is not None:
-        msg = f"--faults {faults} and --service real: only what is not there can have faults."
-        raise ConfigurationError(msg)
+    if service == "real":
+        _refuse_beside_it(replay, faults)
     if search is None and (search_url or cache):
         msg = "--search-url and --cache are for --search, which says where images are asked for."
         raise ConfigurationError(msg)
@@ -209,3 +205,17 @@ def accuracy(  # noqa: PLR0913 - one for each option
             click.echo(f"images that were found: {trying.kept}")
     is_clean = all(one.is_clean for one in results)
     sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)
+
+
+def _refuse_beside_it(replay: Path | None, faults: Path | None) -> None:
+    """Refuse what cannot be if the service itself is asked.
+
+    Raises:
+        ConfigurationError: if it is given.
+    """
+    if replay is not None:
+        msg = f"--replay {replay} and --service real: choose where answers come from."
+        raise ConfigurationError(msg)
+    if faults is not None:
+        msg = f"--faults {faults} and --service real: only what is not there can have faults."
+        raise ConfigurationError(msg)
