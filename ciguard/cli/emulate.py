@@ -92,8 +92,7 @@ def emulate(  # noqa: PLR0913 - one for each option
     with Interrupts():
         try:
             with emulation(emulating, tell) as running:
-                for line in emulation_lines(running):
-                    click.echo(line)
+                click.echo("\n".join(emulation_lines(running)))  # at once, for who reads the first
                 running.wait()
         except KeyboardInterrupt:  # as it is meant to end
             click.echo(log.summary(), err=True)
