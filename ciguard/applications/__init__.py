@@ -3,7 +3,8 @@
 `providers` say what services offer, as data; `finding` reads an application's text, runs nothing of
 it, and tells which functions call them and which branches depend on what they answer; `judging`
 tells which of their conditions no answer can change; `exploring` calls them with one made answer
-after the other, in a process where `in_target` stands between the application and its clients.
+after the other, in a process where `in_target` stands between the application and its clients;
+`solving` proposes answers for what plain ones leave open.
 `inverting` makes inputs in which people recognise something, `answering` answers in the place of a
 service, `emulating` as a service of its own, `assessing` runs functions with both and judges them,
 `repairing` suggests what to change.
@@ -39,6 +40,7 @@ from ciguard.applications.providers.description import (
     read_provider,
 )
 from ciguard.applications.repairing.suggestions import Suggestion
+from ciguard.applications.solving import can_solve, contradictory_conditions
 
 __all__ = [
     "Answer",
@@ -77,6 +79,8 @@ __all__ = [
     "Wanted",
     "arguments_for",
     "assess",
+    "can_solve",
+    "contradictory_conditions",
     "dead_conditions",
     "emulation",
     "explore",

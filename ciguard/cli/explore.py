@@ -57,20 +57,26 @@ def explore(
     Runs the application's code, as its own tests would: not confined, with what you are allowed.
     Exit code 1 if an answer makes a function fail.
     """
-    from ciguard.applications import explore as explored_in  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications import can_solve  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications import explore as explored_in  # noqa: PLC0415 - likewise
     from ciguard.reports import AppRemarks, explored_lines, unread_lines  # noqa: PLC0415
 
     application, found = functions_in(path, globs)
     remarks = AppRemarks(application)
-    failed = []
+    failed, left_open = [], []
 
     def lines() -> Iterator[str]:
         for one in explored_in(application, found, python=python, budget_s=seconds):
             remarks.note_explored(one)
             if one.crashes or one.hangs:
                 failed.append(one)
+            met, of = one.outcomes()
+            if met < of and not one.problem:
+                left_open.append(one)
             yield from explored_lines(one)
         yield from unread_lines(application)
+        if left_open and not can_solve():
+            yield "nothing was solved for, as z3 is not installed: pip install 'ciguard[apps]'"
 
     with Interrupts():
         for line in remarks.fenced(lines()) if github else lines():

@@ -40,6 +40,7 @@ def services(
     answer is. Reads the text only: nothing of it is run, nothing is sent anywhere.
     """
     from ciguard.applications import (  # noqa: PLC0415 - not for `--help`
+        contradictory_conditions,
         dead_conditions,
         find,
         known_providers,
@@ -54,6 +55,9 @@ def services(
     found = find(application, providers)
     vocabulary = None if labels is None else read_vocabulary(labels)
     dead = [dead for one in found for dead in dead_conditions(one, vocabulary)]
+    told = {(one.branch, one.text) for one in dead}
+    proved = (dead for one in found for dead in contradictory_conditions(application, one))
+    dead += [one for one in proved if (one.branch, one.text) not in told]
     if as_json:
         click.echo(json.dumps(services_to_json(application, found, dead), indent=1))
         return

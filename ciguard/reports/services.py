@@ -105,8 +105,8 @@ def explored_lines(explored: Explored) -> Iterator[str]:
         return
     met, of = explored.outcomes()
     yield (
-        f"{place}: {met} of {of} outcomes of sub-conditions met, {explored.runs} answers, "
-        f"{explored.seconds:.1f} s"
+        f"{place}: {met} of {of} outcomes of sub-conditions met, {explored.runs} answers"
+        f"{f' ({explored.solved} solved for)' if explored.solved else ''}, {explored.seconds:.1f} s"
     )
     for goal, values in explored.met.items():
         for value in sorted({True, False} - values.keys()):

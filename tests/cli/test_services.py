@@ -296,3 +296,16 @@ def test_what_is_known_when_somebody_ends_it_is_kept(alarm: Path) -> None:
     assert first.startswith("alarm.py:5 alarm.alarm: ")
     assert running.returncode not in {0, 1}
     assert "alarm.alarm" in (alarm / "page.html").read_text()
+
+
+def test_what_is_proved_impossible_is_told_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "can.py").write_text(
+        CAN.replace("one.description.lower()", "one.score").replace(
+            'label == "food"', "label > 0.8 and label < 0.5"
+        )
+    )
+
+    done = services(tmp_path, ".")
+
+    assert "can.py:16: warning: label < 0.5: never, where it is looked at" in done.stdout
+    assert done.returncode == 0

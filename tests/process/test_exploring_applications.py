@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ciguard.applications import Explored, explore, find, known_providers, read_application
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VISION = """
 from google.cloud import vision
@@ -345,3 +342,43 @@ def look(content: bytes):
     )
 
     assert not results["app.look"].problem
+
+
+def test_what_plain_answers_leave_open_is_solved_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    application = read_application(Path(__file__).parents[1] / "examples" / "asking_application.py")
+    found = [one for one in find(application, known_providers()) if one.goals]
+
+    def met() -> tuple[int, int]:
+        results = list(explore(application, found, python=sys.executable, budget_s=60.0))
+        assert [one.problem for one in results if one.problem] == []
+        pairs = [one.outcomes() for one in results]
+        return sum(met for met, _ in pairs), sum(of for _, of in pairs)
+
+    solved = met()
+    monkeypatch.setattr("ciguard.applications.exploring.explore.can_solve", lambda: False)
+    enumerated = met()
+
+    assert solved == (96, 96)
+    assert enumerated < (72, 97)
+
+
+def test_an_answer_that_was_solved_for_may_make_a_function_fail(tmp_path: Path) -> None:
+    result = explored(
+        tmp_path,
+        VISION
+        + """
+def days(image):
+    texts = client.text_detection(image=image).text_annotations
+    text = texts[0].description if texts else ""
+    if text.startswith("in ") and text.endswith(" days") and text[3:-5].isdigit():
+        return 365 // (int(text[3:-5]) - 12)
+    return 0
+""",
+    )["app.days"]
+
+    assert result.outcomes() == (8, 8)
+    assert result.solved
+    assert [crash.error for crash in result.crashes] == [
+        "ZeroDivisionError: integer division or modulo by zero"
+    ]
+    assert result.crashes[0].titles[0].startswith("text_detection: 'in 12 days'")

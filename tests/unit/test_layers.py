@@ -55,7 +55,7 @@ INNER_ORDER = {
     "functions/in_target": ("describing", "calling"),
     "applications": (
         "in_target", "providers", "finding", "judging", "inverting", "answering", "emulating",
-        "repairing", "exploring", "assessing",
+        "repairing", "solving", "exploring", "assessing",
     ),
 }  # fmt: skip
 """Packages inside a room from left to right; what lies beside them is to the right of all."""

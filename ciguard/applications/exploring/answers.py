@@ -90,6 +90,16 @@ def answers_to(
     return (*_listed(operation, texts, numbers), *(_of_kind(operation, kind) for kind in kinds))
 
 
+def written(operation: Operation, lines: Sequence[str]) -> Answered:
+    """Return an answer in which lines of text are recognised.
+
+    Args:
+        operation: that is asked.
+        lines: that it recognises.
+    """
+    return _answer(operation, lines, _SURE)
+
+
 def _sentiments(operation: Operation, numbers: Sequence[float]) -> Iterator[Answered]:
     """Yield scores and magnitudes on both sides of each number, and at it."""
     around = {edge for n in numbers for edge in (n - _STEP, n, n + _STEP)}

@@ -30,8 +30,10 @@ from ciguard.applications.exploring.calling import (
     host_of,
     routines_of,
 )
+from ciguard.applications.exploring.solved import solved_answer
 from ciguard.applications.inverting.inputs import Kind
 from ciguard.applications.providers.description import Task
+from ciguard.applications.solving import can_solve
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _MOST_RUNS = 400
+_SOLVING_S = 10.0
 _SHORT = b"Hello there."
 _GOOGLE = "google"
 _LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
@@ -127,6 +130,8 @@ class Explored:
     problem: str = ""
     """Why it could not be explored; empty if it could."""
     runs: int = 0
+    solved: int = 0
+    """Answers among those that were solved for."""
     seconds: float = 0.0
     met: dict[Goal, dict[bool, Answers]] = field(default_factory=dict)
     """How each sub-condition turned out, and by which answers first, the plainest ones."""
@@ -178,7 +183,7 @@ def explore(
         for one in found:
             module, routine = routines[one.name]
             caller = Caller(host, one, module, routine)
-            exploring = _Exploring(one, module, routine, caller, application.root)
+            exploring = _Exploring(one, module, routine, caller, application)
             yield exploring.explored(Path(folder), budget_s)
 
 
@@ -201,13 +206,19 @@ class _Exploring:
     """Of one function."""
 
     def __init__(
-        self, found: Found, module: Module, routine: Routine, caller: Caller, root: Path
+        self,
+        found: Found,
+        module: Module,
+        routine: Routine,
+        caller: Caller,
+        application: Application,
     ) -> None:
         self._found = found
         self._texts = module.texts
         self._routine = routine
         self._caller = caller
-        self._root = root
+        self._application = application
+        self._root = application.root
         self._result = Explored(found, met={goal: {} for goal in conditions(found)})
         self._raised: dict[tuple[str, str, int], tuple[int, Crash]] = {}
         self._fine: Answers = ()
@@ -246,6 +257,7 @@ class _Exploring:
             result.seconds = time.monotonic() - began
             if result.seconds > budget_s:
                 break
+        self._solve()
         self._judge()
         if not result.problem:
             self._refuse()
@@ -315,6 +327,26 @@ class _Exploring:
                     self._fine = answers
                 else:
                     self._note(raised, answers)
+
+    def _solve(self) -> None:
+        """Solve for answers that bring about what none has, exceptions too, while there is time."""
+        result = self._result
+        if not self._fine or not can_solve():
+            return
+        from ciguard.applications.solving.search import Search  # noqa: PLC0415 - an extra
+
+        raised = [(name, line) for name, _, line in self._raised]
+        search = Search(self._application, self._found, self._unmet, raised)
+        for proposal in search.proposals(min(_SOLVING_S, self._deadline - time.monotonic())):
+            if result.problem:
+                return
+            self._run(tuple(solved_answer(one, several) for one, several in proposal.items()))
+            result.solved += 1
+
+    def _unmet(self) -> set[tuple[Goal, bool]]:
+        """Return the outcomes of sub-conditions that no answer has brought about."""
+        met = self._result.met
+        return {(goal, value) for goal in met for value in (True, False) if value not in met[goal]}
 
     def _note(self, raised: Json, answers: Answers) -> None:
         crash = crash_of(raised, answers, self._found, self._root)
