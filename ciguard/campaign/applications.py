@@ -362,7 +362,8 @@ class _Recalled:
         module, routine = routines_of(self.application)[self.found.name]
         with tempfile.TemporaryDirectory(prefix="ciguard-app-") as name:
             folder = Path(name)
-            forms = arguments_for(self.found, routine, plain_contents(), folder)
+            contents = plain_contents(b"".join(one.text for one in answers))
+            forms = arguments_for(self.found, routine, contents, folder)
             files = {
                 path.relative_to(folder).as_posix(): base64.b64encode(path.read_bytes()).decode()
                 for path in sorted(folder.rglob("*"))
@@ -378,6 +379,8 @@ class _Recalled:
             "arguments": arguments,
             "files": {name: data for name, data in files.items() if _is_used(name, arguments)},
             "answers": {one.operation.name: one.to_json() for one in answers},
+            "providers": sorted({one.operation.provider for one in answers}),
+            "refused": any(one.is_refusal for one in answers),
         }
 
 

@@ -91,8 +91,7 @@ class ApplicationOracle:
 def _kind(case: AppCase, outcome: Outcome) -> str:
     if not isinstance(outcome, Errored):
         return "hang"
-    answers = case.call.get("answers", {}) if case.call else {}
-    is_refused = any("error" in one for one in answers.values())
+    is_refused = bool(case.call and case.call.get("refused"))
     return "unguarded" if is_refused else "crash"
 
 

@@ -222,6 +222,7 @@ for _library in (
             ("google-cloud-vision", "google.cloud.vision"),
             ("google-cloud-language", "google.cloud.language"),
             ("google-cloud-speech", "google.cloud.speech"),
+            ("boto3", "boto3"),
         )
     ),
 ):

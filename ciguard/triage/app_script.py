@@ -31,6 +31,7 @@ def app_statements(case: AppCase) -> tuple[list[str], list[str]]:
         arguments, files = dict(call["arguments"]), dict(call["files"])
         given = {str(name): _argument(one) for name, one in arguments.items()}
         answers = pprint.pformat(call["answers"], width=_WIDTH, sort_dicts=False)
+        providers = [str(one) for one in call["providers"]]
     except (KeyError, TypeError, ValueError) as error:
         msg = f"not a call of an application: {error!r}"
         raise ValueError(msg) from error
@@ -42,12 +43,12 @@ def app_statements(case: AppCase) -> tuple[list[str], list[str]]:
     imports += ["import base64", "import tempfile"] if files else []
     imports += ["from pathlib import Path"] if files or "Path(" in "".join(given.values()) else []
     statements = [
-        "from ciguard.applications.in_target.explorer import finished, function_of",
-        "from ciguard.applications.in_target.google_clients import intercept",
+        "from ciguard.applications.in_target.explorer import CLIENTS, finished, function_of",
         "",
         "# What the services answer; no service is asked.",
         f"ANSWERS = {answers}",
-        'intercept(lambda operation, _: ANSWERS.get(operation, {"answer": {}}))',
+        f"for provider in {providers!r}:",
+        '    CLIENTS[provider].intercept(lambda name, _: ANSWERS.get(name, {"answer": {}}))',
         "",
         *_files(files),
         f"os.chdir({scalar(case.root)})",
@@ -86,8 +87,9 @@ def _argument(given: Json) -> str:
         return f"Path({_text(given['path'])})"
     if "base64" in given:
         return f"base64.b64decode({scalar(str(given['base64']))})"
-    if "content" in given:
-        return f'{{"content": base64.b64decode({scalar(str(given["content"]))})}}'
+    if "fields" in given:
+        fields = (f"{scalar(str(k))}: {_argument(one)}" for k, one in given["fields"].items())
+        return f"{{{', '.join(fields)}}}"
     return _plain(given["value"])
 
 

@@ -186,8 +186,8 @@ def broken(image):
     missing.name
     return client.label_detection(image=image)
 
-def logos(image):
-    return client.logo_detection(image=image)
+def web(image):
+    return client.web_detection(image=image)
 
 def outer(image):
     def inner():
@@ -216,7 +216,7 @@ class Needy:
 
     problems = {name.removeprefix("app."): one.problem for name, one in results.items()}
     assert "NameError" in problems["broken"]
-    assert "google logo_detection" in problems["logos"]
+    assert "google web_detection" in problems["web"]
     assert problems["outer.<locals>.inner"] == "stands in another function"
     assert "missing 1 required positional argument: 'key'" in problems["Needy.look"]
     (hang,) = results["app.waits"].hangs

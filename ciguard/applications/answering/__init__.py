@@ -1,4 +1,4 @@
-"""Engines that answer in the place of a cognitive service, with the fields of Google's messages.
+"""Engines that answer in the place of a cognitive service, with the fields of its messages.
 
 `engine` is what all of them are. Real ones, each with an optional package: `written_text`, `faces`,
 `feelings`, `speech`. `simulated` makes answers up, from what inputs were made to show and what

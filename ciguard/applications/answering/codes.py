@@ -1,7 +1,8 @@
-"""Codes of gRPC that the services' errors have, and those of HTTP that stand for them."""
+"""How services refuse: codes of gRPC, and those of HTTP that stand for them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -49,3 +50,17 @@ _HTTP = {
     Code.OUT_OF_RANGE: 400, Code.UNIMPLEMENTED: 501, Code.INTERNAL: 500, Code.UNAVAILABLE: 503,
     Code.DATA_LOSS: 500, Code.UNAUTHENTICATED: 401,
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """How a service may refuse."""
+
+    message: str
+    """As the service says it."""
+    code: str
+    """Of gRPC, or a provider's own; empty where its clients here refuse the text by themselves."""
+    is_of_content: bool = True
+    """Whether it is for what it is asked about."""
+    text: bytes = b""
+    """That it refuses so; empty where it may refuse any."""

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.messages import (
+from ciguard.applications.answering.misreading import misheard, misread
+from ciguard.applications.answering.recognised import (
     EMOTIONS,
     ENTITY_KINDS,
     Box,
     Entity,
     Face,
     Felt,
+    Scored,
     Word,
     sentences,
 )
-from ciguard.applications.answering.misreading import misheard, misread
 from ciguard.applications.inverting.inputs import Feeling
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ciguard.applications.answering.relations import Relations
     from ciguard.applications.inverting.inputs import Wanted
 
-Scored: TypeAlias = list[tuple[str, float]]
 _LEAST, _UNSURE, _MOST = 0.5, 0.75, 0.99
 """Scores; of what is neither wanted nor like it, up to the second one."""
 _PLAIN = 0.9

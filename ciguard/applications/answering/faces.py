@@ -13,7 +13,8 @@ import numpy as np
 
 from ciguard.applications.answering import pictures
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import Box, Face, face_answer
+from ciguard.applications.answering.messages import are_recognised, messages_of
+from ciguard.applications.answering.recognised import Box, Face
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
 
@@ -50,7 +51,7 @@ class Faces:
 
     def serves(self, operation: Operation) -> bool:
         """Tell whether it is asked for faces, and an OpenCV that has cascades is installed."""
-        is_asked = operation.provider == "google" and operation.task is Task.FACES
+        is_asked = operation.task is Task.FACES and are_recognised(operation)
         return is_asked and are_installed("cv2", pictures.MODULE) and self._cascade is not None
 
     @cached_property
@@ -73,7 +74,8 @@ class Faces:
             ServiceError: if the image cannot be read.
         """
         refuse(operation, about)
-        grey = np.asarray(pictures.picture(about).convert("L"))
+        image = pictures.picture(about)
+        grey = np.asarray(image.convert("L"))
         with self._finding:
             boxes, _, weights = self._cascade.detectMultiScale3(
                 grey,
@@ -86,7 +88,8 @@ class Faces:
             Face(Box(*(int(side) for side in box)), _confidence(float(weight)), {})
             for box, weight in zip(boxes, np.ravel(weights), strict=True)
         ]
-        return face_answer(sorted(faces, key=lambda face: (face.box.left, face.box.top)))
+        faces.sort(key=lambda face: (face.box.left, face.box.top))
+        return messages_of(operation).face_answer(faces, image.size)
 
 
 def _confidence(weight: float) -> float:

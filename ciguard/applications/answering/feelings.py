@@ -9,7 +9,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import Felt, sentences, sentiment_answer
+from ciguard.applications.answering.messages import are_recognised, messages_of
+from ciguard.applications.answering.recognised import Felt, sentences
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
 
@@ -36,7 +37,7 @@ class Feelings:
 
     def serves(self, operation: Operation) -> bool:
         """Tell whether it is asked for the feeling of a text, and VADER is installed."""
-        is_asked = operation.provider == "google" and operation.task is Task.SENTIMENT
+        is_asked = operation.task is Task.SENTIMENT and are_recognised(operation)
         return is_asked and are_installed(_MODULE)
 
     @cached_property
@@ -59,4 +60,4 @@ class Feelings:
             for begin, sentence in sentences(about.decode("utf-8"))
         ]
         score = fmean(one.score for one in felt) if felt else 0.0
-        return sentiment_answer(score, felt)
+        return messages_of(operation).sentiment_answer(score, felt)

@@ -31,12 +31,14 @@ SCHEMA = 1
 _MOST_BYTES = 256 * 2**20
 _LONGEST_MESSAGE = 500
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_CODE = re.compile(rf"{'|'.join(Code)}|[A-Z][a-z]\w{{,98}}|\d{{3}}")
+"""Of gRPC; a provider's own, `ThrottlingException`, or one of HTTP."""
 _SECRET = re.compile(
     r"AIza[\w-]{10,}|ya29\.[\w.-]+|[\w.+-]+@[\w-]+\.[\w.]+|(?<=project[ :=])[\w:.-]+"
-    r"|(?<=projects/)[\w:.-]+|(?<=consumer ')[^']+",
+    r"|(?<=projects/)[\w:.-]+|(?<=consumer ')[^']+|arn:aws[\w:/.-]+|\bA[KS]IA\w{8,}",
     re.IGNORECASE,
 )
-"""Keys, tokens, accounts and projects, as error messages of Google repeat them."""
+"""Keys, tokens, accounts and projects, as error messages of services repeat them."""
 Key: TypeAlias = tuple[str, str, str]
 """Provider, operation, digest of the content."""
 
@@ -71,7 +73,7 @@ class Record:
         }
         if isinstance(self.outcome, ServiceError):
             message = _SECRET.sub("***", self.outcome.message)[:_LONGEST_MESSAGE]
-            code = self.outcome.code if self.outcome.code in set(Code) else Code.UNKNOWN
+            code = self.outcome.code if _CODE.fullmatch(self.outcome.code) else Code.UNKNOWN
             return {**record, "error": {"code": str(code), "message": message}}
         return {**record, "answer": self.outcome}
 
@@ -106,7 +108,10 @@ def _outcome(rest: Json) -> Json | ServiceError:
         case {"answer": dict(answer), **others} if not others:
             return answer
         case {"error": {"code": str(code), "message": str(message)}, **others} if not others:
-            return ServiceError(Code(code), message)
+            if _CODE.fullmatch(code):
+                return ServiceError(code, message)
+            msg = f"{code!r} is no code of an error"
+            raise ValueError(msg)
     msg = "it has neither an answer nor an error"
     raise ValueError(msg)
 

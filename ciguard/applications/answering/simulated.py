@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering import messages
 from ciguard.applications.answering.drawing import Draw
+from ciguard.applications.answering.messages import are_recognised, messages_of
 from ciguard.applications.answering.relations import Relations, relations_of, topics_of
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.inverting.inputs import Wanted, digest_of
@@ -24,8 +24,8 @@ from ciguard.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.applications.answering.drawing import Scored
     from ciguard.applications.answering.habits import Habits
+    from ciguard.applications.answering.recognised import Scored
     from ciguard.applications.judging.vocabulary import Vocabulary
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
@@ -79,8 +79,8 @@ class Simulated:
         return topics_of(self.labels)
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it makes up answers of that kind: Google's, to what inputs are made for."""
-        return operation.provider == "google" and operation.task is not Task.OTHER
+        """Tell whether it makes up answers of that kind: to what inputs are made for."""
+        return are_recognised(operation)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
         """Return an answer that the service might give.
@@ -99,28 +99,28 @@ class Simulated:
         wanted = _for_task(self.known.get(digest), operation.task)
         if operation.task in {Task.SENTIMENT, Task.ENTITIES}:
             return _of_text(draw, operation, wanted, about.decode("utf-8"))
-        return self._drawn(draw, operation.task, wanted)
+        return self._drawn(draw, operation, wanted)
 
-    def _drawn(self, draw: Draw, task: Task, wanted: Wanted | None) -> Json:
-        labels = self._relations.labels
+    def _drawn(self, draw: Draw, operation: Operation, wanted: Wanted | None) -> Json:
+        labels, task, messages = self._relations.labels, operation.task, messages_of(operation)
         habit = self.habits.get((task, wanted.key.lower())) if wanted is not None else None
         if habit is not None:
-            return _answer(task, draw.usual(habit), draw)
+            return _answer(operation, draw.usual(habit), draw)
         match task:
             case Task.FACES:
-                return messages.face_answer(draw.faces(wanted))
+                return messages.face_answer(draw.faces(wanted), _SIZE)
             case Task.TEXT:
                 return messages.text_answer(draw.lines(wanted, labels), _SIZE)
             case Task.SPEECH:
-                return messages.speech_answer(*draw.transcript(wanted, labels))
+                return messages.speech_answer([draw.transcript(wanted, labels)])
             case Task.CATEGORIES:
                 count = draw.rng.randint(1, _MOST_TOPICS)
                 best = self._deeper(wanted)
-                return _answer(task, draw.names(self._topics, wanted, count, best), draw)
+                return _answer(operation, draw.names(self._topics, wanted, count, best), draw)
             case _:
                 count = draw.rng.randint(_LEAST_LABELS, _MOST_LABELS)
                 found = draw.names(self._relations, wanted, count, self._own(wanted, task))
-        return _answer(task, found, draw)
+        return _answer(operation, found, draw)
 
     def _own(self, wanted: Wanted | None, task: Task) -> str:
         """Return what is wanted as the service writes it, if nobody says that it has no such name.
@@ -139,10 +139,11 @@ class Simulated:
         return wanted.key if top and self._topics.spelled(top) else ""
 
 
-def _answer(task: Task, found: Scored, draw: Draw) -> Json:
-    if task is Task.LABELS:
+def _answer(operation: Operation, found: Scored, draw: Draw) -> Json:
+    messages = messages_of(operation)
+    if operation.task is Task.LABELS:
         return messages.label_answer(found)
-    if task is Task.CATEGORIES:
+    if operation.task is Task.CATEGORIES:
         return messages.category_answer(found)
     return messages.object_answer(found, [draw.share() for _ in found])
 
@@ -155,6 +156,7 @@ def _for_task(wanted: Wanted | None, task: Task) -> Wanted | None:
 
 
 def _of_text(draw: Draw, operation: Operation, wanted: Wanted | None, text: str) -> Json:
+    messages = messages_of(operation)
     if operation.task is Task.SENTIMENT:
         return messages.sentiment_answer(*draw.feelings(wanted, text))
     is_felt = "sentiment" in operation.name

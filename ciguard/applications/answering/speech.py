@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.answering import sounds
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import speech_answer
+from ciguard.applications.answering.messages import are_recognised, messages_of
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
 
@@ -38,7 +38,7 @@ class Speech:
 
     def serves(self, operation: Operation) -> bool:
         """Tell whether it is asked what is said, and PocketSphinx is installed."""
-        is_asked = operation.provider == "google" and operation.task is Task.SPEECH
+        is_asked = operation.task is Task.SPEECH and are_recognised(operation)
         return is_asked and are_installed(_MODULE)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
@@ -63,7 +63,8 @@ class Speech:
         if found is None or not found.hypstr:
             return {}
         shares = [word.prob for word in decoder.seg() if not word.word.startswith(_NOISES)]
-        return speech_answer(found.hypstr, min(fmean(shares), 1.0) if shares else 0.0)
+        sureness = min(fmean(shares), 1.0) if shares else 0.0
+        return messages_of(operation).speech_answer([(found.hypstr, sureness)])
 
 
 def _decoder() -> Any:

@@ -15,7 +15,7 @@ _IMAGES = (
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
     b"\0\0\1\0", b"RIFF",
 )  # fmt: skip
-"""What files that Google reads images from begin with."""
+"""What files that Google reads images from begin with; AWS reads the first two kinds."""
 
 
 _PLACES = (b"gs://", b"http://", b"https://")
@@ -34,7 +34,7 @@ def refuse(operation: Operation, about: bytes) -> None:
     """
     match kind_of(operation.task):
         case Kind.IMAGE:
-            _refuse_image(about)
+            _refuse_image(about, _IMAGES[:2] if operation.provider == "aws" else _IMAGES)
         case Kind.TEXT:
             _refuse_text(operation, about)
         case Kind.SOUND:
@@ -42,14 +42,14 @@ def refuse(operation: Operation, about: bytes) -> None:
                 raise ServiceError(Code.INVALID_ARGUMENT, "RecognitionAudio not set.")
 
 
-def _refuse_image(about: bytes) -> None:
+def _refuse_image(about: bytes, known: tuple[bytes, ...]) -> None:
     if not about:
         raise ServiceError(Code.INVALID_ARGUMENT, "Request must specify image and features.")
     if about.startswith(_PLACES):
         msg = "We can not access the URL currently. Please download the content and pass it in."
         raise ServiceError(Code.INVALID_ARGUMENT, msg)
     is_sound = about[:4] == b"RIFF" and about[8:12] != b"WEBP"
-    if is_sound or not about.startswith(_IMAGES):
+    if is_sound or not about.startswith(known):
         raise bad_image()
 
 

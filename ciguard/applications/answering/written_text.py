@@ -12,7 +12,8 @@ from ciguard.applications.answering import pictures
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import Box, Word, text_answer
+from ciguard.applications.answering.messages import are_recognised, messages_of
+from ciguard.applications.answering.recognised import Box, Word
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
 
@@ -46,7 +47,7 @@ class WrittenText:
 
     def serves(self, operation: Operation) -> bool:
         """Tell whether it is asked for a text, and Tesseract and its module are installed."""
-        is_asked = operation.provider == "google" and operation.task is Task.TEXT
+        is_asked = operation.task is Task.TEXT and are_recognised(operation)
         modules = ("pytesseract", pictures.MODULE)
         return is_asked and are_installed(*modules, program=_PROGRAM) and _reads_english()
 
@@ -72,7 +73,8 @@ class WrittenText:
         except RuntimeError as error:
             raise ServiceError(Code.DEADLINE_EXCEEDED, "Deadline Exceeded") from error
         lines = itertools.groupby(_words(table), key=lambda found: found[0])
-        return text_answer([[word for _, word in line] for _, line in lines], image.size)
+        read = [[word for _, word in line] for _, line in lines]
+        return messages_of(operation).text_answer(read, image.size)
 
 
 @cache

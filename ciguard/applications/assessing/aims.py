@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.finding.values import Answer
+from ciguard.applications.finding.values import EACH, Answer
 from ciguard.applications.inverting.inputs import Feeling, Wanted
-from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.judging.dead_code import is_place, spellings
+from ciguard.applications.providers.description import NOT_MADE, Field, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ciguard.applications.exploring.answers import Answered
     from ciguard.applications.exploring.explore import Explored
@@ -60,6 +61,8 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
         if answers is None:
             continue
         for answered in answers:
+            if answered.operation.task in NOT_MADE:
+                continue
             if answered.operation.task is Task.SENTIMENT and not all(map(_is_felt, decided.flows)):
                 continue  # of what is made of a score, nobody knows what it is to tell
             steps = _steps(decided, answered.operation)
@@ -70,12 +73,21 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
 
 
 def _is_felt(flow: Flow) -> bool:
-    """Tell whether a score or magnitude is compared as it is."""
+    """Tell whether a feeling, its score or magnitude is compared as it is."""
     if not isinstance(flow.source, Answer):
         return False
-    fields = flow.source.operation.fields or {}
-    ways = (fields.get(one, "").split(".") for one in (Field.SCORE, Field.MAGNITUDE))
-    return any(flow.steps[:-1] == tuple(f".{part}" for part in way) for way in ways)
+    operation = flow.source.operation
+    steps = [one for one in flow.steps[:-1] if one != EACH and not is_place(one)]
+    fields = operation.fields or {}
+    ways = (fields[one] for one in (Field.KEY, Field.SCORE, Field.MAGNITUDE) if one in fields)
+    return any(_leads_to(steps, f"{operation.records}.{way}".strip(".")) for way in ways)
+
+
+def _leads_to(steps: Sequence[str], way: str) -> bool:
+    parts = way.split(".")
+    return len(steps) == len(parts) and all(
+        step in spellings(part) for step, part in zip(steps, parts, strict=True)
+    )
 
 
 def _steps(decided: Decided, operation: Operation) -> tuple[str, ...] | None:
@@ -89,7 +101,8 @@ def _steps(decided: Decided, operation: Operation) -> tuple[str, ...] | None:
 def _wanted(goal: Goal, answered: Answered) -> Iterator[Wanted]:
     operation, task = answered.operation, answered.operation.task
     if task is Task.SENTIMENT:
-        if goal.test is None or not goal.texts:
+        is_named = Field.KEY in (operation.fields or {}) and len(_named(goal.texts)) == 1
+        if goal.test is None or not goal.texts or is_named:
             yield from (Wanted(task, feeling=one) for one in Feeling)
         return
     if answered.kind:
@@ -101,6 +114,11 @@ def _wanted(goal: Goal, answered: Answered) -> Iterator[Wanted]:
             yield from (Wanted(task, key) for key in answered.keys if _is_like(key, goal.texts))
         elif goal.test.operator in _SOUGHT:
             yield from (Wanted(task, text) for text in goal.texts if text.strip())
+
+
+def _named(texts: tuple[str, ...]) -> set[str]:
+    """Return which of the two feelings texts name: only one of them tells texts apart."""
+    return {text.lower() for text in texts} & {Feeling.POSITIVE, Feeling.NEGATIVE}
 
 
 def _is_like(key: str, texts: tuple[str, ...]) -> bool:

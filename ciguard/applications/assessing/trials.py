@@ -14,7 +14,7 @@ from ciguard.applications.answering.recording import NotRecordedError, Recording
 from ciguard.applications.exploring.arguments import arguments_for, plain_contents
 from ciguard.applications.exploring.calling import Ended, Endless, Impossible
 from ciguard.applications.inverting.inputs import digest_of
-from ciguard.applications.providers.description import Field
+from ciguard.applications.providers.description import Field, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,11 +184,11 @@ class Trials:
 
 def _said(operation: Operation, answer: Json) -> Said:
     fields = operation.fields or {}
-    if not operation.records:
+    records = _at(answer, operation.records) if operation.records else None
+    if operation.task is Task.SENTIMENT:
         numbers = [_at(answer, fields.get(one, "")) for one in (Field.SCORE, Field.MAGNITUDE)]
         score, magnitude = (float(one) if isinstance(one, int | float) else 0.0 for one in numbers)
         return Said(score=score, magnitude=magnitude)
-    records = _at(answer, operation.records)
     found = (_at(one, fields.get(Field.KEY, "")) for one in records or [])
     return Said(tuple(one for one in found if isinstance(one, str)))
 

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.answering.messages import messages_of
+from ciguard.applications.answering.recognised import Box, Entity, Face, Word
+from ciguard.applications.providers.description import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ciguard.applications.finding.findings import Decided
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
 _USUAL = {
-    Task.LABELS: "Sky", Task.OBJECTS: "Person", Task.TEXT: "Hello", Task.CATEGORIES: "/News",
-    Task.ENTITIES: "London", Task.SPEECH: "hello",
+    Task.LABELS: "Sky", Task.OBJECTS: "Person", Task.TEXT: "Hello", Task.CATEGORIES: "News",
+    Task.ENTITIES: "London", Task.SPEECH: "hello", Task.PHRASES: "the weather", Task.LANGUAGE: "en",
 }  # fmt: skip
 """A result that nothing was compared with, as far as known."""
-_REFUSED = {Task.CATEGORIES: "Invalid text content: too few tokens (words) to process."}
-_REFUSED |= dict.fromkeys((Task.LABELS, Task.OBJECTS, Task.FACES, Task.TEXT), "Bad image data.")
-REFUSES = "INVALID_ARGUMENT"
-"""Code with which a service refuses what it is asked about."""
-_SHOWN_BY_FACES = ("joy", "sorrow", "anger", "surprise", "under_exposed", "blurred", "headwear")
-_ENTITIES = (
-    "PERSON", "ORGANIZATION", "EVENT", "WORK_OF_ART", "CONSUMER_GOOD", "OTHER", "PHONE_NUMBER",
-    "ADDRESS", "DATE", "NUMBER", "PRICE", "UNKNOWN",
-)  # fmt: skip
 _WRITTEN = frozenset({Task.TEXT, Task.SPEECH})
 _MANY = 12
 _SURE, _UNSURE = 0.95, 0.3
 _STEP = 0.05
-"""Beside a number that is compared with."""
+"""Beside a number that is compared with, as a share of what scores go up to."""
+_SIZE = (32, 32)
+_PLACE = Box(2, 2, 18, 18)
+_AGES = range(1, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,16 @@ class Answered:
     kind: str = ""
     """Of an entity, where it matters."""
     error: str = ""
-    """Code of gRPC, where the service refuses instead; its message is the title."""
+    """Code with which the service refuses instead; its message is the title."""
+    is_of_content: bool = False
+    """Whether it refuses because of what it is asked about."""
+    text: bytes = b""
+    """That it refuses; empty where it may refuse any."""
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the service does not answer what it is asked about."""
+        return bool(self.error or self.text)
 
     def to_json(self) -> Json:
         """Return it as `in_target` takes it."""
@@ -60,10 +66,18 @@ class Answered:
 
 def refusals_of(operation: Operation) -> tuple[Answered, ...]:
     """Return how the service may refuse: whatever it is asked about, or because of that."""
-    refusals = [Answered(operation, "Quota exceeded.", {}, error="RESOURCE_EXHAUSTED")]
-    if operation.task in _REFUSED:
-        refusals.append(Answered(operation, _REFUSED[operation.task], {}, error=REFUSES))
-    return tuple(refusals)
+    plain = answers_to(operation, ())[1].content
+    return tuple(
+        Answered(
+            operation,
+            one.message,
+            plain,
+            error=one.code,
+            is_of_content=one.is_of_content,
+            text=one.text,
+        )
+        for one in messages_of(operation).refusals(operation)
+    )
 
 
 def answers_to(
@@ -82,11 +96,13 @@ def answers_to(
     said = (text for one in own for text in one.goal.texts if text)
     texts = list(dict.fromkeys((*said, *texts_around)))
     numbers = [float(one) for one in literals if not isinstance(one, str | bool)]
+    messages = messages_of(operation)
     if operation.task is Task.SENTIMENT:
-        return tuple(_sentiments(operation, numbers))
+        felt = messages.sentiments_around(numbers)
+        return tuple(Answered(operation, title, content) for title, content in felt)
     if operation.task is Task.FACES:
         return tuple(_faces(operation, numbers))
-    kinds = _ENTITIES if operation.task is Task.ENTITIES else ()
+    kinds = messages.KINDS if operation.task is Task.ENTITIES else ()
     return (*_listed(operation, texts, numbers), *(_of_kind(operation, kind) for kind in kinds))
 
 
@@ -100,69 +116,83 @@ def written(operation: Operation, lines: Sequence[str]) -> Answered:
     return _answer(operation, lines, _SURE)
 
 
-def _sentiments(operation: Operation, numbers: Sequence[float]) -> Iterator[Answered]:
-    """Yield scores and magnitudes on both sides of each number, and at it."""
-    around = {edge for n in numbers for edge in (n - _STEP, n, n + _STEP)}
-    scores = sorted({-0.9, 0.0, 0.9, *(n for n in around if -1 <= n <= 1)})
-    magnitudes = sorted({0.0, 4.0, *(n for n in around if n >= 0)})
-    for magnitude in magnitudes:
-        for score in scores:
-            title = f"score {score:g}, magnitude {magnitude:g}"
-            felt = {"score": score, "magnitude": magnitude}
-            sentence = {"text": {"content": "This is a text."}, "sentiment": felt}
-            content = {"document_sentiment": felt, "sentences": [sentence]}
-            yield Answered(operation, title, content)
+def _shares(operation: Operation, numbers: Sequence[float]) -> list[float]:
+    """Return numbers that may be scores, as shares of what those go up to."""
+    return [n / _most(operation) for n in numbers if 0 <= n <= _most(operation)]
+
+
+def _most(operation: Operation) -> float:
+    return operation.between[1] if operation.between else 1.0
 
 
 def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[Answered]:
     """Yield faces that show one thing each, surely; the plainest shows nothing."""
-    yield Answered(operation, "nothing recognised", {})
-    for shown in ("", *_SHOWN_BY_FACES):
+    messages, most = messages_of(operation), _most(operation)
+
+    def answered(title: str, *faces: Face, shown: str = "") -> Answered:
+        return Answered(operation, title, messages.face_answer(faces, _SIZE), (shown,))
+
+    around = [share + step for share in _shares(operation, numbers) for step in (-_STEP, _STEP)]
+    scores = sorted({_UNSURE, *(one for one in around if 0 <= one <= 1)})
+    yield Answered(operation, "nothing recognised", messages.face_answer((), _SIZE))
+    for shown in ("", *messages.SHOWN_BY_FACES):
         title = f"a face that shows {shown}" if shown else "a face"
-        yield Answered(operation, title, {operation.records: [_face(shown, _SURE)]}, (shown,))
-    for score in sorted({_UNSURE, *(n + s for n in numbers for s in (-_STEP, _STEP))}):
-        title = f"a face, detection confidence {score:g}"
-        yield Answered(operation, title, {operation.records: [_face("", score)]})
-    several = [_face(shown, _SURE) for shown in _SHOWN_BY_FACES]
-    yield Answered(operation, f"{len(several)} faces", {operation.records: several})
+        yield answered(title, _face(operation, shown), shown=shown)
+    for score in scores:
+        title = f"a face, detection confidence {most * score:g}"
+        yield answered(title, _face(operation, confidence=score))
+    yield answered(
+        f"{len(messages.SHOWN_BY_FACES)} faces",
+        *(_face(operation, shown) for shown in messages.SHOWN_BY_FACES),
+    )
+    if messages.ARE_FACES_MEASURED:
+        for shown in messages.SHOWN_BY_FACES:
+            for score in scores:
+                title = f"a face that shows {shown}, {most * score:g}"
+                yield answered(title, _face(operation, shown, sureness=score))
+        ages = sorted({n + step for n in numbers for step in (-10, 0, 1) if n + step in _AGES})
+        for age, shown in itertools.product(ages, ("", *messages.SHOWN_BY_FACES)):
+            title = f"a face, {age:g} years old{shown and f', that shows {shown}'}"
+            yield answered(title, _face(operation, shown, age=int(age)))
 
 
-def _face(shown: str, score: float) -> Json:
+def _face(
+    operation: Operation,
+    shown: str = "",
+    *,
+    confidence: float = _SURE,
+    sureness: float = _SURE,
+    age: int = 30,
+) -> Face:
     likelihoods = {
-        f"{one}_likelihood": "VERY_LIKELY" if one == shown else "VERY_UNLIKELY"
-        for one in _SHOWN_BY_FACES
+        one: "VERY_LIKELY" if one == shown else "VERY_UNLIKELY"
+        for one in messages_of(operation).SHOWN_BY_FACES
     }
-    corners = [{"x": x, "y": y} for x, y in ((2, 2), (20, 2), (20, 20), (2, 20))]
-    box = {"vertices": corners}
-    landmarks = [
-        {"type": kind, "position": {"x": x, "y": y}}
-        for kind, x, y in (("LEFT_EYE", 7, 8), ("RIGHT_EYE", 15, 8), ("NOSE_TIP", 11, 12))
-    ]
-    return {
-        **likelihoods, "bounding_poly": box, "fd_bounding_poly": box, "landmarks": landmarks,
-        "detection_confidence": score, "landmarking_confidence": score,
-    }  # fmt: skip
+    return Face(_PLACE, confidence, likelihoods, age, sureness)
 
 
 def _of_kind(operation: Operation, kind: str) -> Answered:
-    usual = _USUAL[operation.task]
-    record = {**_record(operation, usual, _SURE), "type": kind}
+    """Return an entity of a kind, which inputs are made for if people have a name for it."""
+    messages, usual = messages_of(operation), _USUAL[operation.task]
+    content = messages.entity_answer([Entity(usual, kind, _SURE, 0)])
     title = f"{usual!r}, type {kind}"
-    return Answered(operation, title, {operation.records: [record]}, (usual,), kind=kind)
+    return Answered(operation, title, content, (usual,), kind=messages.KINDS[kind])
 
 
 def _listed(
     operation: Operation, texts: Sequence[str], numbers: Sequence[float]
 ) -> Iterator[Answered]:
-    usual = _USUAL.get(operation.task, "")
-    yield Answered(operation, "nothing recognised", {})
+    usual = _USUAL.get(operation.task, "Thing")
+    if operation.task is not Task.LANGUAGE:  # a text is in some language always
+        yield Answered(operation, "nothing recognised", _content(operation, (), _SURE))
     spelled = list(dict.fromkeys(form for text in texts for form in _forms(text)))
     if operation.task is Task.CATEGORIES:
-        spelled = [text if text.startswith("/") else f"/{text}" for text in texts]
-        texts = spelled
+        topic = messages_of(operation).topic
+        usual, texts = topic(usual), [topic(text) for text in texts]
+        spelled = texts
     for text in (usual, *spelled):
         yield _answer(operation, [text], _SURE)
-    between = [n for n in numbers if 0 <= n <= 1]
+    between = _shares(operation, numbers)
     for score in sorted({_UNSURE, *(n + s for n in between for s in (-_STEP, 0.0, _STEP))}):
         for text in (usual, *texts):
             yield _answer(operation, [text], min(max(score, 0.0), 1.0))
@@ -190,54 +220,29 @@ def _forms(text: str) -> Iterator[str]:
 def _answer(operation: Operation, texts: Sequence[str], score: float) -> Answered:
     shown = ", ".join(repr(text) for text in texts[:_SHOWN])
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    records = [_record(operation, text, score) for text in texts]
-    content: dict[str, Json] = {operation.records: records}
-    if operation.task is Task.TEXT:
-        whole = "\n".join(texts)
-        content = {
-            operation.records: [_record(operation, whole, score), *records],
-            "full_text_annotation": {"text": whole, "pages": [_page(texts)]},
-        }
-    sure = "" if operation.task is Task.TEXT else f", score {score:g}"
+    sure = "" if operation.task is Task.TEXT else f", score {_most(operation) * score:g}"
+    content = _content(operation, texts, score)
     return Answered(operation, f"{shown}{more}{sure}", content, tuple(texts))
 
 
 _SHOWN = 3
 
 
-def _page(texts: Sequence[str]) -> Json:
-    words = [
-        {"symbols": [{"text": letter} for letter in word]}
-        for text in texts
-        for word in text.split()
-    ]
-    return {"width": 32, "height": 32, "blocks": [{"paragraphs": [{"words": words}]}]}
-
-
-def _record(operation: Operation, text: str, score: float) -> Json:
-    """Return one result, its fields where their paths say."""
-    corners = [{"x": x, "y": y} for x, y in ((2, 2), (20, 2), (20, 20), (2, 20))]
-    shares = [{"x": one["x"] / 32, "y": one["y"] / 32} for one in corners]
-    # What a message has no field for is left out when it is made.
-    record: Json = {
-        "bounding_poly": {"vertices": corners, "normalized_vertices": shares},
-        "mentions": [{"text": {"content": text}, "type": "PROPER"}],
-        "type": "LOCATION",
+def _content(operation: Operation, texts: Sequence[str], score: float) -> Json:
+    """Return an answer in which texts are recognised, as the service says it."""
+    messages, found = messages_of(operation), [(text, score) for text in texts]
+    written: dict[Task, Callable[[], Json]] = {
+        Task.LABELS: lambda: messages.label_answer(found),
+        Task.OBJECTS: lambda: messages.object_answer(found, [_PLACE.of(_SIZE)] * len(found)),
+        Task.CATEGORIES: lambda: messages.category_answer(found),
+        Task.ENTITIES: lambda: messages.entity_answer(
+            [Entity(text, "LOCATION", score, 0) for text in texts]
+        ),
+        Task.TEXT: lambda: messages.text_answer(
+            [[Word(text, _PLACE, score)] for text in texts], _SIZE
+        ),
+        Task.SPEECH: lambda: messages.speech_answer(found),
     }
-    fields = operation.fields or {}
-    for field, value in ((Field.KEY, text), (Field.SCORE, score)):
-        if field in fields:
-            _put(record, fields[field].split("."), value)
-    return record
-
-
-def _put(record: Json, path: Sequence[str], value: object) -> None:
-    """Set a field by its path; a number in it is the place in a list."""
-    first, *rest = path
-    if not rest:
-        record[first] = value
-    elif rest[0].isdecimal():
-        items = record.setdefault(first, [{}])
-        _put(items[int(rest[0])], rest[1:], value)
-    else:
-        _put(record.setdefault(first, {}), rest, value)
+    if operation.task not in written:
+        return messages.listed_answer(operation, found)
+    return written[operation.task]()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.finding.application import Routine
     from ciguard.applications.finding.findings import Found
+    from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
 _TEXT = (
@@ -29,12 +30,17 @@ _TEXT = (
 _OPENS = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
 _NAMED = re.compile(r"(path|file|filename|fname|uri|url)s?$", re.IGNORECASE)
 _FOLDER = re.compile(r"(folder|dir|directory)$", re.IGNORECASE)
+_BUCKET = re.compile(r"bucket(_?name)?$", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"(?:\w+\.)*(?:list|List|tuple|Tuple|set|Set|Sequence|Iterable|Iterator|Collection)"
     r"\[(?P<of>[\w.]+)(?:, \.\.\.)?\]"
 )
 _PATHS = frozenset({"Path", "pathlib.Path"})
 _BY_TYPE: dict[str, Json] = {"str": _TEXT, "int": 1, "float": 1.0, "bool": False}
+
+
+_FIELDS = {"aws": "Bytes"}
+"""Where a message has the contents of an image or sound."""
 
 
 class CannotCallError(Exception):
@@ -45,9 +51,13 @@ Contents: TypeAlias = "Mapping[Kind, bytes]"
 """An image, a text and a sound, whichever of them are needed."""
 
 
-def plain_contents() -> Contents:
-    """Return contents in which nothing is to be recognised."""
-    return {Kind.IMAGE: _image(), Kind.TEXT: _TEXT.encode(), Kind.SOUND: _sound()}
+def plain_contents(text: bytes = b"") -> Contents:
+    """Return contents in which nothing is to be recognised.
+
+    Args:
+        text: in the place of a plain one; empty for that.
+    """
+    return {Kind.IMAGE: _image(), Kind.TEXT: text or _TEXT.encode(), Kind.SOUND: _sound()}
 
 
 def arguments_for(
@@ -116,24 +126,27 @@ def _forms(parameter: ast.arg, found: Found, contents: Contents, folder: Path) -
 def _forms_of_one(
     name: str, written: str, found: Found, contents: Contents, folder: Path
 ) -> Iterator[Json]:
-    tasks = [
-        (call.answer.operation.task, " ".join(steps))
+    asking = [
+        (call.answer.operation, " ".join(steps))
         for call in found.calls
         for given, steps in call.inputs
         if given == name
     ]
     is_path = written in _PATHS
-    if tasks:
-        task, steps = tasks[0]
+    if asking:
+        operation, steps = asking[0]
         is_opened = bool(_OPENS.search(steps) or _NAMED.search(name)) and written != "bytes"
-        kind = kind_of(task)
+        kind = kind_of(operation.task)
+        if _BUCKET.search(name):
+            yield {"value": "bucket"}
+            return
         if _FOLDER.search(name) and written != "bytes":
             _file(kind, contents[kind], folder / "files")
             yield {"path" if is_path else "value": str(folder / "files")}
             return
         file = _file(kind, contents[kind], folder)
         paths: list[Json] = [{"path" if is_path else "value": str(file)}]
-        others = [] if is_path else _contents(kind, contents[kind])
+        others = [] if is_path else _contents(operation, kind, contents[kind])
         yield from [*paths, *others] if is_opened else [*others, *paths]
     elif written == "bytes":
         yield _bytes(contents[Kind.IMAGE])
@@ -154,12 +167,13 @@ def _file(kind: Kind, content: bytes, folder: Path) -> Path:
     return file
 
 
-def _contents(kind: Kind, content: bytes) -> list[Json]:
+def _contents(operation: Operation, kind: Kind, content: bytes) -> list[Json]:
     """Return what becomes what a service is asked about: contents, a message of the client."""
     if kind is Kind.TEXT:
         text = content.decode("utf-8", "replace")
         return [{"value": text}, {"value": {"content": text, "type": "PLAIN_TEXT"}}]
-    return [_bytes(content), {"content": _bytes(content)["base64"]}]
+    field = _FIELDS.get(operation.provider, "content")
+    return [_bytes(content), {"fields": {field: _bytes(content)}}]
 
 
 def _suffix(kind: Kind, content: bytes) -> str:

@@ -87,6 +87,7 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
         "places": sorted({*map(_place, goals), *(_whole(goal.branch) for goal in goals)}),
         "root": str(root),
         "real": is_real,
+        "providers": sorted({c.answer.operation.provider for one in found for c in one.calls}),
         "texts": dict(texts or {}),
     }
     # A script's own folder is on its path.

@@ -10,12 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.exploring.answers import (
-    REFUSES,
-    Answered,
-    answers_to,
-    refusals_of,
-)
+from ciguard.applications.answering.messages import are_written
+from ciguard.applications.exploring.answers import Answered, answers_to, refusals_of
 from ciguard.applications.exploring.arguments import (
     CannotCallError,
     arguments_for,
@@ -31,8 +27,7 @@ from ciguard.applications.exploring.calling import (
     routines_of,
 )
 from ciguard.applications.exploring.solved import solved_answer
-from ciguard.applications.inverting.inputs import Kind
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import Field, Task
 from ciguard.applications.solving import can_solve
 from ciguard.errors import ConfigurationError
 
@@ -48,8 +43,6 @@ if TYPE_CHECKING:
 
 _MOST_RUNS = 400
 _SOLVING_S = 10.0
-_SHORT = b"Hello there."
-_GOOGLE = "google"
 _LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 """What an application ends itself with."""
 
@@ -229,18 +222,15 @@ class _Exploring:
         self._left = 0
         """Times that it ended the program."""
         self._arguments: Json = {}
-        self._short: list[dict[str, Json]] = []
-        """The same arguments, with a text that is too short for some services."""
+        self._folder = Path()
+        """For files that are its arguments."""
 
     def explored(self, folder: Path, budget_s: float) -> Explored:
         result = self._result
         try:
             self._refuse_unmade()
-            contents = plain_contents()
-            forms = arguments_for(self._found, self._routine, contents, folder)
-            self._short = arguments_for(
-                self._found, self._routine, {**contents, Kind.TEXT: _SHORT}, folder / "short"
-            )
+            self._folder = folder
+            forms = arguments_for(self._found, self._routine, plain_contents(), folder)
         except CannotCallError as error:
             result.problem = str(error)
             return result
@@ -280,8 +270,9 @@ class _Exploring:
     def _refuse_unmade(self) -> None:
         """Refuse a function that asks what no answers are made for."""
         for operation in self._operations():
-            is_made = operation.records or operation.task is Task.SENTIMENT
-            if operation.provider != _GOOGLE or operation.task is Task.OTHER or not is_made:
+            is_listed = operation.task is not Task.OTHER or Field.KEY in (operation.fields or {})
+            is_made = (operation.records and is_listed) or operation.task is Task.SENTIMENT
+            if not are_written(operation) or not is_made:
                 msg = f"no answers are made for {operation.title}"
                 raise CannotCallError(msg)
 
@@ -393,8 +384,7 @@ class _Exploring:
                 answers = tuple(
                     refusal if one.operation == operation else one for one in self._fine
                 )
-                is_short = operation.task is Task.CATEGORIES and refusal.error == REFUSES
-                arguments = self._short[self._result.form] if is_short else self._arguments
+                arguments = self._arguments_with(refusal.text)
                 call = self._called(arguments, answers)
                 if isinstance(call, Endless):
                     self._result.hangs.append(Hang(call.instead, answers))
@@ -406,6 +396,13 @@ class _Exploring:
                 if call.raised is not None:
                     self._note_unguarded(call.raised, answers, refusal)
 
+    def _arguments_with(self, text: bytes) -> Json:
+        """Return the arguments, with a text in place of theirs unless it is empty."""
+        if not text:
+            return self._arguments
+        contents, folder = plain_contents(text), self._folder / "refused"
+        return arguments_for(self._found, self._routine, contents, folder)[self._result.form]
+
     def _note_unguarded(self, raised: Json, answers: Answers, refusal: Answered) -> None:
         crash = crash_of(raised, answers, self._found, self._root)
         if crash is None:
@@ -413,7 +410,7 @@ class _Exploring:
         if (raised["type"], crash.file, crash.line) in self._raised:
             return
         if not crash.is_judged:
-            if refusal.error == REFUSES:
+            if refusal.is_of_content:
                 self._result.unguarded.setdefault(raised["type"], crash)
         elif self._recurs(crash):
             self._result.crashes.append(crash)

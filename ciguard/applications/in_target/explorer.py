@@ -24,11 +24,13 @@ import threading
 import traceback
 from typing import Any, List  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.applications.in_target.google_clients import intercept, observe
-from ciguard.applications.in_target.google_messages import UnknownOperationError
+from ciguard.applications.in_target import aws_clients, google_clients
+from ciguard.applications.in_target.asking import UnknownOperationError
 from ciguard.applications.in_target.probing import Probes
 
 Json = Any
+CLIENTS = {"google": google_clients, "aws": aws_clients}
+"""By provider, what stands between the application and its clients."""
 _LONGEST = 300
 _MOST_ITEMS = 1000
 _MOST_QUESTIONS = 200
@@ -58,18 +60,14 @@ class _Explorer:
         self._problem = ""
         self._is_called = False
         self._is_real = bool(settings["real"])
+        self._providers = [one for one in settings["providers"] if one in CLIENTS]
         places = {tuple(place) for place in settings["places"]}
         self._probes = Probes(settings["files"], places, settings["texts"])
 
     def serve(self) -> None:
         """Answer until there is nobody to ask."""
-        try:
-            if self._is_real:
-                observe(self._heard)
-            else:
-                intercept(self._answer_of)
-        except ImportError as error:  # nothing is called then: a client might ask the service
-            self._problem = f"the clients of Google cannot be answered: {error}"
+        for provider in self._providers:
+            self._stand_between(provider)
         self._probes.install()
         self._say({"ready": ""})
         for line in self._incoming:
@@ -82,6 +80,16 @@ class _Explorer:
             with self._asking:  # a thread that goes on asks nobody from now on
                 self._is_called = False
                 self._say(answer)
+
+    def _stand_between(self, provider: str) -> None:
+        clients = CLIENTS[provider]
+        try:
+            if self._is_real:
+                clients.observe(self._heard)
+            else:
+                clients.intercept(self._answer_of)
+        except ImportError as error:  # nothing is called then: a client might ask the service
+            self._problem = f"the clients of {provider} cannot be answered: {error}"
 
     def _say(self, answer: Json) -> None:
         if os.getpid() != self._process:  # the application has forked, and this is the copy
@@ -198,6 +206,6 @@ def _argument(given: Json) -> Any:
         return pathlib.Path(given["path"])
     if "base64" in given:
         return base64.b64decode(given["base64"])
-    if "content" in given:  # a message of the client, which takes dictionaries for it
-        return {"content": base64.b64decode(given["content"])}
+    if "fields" in given:  # a message of the client, which takes dictionaries for it
+        return {name: _argument(one) for name, one in given["fields"].items()}
     return given["value"]

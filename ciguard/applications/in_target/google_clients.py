@@ -7,20 +7,18 @@ the service: repeated fields, enumerations, absent parts.
 from __future__ import annotations
 
 import contextlib
-import socket
 import time
 from typing import Any, Callable, List  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.applications.in_target.google_messages import (
+from ciguard.applications.in_target.asking import (
     Answering,
     Hearing,
-    RefusedError,
+    Json,
     UnknownOperationError,
-    answered,
-    heard,
+    refuse_addresses,
 )
+from ciguard.applications.in_target.google_messages import RefusedError, answered, heard
 
-Json = Any
 _SERVICES = (".googleapis.com", ".google.com")
 
 
@@ -93,27 +91,13 @@ def _refuse_other_ways() -> None:
     for name in ("secure_channel", "insecure_channel"):
         if asynchronous is not None:
             setattr(asynchronous, name, _refusing("an asynchronous client"))
-    _refuse_addresses()
+    refuse_addresses(_SERVICES, "a client that speaks REST")
     with contextlib.suppress(ImportError):
         from google.auth.transport import requests  # noqa: PLC0415 - likewise
 
         requests.AuthorizedSession.request = _refusing(  # type: ignore[method-assign,unused-ignore]
             "a client that speaks REST"
         )
-
-
-def _refuse_addresses() -> None:
-    """Have no other library find Google's services either."""
-    find = socket.getaddrinfo
-
-    def found(host: Any, *positional: Any, **named: Any) -> Any:
-        name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
-        if name.rstrip(".").lower().endswith(_SERVICES):
-            msg = "a client that speaks REST"
-            raise UnknownOperationError(msg)
-        return find(host, *positional, **named)
-
-    socket.getaddrinfo = found
 
 
 def _channel(answering: Answering) -> Any:

@@ -8,16 +8,18 @@ from __future__ import annotations
 import base64
 from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035 - Python 3.9 in the target
 
-Json = Any
-Answering = Callable[[str, bytes], Json]
-"""Takes an operation and what it is asked about; returns `{"answer": …}`, or `{"error": …}` with
-the `code` of gRPC and the `message` with which the service refuses."""
-Hearing = Callable[[str, bytes, Json], None]
-"""Takes an operation, what it was asked about, and `{"answer": …}` or `{"error": …}`."""
+from ciguard.applications.in_target.asking import (
+    Answering,
+    Hearing,
+    Json,
+    UnknownOperationError,
+)
+
 _FEATURES = {
     "LABEL_DETECTION": "label_detection", "OBJECT_LOCALIZATION": "object_localization",
     "FACE_DETECTION": "face_detection", "TEXT_DETECTION": "text_detection",
     "DOCUMENT_TEXT_DETECTION": "document_text_detection",
+    "LANDMARK_DETECTION": "landmark_detection", "LOGO_DETECTION": "logo_detection",
 }  # fmt: skip
 _IMAGES = "BatchAnnotateImages"
 _METHODS = {
@@ -31,10 +33,6 @@ _OF_ONE_IMAGE = "INVALID_ARGUMENT"
 """Told with the answer for the image, and not as the failure of the whole request."""
 _COUNTED = ("label_annotations", "localized_object_annotations", "face_annotations")
 """Of which a request says how many it wants."""
-
-
-class UnknownOperationError(Exception):
-    """Something is asked that no answer is made for."""
 
 
 class RefusedError(Exception):

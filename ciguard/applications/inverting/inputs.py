@@ -25,7 +25,9 @@ class Kind(StrEnum):
     """WAV, 16 kHz, one channel, 16 bits."""
 
 
-_OF_TEXT = frozenset({Task.CATEGORIES, Task.SENTIMENT, Task.ENTITIES})
+_OF_TEXT = frozenset({
+    Task.CATEGORIES, Task.SENTIMENT, Task.ENTITIES, Task.PHRASES, Task.LANGUAGE,
+})  # fmt: skip
 _MEDIA = {
     ".png": "image/png", ".jpg": "image/jpeg", ".wav": "audio/wav", ".txt": "text/plain",
 }  # fmt: skip

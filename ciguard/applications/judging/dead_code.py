@@ -117,7 +117,7 @@ def _is_enumerated(flow: Flow) -> bool:
     field = flow.steps[-2] if len(flow.steps) > 1 else ""
     if not _is_way([one for one in flow.steps[:-2] if one not in _SAME], _records(flow.source)):
         return False
-    is_kind = bool(kind) and field in _spellings(kind)
+    is_kind = bool(kind) and field in spellings(kind)
     is_face = flow.source.operation.task is Task.FACES and field.endswith("_likelihood")
     return is_kind or is_face
 
@@ -184,7 +184,7 @@ def _changes(flow: Flow) -> _Read | None:
     if not isinstance(flow.source, Answer) or flow.source.operation.task is not Task.LABELS:
         return None
     key = (flow.source.operation.fields or {}).get(Field.KEY, "")
-    at = next((at for at, step in enumerate(flow.steps) if step in _spellings(key)), None)
+    at = next((at for at, step in enumerate(flow.steps) if step in spellings(key)), None)
     if at is None:
         return None
     if not _is_way(flow.steps[:at], flow.source.operation.records):
@@ -198,7 +198,7 @@ def _of_one_label(steps: Sequence[str]) -> _Read | None:
     for step in steps[:-1]:
         if step == _LISTED:
             depth += 1
-        elif depth and (step == _EACH or _is_place(step)):
+        elif depth and (step == _EACH or is_place(step)):
             depth -= 1
         elif not (depth and step in _SAME):  # else it would be of its letters
             if step not in _CASES or depth:
@@ -209,15 +209,17 @@ def _of_one_label(steps: Sequence[str]) -> _Read | None:
 
 def _is_way(steps: Iterable[str], records: str) -> bool:
     """Tell whether steps lead from an answer to one of its records, and do nothing else."""
-    parts = {spelled for part in records.split(".") for spelled in _spellings(part)}
-    return all(step in parts or step == _EACH or _is_place(step) for step in steps)
+    parts = {spelled for part in records.split(".") for spelled in spellings(part)}
+    return all(step in parts or step == _EACH or is_place(step) for step in steps)
 
 
-def _spellings(field: str) -> tuple[str, str]:
-    return f".{field}", f"['{field}']"
+def spellings(field: str) -> tuple[str, ...]:
+    """Return the steps that lead to a field: of an object, or of a dictionary."""
+    return f".{field}", f"['{field}']", f".get('{field}')"
 
 
-def _is_place(step: str) -> bool:
+def is_place(step: str) -> bool:
+    """Tell whether a step takes one out of a list."""
     return step.startswith("[") and step.endswith("]") and step[1:-1].isdecimal()
 
 
@@ -248,7 +250,7 @@ def range_of(flow: Flow) -> tuple[float, float] | None:
         return None
     operation = flow.source.operation
     before, _, field = (operation.fields or {}).get(Field.SCORE, "").rpartition(".")
-    is_score = bool(field) and flow.steps[-2:-1] in {(one,) for one in _spellings(field)}
+    is_score = bool(field) and flow.steps[-2:-1] in {(one,) for one in spellings(field)}
     way = ".".join(filter(None, (operation.records, before)))
     return operation.between if is_score and _is_way(flow.steps[:-2], way) else None
 

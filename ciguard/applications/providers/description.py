@@ -36,8 +36,16 @@ class Task(StrEnum):
     SENTIMENT = "sentiment"
     ENTITIES = "entities"
     SPEECH = "speech"
+    PHRASES = "phrases"
+    """What a text says, in its own words."""
+    LANGUAGE = "language"
+    """In which language a text is."""
     OTHER = "other"
-    """Something that no inputs are made for."""
+    """Something else in an image."""
+
+
+NOT_MADE = frozenset({Task.PHRASES, Task.LANGUAGE, Task.OTHER})
+"""Tasks that no inputs are made for."""
 
 
 class Field(StrEnum):

@@ -287,7 +287,9 @@ def test_it_says_that_it_is_simulated_and_serves_what_inputs_are_made_for() -> N
     assert engine.name.startswith("simulated labels")
     assert not engine.serves(OPERATIONS["logo_detection"])
     assert all(engine.serves(one) for one in SERVED)
-    assert not any(engine.serves(one) for one in known_providers()[1].operations("detect_labels"))
+    assert all(engine.serves(one) for one in known_providers()[1].operations("detect_labels"))
+    transcribed = known_providers()[1].operations("get_transcription_job")
+    assert not any(engine.serves(one) for one in transcribed)
 
 
 def test_its_own_labels_are_many_and_related_both_ways() -> None:

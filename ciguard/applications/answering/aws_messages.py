@@ -1,0 +1,271 @@
+"""Answers of Rekognition and Comprehend, as AWS has them in JSON.
+
+What an older client does not know is left out when it reads them; lists that are empty it adds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ciguard.applications.answering.codes import Refusal
+from ciguard.applications.answering.described import described
+from ciguard.applications.answering.recognised import (
+    DIGITS,
+    EMOTIONS,
+    Box,
+    Word,
+    around,
+    ordered,
+)
+from ciguard.applications.inverting.inputs import Kind, kind_of
+from ciguard.applications.providers.description import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ciguard.applications.answering.recognised import Entity, Face, Felt, Scored, Size
+    from ciguard.applications.providers.description import Operation
+    from ciguard.domain import Json
+
+TASKS: frozenset[Task] = frozenset({
+    Task.LABELS, Task.FACES, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
+})  # fmt: skip
+KINDS: Mapping[str, str] = {
+    "PERSON": "PERSON", "LOCATION": "LOCATION", "ORGANIZATION": "ORGANIZATION", "EVENT": "EVENT",
+    "TITLE": "WORK_OF_ART", "COMMERCIAL_ITEM": "CONSUMER_GOOD", "DATE": "DATE",
+    "QUANTITY": "NUMBER", "OTHER": "OTHER",
+}  # fmt: skip
+_KIND_OF = {
+    **{own: kind for kind, own in KINDS.items()},
+    "PRICE": "QUANTITY", "ADDRESS": "LOCATION", "PHONE_NUMBER": "OTHER",
+}  # fmt: skip
+_EMOTION_OF = {"joy": "HAPPY", "sorrow": "SAD", "anger": "ANGRY", "surprise": "SURPRISED"}
+_EMOTIONS = (*_EMOTION_OF.values(), "CALM", "CONFUSED", "DISGUSTED", "FEAR")
+_ATTRIBUTES = ("Eyeglasses", "Sunglasses", "Beard", "Mustache", "MouthOpen", "FaceOccluded")
+SHOWN_BY_FACES: tuple[str, ...] = (
+    *EMOTIONS, *_EMOTIONS[4:], "smile", "female", "eyes_closed", *_ATTRIBUTES,
+)  # fmt: skip
+ARE_FACES_MEASURED: bool = True
+_LIKELY = {"VERY_LIKELY": 1.0, "LIKELY": 0.75, "POSSIBLE": 0.5}
+"""Share of a face's sureness; no other likelihood says that it shows something."""
+_LANDMARKS = (
+    ("eyeLeft", 0.3, 0.35), ("eyeRight", 0.7, 0.35), ("mouthLeft", 0.35, 0.75),
+    ("mouthRight", 0.65, 0.75), ("nose", 0.5, 0.55),
+)  # fmt: skip
+"""Where they are in a face, in shares of it."""
+_OF_FEELINGS = ("Positive", "Negative", "Neutral", "Mixed")
+_STEEPNESS, _BETWEEN = 6.0, 0.2
+"""How fast a feeling becomes sure with its score, and the score at which it is as sure as none."""
+_SURE, _STEP = 0.95, 0.05
+_SEEN_ALONE = 0.9
+"""Least score of a label that is found in a place of its own too."""
+_LONGEST_FELT, _LONGEST = 5_000, 100_000
+"""Bytes of a text."""
+
+
+def topic(text: str) -> str:
+    """Return a category as it is: users name their own."""
+    return text
+
+
+def label_answer(found: Scored) -> Json:
+    """Return labels, the likeliest first; one that is sure with a place where it is."""
+    return {
+        "Labels": [
+            {
+                "Name": name,
+                "Confidence": _percent(score),
+                "Instances": [_placed(Box(0.1, 0.1, 0.5, 0.5), score)]
+                if score >= _SEEN_ALONE
+                else [],
+                "Parents": [],
+                "Aliases": [],
+                "Categories": [],
+            }
+            for name, score in ordered(found)
+        ],
+        "LabelModelVersion": "3.0",
+    }
+
+
+def object_answer(found: Scored, boxes: Sequence[Box]) -> Json:
+    """Return the same: Rekognition's objects are labels."""
+    del boxes
+    return label_answer(found)
+
+
+def category_answer(found: Scored) -> Json:
+    """Return the classes of a user's own model."""
+    return {"Classes": [{"Name": name, "Score": score} for name, score in ordered(found)]}
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, DIGITS)
+
+
+def _placed(box: Box, score: float) -> Json:
+    return {"BoundingBox": _box(box), "Confidence": _percent(score)}
+
+
+def _box(box: Box) -> Json:
+    return {"Left": box.left, "Top": box.top, "Width": box.width, "Height": box.height}
+
+
+def face_answer(faces: Sequence[Face], size: Size) -> Json:
+    """Return faces with all their attributes; the client leaves out those not asked for."""
+    return {"FaceDetails": [_face(face, face.box.of(size)) for face in faces]}
+
+
+def _face(face: Face, box: Box) -> Json:
+    shown = {
+        what: face.sureness * _LIKELY.get(likelihood, 0.0)
+        for what, likelihood in face.likelihoods.items()
+    }
+
+    def told(what: str) -> Json:
+        share = shown.get(what, 0.0)
+        return {"Value": share > 1 / 2, "Confidence": _percent(max(share, 1 - share))}
+
+    is_closed = told("eyes_closed")
+    is_female = told("female")
+    return {
+        **_placed(box, face.confidence),
+        "AgeRange": {"Low": face.age, "High": face.age + 8},
+        "Smile": told("smile" if "smile" in shown else "joy"),
+        "Gender": {**is_female, "Value": "Female" if is_female["Value"] else "Male"},
+        "EyesOpen": {**is_closed, "Value": not is_closed["Value"]},
+        **{name: told(name) for name in _ATTRIBUTES},
+        "Emotions": _emotions(shown),
+        "EyeDirection": {"Yaw": 0.0, "Pitch": 0.0, "Confidence": _percent(face.confidence)},
+        "Landmarks": [
+            {"Type": kind, "X": box.left + box.width * x, "Y": box.top + box.height * y}
+            for kind, x, y in _LANDMARKS
+        ],
+        "Pose": {"Roll": 0.0, "Yaw": 0.0, "Pitch": 0.0},
+        "Quality": {"Brightness": 80.0, "Sharpness": 80.0},
+    }
+
+
+def _emotions(shown: Mapping[str, float]) -> Json:
+    """Return all emotions, the surest first; a face that shows none is calm."""
+    shares = dict.fromkeys(_EMOTIONS, 0.0)
+    for what, share in shown.items():
+        name = _EMOTION_OF.get(what, what)
+        if name in shares:
+            shares[name] = share
+    if not any(shares.values()):
+        shares["CALM"] = _SURE
+    surest = sorted(shares.items(), key=lambda one: -one[1])
+    return [{"Type": name, "Confidence": _percent(share)} for name, share in surest]
+
+
+def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
+    """Return the lines that are written, then their words, each with its line."""
+    found = [_written(line, at, "LINE", size) for at, line in enumerate(lines)]
+    for at, line in enumerate(lines):
+        for word in line:
+            for part in word.text.split():
+                written = Word(part, word.box, word.confidence)
+                found.append({**_written([written], len(found), "WORD", size), "ParentId": at})
+    return {"TextDetections": found, "TextModelVersion": "3.0"}
+
+
+def _written(words: Sequence[Word], number: int, kind: str, size: Size) -> Json:
+    box = around([word.box for word in words]).of(size)
+    return {
+        "DetectedText": " ".join(word.text for word in words),
+        "Type": kind,
+        "Id": number,
+        "Confidence": _percent(min(word.confidence for word in words)),
+        "Geometry": {
+            "BoundingBox": _box(box),
+            "Polygon": [{"X": x, "Y": y} for x, y in box.corners()],
+        },
+    }
+
+
+def sentiment_answer(score: float, felt: Sequence[Felt]) -> Json:
+    """Return the feeling of a document, and how sure that is.
+
+    The further from nothing, the surer; mixed as far as there are sentences of either feeling.
+    """
+    strongest = [max((sign * one.score for one in felt), default=0.0) for sign in (1, -1)]
+    tops = (score, -score, _BETWEEN, min(strongest) if len(felt) > 1 else -1.0)
+    weights = [math.exp(_STEEPNESS * top) for top in tops]
+    return _sentiment([weight / sum(weights) for weight in weights])
+
+
+def _sentiment(shares: Sequence[float]) -> Json:
+    by_feeling = dict(zip(_OF_FEELINGS, shares, strict=True))
+    surest = max(_OF_FEELINGS, key=by_feeling.__getitem__)
+    return {
+        "Sentiment": surest.upper(),
+        "SentimentScore": {name: round(share, DIGITS) for name, share in by_feeling.items()},
+    }
+
+
+def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
+    """Yield each feeling surely, then each with a share on both sides of each number."""
+    near = sorted({edge for n in numbers for edge in (n - _STEP, n, n + _STEP) if 0 <= edge <= 1})
+    for share in (_SURE, *near):
+        for at, feeling in enumerate(_OF_FEELINGS):
+            shares = [0.0] * len(_OF_FEELINGS)
+            shares[at] = share
+            shares[(at + 1) % len(shares)] = 1 - share
+            content = _sentiment(shares)
+            yield f"{content['Sentiment']}, {feeling} {share:g}", content
+
+
+def entity_answer(entities: Sequence[Entity]) -> Json:
+    """Return what a text speaks of, in the order of the text."""
+    return {
+        "Entities": [
+            {
+                "Text": one.name,
+                "Type": _KIND_OF.get(one.kind, one.kind),
+                "Score": round(one.salience, DIGITS),
+                "BeginOffset": max(one.begin, 0),
+                "EndOffset": max(one.begin, 0) + len(one.name),
+            }
+            for one in sorted(entities, key=lambda entity: entity.begin)
+        ]
+    }
+
+
+def speech_answer(found: Scored) -> Json:
+    """Refuse: Transcribe's transcripts lie in files, which its answers only name.
+
+    Raises:
+        NotImplementedError: always; its task is none of `TASKS`.
+    """
+    raise NotImplementedError(found)
+
+
+def listed_answer(operation: Operation, found: Scored) -> Json:
+    """Return what has a name and a score: celebrities, phrases, languages, what is unfit."""
+    most = operation.between[1] if operation.between else 1.0
+    face = {"BoundingBox": _box(Box(0.1, 0.1, 0.5, 0.5)), "Confidence": 99.0}
+    records = []
+    for at, (key, score) in enumerate(ordered(found)):
+        beside = {
+            "Id": f"{at}", "Urls": [], "Face": face, "BeginOffset": 0, "EndOffset": len(key),
+            "ParentName": found[0][0] if at else "", "TaxonomyLevel": 2 if at else 1,
+        }  # fmt: skip
+        records.append(described(operation, key, round(most * score, DIGITS), beside))
+    return {operation.records: records}
+
+
+def refusals(operation: Operation) -> Sequence[Refusal]:
+    """Return its own: asked too often, an image that is none, a text that is too long."""
+    rate = Refusal("Rate exceeded", "ThrottlingException", is_of_content=False)
+    if kind_of(operation.task) is Kind.IMAGE:
+        return rate, Refusal("Request has invalid image format", "InvalidImageFormatException")
+    is_felt = operation.task is Task.SENTIMENT or operation.name.startswith("batch")
+    most = _LONGEST_FELT if is_felt else _LONGEST
+    return rate, Refusal(f"a text of more than {most} bytes", "", text=_long(most))
+
+
+def _long(most: int) -> bytes:
+    sentence = b"This is a text that is too long. "
+    return sentence * (most // len(sentence) + 1)

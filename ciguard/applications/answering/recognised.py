@@ -1,0 +1,113 @@
+"""What engines recognise, before a service's message says it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Scored: TypeAlias = list[tuple[str, float]]
+"""What is recognised, each with how likely that is, 0 to 1."""
+Size: TypeAlias = tuple[int, int]
+"""Width and height of an image, in pixels."""
+EMOTIONS = ("joy", "sorrow", "anger", "surprise")
+"""That a face is said to show."""
+ENTITY_KINDS = (
+    "PERSON", "LOCATION", "ORGANIZATION", "EVENT", "WORK_OF_ART", "CONSUMER_GOOD", "OTHER",
+    "PHONE_NUMBER", "ADDRESS", "DATE", "NUMBER", "PRICE",
+)  # fmt: skip
+DIGITS = 4
+"""Of a score, after the point."""
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle in an image, in pixels, or in shares of its size."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def corners(self) -> list[tuple[float, float]]:
+        """Return its corners, clockwise from the one at the left and top."""
+        right, bottom = self.left + self.width, self.top + self.height
+        return [(self.left, self.top), (right, self.top), (right, bottom), (self.left, bottom)]
+
+    def of(self, size: Size) -> Box:
+        """Return a box in pixels in shares of an image's size, no more than the whole of it."""
+        width, height = size
+        left, top = (min(max(one, 0.0), 1.0) for one in (self.left / width, self.top / height))
+        return Box(
+            left, top, min(self.width / width, 1.0 - left), min(self.height / height, 1.0 - top)
+        )
+
+
+def around(boxes: list[Box]) -> Box:
+    """Return the rectangle around others."""
+    left, top = min(one.left for one in boxes), min(one.top for one in boxes)
+    right = max(one.left + one.width for one in boxes)
+    bottom = max(one.top + one.height for one in boxes)
+    return Box(left, top, right - left, bottom - top)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that is written in an image."""
+
+    text: str
+    box: Box
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """A face in an image."""
+
+    box: Box
+    confidence: float
+    likelihoods: Mapping[str, str]
+    """Of what it shows, such as an emotion; `UNKNOWN` for what nobody judged."""
+    age: int = 30
+    sureness: float = 0.97
+    """How sure the surest of its likelihoods is, where a service tells that in numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Felt:
+    """A sentence, and what feeling there is in it."""
+
+    text: str
+    begin: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something that a text speaks of."""
+
+    name: str
+    kind: str
+    """Of `ENTITY_KINDS`, or what a service calls a kind that is none of these."""
+    salience: float
+    begin: int
+    """Where the text names it; -1 for nowhere."""
+    score: float | None = None
+    """What is felt of it; None where nobody asked."""
+
+
+def ordered(found: Scored) -> Scored:
+    """Return results with their scores rounded, the likeliest first."""
+    return sorted(((name, round(score, DIGITS)) for name, score in found), key=lambda f: -f[1])
+
+
+def sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where each sentence of a text begins, and the sentence."""
+    for found in _SENTENCE.finditer(text):
+        sentence = found.group()
+        if sentence.strip(" \t.!?"):
+            yield found.start() + len(sentence) - len(sentence.lstrip()), sentence.strip()

@@ -1,0 +1,403 @@
+"""Applications around the real clients of AWS: explored, and tried on inputs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from textwrap import dedent
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ciguard.applications import (
+    Assessed,
+    Explored,
+    Trying,
+    assess,
+    explore,
+    find,
+    known_providers,
+    read_application,
+    settings_for,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CLIENTS = """
+import boto3
+from botocore.exceptions import ClientError
+
+rekognition = boto3.client("rekognition")
+comprehend = boto3.Session().client("comprehend")
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "app.py").write_text(dedent(text))
+    return folder
+
+
+def explored(folder: Path, text: str) -> dict[str, Explored]:
+    application = read_application(written(folder, text))
+    found = find(application, known_providers())
+    results = explore(application, found, python=sys.executable, budget_s=60.0)
+    return {one.found.name.removeprefix("app."): one for one in results}
+
+
+def assessed(folder: Path, **trying: Any) -> dict[str, Assessed]:
+    application = read_application(folder)
+    found = find(application, known_providers())
+    results = explore(application, found, python=sys.executable, budget_s=30.0)
+    settings = settings_for(Trying(**{"budget_s": 30.0, "inputs": 40, **trying}))
+    several = assess(application, found, results, settings, python=sys.executable)
+    return {one.explored.found.name.removeprefix("app."): one for one in several}
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+
+
+EVERYTHING = (
+    CLIENTS
+    + """
+def can(path):
+    with open(path, "rb") as file:
+        labels = rekognition.detect_labels(Image={"Bytes": file.read()})["Labels"]
+    for one in labels:
+        if one["Name"].lower() == "food" and one["Confidence"] > 80:
+            return "organic"
+        if one["Name"] in ("Paper", "Wood"):
+            return "recyclable"
+        if len(one["Instances"]) > 0 and one["Parents"]:
+            return "thing"
+
+def door(image: bytes):
+    found = rekognition.detect_faces(Image={"Bytes": image}, Attributes=["ALL"])
+    for face in found["FaceDetails"]:
+        if face["Smile"]["Value"] and face["AgeRange"]["Low"] < 18:
+            return "a child that smiles"
+        for emotion in face["Emotions"]:
+            if emotion["Type"] == "FEAR" and emotion["Confidence"] > 50:
+                return "fear"
+        if not face["EyesOpen"]["Value"] or face["Gender"]["Value"] == "Female":
+            return "other"
+
+def sign(image: bytes):
+    for one in rekognition.detect_text(Image={"Bytes": image})["TextDetections"]:
+        if one["Type"] == "WORD" and one["DetectedText"] == "Exit" and "ParentId" in one:
+            return True
+
+def unfit(image: bytes):
+    found = rekognition.detect_moderation_labels(Image={"Bytes": image})["ModerationLabels"]
+    if any(one["Name"] == "Violence" or one["ParentName"] == "Violence" for one in found):
+        return True
+    stars = rekognition.recognize_celebrities(Image={"Bytes": image})["CelebrityFaces"]
+    return [one for one in stars if one["Name"] == "Grace Hopper"]
+
+def mood(text: str):
+    felt = comprehend.detect_sentiment(Text=text, LanguageCode="en")
+    if felt["Sentiment"] == "NEGATIVE" or felt["Sentiment"] == "MIXED":
+        return "sorry"
+    if felt["SentimentScore"]["Positive"] > 0.8:
+        return "great"
+    return "ok"
+
+def moods(texts: list[str]):
+    found = comprehend.batch_detect_sentiment(TextList=texts, LanguageCode="en")
+    return [one for one in found["ResultList"] if one["Sentiment"] == "POSITIVE"]
+
+def buys(text: str):
+    found = comprehend.detect_entities(Text=text, LanguageCode="en")["Entities"]
+    if any(one["Type"] == "COMMERCIAL_ITEM" or one["Type"] == "QUANTITY" for one in found):
+        return True
+
+def greeting(text: str):
+    language = comprehend.detect_dominant_language(Text=text)["Languages"][0]["LanguageCode"]
+    if language == "de":
+        return "Hallo"
+    phrases = comprehend.detect_key_phrases(Text=text, LanguageCode="en")["KeyPhrases"]
+    if any(one["Text"] == "the rain" for one in phrases):
+        return "umbrella"
+"""
+)
+
+
+def test_every_outcome_that_answers_of_boto3_can_bring_about_is_met(tmp_path: Path) -> None:
+    results = explored(tmp_path, EVERYTHING)
+
+    assert len(results) == 8
+    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    missed = {
+        (name, goal.text, value)
+        for name, one in results.items()
+        for goal, values in one.met.items()
+        for value in {True, False} - values.keys()
+    }
+    # A label without parents has none, and words of an answer always say which line they are of.
+    assert missed == {("can", "one['Parents']", True), ("sign", "'ParentId' in one", False)}
+    assert not any(one.crashes for one in results.values())
+
+
+def test_an_answer_that_makes_a_function_fail_is_told(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        CLIENTS
+        + """
+def first(image: bytes):
+    labels = rekognition.detect_labels(Image={"Bytes": image})["Labels"]
+    return labels[0]["Name"]
+
+def smiles(image: bytes):
+    faces = rekognition.detect_faces(Image={"Bytes": image})["FaceDetails"]
+    return [face for face in faces if face["Smile"]["Value"]]
+
+def unsure(image: bytes):
+    for one in rekognition.detect_labels(Image={"Bytes": image})["Labels"]:
+        if one["Confidence"] < 50:
+            return True
+    found = rekognition.detect_labels(Image={"Bytes": image}, MinConfidence=10, MaxLabels=2)
+    if len(found["Labels"]) > 2:
+        return False
+""",
+    )
+
+    failures = {
+        name: [crash.error.partition(":")[0] for crash in one.crashes]
+        for name, one in results.items()
+    }
+    assert failures == {"first": ["IndexError"], "smiles": ["KeyError"], "unsure": []}
+    # What is less sure is left out unless it is asked for, and so is what is too much.
+    assert all(values.keys() == {False} for values in results["unsure"].met.values())
+
+
+def test_refusals_are_exceptions_of_the_client(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        CLIENTS
+        + """
+def guarded(image: bytes):
+    try:
+        return rekognition.detect_labels(Image={"Bytes": image})["Labels"]
+    except rekognition.exceptions.InvalidImageFormatException as error:
+        return error.response["Error"]["Message"][0]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ThrottlingException":
+            return {}["no second try"]
+
+def careless(text: str):
+    return comprehend.detect_sentiment(Text=text, LanguageCode="en")["Sentiment"]
+
+def careful(text: str):
+    if len(text.encode()) > 5000:
+        return None
+    return comprehend.detect_sentiment(Text=text, LanguageCode="en")["Sentiment"]
+
+def in_parts(text: str):
+    parts = [text[at : at + 5000] for at in range(0, len(text), 5000)]
+    found = comprehend.batch_detect_sentiment(TextList=parts, LanguageCode="en")
+    return [found["ResultList"][at]["Sentiment"] for at in range(len(parts))]
+""",
+    )
+
+    assert [crash.titles for crash in results["guarded"].crashes] == [
+        ("detect_labels: Rate exceeded",)
+    ]
+    assert not results["guarded"].unguarded
+    (unguarded,) = results["careless"].unguarded.values()
+    assert unguarded.titles == ("detect_sentiment: a text of more than 5000 bytes",)
+    assert unguarded.error.startswith("TextSizeLimitExceededException: ")
+    assert not results["careful"].unguarded
+    assert not results["in_parts"].unguarded
+    assert not results["in_parts"].crashes
+
+
+def test_what_nobody_answers_asks_no_service_and_is_told(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        CLIENTS
+        + """
+import urllib.request
+
+def stored(bucket, key):
+    boto3.client("s3").get_object(Bucket=bucket, Key=key)
+    image = {"S3Object": {"Bucket": bucket, "Name": key}}
+    return rekognition.detect_labels(Image=image)["Labels"]
+
+def around(image: bytes):
+    urllib.request.urlopen("https://rekognition.us-east-1.amazonaws.com/")
+    return rekognition.detect_labels(Image={"Bytes": image})["Labels"]
+
+def said(name: str):
+    return boto3.client("transcribe").get_transcription_job(TranscriptionJobName=name)
+
+def compared(image: bytes):
+    images = {"SourceImage": {"Bytes": image}, "TargetImage": {"Bytes": image}}
+    return rekognition.compare_faces(**images)["FaceMatches"]
+
+def wrong(text: str):
+    return comprehend.detect_sentiment(Text=text)["Sentiment"]
+""",
+    )
+
+    problems = {name: one.problem for name, one in results.items()}
+    assert "s3 get_object, which no answers" in problems["stored"]
+    assert "something of AWS, without boto3" in problems["around"]
+    assert problems["said"] == "no answers are made for aws get_transcription_job"
+    assert problems["compared"] == "no answers are made for aws compare_faces"
+    # The client checks what it is given, as always.
+    assert "ParamValidationError" in problems["wrong"]
+
+
+TRIED = (
+    CLIENTS
+    + """
+def alarm(image: bytes) -> bool:
+    labels = rekognition.detect_labels(Image={"Bytes": image})["Labels"]
+    names = [one["Name"].lower() for one in labels]
+    if "fire" in names:
+        return True
+    return False
+
+def thanks(text: str):
+    felt = comprehend.detect_sentiment(Text=text, LanguageCode="en")
+    if felt["SentimentScore"]["Positive"] > 0.001:
+        return "thank you"
+    if felt["Sentiment"] != "MIXED":
+        return "fine"
+
+def sorry(text: str):
+    (felt,) = comprehend.batch_detect_sentiment(TextList=[text], LanguageCode="en")["ResultList"]
+    return "sorry" if felt["Sentiment"] == "NEGATIVE" else "fine"
+
+def happy(image: bytes):
+    for face in rekognition.detect_faces(Image={"Bytes": image}, Attributes=["ALL"])["FaceDetails"]:
+        if face["Emotions"][0]["Type"] == "HAPPY":
+            return True
+
+def sign(image: bytes):
+    for one in rekognition.detect_text(Image={"Bytes": image})["TextDetections"]:
+        if one["DetectedText"].lower() == "exit":
+            return True
+
+def people(text: str):
+    for one in comprehend.detect_entities(Text=text, LanguageCode="en")["Entities"]:
+        if one["Type"] == "TITLE":
+            return one["Text"]
+"""
+)
+
+
+def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Path) -> None:
+    app = tmp_path / "app"
+    app.mkdir()
+    habits = tmp_path / "habits.toml"
+    habits.write_text("[labels]\nfire = { Fire = 0.3, Flame = 0.9 }\n")
+    record = tmp_path / "recording.jsonl"
+
+    results = assessed(written(app, TRIED), habits=habits, record=record)
+    again = assessed(app, replay=record)
+
+    # Neither a mixed feeling nor none is what tells positive texts from negative ones.
+    judged = {name: [one.is_failure for one in got.verdicts] for name, got in results.items()}
+    assert judged == {
+        "alarm": [True], "thanks": [True], "sorry": [False], "happy": [False], "sign": [False],
+        "people": [False],
+    }  # fmt: skip
+    (alarm,), (thanks,) = results["alarm"].verdicts, results["thanks"].verdicts
+    assert alarm.suggestion is not None
+    assert '"fire" in names or "flame" in names' in alarm.suggestion.patch.replace("'", '"')
+    assert thanks.suggestion is not None
+    assert "checked Positive > 0." in thanks.suggestion.sentence
+    assert results["sign"].verdicts[0].engine == "Tesseract"
+    providers = {json.loads(line)["provider"] for line in record.read_text().splitlines()}
+    assert providers == {"aws"}
+    for name, one in again.items():
+        assert [each.claim for each in one.verdicts] == [
+            each.claim for each in results[name].verdicts
+        ]
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """Speaks as Rekognition does: of every third image it says that it is none."""
+    asked: list[bytes] = []
+
+    class Rekognition(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.rfile.read(int(self.headers["content-length"])))
+            assert self.headers["x-amz-target"] == "RekognitionService.DetectLabels"
+            if len(asked) % 3:
+                status, said = 200, {"Labels": [{"Name": "Fire", "Confidence": 91.5}]}
+            else:
+                status = 400
+                said = {"__type": "InvalidImageFormatException", "message": "no image"}
+            body = json.dumps(said).encode()
+            self.send_response(status)
+            self.send_header("content-length", f"{len(body)}")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Rekognition) as http:
+        thread = Thread(target=http.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+        thread.join()
+
+
+def test_the_service_itself_is_asked_by_the_application_s_own_client(
+    tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    app = tmp_path / "app"
+    app.mkdir()
+    text = f"""
+import boto3
+
+rekognition = boto3.client("rekognition", region_name="eu-west-1", endpoint_url="{server}")
+
+def alarm(image: bytes) -> bool:
+    try:
+        labels = rekognition.detect_labels(Image={{"Bytes": image}})["Labels"]
+    except rekognition.exceptions.InvalidImageFormatException:
+        return False
+    return is_fire([one["Name"] for one in labels])
+
+def is_fire(names):
+    if "Fire" in names:
+        return True
+    return False
+"""
+    images = tmp_path / "images"
+    for name in ("fire", "lake"):
+        (images / name).mkdir(parents=True)
+        for at in range(12):
+            (images / name / f"{at}.png").write_bytes(b"\x89PNG\r\n\x1a\n" + f"{name}{at}".encode())
+    record = tmp_path / "recording.jsonl"
+
+    first = assessed(written(app, text), is_real=True, images=images, record=record)
+    again = assessed(app, images=images, replay=record)
+
+    (verdict,) = first["alarm"].verdicts
+    assert verdict.is_of_service
+    assert verdict.measured is not None
+    assert 0 < verdict.measured.right < verdict.measured.expected
+    assert [one.claim for one in again["alarm"].verdicts] == [verdict.claim]
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    codes = {one["error"]["code"] for one in lines if "error" in one}
+    assert codes == {"InvalidImageFormatException"}
+    assert {json.dumps(one["answer"]) for one in lines if "answer" in one} == {
+        '{"Labels": [{"Name": "Fire", "Confidence": 91.5}]}'
+    }
