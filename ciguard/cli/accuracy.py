@@ -133,8 +133,8 @@ def accuracy(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Try an application's functions on inputs that people would recognise.
 
-    For each sub-condition that answers of Google's services decide, images, texts and sounds are
-    made or chosen for which it should be true. Engines on this machine stand in for the service:
+    For each sub-condition that answers of services decide, images, texts and sounds are made or
+    chosen for which it should be true. Engines on this machine stand in for the service:
     they recognise what is written, said and felt, and faces; labels, objects, topics and entities
     are made up, which is said wherever it matters. Nothing is sent anywhere, except with
     --service real, which the application asks as it always does, and with --search, which asks a

@@ -50,9 +50,10 @@ def explore(
 ) -> None:
     """Call an application's functions with made answers of cognitive services.
 
-    Each function in PATH that asks Google Cloud Vision, Language or Speech is run, with answers
-    that are made from what its conditions compare with, beside empty and many results; no service
-    is asked. Tells which outcomes of its sub-conditions were met, and which answers make it fail.
+    Each function in PATH that asks Google Cloud Vision, Language or Speech, AWS Rekognition or
+    Comprehend, or their Azure counterparts, is run with answers that are made from what its
+    conditions compare with, beside empty and many results; no service is asked. Tells which
+    outcomes of its sub-conditions were met, and which answers make it fail.
 
     Runs the application's code, as its own tests would: not confined, with what you are allowed.
     Exit code 1 if an answer makes a function fail.

@@ -325,6 +325,9 @@ def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Pat
         ]
 
 
+NO_IMAGE: dict[str, Any] = {"__type": "InvalidImageFormatException", "message": "no image"}
+
+
 @pytest.fixture
 def server() -> Iterator[str]:
     """Speaks as Rekognition does: of every third image it says that it is none."""
@@ -334,11 +337,9 @@ def server() -> Iterator[str]:
         def do_POST(self) -> None:
             asked.append(self.rfile.read(int(self.headers["content-length"])))
             assert self.headers["x-amz-target"] == "RekognitionService.DetectLabels"
+            status, said = 400, NO_IMAGE
             if len(asked) % 3:
                 status, said = 200, {"Labels": [{"Name": "Fire", "Confidence": 91.5}]}
-            else:
-                status = 400
-                said = {"__type": "InvalidImageFormatException", "message": "no image"}
             body = json.dumps(said).encode()
             self.send_response(status)
             self.send_header("content-length", f"{len(body)}")
