@@ -223,6 +223,12 @@ for _library in (
             ("google-cloud-language", "google.cloud.language"),
             ("google-cloud-speech", "google.cloud.speech"),
             ("boto3", "boto3"),
+            ("azure-ai-textanalytics", "azure.ai.textanalytics"),
+            ("azure-ai-vision-imageanalysis", "azure.ai.vision.imageanalysis"),
+            (
+                "azure-cognitiveservices-vision-computervision",
+                "azure.cognitiveservices.vision.computervision",
+            ),
         )
     ),
 ):

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from textwrap import dedent
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from ciguard.applications import (
-    Assessed,
-    Explored,
-    Trying,
-    assess,
-    explore,
-    find,
-    known_providers,
-    read_application,
-    settings_for,
-)
+from running_applications import assessed, explored, failures, never, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,27 +21,6 @@ from botocore.exceptions import ClientError
 rekognition = boto3.client("rekognition")
 comprehend = boto3.Session().client("comprehend")
 """
-
-
-def written(folder: Path, text: str) -> Path:
-    (folder / "app.py").write_text(dedent(text))
-    return folder
-
-
-def explored(folder: Path, text: str) -> dict[str, Explored]:
-    application = read_application(written(folder, text))
-    found = find(application, known_providers())
-    results = explore(application, found, python=sys.executable, budget_s=60.0)
-    return {one.found.name.removeprefix("app."): one for one in results}
-
-
-def assessed(folder: Path, **trying: Any) -> dict[str, Assessed]:
-    application = read_application(folder)
-    found = find(application, known_providers())
-    results = explore(application, found, python=sys.executable, budget_s=30.0)
-    settings = settings_for(Trying(**{"budget_s": 30.0, "inputs": 40, **trying}))
-    several = assess(application, found, results, settings, python=sys.executable)
-    return {one.explored.found.name.removeprefix("app."): one for one in several}
 
 
 @pytest.fixture(autouse=True)
@@ -131,26 +97,17 @@ def greeting(text: str):
 
 
 def test_every_outcome_that_answers_of_boto3_can_bring_about_is_met(tmp_path: Path) -> None:
-    results = explored(tmp_path, EVERYTHING)
+    results = explored(written(tmp_path, EVERYTHING))
 
     assert len(results) == 8
     assert {name: one.problem for name, one in results.items() if one.problem} == {}
-    missed = {
-        (name, goal.text, value)
-        for name, one in results.items()
-        for goal, values in one.met.items()
-        for value in {True, False} - values.keys()
-    }
     # A label without parents has none, and words of an answer always say which line they are of.
-    assert missed == {("can", "one['Parents']", True), ("sign", "'ParentId' in one", False)}
-    assert not any(one.crashes for one in results.values())
+    assert never(results) == {("can", "one['Parents']", True), ("sign", "'ParentId' in one", False)}
+    assert not failures(results)
 
 
 def test_an_answer_that_makes_a_function_fail_is_told(tmp_path: Path) -> None:
-    results = explored(
-        tmp_path,
-        CLIENTS
-        + """
+    text = """
 def first(image: bytes):
     labels = rekognition.detect_labels(Image={"Bytes": image})["Labels"]
     return labels[0]["Name"]
@@ -166,23 +123,17 @@ def unsure(image: bytes):
     found = rekognition.detect_labels(Image={"Bytes": image}, MinConfidence=10, MaxLabels=2)
     if len(found["Labels"]) > 2:
         return False
-""",
-    )
+"""
 
-    failures = {
-        name: [crash.error.partition(":")[0] for crash in one.crashes]
-        for name, one in results.items()
-    }
-    assert failures == {"first": ["IndexError"], "smiles": ["KeyError"], "unsure": []}
+    results = explored(written(tmp_path, CLIENTS + text))
+
+    assert failures(results) == {"first": {"IndexError"}, "smiles": {"KeyError"}}
     # What is less sure is left out unless it is asked for, and so is what is too much.
     assert all(values.keys() == {False} for values in results["unsure"].met.values())
 
 
 def test_refusals_are_exceptions_of_the_client(tmp_path: Path) -> None:
-    results = explored(
-        tmp_path,
-        CLIENTS
-        + """
+    text = """
 def guarded(image: bytes):
     try:
         return rekognition.detect_labels(Image={"Bytes": image})["Labels"]
@@ -204,8 +155,9 @@ def in_parts(text: str):
     parts = [text[at : at + 5000] for at in range(0, len(text), 5000)]
     found = comprehend.batch_detect_sentiment(TextList=parts, LanguageCode="en")
     return [found["ResultList"][at]["Sentiment"] for at in range(len(parts))]
-""",
-    )
+"""
+
+    results = explored(written(tmp_path, CLIENTS + text))
 
     assert [crash.titles for crash in results["guarded"].crashes] == [
         ("detect_labels: Rate exceeded",)
@@ -220,10 +172,7 @@ def in_parts(text: str):
 
 
 def test_what_nobody_answers_asks_no_service_and_is_told(tmp_path: Path) -> None:
-    results = explored(
-        tmp_path,
-        CLIENTS
-        + """
+    text = """
 import urllib.request
 
 def stored(bucket, key):
@@ -244,8 +193,9 @@ def compared(image: bytes):
 
 def wrong(text: str):
     return comprehend.detect_sentiment(Text=text)["Sentiment"]
-""",
-    )
+"""
+
+    results = explored(written(tmp_path, CLIENTS + text))
 
     problems = {name: one.problem for name, one in results.items()}
     assert "s3 get_object, which no answers" in problems["stored"]
@@ -297,7 +247,6 @@ def people(text: str):
 
 def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Path) -> None:
     app = tmp_path / "app"
-    app.mkdir()
     habits = tmp_path / "habits.toml"
     habits.write_text("[labels]\nfire = { Fire = 0.3, Flame = 0.9 }\n")
     record = tmp_path / "recording.jsonl"
@@ -363,7 +312,6 @@ def test_the_service_itself_is_asked_by_the_application_s_own_client(
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     app = tmp_path / "app"
-    app.mkdir()
     text = f"""
 import boto3
 

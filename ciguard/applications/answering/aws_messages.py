@@ -5,7 +5,6 @@ What an older client does not know is left out when it reads them; lists that ar
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.codes import Refusal
@@ -13,9 +12,11 @@ from ciguard.applications.answering.described import described
 from ciguard.applications.answering.recognised import (
     DIGITS,
     EMOTIONS,
+    NEUTRAL,
     Box,
     Word,
     around,
+    as_shares,
     ordered,
 )
 from ciguard.applications.inverting.inputs import Kind, kind_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
+CLIENTS: frozenset[str] = frozenset({"rekognition", "comprehend"})
 TASKS: frozenset[Task] = frozenset({
     Task.LABELS, Task.FACES, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
 })  # fmt: skip
@@ -55,8 +57,6 @@ _LANDMARKS = (
 )  # fmt: skip
 """Where they are in a face, in shares of it."""
 _OF_FEELINGS = ("Positive", "Negative", "Neutral", "Mixed")
-_STEEPNESS, _BETWEEN = 6.0, 0.2
-"""How fast a feeling becomes sure with its score, and the score at which it is as sure as none."""
 _SURE, _STEP = 0.95, 0.05
 _SEEN_ALONE = 0.9
 """Least score of a label that is found in a place of its own too."""
@@ -191,9 +191,8 @@ def sentiment_answer(score: float, felt: Sequence[Felt]) -> Json:
     The further from nothing, the surer; mixed as far as there are sentences of either feeling.
     """
     strongest = [max((sign * one.score for one in felt), default=0.0) for sign in (1, -1)]
-    tops = (score, -score, _BETWEEN, min(strongest) if len(felt) > 1 else -1.0)
-    weights = [math.exp(_STEEPNESS * top) for top in tops]
-    return _sentiment([weight / sum(weights) for weight in weights])
+    mixed = min(strongest) if len(felt) > 1 else -1.0
+    return _sentiment(as_shares((score, -score, NEUTRAL, mixed)))
 
 
 def _sentiment(shares: Sequence[float]) -> Json:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
+CLIENTS: frozenset[str] = frozenset({"vision", "language", "speech"})
 TASKS: frozenset[Task] = frozenset(Task) - NOT_MADE
 SHOWN_BY_FACES: tuple[str, ...] = (*EMOTIONS, "under_exposed", "blurred", "headwear")
 ARE_FACES_MEASURED: bool = False

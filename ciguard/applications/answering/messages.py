@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.applications.answering import aws_messages, google_messages
+from ciguard.applications.answering import aws_messages, azure_messages, google_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 class Messages(Protocol):
     """Writes what is recognised as a provider's services say it, in JSON."""
 
+    CLIENTS: frozenset[str]
+    """That are answered, by the names that descriptions give them."""
     TASKS: frozenset[Task]
     """That engines can answer."""
     SHOWN_BY_FACES: tuple[str, ...]
@@ -72,7 +74,11 @@ class Messages(Protocol):
         """Return how the service may refuse."""
 
 
-_MESSAGES: Mapping[str, Messages] = {"google": google_messages, "aws": aws_messages}
+_MESSAGES: Mapping[str, Messages] = {
+    "google": google_messages,
+    "aws": aws_messages,
+    "azure": azure_messages,
+}
 
 
 def messages_of(operation: Operation) -> Messages:
@@ -85,8 +91,9 @@ def messages_of(operation: Operation) -> Messages:
 
 
 def are_written(operation: Operation) -> bool:
-    """Tell whether answers of an operation's provider are written."""
-    return operation.provider in _MESSAGES
+    """Tell whether answers of an operation's client are written."""
+    messages = _MESSAGES.get(operation.provider)
+    return messages is not None and operation.client in messages.CLIENTS
 
 
 def are_recognised(operation: Operation) -> bool:

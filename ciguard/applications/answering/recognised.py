@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 Scored: TypeAlias = list[tuple[str, float]]
 """What is recognised, each with how likely that is, 0 to 1."""
@@ -19,6 +20,9 @@ ENTITY_KINDS = (
     "PERSON", "LOCATION", "ORGANIZATION", "EVENT", "WORK_OF_ART", "CONSUMER_GOOD", "OTHER",
     "PHONE_NUMBER", "ADDRESS", "DATE", "NUMBER", "PRICE",
 )  # fmt: skip
+NEUTRAL = 0.2
+"""Score from which on a feeling is surer than that there is none."""
+_STEEPNESS = 6.0
 DIGITS = 4
 """Of a score, after the point."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
@@ -98,6 +102,16 @@ class Entity:
     """Where the text names it; -1 for nowhere."""
     score: float | None = None
     """What is felt of it; None where nobody asked."""
+
+
+def as_shares(tops: Sequence[float]) -> list[float]:
+    """Return how sure each of several feelings is, the surer the further its score is ahead.
+
+    Args:
+        tops: score of each, -1 to 1.
+    """
+    weights = [math.exp(_STEEPNESS * top) for top in tops]
+    return [weight / sum(weights) for weight in weights]
 
 
 def ordered(found: Scored) -> Scored:

@@ -103,7 +103,8 @@ def answers_to(
     if operation.task is Task.FACES:
         return tuple(_faces(operation, numbers))
     kinds = messages.KINDS if operation.task is Task.ENTITIES else ()
-    return (*_listed(operation, texts, numbers), *(_of_kind(operation, kind) for kind in kinds))
+    of_kinds = (_of_kind(operation, kind, at) for at in (_SURE, _UNSURE) for kind in kinds)
+    return (*_listed(operation, texts, numbers), *of_kinds)
 
 
 def written(operation: Operation, lines: Sequence[str]) -> Answered:
@@ -171,11 +172,11 @@ def _face(
     return Face(_PLACE, confidence, likelihoods, age, sureness)
 
 
-def _of_kind(operation: Operation, kind: str) -> Answered:
+def _of_kind(operation: Operation, kind: str, score: float) -> Answered:
     """Return an entity of a kind, which inputs are made for if people have a name for it."""
     messages, usual = messages_of(operation), _USUAL[operation.task]
-    content = messages.entity_answer([Entity(usual, kind, _SURE, 0)])
-    title = f"{usual!r}, type {kind}"
+    content = messages.entity_answer([Entity(usual, kind, score, 0)])
+    title = f"{usual!r}, type {kind}, score {score:g}"
     return Answered(operation, title, content, (usual,), kind=messages.KINDS[kind])
 
 

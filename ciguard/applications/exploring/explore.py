@@ -195,6 +195,10 @@ def _raises(file: Path, line: int) -> bool:
     return isinstance(inner, ast.Raise | ast.Assert)
 
 
+def _is_felt(operation: Operation) -> bool:
+    return operation.task is Task.SENTIMENT
+
+
 class _Exploring:
     """Of one function."""
 
@@ -270,9 +274,9 @@ class _Exploring:
     def _refuse_unmade(self) -> None:
         """Refuse a function that asks what no answers are made for."""
         for operation in self._operations():
-            is_listed = operation.task is not Task.OTHER or Field.KEY in (operation.fields or {})
-            is_made = (operation.records and is_listed) or operation.task is Task.SENTIMENT
-            if not are_written(operation) or not is_made:
+            has_keys = Field.KEY in (operation.fields or {})
+            has_records = bool(operation.records) and operation.task is not Task.OTHER
+            if not are_written(operation) or not (has_keys or has_records or _is_felt(operation)):
                 msg = f"no answers are made for {operation.title}"
                 raise CannotCallError(msg)
 
@@ -374,7 +378,7 @@ class _Exploring:
         return ends == [False, True, False]
 
     def _fails(self, answers: Answers) -> bool:
-        call = self._called(self._arguments, answers)
+        call = self._called(self._arguments_for(answers), answers)
         return isinstance(call, Ended) and call.raised is not None
 
     def _refuse(self) -> None:
@@ -384,8 +388,7 @@ class _Exploring:
                 answers = tuple(
                     refusal if one.operation == operation else one for one in self._fine
                 )
-                arguments = self._arguments_with(refusal.text)
-                call = self._called(arguments, answers)
+                call = self._called(self._arguments_for(answers), answers)
                 if isinstance(call, Endless):
                     self._result.hangs.append(Hang(call.instead, answers))
                     return
@@ -396,8 +399,9 @@ class _Exploring:
                 if call.raised is not None:
                     self._note_unguarded(call.raised, answers, refusal)
 
-    def _arguments_with(self, text: bytes) -> Json:
-        """Return the arguments, with a text in place of theirs unless it is empty."""
+    def _arguments_for(self, answers: Answers) -> Json:
+        """Return the arguments, with the text that a service refuses among the answers."""
+        text = b"".join(one.text for one in answers)
         if not text:
             return self._arguments
         contents, folder = plain_contents(text), self._folder / "refused"

@@ -24,12 +24,12 @@ import threading
 import traceback
 from typing import Any, List  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.applications.in_target import aws_clients, google_clients
+from ciguard.applications.in_target import aws_clients, azure_clients, google_clients
 from ciguard.applications.in_target.asking import UnknownOperationError
 from ciguard.applications.in_target.probing import Probes
 
 Json = Any
-CLIENTS = {"google": google_clients, "aws": aws_clients}
+CLIENTS = {"google": google_clients, "aws": aws_clients, "azure": azure_clients}
 """By provider, what stands between the application and its clients."""
 _LONGEST = 300
 _MOST_ITEMS = 1000

@@ -1,0 +1,279 @@
+"""Answers of Azure's services for texts and images, with the names that their clients have.
+
+Parts that an operation does not tell are left out by the client, which knows what was asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.applications.answering.codes import Code, Refusal
+from ciguard.applications.answering.recognised import (
+    DIGITS,
+    NEUTRAL,
+    Box,
+    around,
+    as_shares,
+    ordered,
+)
+from ciguard.applications.inverting.inputs import Kind, kind_of
+from ciguard.applications.providers.description import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ciguard.applications.answering.recognised import Entity, Face, Felt, Scored, Size, Word
+    from ciguard.applications.providers.description import Operation
+    from ciguard.domain import Json
+
+CLIENTS: frozenset[str] = frozenset({"vision", "image analysis", "text analytics"})
+TASKS: frozenset[Task] = frozenset({
+    Task.LABELS, Task.OBJECTS, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
+})  # fmt: skip
+SHOWN_BY_FACES: tuple[str, ...] = ()
+ARE_FACES_MEASURED: bool = False
+KINDS: Mapping[str, str] = {
+    "Person": "PERSON", "Location": "LOCATION", "Organization": "ORGANIZATION", "Event": "EVENT",
+    "Product": "CONSUMER_GOOD", "DateTime": "DATE", "Quantity": "NUMBER", "Address": "ADDRESS",
+    "PhoneNumber": "PHONE_NUMBER", "PersonType": "", "Skill": "", "Email": "", "URL": "", "IP": "",
+}  # fmt: skip
+_KIND_OF = {
+    **{own: kind for kind, own in KINDS.items() if own},
+    "PRICE": "Quantity", "WORK_OF_ART": "Product", "OTHER": "Skill",
+}  # fmt: skip
+_FEELINGS = ("positive", "negative", "neutral")
+_SURE, _STEP = 0.95, 0.05
+_SIDE = 32
+_SIZE = {"width": _SIDE, "height": _SIDE, "format": "Png"}
+_PLACE = Box(2, 2, 18, 18)
+_LONGEST = 5_120
+"""Letters of a text."""
+
+
+def topic(text: str) -> str:
+    """Return a category as it is."""
+    return text
+
+
+def label_answer(found: Scored) -> Json:
+    """Return labels in small letters, as it writes all of them, the likeliest first."""
+    tags = [{"name": name.lower(), "confidence": score} for name, score in ordered(found)]
+    return {"tags": tags, "metadata": _SIZE}
+
+
+def object_answer(found: Scored, boxes: Sequence[Box]) -> Json:
+    """Return objects in small letters likewise, each with its rectangle."""
+    return {
+        "objects": [
+            {
+                "object_property": name.lower(),
+                "confidence": score,
+                "rectangle": {
+                    "x": round(box.left * _SIDE),
+                    "y": round(box.top * _SIDE),
+                    "w": round(box.width * _SIDE),
+                    "h": round(box.height * _SIDE),
+                },
+            }
+            for (name, score), box in zip(ordered(found), boxes, strict=True)
+        ],
+        "metadata": _SIZE,
+    }
+
+
+def category_answer(found: Scored) -> Json:
+    """Return categories of an image."""
+    return {"categories": [{"name": name, "score": score} for name, score in ordered(found)]}
+
+
+def face_answer(faces: Sequence[Face], size: Size) -> Json:
+    """Return nothing: the client for faces is not answered."""
+    del faces, size
+    return {}
+
+
+def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
+    """Return what is written, as all ways to read tell it."""
+    width, height = size
+    read = {"page": 1, "angle": 0.0, "width": width, "height": height, "unit": "pixel"}
+    regions = [{"bounding_box": "2,2,18,18", "lines": [_printed(line) for line in lines]}]
+    return {
+        "status": "succeeded",
+        "created_date_time": "2024-01-01T00:00:00Z",
+        "last_updated_date_time": "2024-01-01T00:00:01Z",
+        "analyze_result": {
+            "version": "3.2.0",
+            "model_version": "2022-04-30",
+            "read_results": [{**read, "lines": [_line(line) for line in lines]}],
+        },
+        "language": "en",
+        "text_angle": 0.0,
+        "orientation": "Up",
+        "regions": regions if lines else [],
+    }
+
+
+def _line(words: Sequence[Word]) -> Json:
+    return {
+        "bounding_box": _edges(words),
+        "text": " ".join(word.text for word in words),
+        "words": [
+            {
+                "bounding_box": _edges([word]),
+                "text": part,
+                "confidence": round(word.confidence, DIGITS),
+            }
+            for word in words
+            for part in word.text.split()
+        ],
+    }
+
+
+def _printed(words: Sequence[Word]) -> Json:
+    box = "2,2,18,18"
+    parts = [part for word in words for part in word.text.split()]
+    return {"bounding_box": box, "words": [{"bounding_box": box, "text": part} for part in parts]}
+
+
+def _edges(words: Sequence[Word]) -> list[float]:
+    corners = around([word.box for word in words]).corners()
+    return [float(number) for corner in corners for number in corner]
+
+
+def sentiment_answer(score: float, felt: Sequence[Felt]) -> Json:
+    """Return the feeling of a document and of its sentences; mixed if those are of either one."""
+    told = [
+        {
+            **_sentiment(as_shares((one.score, -one.score, NEUTRAL))),
+            "text": one.text,
+            "offset": one.begin,
+            "length": len(one.text),
+        }
+        for one in felt
+    ]
+    feelings = {one["sentiment"] for one in told}
+    document = _sentiment(as_shares((score, -score, NEUTRAL)))
+    if {"positive", "negative"} <= feelings:
+        document["sentiment"] = "mixed"
+    return {**document, "sentences": told}
+
+
+def _sentiment(shares: Sequence[float]) -> dict[str, Json]:
+    by_feeling = dict(zip(_FEELINGS, shares, strict=True))
+    return {
+        "sentiment": max(_FEELINGS, key=by_feeling.__getitem__),
+        "confidence_scores": {name: round(share, DIGITS) for name, share in by_feeling.items()},
+    }
+
+
+def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
+    """Yield each feeling surely, then each with a share on both sides of each number."""
+    near = sorted({edge for n in numbers for edge in (n - _STEP, n, n + _STEP) if 0 <= edge <= 1})
+    for share in (_SURE, *near):
+        for at, feeling in enumerate(_FEELINGS):
+            shares = [0.0] * len(_FEELINGS)
+            shares[at] = share
+            shares[(at + 1) % len(shares)] = 1 - share
+            document = _sentiment(shares)
+            yield f"{document['sentiment']}, {feeling} {share:g}", _with_sentence(document)
+    document = {**_sentiment((0.5, 0.5, 0.0)), "sentiment": "mixed"}
+    yield "mixed", _with_sentence(document)
+
+
+def _with_sentence(document: dict[str, Json]) -> Json:
+    feeling = document["sentiment"]
+    told = {**document, "sentiment": "neutral" if feeling == "mixed" else feeling}
+    sentence = {**told, "text": "This is a text.", "offset": 0, "length": 15}
+    return {**document, "sentences": [sentence]}
+
+
+def entity_answer(entities: Sequence[Entity]) -> Json:
+    """Return what a text speaks of, in the order of the text."""
+    return {
+        "entities": [
+            {
+                "text": one.name,
+                "category": _KIND_OF.get(one.kind, one.kind),
+                "confidence_score": round(one.salience, DIGITS),
+                "offset": max(one.begin, 0),
+                "length": len(one.name),
+            }
+            for one in sorted(entities, key=lambda entity: entity.begin)
+        ]
+    }
+
+
+def speech_answer(found: Scored) -> Json:
+    """Refuse: the client for speech is not answered.
+
+    Raises:
+        NotImplementedError: always; its task is none of `TASKS`.
+    """
+    raise NotImplementedError(found)
+
+
+def listed_answer(operation: Operation, found: Scored) -> Json:
+    """Return phrases, a language, or all that is told of an image."""
+    names = [name for name, _ in found]
+    if operation.task is Task.PHRASES:
+        return {"key_phrases": names}
+    if operation.task is Task.LANGUAGE:
+        code, score = found[0]
+        told = {"name": code, "iso6391_name": code, "confidence_score": round(score, DIGITS)}
+        return {"detected_language": told}
+    return _of_image(found)
+
+
+def _of_image(found: Scored) -> Json:
+    tags = label_answer(found)["tags"]
+    captions = [{"text": name, "confidence": score} for name, score in ordered(found)]
+    objects = object_answer(found, [_PLACE.of((_SIDE, _SIDE))] * len(found))["objects"]
+    place = {"x": 2, "y": 2, "w": 18, "h": 18}
+    corners = [{"x": int(x), "y": int(y)} for x, y in _PLACE.corners()]
+    lines = [
+        {
+            "text": name,
+            "bounding_polygon": corners,
+            "words": [
+                {"text": part, "confidence": score, "bounding_polygon": corners}
+                for part in name.split()
+            ],
+        }
+        for name, score in found
+    ]
+    safe = {"is_adult_content": False, "is_racy_content": False, "is_gory_content": False}
+    return {
+        "tags": tags,
+        "objects": objects,
+        "description": {"tags": [one["name"] for one in tags], "captions": captions},
+        **category_answer(found),
+        "faces": [],
+        "brands": [{**one, "rectangle": place} for one in tags],
+        "adult": {**safe, "adult_score": 0.01, "racy_score": 0.01, "gore_score": 0.01},
+        "metadata": _SIZE,
+        "model_version": "2023-10-01",
+        "tags_result": {"values": tags},
+        "objects_result": {
+            "values": [{"bounding_box": place, "tags": [one], "id": ""} for one in tags]
+        },
+        "caption_result": captions[0]
+        if captions
+        else {"text": "a blurry image", "confidence": 0.5},
+        "dense_captions_result": {"values": [{**one, "bounding_box": place} for one in captions]},
+        "read_result": {"blocks": [{"lines": lines}] if lines else []},
+        "people_result": {"values": []},
+    }
+
+
+def refusals(operation: Operation) -> Sequence[Refusal]:
+    """Return its own: asked too often, an image that is none, a text that is too long."""
+    quota = "Requests have exceeded rate limit of your current pricing tier."
+    rate = Refusal(quota, Code.RESOURCE_EXHAUSTED, is_of_content=False)
+    if kind_of(operation.task) is Kind.IMAGE:
+        return rate, Refusal("Input data is not a valid image.", Code.INVALID_ARGUMENT)
+    return rate, Refusal(f"a text of more than {_LONGEST} letters", "", text=_long())
+
+
+def _long() -> bytes:
+    sentence = b"This is a text that is too long. "
+    return sentence * (_LONGEST // len(sentence) + 1)

@@ -1,0 +1,66 @@
+"""Applications that are written for a test, explored, and tried on inputs."""
+
+from __future__ import annotations
+
+import sys
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+from ciguard.applications import (
+    Assessed,
+    Explored,
+    Trying,
+    assess,
+    explore,
+    find,
+    known_providers,
+    read_application,
+    settings_for,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def written(folder: Path, text: str) -> Path:
+    """Write an application of one file, and return its folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "app.py").write_text(dedent(text))
+    return folder
+
+
+def explored(folder: Path) -> dict[str, Explored]:
+    """Return what came of its functions, by their names in the file."""
+    application = read_application(folder)
+    found = find(application, known_providers())
+    results = explore(application, found, python=sys.executable, budget_s=60.0)
+    return {one.found.name.removeprefix("app."): one for one in results}
+
+
+def assessed(folder: Path, **trying: Any) -> dict[str, Assessed]:
+    """Return likewise what came of trying them."""
+    application = read_application(folder)
+    found = find(application, known_providers())
+    results = explore(application, found, python=sys.executable, budget_s=30.0)
+    settings = settings_for(Trying(**{"budget_s": 30.0, "inputs": 40, **trying}))
+    several = assess(application, found, results, settings, python=sys.executable)
+    return {one.explored.found.name.removeprefix("app."): one for one in several}
+
+
+def never(results: dict[str, Explored]) -> set[tuple[str, str, bool]]:
+    """Return the outcomes of sub-conditions that were not met."""
+    return {
+        (name, goal.text, value)
+        for name, one in results.items()
+        for goal, values in one.met.items()
+        for value in {True, False} - values.keys()
+    }
+
+
+def failures(results: dict[str, Explored]) -> dict[str, set[str]]:
+    """Return the types of the exceptions that answers bring about."""
+    return {
+        name: {crash.error.partition(":")[0] for crash in one.crashes}
+        for name, one in results.items()
+        if one.crashes
+    }
