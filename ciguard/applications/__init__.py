@@ -22,7 +22,14 @@ from ciguard.applications.emulating.remote import Silent, Speaking
 from ciguard.applications.emulating.rest import Asked
 from ciguard.applications.exploring.answers import Answered
 from ciguard.applications.exploring.arguments import arguments_for, plain_contents
-from ciguard.applications.exploring.calling import Caller, Ended, Endless, host_of, routines_of
+from ciguard.applications.exploring.calling import (
+    Caller,
+    Ended,
+    Endless,
+    host_of,
+    providers_of,
+    routines_of,
+)
 from ciguard.applications.exploring.explore import Crash, Explored, explore
 from ciguard.applications.finding.application import Application, Unread, read_application
 from ciguard.applications.finding.conditions import Branch, Goal, LiteralTest
@@ -88,6 +95,7 @@ __all__ = [
     "host_of",
     "known_providers",
     "plain_contents",
+    "providers_of",
     "read_application",
     "read_provider",
     "read_vocabulary",

@@ -28,6 +28,7 @@ from ciguard.applications import (
     host_of,
     known_providers,
     plain_contents,
+    providers_of,
     read_application,
     read_vocabulary,
     routines_of,
@@ -379,7 +380,7 @@ class _Recalled:
             "arguments": arguments,
             "files": {name: data for name, data in files.items() if _is_used(name, arguments)},
             "answers": {one.operation.name: one.to_json() for one in answers},
-            "providers": sorted({one.operation.provider for one in answers}),
+            "providers": providers_of(self.application),
             "refused": any(one.is_refusal for one in answers),
         }
 

@@ -206,6 +206,30 @@ def faces(image: bytes):
     assert problems["faces"] == "no answers are made for azure detect_with_stream"
 
 
+def test_clients_of_other_providers_in_the_same_file_need_nothing_either(tmp_path: Path) -> None:
+    text = """
+import boto3
+from google.cloud import vision as google_vision
+
+comprehend = boto3.client("comprehend")
+google = google_vision.ImageAnnotatorClient()
+
+def mood(text: str):
+    felt = texts.analyze_sentiment([text[:100]])[0]
+    if felt.sentiment == "negative":
+        return comprehend.detect_sentiment(Text=text[:100], LanguageCode="en")["Sentiment"]
+
+def dogs(image: bytes):
+    labels = google.label_detection(image=google_vision.Image(content=image))
+    return [one for one in labels.label_annotations if one.description == "Dog"]
+"""
+
+    results = explored(written(tmp_path, CLIENTS + text))
+
+    assert {name: one.problem for name, one in results.items()} == {"mood": "", "dogs": ""}
+    assert not never(results)
+
+
 TRIED = (
     CLIENTS
     + """

@@ -60,8 +60,8 @@ _OF_FEELINGS = ("Positive", "Negative", "Neutral", "Mixed")
 _SURE, _STEP = 0.95, 0.05
 _SEEN_ALONE = 0.9
 """Least score of a label that is found in a place of its own too."""
-_LONGEST_FELT, _LONGEST = 5_000, 100_000
-"""Bytes of a text."""
+_LONGEST = 5_000
+"""Bytes of a text, where it is asked what is felt."""
 
 
 def topic(text: str) -> str:
@@ -260,11 +260,11 @@ def refusals(operation: Operation) -> Sequence[Refusal]:
     rate = Refusal("Rate exceeded", "ThrottlingException", is_of_content=False)
     if kind_of(operation.task) is Kind.IMAGE:
         return rate, Refusal("Request has invalid image format", "InvalidImageFormatException")
-    is_felt = operation.task is Task.SENTIMENT or operation.name.startswith("batch")
-    most = _LONGEST_FELT if is_felt else _LONGEST
-    return rate, Refusal(f"a text of more than {most} bytes", "", text=_long(most))
+    if operation.task is Task.SENTIMENT:
+        return rate, Refusal(f"a text of more than {_LONGEST} bytes", "", text=_long())
+    return (rate,)  # others take twenty times as much
 
 
-def _long(most: int) -> bytes:
+def _long() -> bytes:
     sentence = b"This is a text that is too long. "
-    return sentence * (most // len(sentence) + 1)
+    return sentence * (_LONGEST // len(sentence) + 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.applications.finding.summaries import Placed
+from ciguard.applications.providers.description import known_providers
 from ciguard.functions import Answered as Replied
 from ciguard.functions import Died, Host, HostSettings, Overdue
 
@@ -82,12 +83,13 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
     """
     root = application.root.resolve()
     goals = {goal for one in found for goal in conditions(one)}
+    asked = {call.answer.operation.provider for one in found for call in one.calls}
     details = {
         "files": {str((root / one.file).resolve()): one.file for one in application.modules},
         "places": sorted({*map(_place, goals), *(_whole(goal.branch) for goal in goals)}),
         "root": str(root),
         "real": is_real,
-        "providers": sorted({c.answer.operation.provider for one in found for c in one.calls}),
+        "providers": {one: one in asked for one in providers_of(application)},
         "texts": dict(texts or {}),
     }
     # A script's own folder is on its path.
@@ -98,6 +100,16 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
             python=python, path=path, entry=_ENTRY, details=details, environment=environment
         )
     )
+
+
+def providers_of(application: Application) -> list[str]:
+    """Return the providers whose packages an application imports, wherever it does."""
+    imported = [one.names.imports for one in application.modules]
+    return [
+        provider.name
+        for provider in known_providers()
+        if any(imports(package) for imports in imported for package in provider.packages)
+    ]
 
 
 def conditions(found: Found) -> list[Goal]:

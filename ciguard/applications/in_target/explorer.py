@@ -60,14 +60,14 @@ class _Explorer:
         self._problem = ""
         self._is_called = False
         self._is_real = bool(settings["real"])
-        self._providers = [one for one in settings["providers"] if one in CLIENTS]
+        self._providers = settings["providers"]
         places = {tuple(place) for place in settings["places"]}
         self._probes = Probes(settings["files"], places, settings["texts"])
 
     def serve(self) -> None:
         """Answer until there is nobody to ask."""
-        for provider in self._providers:
-            self._stand_between(provider)
+        for provider, is_asked in self._providers.items():
+            self._stand_between(provider, is_asked)
         self._probes.install()
         self._say({"ready": ""})
         for line in self._incoming:
@@ -81,7 +81,7 @@ class _Explorer:
                 self._is_called = False
                 self._say(answer)
 
-    def _stand_between(self, provider: str) -> None:
+    def _stand_between(self, provider: str, is_asked: bool) -> None:  # noqa: FBT001
         clients = CLIENTS[provider]
         try:
             if self._is_real:
@@ -89,7 +89,8 @@ class _Explorer:
             else:
                 clients.intercept(self._answer_of)
         except ImportError as error:  # nothing is called then: a client might ask the service
-            self._problem = f"the clients of {provider} cannot be answered: {error}"
+            if is_asked:
+                self._problem = f"the clients of {provider} cannot be answered: {error}"
 
     def _say(self, answer: Json) -> None:
         if os.getpid() != self._process:  # the application has forked, and this is the copy
