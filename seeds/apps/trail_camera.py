@@ -14,7 +14,10 @@ client = boto3.client("rekognition")
 def labels_of(path: str) -> set[str]:
     """Return what is seen in a picture, without what the service is in doubt about."""
     image = {"Bytes": Path(path).read_bytes()}
-    answer = client.detect_labels(Image=image, MaxLabels=20, MinConfidence=LEAST_CONFIDENCE)
+    try:
+        answer = client.detect_labels(Image=image, MaxLabels=20, MinConfidence=LEAST_CONFIDENCE)
+    except client.exceptions.InvalidImageFormatException:  # the animal has moved the camera
+        return set()
     return {label["Name"] for label in answer["Labels"]}
 
 
