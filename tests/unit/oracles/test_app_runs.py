@@ -118,7 +118,7 @@ CASE = AppCase(
     aspect=Aspect.ANSWER,
     call=CALL,
 )
-REFUSED = {**CALL, "answers": {"label_detection": {"error": {"code": "X", "message": "no"}}}}
+REFUSED = {**CALL, "refused": True}
 
 
 @pytest.mark.parametrize(

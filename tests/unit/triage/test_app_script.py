@@ -27,7 +27,24 @@ CALL: dict[str, Any] = {
     },
     "files": {"files/image.png": base64.b64encode(b"image").decode()},
     "answers": {"label_detection": {"answer": {"label_annotations": [{"description": "Dog"}]}}},
+    "providers": ["google"],
+    "refused": False,
 }
+OF_AWS: dict[str, Any] = {
+    "module": "eye",
+    "function": "first",
+    "arguments": {"image": {"fields": {"Bytes": {"base64": "AAEC"}}}},
+    "files": {},
+    "answers": {"detect_labels": {"answer": {"Labels": []}}},
+    "providers": ["aws"],
+    "refused": False,
+}
+EYE = """
+import boto3
+
+def first(image):
+    return boto3.client("rekognition").detect_labels(Image=image)["Labels"][0]
+"""
 CASE = AppCase(
     api="app/can.py:can.Can.look", file="app/can.py", root="app", aspect=Aspect.ANSWER, call=CALL
 )
@@ -57,6 +74,24 @@ def script_of(case: AppCase) -> str:
         message="can.look: KeyError\nimport os; os.abort()",
     )
     return script(finding, environment_hint=EnvironmentHint(install=("google-cloud-vision",)))
+
+
+def test_a_client_of_another_provider_is_answered_too(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "eye.py").write_text(EYE, "utf-8")
+    case = replace(CASE, api="app/eye.py:eye.first", file="app/eye.py", call=OF_AWS)
+    (tmp_path / "script.py").write_text(script_of(case), "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+    assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
 def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
