@@ -12,11 +12,8 @@ from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.recording import NotRecordedError
 from ciguard.applications.emulating.requests import camel_case, read_request
 from ciguard.applications.emulating.routes import routed
-from ciguard.applications.in_target.google_messages import (
-    RefusedError,
-    UnknownOperationError,
-    answered,
-)
+from ciguard.applications.in_target.asking import UnknownOperationError
+from ciguard.applications.in_target.google_messages import RefusedError, answered
 from ciguard.errors import CiguardError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Requests and answers are JSON of the services' messages, keys as the messages wr
 from __future__ import annotations
 
 import base64
-from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, Iterator, List  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.applications.in_target.asking import (
     Answering,
