@@ -96,6 +96,8 @@ class Emulator:
         return Reply(_in_camel_case(answer), tuple(asked))
 
     def _said(self, name: str, about: bytes) -> Json:
+        if name not in self._operations:  # it is explored, and no engine recognises it
+            raise UnknownOperationError(name.upper())
         try:
             return {"answer": self._engines.answer(self._operations[name], about)}
         except ServiceError as error:
