@@ -149,13 +149,20 @@ class Expressions:
         return self.of(node) or (NOTHING if _is_empty(node) else ELSEWHERE)
 
     def _comprehension(self, node: Comprehension) -> Value:
+        before = dict(self._scope.local)
         for generator in node.generators:
-            self.bind(generator.target, self.of(generator.iter).then(EACH))
+            self.bind(generator.target, self.of(generator.iter).then(EACH), replaces=True)
             for test in generator.ifs:
                 self._scope.decide(test, self.of)
         if isinstance(node, ast.DictComp):
-            return self.of(node.key) | self.of(node.value)
-        return self.of(node.elt).then(LISTED)
+            found = self.of(node.key) | self.of(node.value)
+        else:
+            found = self.of(node.elt).then(LISTED)
+        for name in (name for one in node.generators for name in names_in(one.target)):
+            self._scope.local.pop(name, None)  # its variables are its own
+            if name in before:
+                self._scope.local[name] = before[name]
+        return found
 
     def _attribute(self, node: ast.Attribute) -> Value:
         held = self.of(node.value)
@@ -220,6 +227,12 @@ class Expressions:
         literals = ", ".join(_short(one) for one in node.args if isinstance(one, ast.Constant))
         step = f".{method}({literals})" if held.flows else f"{_short(node.func)}()"
         return (held | everything).then(step)
+
+
+def names_in(target: ast.expr) -> tuple[str, ...]:
+    """Return the variables that a target sets, each once."""
+    found = (node for node in ast.walk(target) if isinstance(node, ast.Name))
+    return tuple(dict.fromkeys(one.id for one in found if isinstance(one.ctx, ast.Store)))
 
 
 def _is_empty(node: ast.expr) -> bool:

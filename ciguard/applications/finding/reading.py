@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ciguard.applications.finding.expressions import Expressions
+from ciguard.applications.finding.expressions import Expressions, names_in
 from ciguard.applications.finding.scope import Scope
 from ciguard.applications.finding.values import EACH
 
@@ -79,28 +79,46 @@ class _Reading:
                         pass
 
     def _compound(self, node: ast.stmt) -> None:
-        self._head(node)
         if isinstance(node, ast.For | ast.AsyncFor | ast.While):
-            before = self._scope.changes
-            self._block(node.body)
-            if self._scope.changes != before:  # its end sets what its beginning has the next time
-                self._block(node.body)
-            self._block(node.orelse)
+            self._loop(node)
+            return
+        self._head(node)
+        if isinstance(node, ast.With | ast.AsyncWith):
+            for statement in node.body:
+                self.statement(statement)
             return
         for part in ("body", "orelse", "finalbody"):
             self._block(getattr(node, part, []))
         for inner in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
             self._block(inner.body)
 
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
+        """Read a loop, again if its end sets what its beginning has the next time."""
+        known = dict(self._scope.local)
+        self._once_around(node)
+        if self._scope.grown_since(known):
+            self._once_around(node)
+        self._block(node.orelse)
+
+    def _once_around(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
+        """Read the body of a loop, in which its variables are what it goes over alone."""
+        if isinstance(node, ast.While):
+            self._head(node)
+            self._block(node.body)
+            return
+        found = self._of(node.iter)
+        self._scope.decide_by(node.iter, found, f"for {ast.unparse(node.target)} in")
+        names = names_in(node.target)
+        before = {name: known for name in names if (known := self._scope.local.get(name))}
+        self._bind(node.target, found.then(EACH), replaces=True)
+        self._block(node.body)
+        self._scope.again(before)
+
     def _head(self, node: ast.stmt) -> None:
         """Read what a statement does before its blocks, if it has any."""
         match node:
             case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test):
                 self._scope.decide(test, self._of)
-            case ast.For(target=target, iter=over) | ast.AsyncFor(target=target, iter=over):
-                found = self._of(over)
-                self._scope.decide_by(over, found, f"for {ast.unparse(target)} in")
-                self._bind(target, found.then(EACH))
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 for item in items:
                     self._bind(item.optional_vars, self._of(item.context_expr))

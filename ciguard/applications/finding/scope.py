@@ -38,8 +38,6 @@ class Scope:
     placed: Placed
     local: dict[str, Value] = field(default_factory=dict)
     summary: Summary = field(default_factory=Summary)
-    changes: int = 0
-    """How often a variable came to be something else."""
 
     @property
     def module(self) -> Module:
@@ -74,10 +72,17 @@ class Scope:
 
     def set(self, name: str, value: Value, *, replaces: bool) -> None:
         """Note what a variable may be from now on."""
-        known = self.local.get(name, NOTHING)
-        self.local[name] = value if replaces else known | value
-        self.changes += self.local[name] is not known
+        self.local[name] = value if replaces else self.local.get(name, NOTHING) | value
         self.world.set_variable(self.own, name, value)
+
+    def grown_since(self, before: Mapping[str, Value]) -> bool:
+        """Tell whether variables may be more than they could be before."""
+        return any(before.get(name) is not value for name, value in self.local.items())
+
+    def again(self, before: Mapping[str, Value]) -> None:
+        """Have variables be what they were before, too."""
+        for name, value in before.items():
+            self.local[name] = value | self.local[name]
 
     def decide(self, condition: ast.expr, of: Callable[[ast.expr], Value]) -> None:
         """Note what the sub-conditions of a branch depend on.

@@ -404,3 +404,69 @@ def has_too(image):
         "scripts.script.has",
         "scripts.script.has_too",
     }
+
+
+def test_a_variable_of_a_loop_is_what_that_loop_goes_over(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        feed="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def feed(image):
+            one = "nothing"
+            for one in client.label_detection(image=image).label_annotations:
+                print(one.description)
+            for one in client.face_detection(image=image).face_annotations:
+                if one.joy_likelihood == 4:
+                    return "joy"
+            return "none" if one.score > 1 else "some"
+        """,
+    )
+
+    goals = {one.goal.text: one for one in found["feed.feed"].goals}
+    within = goals["one.joy_likelihood == 4"].answers
+    assert [answer.operation.name for answer, _ in within] == ["face_detection"]
+    after = goals["one.score > 1"].answers
+    assert [answer.operation.name for answer, _ in after] == ["label_detection", "face_detection"]
+
+
+def test_a_variable_of_a_comprehension_is_its_own(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        names="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def names(image, one):
+            labels = [one.description for one in client.label_detection(image=image).labels]
+            objects = [one.name for one in client.object_localization(image=image).objects
+                       if one.score > 0.5]
+            if one == "all":
+                return labels, objects
+        """,
+    )
+
+    (decided,) = found["names.names"].goals
+    assert decided.goal.text == "one.score > 0.5"
+    ((answer, _),) = decided.answers
+    assert answer.operation.name == "object_localization"
+
+
+def test_what_stands_in_a_with_statement_is_always_run(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        text="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def read(path):
+            texts = client.label_detection(image={}).label_annotations
+            with open(path, "rb") as file:
+                texts = client.text_detection(image=file.read()).text_annotations
+            return "much" if texts else "nothing"
+        """,
+    )
+
+    (decided,) = found["text.read"].goals
+    assert [answer.operation.name for answer, _ in decided.answers] == ["text_detection"]
