@@ -6,7 +6,7 @@ import ast
 import os
 import tokenize
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,7 +16,7 @@ from ciguard.applications.finding.naming import Names, names_of
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.applications.finding.conditions import Literal
 
@@ -89,6 +89,8 @@ class Module:
     keys."""
     texts: tuple[str, ...] = ()
     """Short ones that its variables hold, however deep."""
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Name of a class → those that its body annotates, which a generated constructor takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +184,20 @@ def _module(file: Path, name: str) -> Module | Unread:
     dotted = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     package = dotted if parts[-1] == "__init__" else ".".join(parts[:-1])
     names = names_of(tree, package, _beside(file.parent) if package else ())
-    classes = {
-        one.name: tuple(filter(None, (names.qualified(base) for base in one.bases)))
-        for one in ast.walk(tree)
-        if isinstance(one, ast.ClassDef)
-    }
-    routines = tuple(_routines(tree))
-    return Module(dotted, name, names, routines, classes, _constants(tree), _texts(tree))
+    definitions = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+    return Module(
+        name=dotted,
+        file=name,
+        names=names,
+        routines=tuple(_routines(tree)),
+        classes={
+            one.name: tuple(filter(None, (names.qualified(base) for base in one.bases)))
+            for one in definitions
+        },
+        constants=_constants(tree),
+        texts=_texts(tree),
+        fields={one.name: tuple(_fields(one)) for one in definitions},
+    )
 
 
 @cache
@@ -245,6 +254,16 @@ def _variables(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
                 yield name, value
+            case _:
+                pass
+
+
+def _fields(definition: ast.ClassDef) -> Iterator[str]:
+    for statement in definition.body:
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=written):
+                if "ClassVar" not in ast.unparse(written):
+                    yield name
             case _:
                 pass
 

@@ -12,6 +12,7 @@ from ciguard.applications.finding.summaries import ANY, applied
 from ciguard.applications.finding.values import (
     EACH,
     ELSEWHERE,
+    LISTED,
     NOTHING,
     Answer,
     Flow,
@@ -26,12 +27,15 @@ if TYPE_CHECKING:
 
     Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
-LISTED = "in a list"
-"""Step from what is put into a list to the list."""
 _TAKES_IN = frozenset({
     "add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update", "write",
 })  # fmt: skip
 """Methods that put what they are given into the object that they are of."""
+_HANDS_ON = frozenset({
+    "copy", "enumerate", "filter", "get", "items", "iter", "list", "max", "min", "next", "pop",
+    "reversed", "set", "sorted", "tuple", "values", "zip",
+})  # fmt: skip
+"""Functions and methods after which the same objects are there."""
 _LONGEST = 60
 
 
@@ -85,8 +89,9 @@ class Expressions:
             case ast.Name(id=name):
                 self._scope.set(name, value, replaces=replaces)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                held = together([value, *map(self._fields, value.instances)])
                 for part in parts:
-                    self.bind(part, value, replaces=replaces)
+                    self.bind(part, held, replaces=replaces)
             case ast.Starred(value=inner) | ast.Subscript(value=inner):
                 self.bind(inner, value)
             case ast.Attribute(value=owner, attr=name):
@@ -189,8 +194,26 @@ class Expressions:
         called = self._callees.functions(node)
         for name, is_bound in called:
             found |= self._applied(name, node, given, named, is_bound=is_bound)
+        if not called:
+            for one in found.instances:
+                self._fill(one, given, named)
         is_known = called or found.clients or found.instances
         return found if is_known else self._unknown(node, everything)
+
+    def _fill(self, made: str, given: Sequence[Value], named: Mapping[str, Value]) -> None:
+        """Note what the fields of an object are that a generated constructor makes."""
+        world = self._scope.world
+        fields = zip(world.given_fields(made), given, strict=False)
+        for name, value in (*fields, *named.items()):
+            world.set_field(made, name, value or ELSEWHERE)
+        after = world.method(made, "__post_init__")
+        if after:
+            self._pass(after, {}, "__post_init__()")
+
+    def _fields(self, of: str) -> Value:
+        """Return what an object's fields may be, which it is taken apart into."""
+        world = self._scope.world
+        return together(world.field(of, name) for name in world.given_fields(of))
 
     def _applied(
         self,
@@ -201,18 +224,27 @@ class Expressions:
         *,
         is_bound: bool,
     ) -> Value:
-        """Return what a function of the application answers; note what it does."""
-        world = self._scope.world
-        placed = world.placed[name]
+        """Return what a call of a function of the application comes to."""
+        placed = self._scope.world.placed[name]
         parameters = placed.routine.parameters()[1 if is_bound else 0 :]
         bound = dict(zip(parameters, given, strict=False))
         bound |= {key: value for key, value in named.items() if key in parameters}
         beyond = [value for key, value in named.items() if key not in parameters]
         rest = together([*given[len(parameters) :], *beyond])
         bound |= dict.fromkeys(placed.routine.rest(), rest)
+        return self._pass(name, bound, f"{_short(node.func)}()")
+
+    def _pass(self, name: str, given: Mapping[str, Value], step: str) -> Value:
+        """Return what a function of the application answers; note what it does.
+
+        Args:
+            name: of the function, qualified.
+            given: by parameter.
+            step: what the call is called in the way of a value.
+        """
+        world = self._scope.world
         self._scope.summary.callees.add(name)
-        step = f"{_short(node.func)}()"
-        found, goals, asked = applied(world.summaries[name], placed, bound, step)
+        found, goals, asked = applied(world.summaries[name], world.placed[name], given, step)
         self._scope.reach(goals)
         self._scope.ask(asked)
         return found
@@ -220,13 +252,16 @@ class Expressions:
     def _unknown(self, node: ast.Call, everything: Value) -> Value:
         """Return what a function of somebody else may make of what it is given."""
         if not isinstance(node.func, ast.Attribute):
-            return (self.of(node.func) | everything).then(f"{_short(node.func)}()")
+            objects = everything.instances if written(node.func) in _HANDS_ON else frozenset()
+            made = (self.of(node.func) | everything).then(f"{_short(node.func)}()")
+            return made | Value(instances=objects)
         held, method = self.of(node.func.value), node.func.attr
         if method in _TAKES_IN:
             self.bind(node.func.value, (everything or ELSEWHERE).then(LISTED))
         literals = ", ".join(_short(one) for one in node.args if isinstance(one, ast.Constant))
         step = f".{method}({literals})" if held.flows else f"{_short(node.func)}()"
-        return (held | everything).then(step)
+        objects = held.instances if method in _HANDS_ON else frozenset()
+        return (held | everything).then(step) | Value(instances=objects)
 
 
 def names_in(target: ast.expr) -> tuple[str, ...]:

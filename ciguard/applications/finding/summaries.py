@@ -74,6 +74,11 @@ class World:
             for module in application.modules
             for name, bases in module.classes.items()
         }
+        self._given = {
+            f"{module.name}.{name}": fields
+            for module in application.modules
+            for name, fields in module.fields.items()
+        }
         self._makers: dict[str, list[Client]] = {}
         for provider in providers:
             for client in provider.clients:
@@ -102,6 +107,11 @@ class World:
                 found.append(one)
                 waiting += self._bases[one]
         return found
+
+    def given_fields(self, of: str) -> list[str]:
+        """Return the fields that a class's generated constructor takes, in its order."""
+        several = (self._given.get(one, ()) for one in reversed(self.lineage(of)))
+        return list(dict.fromkeys(name for fields in several for name in fields))
 
     def makers(self, name: str) -> Sequence[Client]:
         """Return the clients that something of this qualified name makes."""

@@ -39,6 +39,8 @@ class Elsewhere:
 Source: TypeAlias = Parameter | Answer | Elsewhere
 EACH = "each"
 """Step from a list to what is in it."""
+LISTED = "in a list"
+"""Step from what is put into a list to the list."""
 MORE = "…"
 """Step for those that are too many to tell."""
 
@@ -85,8 +87,10 @@ class Value:
         return bool(self.flows or self.clients or self.instances)
 
     def then(self, step: str) -> Value:
-        """Return what a step makes of it: no client and no object any more."""
-        return Value(_few({flow.then(step) for flow in self.flows}))
+        """Return what a step makes of it: no client any more, and an object only out of a list."""
+        is_held = step in {EACH, LISTED} or step.startswith("[")
+        instances = self.instances if is_held else frozenset()
+        return Value(_few({flow.then(step) for flow in self.flows}), instances=instances)
 
 
 NOTHING = Value()

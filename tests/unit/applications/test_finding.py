@@ -470,3 +470,140 @@ def test_what_stands_in_a_with_statement_is_always_run(tmp_path: Path) -> None:
 
     (decided,) = found["text.read"].goals
     assert [answer.operation.name for answer, _ in decided.answers] == ["text_detection"]
+
+
+RECORDS = {
+    "dataclass": """
+        from dataclasses import dataclass, field
+        @dataclass
+        class Seen:
+            path: str
+            label: str = ""
+            rest: list = field(default_factory=list)
+    """,
+    "named tuple": """
+        from typing import NamedTuple
+        class Seen(NamedTuple):
+            path: str
+            label: str = ""
+    """,
+    "attrs": """
+        from attrs import define
+        @define
+        class Seen:
+            path: str
+            label: str
+    """,
+    "model of another package": """
+        from pydantic import BaseModel
+        class Seen(BaseModel):
+            path: str
+            label: str
+    """,
+    "inherited": """
+        from dataclasses import dataclass
+        @dataclass
+        class Asked:
+            path: str
+        @dataclass
+        class Seen(Asked):
+            label: str
+    """,
+}
+
+
+@pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
+@pytest.mark.parametrize("call", ["Seen(path, first)", "Seen(path=path, label=first)"])
+def test_values_are_followed_through_generated_constructors(
+    tmp_path: Path, record: str, call: str
+) -> None:
+    asking = f"""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def seen(path):
+            image = vision.Image(content=open(path, "rb").read())
+            first = client.label_detection(image=image).label_annotations[0].description
+            return {call}
+
+        def judge(path):
+            found = seen(path)
+            if found.label == "Cat":
+                return "cat"
+            if found.path == "none":
+                return "none"
+        """
+    found = found_in(tmp_path, app=dedent(record) + dedent(asking))
+
+    (decided,) = found["app.judge"].goals
+    assert decided.goal.text == "found.label == 'Cat'"
+    ((answer, steps),) = decided.answers
+    assert answer.operation.name == "label_detection"
+    assert steps[:3] == (".label_annotations", "[0]", ".description")
+
+
+def test_a_record_may_be_taken_apart_and_finish_itself(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from dataclasses import dataclass
+        from typing import NamedTuple
+        from google.cloud import language
+        client = language.LanguageServiceClient()
+
+        class Felt(NamedTuple):
+            score: float
+
+        @dataclass
+        class Mood:
+            text: str
+            def __post_init__(self):
+                self.score = client.analyze_sentiment(document=self.text).document_sentiment.score
+
+        def felt(text):
+            return Felt(client.analyze_sentiment(document=text).document_sentiment.score)
+
+        def judge(text):
+            (score,) = felt(text)
+            return "good" if score > 0 else "bad"
+
+        def told(text):
+            return "good" if Mood(text).score > 0.5 else "bad"
+        """,
+    )
+
+    assert conditions(found["app.judge"]) == ["score > 0"]
+    assert conditions(found["app.told"]) == ["Mood(text).score > 0.5"]
+    assert operations(found["app.told"]) == {"analyze_sentiment"}
+
+
+def test_objects_are_followed_through_lists(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from dataclasses import dataclass
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        @dataclass
+        class Seen:
+            label: str
+            score: float
+
+        def seen(image):
+            found = []
+            for one in client.label_detection(image=image).label_annotations:
+                found.append(Seen(label=one.description, score=one.score))
+            return sorted(found, key=lambda one: -one.score)
+
+        def judge(image):
+            for at, one in enumerate(seen(image)):
+                if one.score > 0.5 and at < 3:
+                    return one.label
+            return [one for one in seen(image) if one.label == "Cat"]
+        """,
+    )
+
+    goals = {one.goal.text: one for one in found["app.judge"].goals}
+    assert goals["one.score > 0.5"].answers[0][1][-2:] == (".score", "> 0.5")
+    assert goals["one.label == 'Cat'"].answers[0][1][-2:] == (".description", "== 'Cat'")
