@@ -181,6 +181,22 @@ class Expressions:
     # --- calls ----------------------------------------------------------------------------------
 
     def _call(self, node: ast.Call) -> Value:
+        match node:
+            case ast.Call(
+                func=ast.Name(id="getattr"), args=[held, ast.Constant(value=str(name)), *other]
+            ):
+                attribute = ast.copy_location(ast.Attribute(held, name, ast.Load()), node)
+                return together([self.of(attribute), *map(self._either, other)])
+            case ast.Call(
+                func=ast.Name(id="setattr"), args=[held, ast.Constant(value=str(name)), value]
+            ):
+                attribute = ast.copy_location(ast.Attribute(held, name, ast.Store()), node)
+                self.bind(attribute, self.assigned(value))
+                return NOTHING
+            case _:
+                return self._called(node)
+
+    def _called(self, node: ast.Call) -> Value:
         given = [self.of(one) for one in node.args]
         named = {one.arg or "": self.of(one.value) for one in node.keywords}
         everything = together([*given, *named.values()])

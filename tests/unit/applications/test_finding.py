@@ -607,3 +607,26 @@ def test_objects_are_followed_through_lists(tmp_path: Path) -> None:
     goals = {one.goal.text: one for one in found["app.judge"].goals}
     assert goals["one.score > 0.5"].answers[0][1][-2:] == (".score", "> 0.5")
     assert goals["one.label == 'Cat'"].answers[0][1][-2:] == (".description", "== 'Cat'")
+
+
+def test_attributes_may_be_set_and_read_by_their_names(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+
+        class Eyes:
+            def __init__(self):
+                setattr(self, "client", vision.ImageAnnotatorClient())
+
+            def judge(self, image):
+                found = getattr(self, "client").face_detection(image=image)
+                faces = getattr(found, "face_annotations", [])
+                return "seen" if len(faces) > 1 else "none"
+        """,
+    )
+
+    (decided,) = found["app.Eyes.judge"].goals
+    ((answer, steps),) = decided.answers
+    assert answer.operation.name == "face_detection"
+    assert steps == (".face_annotations", "len()", "> 1")
