@@ -61,6 +61,9 @@ class Goal:
     texts: tuple[str, ...] = ()
     """That it compares with, or that stand in it otherwise."""
 
+    def __hash__(self) -> int:  # of few that are alike, and asked for often
+        return hash((self.place, self.at))
+
     @property
     def line(self) -> int:
         """Where it begins."""

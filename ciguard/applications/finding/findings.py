@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
+from ciguard.applications.finding.reaching import once_through, reached, ways
 from ciguard.applications.finding.reading import read
-from ciguard.applications.finding.summaries import World
-from ciguard.applications.finding.values import Answer, Parameter
+from ciguard.applications.finding.summaries import World, open_in
+from ciguard.applications.finding.values import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ciguard.applications.finding.application import Application
     from ciguard.applications.finding.conditions import Branch, Goal
-    from ciguard.applications.finding.summaries import Placed, Summary
     from ciguard.applications.finding.values import Flow
     from ciguard.applications.providers.description import Provider
 
@@ -82,50 +83,50 @@ def find(application: Application, providers: Sequence[Provider]) -> tuple[Found
         return ()
     world = World(application, providers)
     _learn(world)
+    asked = reached(world, {name: one.asked for name, one in world.summaries.items()})
+    goals = reached(world, {name: one.goals for name, one in world.summaries.items()})
+    order = sorted(
+        {goal for one in goals.values() for goal in one}, key=lambda one: (one.branch, one.at)
+    )
+    place = {goal: at for at, goal in enumerate(order)}
+    is_decided = cache(_is_decided)  # functions share what is known of those that they call
+    answers = {answer for one in asked.values() for answer in one}
+    way = {answer: ways(world, answer) for answer in answers}
     return tuple(
-        _found(placed, world)
+        Found(
+            name=name,
+            file=placed.module.file,
+            line=placed.routine.line,
+            calls=tuple(
+                Reach(answer, way[answer][name], _inputs(name, asked[name][answer]))
+                for answer in sorted(asked[name], key=_position)
+            ),
+            goals=tuple(
+                Decided(goal, flows)
+                for goal, flows in sorted(goals[name].items(), key=lambda one: place[one[0]])
+                if is_decided(flows)
+            ),
+        )
         for name, placed in world.placed.items()
-        if world.summaries[name].asked
+        if asked[name]
     )
 
 
 def _learn(world: World) -> None:
     """Read functions again while more comes to be known of what they call, or of variables."""
-    grown, known = set(world.placed), -1
+
+    def grows(name: str) -> bool:
+        before = world.summaries[name].size()
+        world.set_summary(name, read(world, world.placed[name]))
+        return world.summaries[name].size() != before
+
+    stale, known = set(world.placed), -1
     for _ in range(_ROUNDS):
-        is_same = known == (known := world.size())
-        waiting = [
-            (name, placed)
-            for name, placed in world.placed.items()
-            if not is_same or name in grown or world.summaries[name].callees & grown
-        ]
-        grown = set()
-        for name, placed in waiting:
-            before = world.summaries[name].size()
-            world.summaries[name] = read(world, placed)
-            if world.summaries[name].size() != before:
-                grown.add(name)
-        if not grown and known == world.size():
+        if known != (known := world.size()):
+            stale = set(world.placed)
+        if not stale:
             return
-
-
-def _found(placed: Placed, world: World) -> Found:
-    summary = world.summaries[placed.qualified]
-    calls = sorted(summary.asked, key=_position)
-    return Found(
-        name=placed.qualified,
-        file=placed.module.file,
-        line=placed.routine.line,
-        calls=tuple(
-            Reach(
-                answer,
-                _way(placed.qualified, answer, world),
-                _inputs(placed.qualified, summary.asked[answer]),
-            )
-            for answer in calls
-        ),
-        goals=tuple(_decided(summary)),
-    )
+        once_through(world, stale, grows)
 
 
 def _position(answer: Answer) -> tuple[str, int, str]:
@@ -133,31 +134,8 @@ def _position(answer: Answer) -> tuple[str, int, str]:
 
 
 def _inputs(name: str, flows: Iterable[Flow]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple(
-        sorted(
-            (flow.source.name, flow.steps)
-            for flow in flows
-            if isinstance(flow.source, Parameter) and flow.source.routine == name
-        )
-    )
+    return tuple(sorted((source.name, flow.steps) for flow, source in open_in(name, flows).items()))
 
 
-def _decided(summary: Summary) -> Iterable[Decided]:
-    for goal, flows in sorted(summary.goals.items(), key=lambda one: (one[0].branch, one[0].at)):
-        if any(isinstance(flow.source, Answer) for flow in flows):
-            yield Decided(goal, flows)
-
-
-def _way(start: str, answer: Answer, world: World) -> tuple[str, ...]:
-    """Return the functions on the shortest way from one to a call of a service."""
-    ways: list[tuple[str, ...]] = [(start,)]
-    seen = {start}
-    while ways:
-        way = ways.pop(0)
-        summary = world.summaries[way[-1]]
-        if answer in summary.own:
-            return way[1:]
-        for callee in sorted(summary.callees - seen):
-            seen.add(callee)
-            ways.append((*way, callee))
-    return ()
+def _is_decided(flows: frozenset[Flow]) -> bool:
+    return any(isinstance(flow.source, Answer) for flow in flows)

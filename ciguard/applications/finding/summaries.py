@@ -10,10 +10,13 @@ from ciguard.applications.finding.values import ELSEWHERE, NOTHING, Answer, Flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeVar
 
     from ciguard.applications.finding.application import Application, Module, Routine
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.providers.description import Client, Operation, Provider
+
+    _Key = TypeVar("_Key", Goal, Answer)
 
 
 @dataclass(slots=True)
@@ -22,9 +25,10 @@ class Summary:
 
     returned: Value = NOTHING
     goals: dict[Goal, frozenset[Flow]] = field(default_factory=dict)
-    """Its own and those of what it calls, with what they depend on."""
+    """Its own and those of what it calls that depend on what it gives, with what they depend on."""
     asked: dict[Answer, frozenset[Flow]] = field(default_factory=dict)
-    """Calls of services, its own and those of what it calls, with what they are given."""
+    """Calls of services, its own and those that are given what it gives, with what they are given.
+    """
     own: set[Answer] = field(default_factory=set)
     """Calls of services in its own text."""
     callees: set[str] = field(default_factory=set)
@@ -62,6 +66,7 @@ class World:
             for placed in (Placed(module, routine) for routine in module.routines)
         }
         self.summaries = {name: Summary() for name in self.placed}
+        self.callers: dict[str, set[str]] = {}
         outer = {f"{one.module.name}.{one.routine.outer}" for one in self.placed.values()}
         mains = {f"{module.name}.{MAIN}" for module in application.modules}
         self._seen_from_inside = outer | mains
@@ -133,6 +138,12 @@ class World:
 
     # --- what is learned ------------------------------------------------------------------------
 
+    def set_summary(self, name: str, summary: Summary) -> None:
+        """Note what a function does."""
+        self.summaries[name] = summary
+        for callee in summary.callees:
+            self.callers.setdefault(callee, set()).add(name)
+
     def set_variable(self, owner: str, name: str, value: Value) -> None:
         """Note what a variable may be, if functions elsewhere see it."""
         if owner in self._seen_from_inside:
@@ -173,7 +184,7 @@ def _absolute(bases: Iterable[str], module: Module) -> list[str]:
 def applied(
     summary: Summary, placed: Placed, given: Mapping[str, Value], step: str
 ) -> tuple[Value, dict[Goal, frozenset[Flow]], dict[Answer, frozenset[Flow]]]:
-    """Return what a call comes to: its result, the goals and the services that it reaches.
+    """Return what a call comes to: its result, and the goals and services that it has a part in.
 
     Args:
         summary: of what is called.
@@ -183,12 +194,9 @@ def applied(
     """
 
     def through(flows: Iterable[Flow]) -> frozenset[Flow]:
-        found = set()
-        for flow in flows:
-            source = flow.source
-            if not isinstance(source, Parameter) or source.routine != placed.qualified:
-                found.add(flow)
-                continue
+        begun = open_in(placed.qualified, flows)
+        found = set(flows).difference(begun)
+        for flow, source in begun.items():
             for before in given.get(source.name, NOTHING).flows or ELSEWHERE.flows:
                 after = before.then(step)
                 for one in flow.steps:
@@ -196,8 +204,21 @@ def applied(
                 found.add(after)
         return frozenset(found)
 
+    def given_to(known: Mapping[_Key, frozenset[Flow]]) -> dict[_Key, frozenset[Flow]]:
+        several = ((one, open_in(placed.qualified, flows)) for one, flows in known.items())
+        return {one: through(flows) for one, flows in several if flows}
+
     returned = Value(
         through(summary.returned.flows), summary.returned.clients, summary.returned.instances
     )
-    goals = {goal: through(flows) for goal, flows in summary.goals.items()}
-    return returned, goals, {answer: through(f) for answer, f in summary.asked.items()}
+    return returned, given_to(summary.goals), given_to(summary.asked)
+
+
+def open_in(name: str, flows: Iterable[Flow]) -> dict[Flow, Parameter]:
+    """Return the ways that begin at a parameter of a function: its callers decide what they are."""
+    sources = ((flow, flow.source) for flow in flows)
+    return {
+        flow: source
+        for flow, source in sources
+        if isinstance(source, Parameter) and source.routine == name
+    }

@@ -630,3 +630,61 @@ def test_attributes_may_be_set_and_read_by_their_names(tmp_path: Path) -> None:
     ((answer, steps),) = decided.answers
     assert answer.operation.name == "face_detection"
     assert steps == (".face_annotations", "len()", "> 1")
+
+
+@pytest.mark.parametrize("is_called_first", [True, False], ids=["callees first", "callers first"])
+def test_a_long_chain_of_functions_is_followed_to_its_end(
+    tmp_path: Path, *, is_called_first: bool
+) -> None:
+    first = """
+def ask_0(image):
+    found = client.label_detection(image=image).label_annotations
+    if found:
+        return found[0]
+"""
+    others = [
+        f"""
+def ask_{at}(image):
+    found = ask_{at - 1}(image)
+    if found.score > 0.{at}:
+        return found
+"""
+        for at in range(1, 300)
+    ]
+    functions = [first, *others] if is_called_first else [*reversed(others), first]
+    head = "from google.cloud import vision\nclient = vision.ImageAnnotatorClient()\n"
+
+    found = found_in(tmp_path, app=head + "".join(functions))
+
+    last = found["app.ask_299"]
+    assert len(last.goals) == 300
+    (call,) = last.calls
+    assert call.through == tuple(f"app.ask_{at}" for at in range(298, -1, -1))
+    assert call.inputs[0][0] == "image"
+
+
+def test_functions_that_call_each_other_reach_the_same(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def even(image, depth):
+            if client.text_detection(image=image).text_annotations:
+                return odd(image, depth - 1)
+
+        def odd(image, depth):
+            if client.label_detection(image=image).label_annotations:
+                return even(image, depth - 1)
+
+        def main(path):
+            return odd(path, 3)
+        """,
+    )
+
+    for one in found.values():
+        assert operations(one) == {"text_detection", "label_detection"}
+        assert len(one.goals) == 2
+    ways = {call.answer.operation.name: call.through for call in found["app.main"].calls}
+    assert ways["text_detection"] == ("app.odd", "app.even")
