@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -179,3 +180,28 @@ def test_programs_of_one_import_path_share_a_process(tmp_path: Path) -> None:
 
     assert first is same
     assert first is not other
+
+
+def test_what_a_program_prints_for_ever_does_not_fill_the_disk(
+    host: Host, tmp_path: Path
+) -> None:
+    (tmp_path / "talkative.py").write_text(
+        """
+import time
+from ciguard.annotations import arg, ints
+
+@arg("n", ints(0, 9))
+def f(n):
+    for _ in range(80):
+        print("x" * 1_000_000)
+        time.sleep(0.02)
+"""
+    )
+    execution = Execution(host, Program.at(tmp_path / "talkative.py"), limit_s=60)
+
+    verdict = execution.verdict(call(1))
+
+    assert isinstance(verdict, Passed)
+    cut = re.match(r"\[… (\d+) characters\]", host.output()[0])
+    kept = int(cut[1]) if cut else 0
+    assert kept < 60_000_000

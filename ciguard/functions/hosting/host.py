@@ -42,6 +42,9 @@ GRACE_S = 2.0
 """Seconds that a process has to answer after it has interrupted a call."""
 _STEP_S = 0.2
 _MOST_OUTPUT = 20_000
+_MOST_ON_DISK = 16 << 20
+"""Bytes of what a program prints that are kept, of each stream."""
+_STREAMS = ("stdout", "stderr")
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 
 
@@ -250,6 +253,7 @@ class Host:
         searched = 0
         while (end := self._received.find(b"\n", searched)) < 0:
             searched = len(self._received)
+            self._bound_output()
             left = deadline - time.monotonic()
             if left <= 0:
                 return None
@@ -269,6 +273,12 @@ class Host:
         del self._received[: end + 1]
         return line
 
+    def _bound_output(self) -> None:
+        """Forget what was printed where it is too much: a program may print for ever."""
+        for path in (self._folder / name for name in _STREAMS):
+            if self._settings.captured and path.stat().st_size > _MOST_ON_DISK:
+                os.truncate(path, 0)  # the process appends, from the beginning again
+
     def _start(self) -> None:
         self._starts += 1
         self._received.clear()
@@ -279,7 +289,7 @@ class Host:
             opened.enter_context(theirs)
             streams: dict[str, Any] = {}
             if self._settings.captured:
-                for name in ("stdout", "stderr"):
+                for name in _STREAMS:
                     path = self._folder / name
                     path.write_bytes(b"")
                     streams[name] = opened.enter_context(path.open("ab"))
