@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ciguard.applications import Assessed, Robustness, Suggestion, Verdict, Wanted
 
 _WIDTH = 200
+_REASON = 400
 _SENTENCE = 1000
 
 
@@ -22,7 +23,7 @@ def assessed_lines(assessed: Assessed) -> Iterator[str]:
     found = assessed.explored.found
     place = f"{visible(found.file)}:{found.line} {visible(found.name)}"
     if assessed.problem:
-        yield _line(f"{place}: not tried: {assessed.problem}")
+        yield f"{place}: not tried: {visible(assessed.problem, limit=_REASON)}"
         return
     yield f"{place}: {assessed.trials} inputs, {assessed.seconds:.1f} s"
     for verdict in assessed.verdicts:

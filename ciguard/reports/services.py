@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _WIDTH = 160
+_REASON = 400
 
 
 def services_lines(
@@ -100,7 +101,7 @@ def explored_lines(explored: Explored) -> Iterator[str]:
     found = explored.found
     place = f"{visible(found.file)}:{found.line} {visible(found.name)}"
     if explored.problem:
-        yield _line(f"{place}: not explored: {explored.problem}")
+        yield f"{place}: not explored: {visible(explored.problem, limit=_REASON)}"
         yield from _hangs(explored)
         return
     met, of = explored.outcomes()

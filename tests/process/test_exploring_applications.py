@@ -228,8 +228,14 @@ class Needy:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("import not_installed_here\n", "not_installed_here"),
-        ("raise SystemExit(3)\n", "SystemExit"),
+        (
+            "import not_installed_here\n",
+            "No module named 'not_installed_here' in the interpreter of --python",
+        ),
+        ("raise SystemExit(3)\n", "SystemExit: 3 (app.py, line 5)"),
+        ("1 / 0\n", "ZeroDivisionError: division by zero (app.py, line 5)"),
+        ("from google.cloud.vision import types\n", "such as google-cloud-vision<2"),
+        ("from google.cloud.vision.enums import Likelihood\n", "such as google-cloud-vision<2"),
     ],
 )
 def test_an_application_that_cannot_be_imported_says_why(
@@ -239,7 +245,70 @@ def test_an_application_that_cannot_be_imported_says_why(
 
     (result,) = explored(tmp_path, VISION + text + look).values()
 
+    assert result.problem.startswith("cannot be imported: ")
     assert told in result.problem
+
+
+def test_files_need_no_names_that_can_be_imported(tmp_path: Path) -> None:
+    look = VISION + "def look(image):\n    return client.label_detection(image=image)\n"
+    files = ["bot.v0.2.py", "my.app/main.py", "json.py", "tags&more.py"]
+    for name in files:
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(look)
+    application = read_application(tmp_path)
+    found = find(application, known_providers())
+
+    results = list(explore(application, found, python=sys.executable, budget_s=60.0))
+
+    assert {one.found.file for one in results} == set(files)
+    assert [one.problem for one in results] == [""] * len(files)
+    assert all(one.runs > 1 for one in results)
+
+
+def test_functions_are_called_as_their_parameters_and_decorators_want(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+import functools
+
+def logged(function):
+    def around(*given):
+        return function(*given)
+    return around
+
+class Command:
+    def __init__(self, function):
+        self.main = function
+    def __call__(self, *, arguments=None):
+        raise SystemExit(arguments.missing)
+
+@logged
+def first(image):
+    if client.label_detection(image=image).label_annotations:
+        return "some"
+
+def second(image, /, most: int, *, least: int):
+    if len(client.label_detection(image=image).label_annotations) > most - least:
+        return "many"
+
+async def third(image):
+    for one in client.label_detection(image=image).label_annotations:
+        if one.description == "Cat":
+            yield one
+
+@Command
+def fourth(image):
+    return client.label_detection(image=image)
+""",
+    )
+
+    for name in ("app.first", "app.second", "app.third"):
+        assert not results[name].problem
+        assert results[name].outcomes() == (2, 2)
+    problem = results["app.fourth"].problem
+    assert problem.startswith("is an object of app.Command by its decorators: TypeError: ")
 
 
 def test_an_application_with_a_channel_of_its_own_asks_no_service_either(tmp_path: Path) -> None:

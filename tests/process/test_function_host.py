@@ -182,9 +182,7 @@ def test_programs_of_one_import_path_share_a_process(tmp_path: Path) -> None:
     assert first is not other
 
 
-def test_what_a_program_prints_for_ever_does_not_fill_the_disk(
-    host: Host, tmp_path: Path
-) -> None:
+def test_what_a_program_prints_for_ever_does_not_fill_the_disk(host: Host, tmp_path: Path) -> None:
     (tmp_path / "talkative.py").write_text(
         """
 import time

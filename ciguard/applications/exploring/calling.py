@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -147,7 +148,8 @@ class Caller:
             routine: its definition.
         """
         self._host = host
-        self._message = {"module": module.name, "function": routine.name}
+        self._message = {"module": module.name, "file": module.file, "function": routine.name}
+        self._positional = routine.positional()
         self._goals = {_place(goal): goal for goal in conditions(found)}
         self._branches = {_whole(goal.branch): goal.branch for goal in conditions(found)}
 
@@ -170,7 +172,14 @@ class Caller:
             answering: is asked instead, while the function runs.
         """
         limit_s = _LIMIT_S if self._host.is_running else _FIRST_LIMIT_S
-        message = {**self._message, "arguments": arguments, "answers": answers}
+        # What decorates it may take no arguments by their names.
+        positional = list(itertools.takewhile(arguments.__contains__, self._positional))
+        message = {
+            **self._message,
+            "arguments": arguments,
+            "positional": positional,
+            "answers": answers,
+        }
         reply = self._host.ask(message, limit_s=limit_s, answering=_asked(answering))
         if not isinstance(reply, Replied):
             return Endless(_WITHOUT_REPLY[type(reply)])

@@ -65,6 +65,13 @@ class Routine:
         given = self.arguments
         return tuple(one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
 
+    def positional(self) -> tuple[str, ...]:
+        """Return the names of those that a call need not name, without the object itself."""
+        if self.arguments is None:
+            return ()
+        several = (*self.arguments.posonlyargs, *self.arguments.args)
+        return tuple(one.arg for one in several[1 if self.is_bound else 0 :])
+
     def rest(self) -> tuple[str, ...]:
         """Return the names of its catch-all parameters."""
         if self.arguments is None:

@@ -17,12 +17,13 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import socket
 import sys
 import threading
 import traceback
-from typing import Any, List  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, List  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.applications.in_target import aws_clients, azure_clients, google_clients
 from ciguard.applications.in_target.asking import UnknownOperationError
@@ -34,6 +35,11 @@ CLIENTS = {"google": google_clients, "aws": aws_clients, "azure": azure_clients}
 _LONGEST = 300
 _MOST_ITEMS = 1000
 _MOST_QUESTIONS = 200
+_OF_OLD_CLIENTS = re.compile(
+    r"cannot import name '(?:types|enums)' from 'google\.cloud\.(?P<imported>[a-z]+)"
+    r"|No module named 'google\.cloud\.(?P<sought>[a-z]+)\w*\.(?:types|enums)'"
+    r"|module 'google\.cloud\.(?P<read>[a-z]+)\w*' has no attribute '(?:types|enums)'"
+)
 _OF_VARIABLES = ([os.__file__], ["<frozen os>"])
 """Where `os.environ` raises."""
 
@@ -61,6 +67,7 @@ class _Explorer:
         self._is_called = False
         self._is_real = bool(settings["real"])
         self._providers = settings["providers"]
+        self._by_file: Dict[str, Any] = {}  # noqa: UP006
         places = {tuple(place) for place in settings["places"]}
         self._probes = Probes(settings["files"], places, settings["texts"])
 
@@ -131,20 +138,48 @@ class _Explorer:
         self._answers, self._asked = request["answers"], []
         self._probes.begin()
         try:
-            function = function_of(request["module"], request["function"])
+            module = self._imported(request["module"], request["file"])
         except BaseException as error:  # noqa: BLE001 - the application's, whatever it is
-            return {"problem": f"{type(error).__name__}: {_message(error)}"}
+            return {"problem": f"cannot be imported: {self._told(error)}"}
+        try:
+            function = member_of(module, request["function"])
+        except BaseException as error:  # noqa: BLE001 - likewise
+            return {"problem": f"cannot be had: {self._told(error)}"}
         arguments = {name: _argument(given) for name, given in request["arguments"].items()}
+        positional = [arguments.pop(name) for name in request["positional"]]
         self._probes.begin()
         random.seed(0)  # what chance decides is to recur
         raised = None
         try:
-            finished(function(**arguments))
+            finished(function(*positional, **arguments))
         except UnknownOperationError as error:
             return {"problem": f"it asks for {error}, which no answers are made for"}
         except BaseException as error:  # noqa: BLE001 - likewise
             raised = self._raised(error)
+            if not raised["frames"] and not inspect.isroutine(function):
+                kind = f"{type(function).__module__}.{type(function).__name__}"
+                told = f"is an object of {kind} by its decorators: {self._told(error)}"
+                return {"problem": told}
         return {"seen": self._probes.seen, "asked": self._asked, "raised": raised}
+
+    def _imported(self, name: str, file: str) -> Any:
+        """Return a module; one that has another's name, or none to import it by, by its file."""
+        if name in self._by_file:
+            return self._by_file[name]
+        if name.count(".") == file.count("/"):
+            module = importlib.import_module(name)
+            if self._probes.file_of(getattr(module, "__file__", None) or "") == file:
+                return module
+        own = name if name not in sys.modules else f"{name} of {file}"
+        return self._by_file.setdefault(name, self._probes.load(own, file))
+
+    def _told(self, error: BaseException) -> str:
+        """Return an exception in words, and where in the application it is raised."""
+        if isinstance(error, ModuleNotFoundError) and not _OF_OLD_CLIENTS.search(str(error)):
+            return f"{_message(error)} in the interpreter of --python"
+        frames = self._raised(error)["frames"]
+        where = f" ({frames[-1][0]}, line {frames[-1][1]})" if frames else ""
+        return f"{type(error).__name__}: {_message(error)}{where}"
 
     def _raised(self, error: BaseException) -> Json:
         frames = [
@@ -162,9 +197,14 @@ class _Explorer:
 
 def _message(error: BaseException) -> str:
     try:
-        return str(error)[:_LONGEST]
+        message = str(error)[:_LONGEST]
     except Exception:  # noqa: BLE001 - the application's, whatever it is
         return "its message cannot be had"
+    old = _OF_OLD_CLIENTS.search(message)
+    if old is None:
+        return message
+    package = next(filter(None, old.groups()))
+    return f"{message}. It is written for clients of before 2020, such as google-cloud-{package}<2"
 
 
 def _is_of_surroundings(error: BaseException) -> bool:
@@ -181,8 +221,13 @@ def _is_of_surroundings(error: BaseException) -> bool:
 
 
 def function_of(module: str, name: str) -> Any:
+    """Return a function of a module that can be imported; see `member_of`."""
+    return member_of(importlib.import_module(module), name)
+
+
+def member_of(module: Any, name: str) -> Any:
     """Return a function, or a method of an object that is made without arguments."""
-    found: Any = importlib.import_module(module)
+    found = module
     for part in name.split("."):
         owner, found = found, getattr(found, part)
         own = owner.__dict__.get(part) if isinstance(owner, type) else None
@@ -192,12 +237,24 @@ def function_of(module: str, name: str) -> Any:
 
 
 def finished(result: Any) -> None:
-    """Run what a call has only begun: a coroutine, a generator."""
+    """Run what a call has only begun: a coroutine, a generator of either kind."""
     if inspect.iscoroutine(result):
         asyncio.run(result)
+    elif inspect.isasyncgen(result):
+        asyncio.run(_taken_from(result))
     elif inspect.isgenerator(result):
         for _ in itertools.islice(result, _MOST_ITEMS):
             continue
+
+
+async def _taken_from(generator: Any) -> None:
+    """Run an asynchronous generator as far as a plain one."""
+    left = _MOST_ITEMS
+    async for _ in generator:
+        left -= 1
+        if not left:
+            break
+    await generator.aclose()
 
 
 def _argument(given: Json) -> Any:

@@ -9,6 +9,7 @@ import ast
 import contextlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import os
 import sys
 import tokenize
@@ -56,6 +57,21 @@ class Probes:
     def file_of(self, path: str) -> str:
         """Return the application's name of a file; empty for one that is not its own."""
         return self._files.get(os.path.realpath(path), "")
+
+    def load(self, name: str, file: str) -> Any:
+        """Return the module of a file of the application, under a name that it need not have."""
+        path = next(path for path, known in self._files.items() if known == file)
+        spec: Any = importlib.util.spec_from_file_location(
+            name, path, loader=_Loader(name, path, self)
+        )
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # what its own code looks itself up in
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
 
     def code(self, path: str) -> Any:
         """Return the code of a file, with its sub-conditions reporting."""
