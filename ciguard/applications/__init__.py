@@ -46,6 +46,8 @@ from ciguard.applications.providers.description import (
     known_providers,
     read_provider,
 )
+from ciguard.applications.repairing.combining import combined_patches
+from ciguard.applications.repairing.dead_conditions import nearest_in, repairs
 from ciguard.applications.repairing.suggestions import Suggestion
 from ciguard.applications.solving import can_solve, contradictory_conditions
 
@@ -87,6 +89,7 @@ __all__ = [
     "arguments_for",
     "assess",
     "can_solve",
+    "combined_patches",
     "contradictory_conditions",
     "dead_conditions",
     "emulation",
@@ -94,11 +97,13 @@ __all__ = [
     "find",
     "host_of",
     "known_providers",
+    "nearest_in",
     "plain_contents",
     "providers_of",
     "read_application",
     "read_provider",
     "read_vocabulary",
+    "repairs",
     "routines_of",
     "settings_for",
 ]

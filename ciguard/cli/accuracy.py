@@ -196,8 +196,8 @@ def accuracy(  # noqa: PLR0913 - one for each option
         if patches is not None:
             verdicts = (verdict for one in results for verdict in one.verdicts)
             suggestions = (one.suggestion for one in verdicts if one.suggestion is not None)
-            for file in write_patches(suggestions, patches):
-                click.echo(f"patch: {file}")
+            for line in write_patches(application, suggestions, patches):
+                click.echo(line)
         if report is not None:
             write_accuracy_page(results, report)
             click.echo(f"report: {report}")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @click.command(short_help="Find where an application calls cognitive services.")
@@ -22,13 +27,19 @@ import click
     type=click.Path(dir_okay=False, path_type=Path),
     help="Labels that services can answer: one in each line, or last in the lines of a CSV file.",
 )
+@click.option(
+    "--patches",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for patches of conditions that are always the same, for `git apply` in PATH.",
+)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @click.option("--github", is_flag=True, help="As the log of a GitHub step, with annotations.")
-def services(
+def services(  # noqa: PLR0913 - one for each option
     *,
     path: Path,
     descriptions: tuple[Path, ...],
     labels: Path | None,
+    patches: Path | None,
     as_json: bool,
     github: bool,
 ) -> None:
@@ -44,24 +55,36 @@ def services(
         dead_conditions,
         find,
         known_providers,
+        nearest_in,
         read_application,
         read_provider,
         read_vocabulary,
+        repairs,
     )
-    from ciguard.reports import AppRemarks, services_lines, services_to_json  # noqa: PLC0415
+    from ciguard.reports import (  # noqa: PLC0415 - likewise
+        AppRemarks,
+        services_lines,
+        services_to_json,
+        write_patches,
+    )
 
     providers = [*known_providers(), *map(read_provider, descriptions)]
     application = read_application(path)
     found = find(application, providers)
     vocabulary = None if labels is None else read_vocabulary(labels)
-    dead = [dead for one in found for dead in dead_conditions(one, vocabulary)]
+    nearest = None if vocabulary is None else nearest_in(vocabulary)
+    dead = [dead for one in found for dead in dead_conditions(one, vocabulary, nearest)]
     told = {(one.branch, one.text) for one in dead}
     proved = (dead for one in found for dead in contradictory_conditions(application, one))
     dead += [one for one in proved if (one.branch, one.text) not in told]
+    suggestions = {} if patches is None else repairs(application, dead)
+    written = () if patches is None else write_patches(application, suggestions.values(), patches)
     if as_json:
         click.echo(json.dumps(services_to_json(application, found, dead), indent=1))
+        for line in written:
+            click.echo(line, err=True)
         return
-    lines = services_lines(application, found, dead)
+    lines: Iterator[str] = chain(services_lines(application, found, dead, suggestions), written)
     if github:
         remarks = AppRemarks(application)
         remarks.note_dead(dead)

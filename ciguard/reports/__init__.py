@@ -3,7 +3,7 @@
 A new report is one file here and one line below. Nothing here runs, judges or decides anything.
 """
 
-from ciguard.reports.accuracy import assessed_lines, write_patches
+from ciguard.reports.accuracy import assessed_lines
 from ciguard.reports.app_remarks import AppRemarks
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
 from ciguard.reports.detail import bucket_lines, grouping_lines, table_lines
@@ -17,6 +17,7 @@ from ciguard.reports.github import GithubReporter
 from ciguard.reports.html import HtmlReporter, write_accuracy_page
 from ciguard.reports.jsonl import JsonReporter
 from ciguard.reports.junit import JunitReporter
+from ciguard.reports.patches import write_patches
 from ciguard.reports.plain import PlainReporter
 from ciguard.reports.received import ReceivedRun, receive_run
 from ciguard.reports.remarks import workflow_commands

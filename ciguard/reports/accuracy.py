@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain import shortened, visible
-from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
 
-    from ciguard.applications import Assessed, Robustness, Suggestion, Verdict, Wanted
+    from ciguard.applications import Assessed, Robustness, Verdict, Wanted
 
 _WIDTH = 200
 _REASON = 400
@@ -84,28 +82,6 @@ def _robustness(robustness: Robustness) -> Iterator[str]:
 def _wanted(wanted: Wanted) -> str:
     what = wanted.key or wanted.kind or (wanted.feeling or "") or "nothing in particular"
     return f"{wanted.task} {what!r}" if wanted.key else f"{wanted.task}, {what}"
-
-
-def write_patches(suggestions: Iterable[Suggestion], folder: Path) -> Iterator[Path]:
-    """Write each patch to a file of its own, and yield these.
-
-    Raises:
-        ConfigurationError: if the folder cannot be written to.
-    """
-    try:
-        yield from _written(suggestions, folder)
-    except OSError as error:
-        msg = f"{folder}: cannot be written: {error.strerror}. Name another place with --patches."
-        raise ConfigurationError(msg) from error
-
-
-def _written(suggestions: Iterable[Suggestion], folder: Path) -> Iterator[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    patches = dict.fromkeys(one.patch for one in suggestions if one.patch)
-    for number, patch in enumerate(patches, 1):
-        file = folder / f"{number:03}.patch"
-        file.write_text(patch, encoding="utf-8", newline="")  # line ends are as in the program
-        yield file
 
 
 def _line(text: str) -> str:

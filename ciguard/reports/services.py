@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import shortened, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.applications import (
         Answer,
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Explored,
         Found,
         Reach,
+        Suggestion,
     )
     from ciguard.domain import Json
 
@@ -26,7 +27,10 @@ _REASON = 400
 
 
 def services_lines(
-    application: Application, found: Sequence[Found], dead: Iterable[Dead]
+    application: Application,
+    found: Sequence[Found],
+    dead: Iterable[Dead],
+    repairs: Mapping[Dead, Suggestion],
 ) -> Iterator[str]:
     """Yield what a person reads: each function, its calls, the branches that answers decide.
 
@@ -34,6 +38,7 @@ def services_lines(
         application: as read.
         found: in it.
         dead: sub-conditions that are always the same.
+        repairs: of some of them.
     """
     for one in found:
         yield f"{visible(one.file)}:{one.line} {visible(one.name)}"
@@ -45,6 +50,8 @@ def services_lines(
             yield from _branch(branch, goals)
     for one_dead in dict.fromkeys(dead):
         yield from _dead(one_dead)
+        if one_dead in repairs:
+            yield f"  {repairs[one_dead].sentence}"
     yield from unread_lines(application)
     yield _total(application, found)
 

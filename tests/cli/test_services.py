@@ -63,6 +63,23 @@ def test_calls_and_what_answers_decide_are_printed(project: Path) -> None:
     assert_matches("services", f"{done.returncode}\n{done.stdout}{done.stderr}", folder=project)
 
 
+def test_conditions_that_are_always_the_same_get_patches(project: Path) -> None:
+    (project / "labels.txt").write_text("Fast food\nPaper\nFoot\nAluminum\n")
+    words = ["can.py", "--labels", "labels.txt"]
+
+    done = services(project, *words, "--patches", "fixes")
+
+    warned = done.stdout[done.stdout.index("can.py:16: warning") :]
+    shown = f"{done.returncode}\n{warned}{(project / 'fixes/all.patch').read_text()}"
+    assert_matches("services-patches", shown, folder=project)
+    for patch in ("001.patch", "002.patch"):
+        command = ["git", "apply", "--check", f"fixes/{patch}"]
+        assert subprocess.run(command, cwd=project, check=False).returncode == 0
+    command = ["git", "apply", "fixes/all.patch"]
+    subprocess.run(command, cwd=project, check=True)
+    assert "warning" not in services(project, *words).stdout
+
+
 def test_programs_get_the_same(project: Path) -> None:
     done = services(project, ".", "--json")
 

@@ -6,6 +6,7 @@ Only where the way from the answer is understood whole: what is done to it besid
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.values import Answer
@@ -14,7 +15,7 @@ from ciguard.applications.providers.description import Field, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.finding.conditions import Branch
+    from ciguard.applications.finding.conditions import Branch, Goal, Literal, Place
     from ciguard.applications.finding.findings import Decided, Found
     from ciguard.applications.finding.values import Flow
     from ciguard.applications.judging.vocabulary import Vocabulary
@@ -26,9 +27,20 @@ _CASES: Mapping[str, Callable[[str], str]] = {
 _MOST_TOLD = 5
 """Of one sub-condition."""
 _OF_ALL_LETTERS = frozenset({".lower()", ".upper()", ".casefold()"})
+_PERCENT = 100
 _EACH, _LISTED = "each", "in a list"
 _SAME = frozenset({"list()", "set()", "sorted()", "tuple()"})
 """Steps after which a list holds the same labels still."""
+
+
+class Cause(Enum):
+    """Why a sub-condition is always the same."""
+
+    COMPARED_WITH_NOTHING = auto()
+    OUT_OF_RANGE = auto()
+    OTHER_LETTERS = auto()
+    ENUMERATION = auto()
+    NO_LABEL = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +50,44 @@ class Dead:
     branch: Branch
     text: str
     """Of the sub-condition."""
+    cause: Cause
     reason: str
+    """In words."""
     proposals: tuple[str, ...] = ()
     """What may be meant instead."""
+    place: Place = (0, 0, 0, 0)
+    """Of the sub-condition; of a text that is compared with nothing, its branch tells it."""
+    literal: Literal | None = None
+    """Which of those that it compares with."""
 
 
-def dead_conditions(found: Found, vocabulary: Vocabulary | None) -> Iterator[Dead]:
+def dead_conditions(
+    found: Found,
+    vocabulary: Vocabulary | None,
+    nearest: Callable[[str], tuple[str, ...]] | None = None,
+) -> Iterator[Dead]:
     """Yield what is always the same among the conditions of a function and what it calls.
 
     Args:
         found: of the function.
         vocabulary: labels that services can answer; without one, labels are not judged.
+        nearest: which of them may be meant by one that is none; else those that are spelled alike.
     """
     for branch, goals in found.branches().items():
         for text in branch.constant:
-            yield Dead(branch, text, _CONSTANT, _compared(text, goals))
+            proposals = _compared(text, goals)
+            yield Dead(branch, text, Cause.COMPARED_WITH_NOTHING, _CONSTANT, proposals)
         for decided in goals:
             told = [*_out_of_range(decided), *_other_letters(decided), *_enumeration(decided)]
             yield from told
             if vocabulary is not None and not told:
-                yield from _no_label(decided, vocabulary)
+                yield from _no_label(decided, vocabulary, nearest or vocabulary.nearest)
+
+
+def _dead(
+    goal: Goal, cause: Cause, reason: str, proposals: tuple[str, ...], literal: Literal | None
+) -> Dead:
+    return Dead(goal.branch, goal.text, cause, reason, proposals, goal.place, literal)
 
 
 _CONSTANT = "always the same: it is compared with nothing"
@@ -83,7 +113,7 @@ def _other_letters(decided: Decided) -> Iterator[Dead]:
             reason = f"{text!r} cannot be in what comes out of `{change}`"
             if len(goal.texts) == 1:
                 reason = f"never: {reason}"
-            yield Dead(goal.branch, goal.text, reason, (repr(changed),))
+            yield _dead(goal, Cause.OTHER_LETTERS, reason, (repr(changed),), text)
 
 
 def _is_sought(decided: Decided) -> bool:
@@ -103,7 +133,7 @@ def _enumeration(decided: Decided) -> Iterator[Dead]:
         left = goal.text.partition(f" {test.operator} ")[0]
         reason = "never: a text is compared with a member of an enumeration"
         meant = goal.text.replace(left, f"{left}.name", 1)
-        yield Dead(goal.branch, goal.text, reason, (meant,))
+        yield _dead(goal, Cause.ENUMERATION, reason, (meant,), None)
 
 
 def _records(answer: Answer) -> str:
@@ -126,14 +156,17 @@ def _last_change(flow: Flow) -> str | None:
     """Return what gives all letters one case, right before a text is compared; else None."""
     if not isinstance(flow.source, Answer):
         return None
-    steps = [step for step in flow.steps[:-1] if step not in {_LISTED, _EACH}]
+    held = (step for step in flow.steps[:-1] if step not in {_LISTED, _EACH})
+    steps = [step for step in held if not _is_place(step)]
     return steps[-1] if steps and steps[-1] in _OF_ALL_LETTERS else None
 
 
 # --- labels ---------------------------------------------------------------------------------------
 
 
-def _no_label(decided: Decided, vocabulary: Vocabulary) -> Iterator[Dead]:
+def _no_label(
+    decided: Decided, vocabulary: Vocabulary, nearest: Callable[[str], tuple[str, ...]]
+) -> Iterator[Dead]:
     goal, test = decided.goal, decided.goal.test
     if test is None or test.operator not in {"==", "in", "holds"}:
         return
@@ -150,12 +183,11 @@ def _no_label(decided: Decided, vocabulary: Vocabulary) -> Iterator[Dead]:
         told += 1
         if told > _MOST_TOLD:  # of a list of other things, such as all words of a language
             return
-        nearest = vocabulary.nearest(literal)
         reason = f"{literal!r} is no label of the service, as it is read here"
         if len(test.literals) == 1:
             reason = f"never: {reason}"
-        proposals = tuple(min(read).changed(label) for label in nearest)
-        yield Dead(goal.branch, goal.text, reason, proposals)
+        proposals = tuple(min(read).changed(label) for label in nearest(literal))
+        yield _dead(goal, Cause.NO_LABEL, reason, tuple(dict.fromkeys(proposals)), literal)
 
 
 def _can_be(literal: str, labels: Iterable[str], *, is_part: bool) -> bool:
@@ -233,11 +265,16 @@ def _out_of_range(decided: Decided) -> Iterator[Dead]:
     if test is None or len(test.literals) != 1 or between is None:
         return
     literal = test.literals[0]
-    verdict = "" if isinstance(literal, str | bool) else _verdict(test.operator, literal, *between)
+    least, most = between
+    if isinstance(literal, str | bool):
+        return
+    verdict = _verdict(test.operator, literal, least, most)
     if verdict:
-        least, most = between
         reason = f"{verdict}: the service answers from {least:g} to {most:g}"
-        yield Dead(goal.branch, goal.text, reason)
+        is_percentage = (least, most) == (0, 1) and 1 < literal <= _PERCENT
+        meant = literal / _PERCENT if is_percentage else literal
+        proposals = (f"{meant:g}",) if not _verdict(test.operator, meant, least, most) else ()
+        yield _dead(goal, Cause.OUT_OF_RANGE, reason, proposals, literal)
 
 
 def range_of(flow: Flow) -> tuple[float, float] | None:

@@ -73,6 +73,51 @@ def replace_label(source: Source, place: Place, old: str, new: str) -> str | Non
     return source.replaced(changes) if changes else None
 
 
+def replace_number(source: Source, place: Place, old: float, new: str) -> str | None:
+    """Let a sub-condition compare with another number.
+
+    Args:
+        source: the file.
+        place: of the sub-condition.
+        old: the number; also in a constant of the module that nothing else uses.
+        new: what to write instead.
+    """
+    node = source.at(place)
+    if not isinstance(node, ast.Compare):
+        return None
+    sides = (_definition(source, one) for one in (node.left, *node.comparators))
+    held = [one for one, is_alone in sides if is_alone and literals_of(one) == (old,)]
+    return source.replaced({held[0]: new}) if len(held) == 1 else None
+
+
+def compare_name(source: Source, place: Place) -> str | None:
+    """Let a sub-condition compare a text with the name of a member of an enumeration.
+
+    Args:
+        source: the file. Clients of before 2020 answer with numbers, which have no names.
+        place: of the sub-condition.
+    """
+    test = _Test.of(source, source.at(place))
+    if test is None or test.is_within or _is_of_old_clients(source):
+        return None
+    return source.replaced({test.operand: f"{test.operand_text}.name"})
+
+
+def _is_of_old_clients(source: Source) -> bool:
+    """Tell whether a file uses what Google's clients had before 2020."""
+    old = {"enums", "types"}
+    return any(
+        (isinstance(one, ast.Attribute) and one.attr in old)
+        or (isinstance(one, ast.ImportFrom) and (one.module or "").startswith("google.cloud")
+            and not old.isdisjoint((*(each.name for each in one.names), *_parts(one.module))))
+        for one in source.nodes
+    )  # fmt: skip
+
+
+def _parts(module: str | None) -> list[str]:
+    return (module or "").split(".")
+
+
 def compare_constant(source: Source, branch: Branch, text: str) -> str | None:
     """Turn a text that stands for a comparison into one: `x == "dog" or "cat"`.
 

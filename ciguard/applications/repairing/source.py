@@ -21,6 +21,7 @@ _PYTHON_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 """As Python counts them: other separators of lines are none for it."""
 _MARK = "\ufeff"
 _NEEDS_QUOTES = re.compile(r'[\x00-\x1f\x7f"\\]')
+_ESCAPED = re.compile(r"\\([0-7]{3})")
 _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
 
 
@@ -102,7 +103,7 @@ class Source:
         if _meaning(body) != self._meaning(changes):
             return None
         mark = self.text[: len(self.text) - len(self._body)]
-        return _diff(self.file, self.text, mark + body) or None
+        return diff_of(self.file, self.text, mark + body) or None
 
     def _meaning(self, changes: Mapping[ast.expr, str]) -> str:
         """Return what the file is to mean; empty if a change is no expression."""
@@ -146,6 +147,11 @@ def _spliced(text: str, start: int, end: int, other: str) -> str:
     return text[:start] + other + text[end:]
 
 
+def has_meaning(text: str) -> bool:
+    """Tell whether a text, with the mark that it may begin with, is Python."""
+    return bool(_meaning(text.removeprefix(_MARK)))
+
+
 def _meaning(text: str) -> str:
     """Return what two texts have in common that mean the same; empty if it is no Python."""
     try:
@@ -182,18 +188,26 @@ def _flat(node: ast.BoolOp) -> Iterator[ast.expr]:
 # --- diffs ----------------------------------------------------------------------------------------
 
 
-def _diff(file: str, before: str, after: str) -> str:
+def diff_of(file: str, before: str, after: str) -> str:
+    """Return what changes a file's text, as a unified diff for `git apply`; empty for nothing."""
     lines = difflib.unified_diff(
-        _git_lines(before), _git_lines(after), _shown(f"a/{file}"), _shown(f"b/{file}")
+        git_lines(before), git_lines(after), _shown(f"a/{file}"), _shown(f"b/{file}")
     )
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
 
 
-def _git_lines(text: str) -> Sequence[str]:
+def git_lines(text: str) -> Sequence[str]:
     """Return the lines of a text as git counts them, with their ends."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def path_of(shown: str) -> str:
+    """Return a path that git writes so in a diff."""
+    if not shown.startswith('"'):
+        return shown.removesuffix("\t")
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), shown[1:-1])
 
 
 def _shown(path: str) -> str:

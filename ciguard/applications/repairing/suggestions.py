@@ -96,8 +96,8 @@ def other_label(label: str, nearest: Sequence[str], line: int, patch: str | None
         patch: that writes the first of them, if there is one.
     """
     sentence = (
-        f"Line {line} checks {_quoted(label)}, which is no label of the service; "
-        f"it has {_listed(nearest, 'or')}."
+        f"Line {line} checks {_quoted(label)}, which is no label of the service, as it is read "
+        f"there; it has {_listed(nearest, 'or')}."
     )
     return Suggestion(sentence, patch or "")
 
@@ -113,6 +113,50 @@ def a_comparison(text: str, line: int, patch: str | None) -> Suggestion:
     sentence = (
         f"In line {line} the sub-condition {visible(text, limit=_LABEL_LIMIT)} is compared with "
         "nothing and therefore always the same; it may be meant as a comparison like the others."
+    )
+    return Suggestion(sentence, patch or "")
+
+
+def other_letters(label: str, meant: str, line: int, patch: str | None) -> Suggestion:
+    """Suggest the same text in letters that what it is compared with can have.
+
+    Args:
+        label: that line `line` compares with.
+        meant: the same in other letters.
+        line: of the sub-condition.
+        patch: that writes it, if there is one.
+    """
+    sentence = (
+        f"Line {line} compares with {_quoted(label)} what never has such letters; "
+        f"{_quoted(meant)} is meant."
+    )
+    return Suggestion(sentence, patch or "")
+
+
+def other_scale(number: str, meant: str, line: int, patch: str | None) -> Suggestion:
+    """Suggest a share for a percentage.
+
+    Args:
+        number: that line `line` compares a score with.
+        meant: the same as a share.
+        line: of the sub-condition.
+        patch: that writes it, if there is one.
+    """
+    sentence = f"Line {line} compares a score with {number}, which none is near; {meant} is meant."
+    return Suggestion(sentence, patch or "")
+
+
+def a_member(text: str, line: int, patch: str | None) -> Suggestion:
+    """Suggest to compare with the name of a member of an enumeration, not with itself.
+
+    Args:
+        text: of the sub-condition.
+        line: of it.
+        patch: that asks for the name, if there is one.
+    """
+    sentence = (
+        f"Line {line} compares a text with a member of an enumeration, which is none: "
+        f"{visible(text, limit=_LABEL_LIMIT)}. Its name is meant."
     )
     return Suggestion(sentence, patch or "")
 

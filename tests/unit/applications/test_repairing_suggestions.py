@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 
 import pytest
 
-from ciguard.applications.finding.conditions import Branch, Goal, place_of
 from ciguard.applications.repairing.labels import Extension
 from ciguard.applications.repairing.measures import Change, Measured
-from ciguard.applications.repairing.non_existing import replaced
-from ciguard.applications.repairing.source import Source
 from ciguard.applications.repairing.suggestions import (
     Suggestion,
     a_comparison,
@@ -86,7 +82,7 @@ def test_a_threshold_is_suggested_for_both_feelings() -> None:
 
 def test_labels_that_exist_are_suggested() -> None:
     assert other_label("face", ("Human face", "Face", "Head"), 4, None).sentence == (
-        'Line 4 checks "face", which is no label of the service; '
+        'Line 4 checks "face", which is no label of the service, as it is read there; '
         'it has "Human face", "Face" or "Head".'
     )
 
@@ -95,16 +91,3 @@ def test_a_comparison_is_suggested() -> None:
     sentence = a_comparison("'animal'", 3, "--- a").sentence
 
     assert sentence.startswith("In line 3 the sub-condition 'animal' is compared with nothing")
-
-
-def test_a_label_that_exists_is_written_as_the_application_meets_it() -> None:
-    source = Source("app.py", "if x.lower() == 'clothes': pass\n")
-    (node,) = (one for one in ast.walk(source.tree) if isinstance(one, ast.Compare))
-    goal = Goal(Branch("app.py", 1, 3, ast.unparse(node)), 0, ast.unparse(node), place_of(node))
-
-    found = replaced(source, goal, "clothes", ("Clothing", "Dress"), written=str.lower)
-
-    assert found is not None
-    assert "+if x.lower() == 'clothing': pass\n" in found.patch
-    assert 'it has "clothing" or "dress".' in found.sentence
-    assert replaced(source, goal, "clothes", ()) is None

@@ -1,0 +1,84 @@
+"""What may be meant by sub-conditions that are always the same (Keeper, section 4.1.2)."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from typing import TYPE_CHECKING, assert_never
+
+from ciguard.applications.judging.dead_code import Cause
+from ciguard.applications.repairing.non_existing import meant
+from ciguard.applications.repairing.patches import (
+    compare_constant,
+    compare_name,
+    replace_label,
+    replace_number,
+)
+from ciguard.applications.repairing.relatedness import Words, known_relations
+from ciguard.applications.repairing.source import read_source
+from ciguard.applications.repairing.suggestions import (
+    Suggestion,
+    a_comparison,
+    a_member,
+    other_label,
+    other_letters,
+    other_scale,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ciguard.applications.finding.application import Application
+    from ciguard.applications.judging.dead_code import Dead
+    from ciguard.applications.judging.vocabulary import Vocabulary
+    from ciguard.applications.repairing.source import Source
+
+
+def nearest_in(vocabulary: Vocabulary) -> Callable[[str], tuple[str, ...]]:
+    """Return what tells a few labels of a vocabulary that may be meant by one that is none."""
+    return cache(lambda label: meant(label, vocabulary, known_relations(), Words()))
+
+
+def repairs(application: Application, dead: Iterable[Dead]) -> dict[Dead, Suggestion]:
+    """Return a change for each sub-condition that is always the same, where there is a likely one.
+
+    Args:
+        application: as read.
+        dead: its sub-conditions that are always the same.
+
+    Raises:
+        OSError: if a file cannot be read any more.
+    """
+    source_of = cache(lambda file: read_source(application.root, file))
+    found = {}
+    for one in dict.fromkeys(dead):
+        source = source_of(one.branch.file)
+        suggestion = _repaired(source, one) if source is not None else None
+        if suggestion is not None and suggestion.patch:
+            found[one] = suggestion
+    return found
+
+
+def _repaired(source: Source, dead: Dead) -> Suggestion | None:
+    line, literal = dead.place[0], dead.literal
+    first = dead.proposals[0] if dead.proposals else ""
+    match dead.cause:
+        case Cause.COMPARED_WITH_NOTHING:
+            patch = compare_constant(source, dead.branch, dead.text)
+            return a_comparison(dead.text, dead.branch.line, patch)
+        case Cause.OUT_OF_RANGE if first and isinstance(literal, int | float):
+            patch = replace_number(source, dead.place, literal, first)
+            return other_scale(str(literal), first, line, patch)
+        case Cause.OTHER_LETTERS if isinstance(literal, str):
+            changed = ast.literal_eval(first)
+            patch = replace_label(source, dead.place, literal, changed)
+            return other_letters(literal, changed, line, patch)
+        case Cause.ENUMERATION:
+            return a_member(dead.text, line, compare_name(source, dead.place))
+        case Cause.NO_LABEL if first and isinstance(literal, str):
+            patch = replace_label(source, dead.place, literal, first)
+            return other_label(literal, dead.proposals, line, patch)
+        case Cause.OUT_OF_RANGE | Cause.OTHER_LETTERS | Cause.NO_LABEL:
+            return None
+        case _:
+            assert_never(dead.cause)
