@@ -28,28 +28,37 @@ class Callees:
         self._scope = scope
         self._of = of
 
-    def operation(self, node: ast.Call) -> Operation | None:
-        """Return what a service is asked by a call; None if it asks none.
+    def operations(self, node: ast.Call) -> frozenset[Operation]:
+        """Return what a service is asked by a call: several, where they are taken out of a list.
 
         A method of a client that was made out of sight is told by its name, if nothing else in
-        the application is called so.
+        the application is called so. One that is handed to a function of another package, as an
+        executor is, is called by that.
         """
+        found = self._of(node.func).operations
+        if found or self.functions(node):
+            return found
         if not isinstance(node.func, ast.Attribute):
-            return None
+            return self._handed(node)
         held, method = self._of(node.func.value), node.func.attr
-        for client in held.clients:
-            if method in client.operations:
-                return client.operations[method]
-        if held.instances or held.clients or self.functions(node):
-            return None
-        return self._scope.world.likely(self._scope.module, method)
+        if held.instances or held.clients:
+            return frozenset()
+        likely = self._scope.world.likely(self._scope.module, method)
+        return frozenset({likely}) if likely else self._handed(node)
+
+    def _handed(self, node: ast.Call) -> frozenset[Operation]:
+        given = (*node.args, *(one.value for one in node.keywords))
+        return frozenset(each for one in given for each in self._of(one).operations)
 
     def made(self, node: ast.Call) -> Value:
         """Return the client, or the application's object, that a call makes; else nothing."""
         name = self._qualified(node.func)
         texts = {_text(one) for one in (*node.args, *(one.value for one in node.keywords))}
         makers = self._makers(node, name)
-        clients = frozenset(one for one in makers if not one.service or one.service in texts)
+        is_any = _is_any_service(node)
+        clients = frozenset(
+            one for one in makers if is_any or not one.service or one.service in texts
+        )
         is_own = self._scope.world.is_class(name)
         return Value(clients=clients, instances=frozenset({name} if is_own else ()))
 
@@ -84,6 +93,13 @@ class Callees:
         name = module.names.qualified(node)
         local = f"{module.name}.{name}"
         return local if world.is_class(local) or local in world.placed else name
+
+
+def _is_any_service(node: ast.Call) -> bool:
+    """Tell whether a call does not say what service it makes a client of: a variable does."""
+    named = [one.value for one in node.keywords if (one.arg or "").startswith("service")]
+    named = named or node.args[:1]
+    return bool(named) and not _text(named[0])
 
 
 def _text(node: ast.expr) -> str:

@@ -172,7 +172,9 @@ class Expressions:
     def _attribute(self, node: ast.Attribute) -> Value:
         held = self.of(node.value)
         # A client stays one: `client.face.detect_with_url`.
-        found = held.then(f".{node.attr}") | Value(clients=held.clients)
+        asked = (one.operations.get(node.attr) for one in held.clients)
+        operations = frozenset(one for one in asked if one is not None)
+        found = held.then(f".{node.attr}") | Value(clients=held.clients, operations=operations)
         for one in held.instances:
             found |= self._scope.world.field(one, node.attr)
         home = self._scope.module.names.qualified(node.value)
@@ -200,12 +202,13 @@ class Expressions:
         given = [self.of(one) for one in node.args]
         named = {one.arg or "": self.of(one.value) for one in node.keywords}
         everything = together([*given, *named.values()])
-        operation = self._callees.operation(node)
-        if operation is not None:
-            answer = Answer(operation, self._scope.module.file, node.lineno)
-            self._scope.summary.own.add(answer)
-            self._scope.ask({answer: everything.flows})
-            return Value(frozenset({Flow(answer)}))
+        operations = self._callees.operations(node)
+        if operations:
+            file = self._scope.module.file
+            answers = {Answer(one, file, node.lineno): everything.flows for one in operations}
+            self._scope.summary.own.update(answers)
+            self._scope.ask(answers)
+            return Value(frozenset(map(Flow, answers)))
         found = self._callees.made(node)
         called = self._callees.functions(node)
         for name, is_bound in called:

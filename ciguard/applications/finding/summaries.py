@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.application import MAIN
@@ -36,10 +36,9 @@ class Summary:
 
     def size(self) -> int:
         """Return how much is known: it only grows."""
-        flows = (*self.goals.values(), *self.asked.values(), self.returned.flows)
+        flows = (*self.goals.values(), *self.asked.values())
         seen = len(self.goals) + len(self.asked) + len(self.own) + len(self.callees)
-        returned = len(self.returned.clients) + len(self.returned.instances)
-        return sum(len(one) for one in flows) + seen + returned
+        return sum(len(one) for one in flows) + seen + self.returned.size()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +163,7 @@ class World:
     def size(self) -> int:
         """Return how much is known of variables and objects: it only grows."""
         values = (*self.variables.values(), *self.fields.values())
-        return sum(len(v.flows) + len(v.clients) + len(v.instances) for v in values)
+        return sum(value.size() for value in values)
 
 
 _COMMON = frozenset({
@@ -208,9 +207,7 @@ def applied(
         several = ((one, open_in(placed.qualified, flows)) for one, flows in known.items())
         return {one: through(flows) for one, flows in several if flows}
 
-    returned = Value(
-        through(summary.returned.flows), summary.returned.clients, summary.returned.instances
-    )
+    returned = replace(summary.returned, flows=through(summary.returned.flows))
     return returned, given_to(summary.goals), given_to(summary.asked)
 
 

@@ -69,28 +69,39 @@ class Value:
     clients: frozenset[Client] = frozenset()
     instances: frozenset[str] = frozenset()
     """Classes of the application, qualified, that it may be an object of."""
+    operations: frozenset[Operation] = frozenset()
+    """Methods of clients that it may be."""
 
     def __or__(self, other: Value) -> Value:
         if other is NOTHING or (
             other.flows <= self.flows
             and other.clients <= self.clients
             and other.instances <= self.instances
+            and other.operations <= self.operations
         ):
             return self
         return Value(
             _few(self.flows | other.flows),
             self.clients | other.clients,
             self.instances | other.instances,
+            self.operations | other.operations,
         )
 
     def __bool__(self) -> bool:
-        return bool(self.flows or self.clients or self.instances)
+        return bool(self.flows or self.clients or self.instances or self.operations)
+
+    def size(self) -> int:
+        """Return how much is known of it."""
+        known = (self.flows, self.clients, self.instances, self.operations)
+        return sum(map(len, known))
 
     def then(self, step: str) -> Value:
-        """Return what a step makes of it: no client any more, and an object only out of a list."""
+        """Return what a step makes of it: no client any more, the same only out of a list."""
+        flows = _few({flow.then(step) for flow in self.flows})
         is_held = step in {EACH, LISTED} or step.startswith("[")
-        instances = self.instances if is_held else frozenset()
-        return Value(_few({flow.then(step) for flow in self.flows}), instances=instances)
+        if not is_held:
+            return Value(flows)
+        return Value(flows, instances=self.instances, operations=self.operations)
 
 
 NOTHING = Value()

@@ -688,3 +688,54 @@ def test_functions_that_call_each_other_reach_the_same(tmp_path: Path) -> None:
         assert len(one.goals) == 2
     ways = {call.answer.operation.name: call.through for call in found["app.main"].calls}
     assert ways["text_detection"] == ("app.odd", "app.even")
+
+
+HANDED = {
+    "a variable": "ask = client.text_detection\n    return ask(image=image)",
+    "a dictionary": "return {'text': client.text_detection}['text'](image=image)",
+    "a thread": "return await asyncio.to_thread(client.text_detection, image=image)",
+    "an executor": "return pool.submit(client.text_detection, image).result()",
+    "a part of a call": "return functools.partial(client.text_detection, image=image)()",
+}
+
+
+@pytest.mark.parametrize("way", HANDED.values(), ids=HANDED)
+def test_methods_of_clients_may_be_called_by_others(tmp_path: Path, way: str) -> None:
+    head = """
+from google.cloud import vision
+import asyncio, concurrent.futures, functools
+client = vision.ImageAnnotatorClient()
+pool = concurrent.futures.ThreadPoolExecutor()
+
+async def ask(image):
+"""
+    tail = """
+
+async def judge(path):
+    if (await ask(path)).text_annotations:
+        return 1
+"""
+    found = found_in(tmp_path, app=f"{head}    {way}\n{tail}")
+
+    assert operations(found["app.ask"]) == {"text_detection"}
+    assert ("image", ()) in found["app.ask"].calls[0].inputs
+    assert len(found["app.judge"].goals) == 1
+
+
+def test_a_client_may_be_made_by_a_function_for_any_service(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        making="""
+        import boto3
+        def client_of(service, region=None):
+            return boto3.client(service, region_name=region)
+        """,
+        asking="""
+        from making import client_of
+        comprehend = client_of("comprehend")
+        def feel(text):
+            return comprehend.detect_sentiment(Text=text, LanguageCode="en")["Sentiment"] == "MIXED"
+        """,
+    )
+
+    assert operations(found["asking.feel"]) == {"detect_sentiment"}
