@@ -71,8 +71,9 @@ class World:
         self._seen_from_inside = outer | mains
         self.variables: dict[tuple[str, str], Value] = {}
         """Of modules, and of functions that others stand in: (qualified owner, name)."""
-        self.fields: dict[tuple[str, str], Value] = {}
-        """Of objects: (qualified class, attribute)."""
+        self.fields: dict[str, dict[str, Value]] = {}
+        """Of objects: attribute → qualified class → what it may be."""
+        self._lineages: dict[str, list[str]] = {}
         self._bases = {
             f"{module.name}.{name}": _absolute(bases, module)
             for module in application.modules
@@ -104,13 +105,15 @@ class World:
 
     def lineage(self, of: str) -> list[str]:
         """Return a class and those of the application that it inherits from."""
-        found, waiting = [], [of]
-        while waiting:
-            one = waiting.pop(0)
-            if one in self._bases and one not in found:
-                found.append(one)
-                waiting += self._bases[one]
-        return found
+        if of not in self._lineages:
+            found, waiting = list[str](), [of]
+            while waiting:
+                one = waiting.pop(0)
+                if one in self._bases and one not in found:
+                    found.append(one)
+                    waiting += self._bases[one]
+            self._lineages[of] = found
+        return self._lineages[of]
 
     def given_fields(self, of: str) -> list[str]:
         """Return the fields that a class's generated constructor takes, in its order."""
@@ -150,19 +153,21 @@ class World:
 
     def set_field(self, of: str, name: str, value: Value) -> None:
         """Note what an attribute of a class's objects may be."""
-        self.fields[of, name] = self.fields.get((of, name), NOTHING) | value
+        known = self.fields.setdefault(name, {})
+        known[of] = known.get(of, NOTHING) | value
 
     def field(self, of: str, name: str) -> Value:
         """Return what an attribute of objects of a class, or one below it, may be."""
-        found = self.fields.get((ANY, name), NOTHING)
-        for (one, field_name), value in self.fields.items():
-            if field_name == name and (one in self.lineage(of) or of in self.lineage(one)):
+        found = NOTHING
+        for one, value in self.fields.get(name, {}).items():
+            if one == ANY or one in self.lineage(of) or of in self.lineage(one):
                 found |= value
         return found
 
     def size(self) -> int:
         """Return how much is known of variables and objects: it only grows."""
-        values = (*self.variables.values(), *self.fields.values())
+        fields = (value for known in self.fields.values() for value in known.values())
+        values = (*self.variables.values(), *fields)
         return sum(value.size() for value in values)
 
 
