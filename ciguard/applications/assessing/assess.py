@@ -206,7 +206,10 @@ def assess(
         for one in explored:
             aims = [aim for aim in aims_of(one) if aim.goal not in judged]
             module, routine = routines[one.found.name]
-            if one.problem or not aims:
+            if one.problem:
+                yield Assessed(one, one.problem)
+                continue
+            if not aims:
                 continue
             if not asked_about(one.found):
                 yield Assessed(one, "what services are asked about is none of its parameters")
