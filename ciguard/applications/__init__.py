@@ -36,7 +36,7 @@ from ciguard.applications.finding.conditions import Branch, Goal, LiteralTest
 from ciguard.applications.finding.findings import Decided, Found, Reach, find
 from ciguard.applications.finding.values import Answer
 from ciguard.applications.inverting.inputs import Input, Wanted
-from ciguard.applications.judging.dead_code import Dead, dead_conditions
+from ciguard.applications.judging.dead_code import Cause, Dead, dead_conditions
 from ciguard.applications.judging.vocabulary import Vocabulary, read_vocabulary
 from ciguard.applications.providers.description import (
     Field,
@@ -59,6 +59,7 @@ __all__ = [
     "Assessed",
     "Branch",
     "Caller",
+    "Cause",
     "Crash",
     "Dead",
     "Decided",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from ciguard.campaign.applications import refuse_read, run_again
+from ciguard.campaign.app_calls import refuse_read, run_again
 from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import groups_of, worker_spec
 from ciguard.domain import AppCase, PairKind, Rejected, Stage, case_id

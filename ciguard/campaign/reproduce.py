@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.applications import run_again
+from ciguard.campaign.app_calls import run_again
 from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import worker_spec
 from ciguard.domain import AppCase

@@ -8,9 +8,10 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ciguard.baseline import find_record, histories
+from ciguard.baseline import current, find_record, histories
 from ciguard.campaign.applications import Applications, check_applications
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.code_seeds import check_code
@@ -289,13 +290,17 @@ class _Campaign:
             return
         left_s = self._budget.explore_until - time.monotonic()
         share_s = left_s / len(self._config.levels)
-        for said in self._applications.events(time.monotonic() + share_s):
+        until, intake = time.monotonic() + share_s, self._turns.intake
+        known = current(self._memory.records).values()
+        for said in chain(
+            self._applications.events(until),
+            self._applications.again(known, intake.counts, self._budget.explore_until),
+        ):
             if isinstance(said, Finding):
-                yield from self._turns.intake.accept(said)
+                yield from intake.accept(said)
             else:
                 yield said
-        known = [record for record in self._memory.records.values() if record.targets]
-        self._turns.replays.passed |= self._applications.passed(known, self._turns.intake.counts)
+        self._turns.replays.passed |= self._applications.gone
         yield self._finish_stage("applications")
 
     def _explore(self) -> Iterator[Event]:

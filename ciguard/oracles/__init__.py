@@ -11,7 +11,17 @@ from ciguard.oracles.across_libraries import (
     returned_part,
 )
 from ciguard.oracles.amplification import amplification
-from ciguard.oracles.app_runs import APPLICATION, Applied, of_answers, of_conditions, of_inputs
+from ciguard.oracles.app_runs import (
+    APPLICATION,
+    CONTRADICTION,
+    UNKNOWN_LABEL,
+    ApplicationOracle,
+    Applied,
+    condition_words,
+    of_answers,
+    of_conditions,
+    of_inputs,
+)
 from ciguard.oracles.boundary import BoundaryOracle
 from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
@@ -70,6 +80,7 @@ from ciguard.oracles.wide import widely
 __all__ = [
     "ACCEPTED",
     "APPLICATION",
+    "CONTRADICTION",
     "DERIVATION",
     "FAILED",
     "FUNCTION",
@@ -87,7 +98,9 @@ __all__ = [
     "PERFORMANCE",
     "RELATIONS",
     "SLOW",
+    "UNKNOWN_LABEL",
     "AcrossLibrariesOracle",
+    "ApplicationOracle",
     "Applied",
     "BoundaryOracle",
     "Compares",
@@ -114,6 +127,7 @@ __all__ = [
     "amplification",
     "call_on",
     "calls_across",
+    "condition_words",
     "differs",
     "differs_in",
     "documentation_findings",

@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ciguard.applications import Cause
 from ciguard.domain import (
     AppCase,
     Aspect,
@@ -23,6 +24,7 @@ from ciguard.domain import (
     Passed,
     Severity,
     function_api,
+    seated,
     status,
 )
 from ciguard.oracles.contract import headline, registered
@@ -35,12 +37,17 @@ if TYPE_CHECKING:
     from ciguard.oracles.contract import Subject
 
 APPLICATION = "application"
+CONTRADICTION = "contradiction"
+UNKNOWN_LABEL = "unknown-label"
+_OF_CAUSES = {Cause.NO_LABEL: UNKNOWN_LABEL, Cause.CONTRADICTION: CONTRADICTION}
+"""Kinds of dead conditions that take labels, or a solver, to be found."""
 SEVERITIES = {
     "crash": Severity.HIGH,
     "hang": Severity.HIGH,
     "accuracy": Severity.MEDIUM,
     "dead-condition": Severity.MEDIUM,
-    "unknown-label": Severity.MEDIUM,
+    CONTRADICTION: Severity.MEDIUM,
+    UNKNOWN_LABEL: Severity.MEDIUM,
     "unguarded": Severity.LOW,
     "accuracy-here": Severity.LOW,
 }
@@ -49,7 +56,8 @@ _LAWS = {
     "hang": "A function returns whatever its services answer",
     "accuracy": "A branch is taken for most of the inputs that it is meant for",
     "dead-condition": "A condition depends on what the service answers",
-    "unknown-label": "A label that is compared with is one that the service can answer",
+    CONTRADICTION: "A condition can be true, and can be false, where it is looked at",
+    UNKNOWN_LABEL: "A label that is compared with is one that the service can answer",
     "unguarded": "An application expects that a service refuses what it is asked about",
     "accuracy-here": "A branch is taken for most of the inputs that it is meant for",
 }
@@ -81,11 +89,17 @@ class ApplicationOracle:
                 detail=f"{outcome.stack[0].file}:{outcome.stack[0].function}"
                 if outcome.stack
                 else "",
-                says=status(outcome),
-                evidence=(_EXPECTED, status(outcome)),
+                says=_said(outcome),
+                evidence=(_EXPECTED, _said(outcome)),
             )
             for name, outcome in failed.items()
         ]
+
+
+def _said(outcome: Outcome) -> str:
+    if not isinstance(outcome, Errored):
+        return status(outcome)
+    return f"{outcome.exception}: {headline(seated(outcome.message).message)}"
 
 
 def _kind(case: AppCase, outcome: Outcome) -> str:
@@ -126,9 +140,11 @@ def of_answers(
     """
     found = explored.found
     for crash in explored.crashes:
-        yield _failure("crash", crash, found, at, call(crash.answers))
+        case = _case(found, at, Aspect.ANSWER, call(crash.answers))
+        yield _failure("crash", crash, at, case)
     for crash in explored.unguarded.values():
-        yield _failure("unguarded", crash, found, at, call(crash.answers))
+        case = _case(found, at, Aspect.ANSWER, call(crash.answers))
+        yield _failure("unguarded", crash, at, case)
     for hang in explored.hangs:
         outcome: Outcome = Hung(_LIMIT_S)
         if hang.instead != "does not end":
@@ -144,13 +160,13 @@ def of_answers(
         )
 
 
-def _failure(kind: str, crash: Crash, found: Found, at: Applied, call: Json) -> Finding:
+def _failure(kind: str, crash: Crash, at: Applied, case: AppCase) -> Finding:
     exception, _, message = crash.error.partition(": ")
     path = at.path(crash.file)
     return _finding(
         kind,
         at,
-        _case(found, at, Aspect.ANSWER, call),
+        case,
         Errored(exception, f"{path}:{crash.line}: {message}", (Frame(path, crash.function),)),
         detail=f"{path}:{crash.function}",
         says=f"{headline(crash.error)} when {'; '.join(crash.titles)}",
@@ -158,20 +174,17 @@ def _failure(kind: str, crash: Crash, found: Found, at: Applied, call: Json) -> 
     )
 
 
-def of_conditions(
-    dead: Iterable[tuple[Dead, Sequence[Found]]], at: Applied, *, kind: str
-) -> Iterator[Finding]:
+def of_conditions(dead: Iterable[tuple[Dead, Sequence[Found]]], at: Applied) -> Iterator[Finding]:
     """Yield sub-conditions that no answer changes.
 
     Args:
         dead: with the functions that reach each.
-        kind: `dead-condition`, or `unknown-label` of what a vocabulary lacks.
         at: where they are.
     """
     for one, reached in dead:
         found = _around(reached, one.branch.file, one.branch.line)
         yield _finding(
-            kind,
+            _OF_CAUSES.get(one.cause, "dead-condition"),
             at,
             AppCase(
                 api=at.api(found),
@@ -179,10 +192,10 @@ def of_conditions(
                 line=one.branch.line,
                 root=at.root,
                 aspect=Aspect.CONDITION,
-                condition=_condition(one.text, one.branch.condition),
+                condition=condition_words(one.text, one.branch.condition),
             ),
             _passed({"reason": one.reason, "proposals": list(one.proposals)}),
-            detail=_condition(one.text, one.branch.condition),
+            detail=condition_words(one.text, one.branch.condition),
             says=f"{one.text}: {one.reason}",
             evidence=(
                 f"perhaps {' or '.join(one.proposals)}" if one.proposals else "another condition",
@@ -191,15 +204,12 @@ def of_conditions(
         )
 
 
-def of_inputs(
-    assessed: Assessed, at: Applied, call: Callable[[Sequence[Answered]], Json]
-) -> Iterator[Finding]:
+def of_inputs(assessed: Assessed, at: Applied) -> Iterator[Finding]:
     """Yield sub-conditions that too few of their inputs make true, and inputs that fail.
 
     Args:
         assessed: the function, tried on inputs.
         at: where it was.
-        call: see `of_answers`.
     """
     found = assessed.explored.found
     for verdict in assessed.verdicts:
@@ -207,12 +217,12 @@ def of_inputs(
         if verdict.is_failure and not verdict.is_simulated:
             yield _accuracy(verdict, found, at)
     for crash, _ in assessed.crashes:
-        yield _failure("crash", crash, found, at, call(crash.answers))
+        yield _failure("crash", crash, at, _case(found, at, Aspect.INPUTS, None))
 
 
 def _accuracy(verdict: Verdict, found: Found, at: Applied) -> Finding:
     goal = verdict.goal
-    condition = _condition(goal.text, goal.branch.condition)
+    condition = condition_words(goal.text, goal.branch.condition)
     helps = verdict.suggestion.sentence if verdict.suggestion is not None else ""
     said = {"claim": verdict.claim, "engine": verdict.engine, "suggestion": helps}
     return _finding(
@@ -270,7 +280,8 @@ def _case(found: Found, at: Applied, aspect: Aspect, call: Json) -> AppCase:
     )
 
 
-def _condition(text: str, whole: str) -> str:
+def condition_words(text: str, whole: str) -> str:
+    """Return how findings name a sub-condition, and the condition that it is in."""
     return text if text == whole else f"{text} in {whole}"
 
 

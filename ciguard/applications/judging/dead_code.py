@@ -41,6 +41,8 @@ class Cause(Enum):
     OTHER_LETTERS = auto()
     ENUMERATION = auto()
     NO_LABEL = auto()
+    CONTRADICTION = auto()
+    """With what stands beside it, or before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ def _last_change(flow: Flow) -> str | None:
     if not isinstance(flow.source, Answer):
         return None
     held = (step for step in flow.steps[:-1] if step not in {_LISTED, _EACH})
-    steps = [step for step in held if not _is_place(step)]
+    steps = [step for step in held if not is_place(step)]
     return steps[-1] if steps and steps[-1] in _OF_ALL_LETTERS else None
 
 

@@ -78,7 +78,9 @@ def _repaired(source: Source, dead: Dead) -> Suggestion | None:
         case Cause.NO_LABEL if first and isinstance(literal, str):
             patch = replace_label(source, dead.place, literal, first)
             return other_label(literal, dead.proposals, line, patch)
-        case Cause.OUT_OF_RANGE | Cause.OTHER_LETTERS | Cause.NO_LABEL:
+        case (
+            Cause.OUT_OF_RANGE | Cause.OTHER_LETTERS | Cause.NO_LABEL | Cause.CONTRADICTION
+        ):  # nobody knows what is meant
             return None
         case _:
             assert_never(dead.cause)

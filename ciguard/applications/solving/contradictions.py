@@ -15,7 +15,7 @@ import z3
 
 from ciguard.applications.finding.conditions import literals_of, place_of, written
 from ciguard.applications.finding.values import Flow
-from ciguard.applications.judging.dead_code import Dead, range_of
+from ciguard.applications.judging.dead_code import Cause, Dead, range_of
 from ciguard.applications.solving.terms import term_of
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ class _Chain:
             if solver.check() == z3.unsat:
                 core = {str(one).strip("|") for one in solver.unsat_core()}
                 those = [one for at, one in enumerate(held) if f"held {at}" in core]
-                yield Dead(decided.goal.branch, decided.goal.text, self._reason(verdict, those))
+                goal, reason = decided.goal, self._reason(verdict, those)
+                yield Dead(goal.branch, goal.text, Cause.CONTRADICTION, reason, place=goal.place)
                 return
 
     def _reason(self, verdict: str, held: Sequence[_Held]) -> str:

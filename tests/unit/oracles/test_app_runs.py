@@ -102,7 +102,7 @@ def test_a_dead_condition_is_told_of_the_function_that_it_stands_in(
             reached.setdefault(dead, []).append(one)
     ((dead, _),) = reached.items()
 
-    (found,) = of_conditions([(dead, reached[dead])], AT, kind="dead-condition")
+    (found,) = of_conditions([(dead, reached[dead])], AT)
 
     assert found.api == "src/app/app.py:app.inner"
     assert isinstance(found.case, AppCase)
