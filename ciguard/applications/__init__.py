@@ -23,6 +23,7 @@ from ciguard.applications.emulating.rest import Asked
 from ciguard.applications.exploring.answers import Answered
 from ciguard.applications.exploring.arguments import arguments_for, plain_contents
 from ciguard.applications.exploring.calling import (
+    CALL_LIMIT_S,
     Caller,
     Ended,
     Endless,
@@ -52,6 +53,7 @@ from ciguard.applications.repairing.suggestions import Suggestion
 from ciguard.applications.solving import can_solve, contradictory_conditions
 
 __all__ = [
+    "CALL_LIMIT_S",
     "Answer",
     "Answered",
     "Application",

@@ -6,10 +6,12 @@ import base64
 import json
 import tempfile
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.applications import (
+    CALL_LIMIT_S,
     Caller,
     Ended,
     Endless,
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from ciguard.domain import Finding, Json, Outcome
     from ciguard.targets import Environment
 
-_LIMIT_S = 20.0
 _HERE = "{folder}"
 """Stands for the folder that the files of a call are in."""
 
@@ -80,6 +81,7 @@ class Recalled:
             "module": module.name,
             "function": routine.name,
             "arguments": arguments,
+            "positional": list(takewhile(arguments.__contains__, routine.positional())),
             "files": {name: data for name, data in files.items() if _is_used(name, arguments)},
             "answers": {one.operation.name: one.to_json() for one in answers},
             "providers": providers_of(self.application),
@@ -118,10 +120,10 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
     """
     if case.aspect is Aspect.CONDITION:
         return _read_again(case, config)
-    if case.aspect is Aspect.INPUTS or not case.call:
+    if case.aspect is Aspect.INPUTS:
         msg = (
-            f"{visible(case.api)}: {visible(case.condition)!r} misses too many inputs, which no "
-            f"single call shows. Run: ciguard accuracy {visible(case.root)}"
+            f"{visible(case.api)}: found with inputs that are made anew, for "
+            f"{visible(case.condition)!r}. Run: ciguard accuracy {visible(case.root)}"
         )
         raise ConfigurationError(msg)
     read = read_again(case.root)
@@ -137,18 +139,13 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
         ) as host,
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
     ):
-        try:
-            _write_files(case.call["files"], Path(folder))
-            arguments = {
-                name: _moved(given, _HERE, folder) for name, given in case.call["arguments"].items()
-            }
-            answers = dict(case.call["answers"])
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            msg = f"{visible(case.api)}: its call is not written as it should be: {error!r}"
-            raise ConfigurationError(msg) from error
-        called = Caller(host, found, module, routine).call(arguments, answers=answers)
+        _write_files(case.call["files"], Path(folder))
+        arguments = {
+            name: _moved(given, _HERE, folder) for name, given in case.call["arguments"].items()
+        }
+        called = Caller(host, found, module, routine).call(arguments, answers=case.call["answers"])
     if isinstance(called, Endless):
-        return Hung(_LIMIT_S) if called.instead == "does not end" else Crashed("exit")
+        return Hung(CALL_LIMIT_S) if called.instead == "does not end" else Crashed("exit")
     if not isinstance(called, Ended):
         msg = f"{visible(case.api)}: cannot be called: {visible(called.reason)}"
         raise ConfigurationError(msg)
@@ -189,9 +186,6 @@ def _read_again(case: AppCase, config: Config) -> Outcome:
 
 def _write_files(files: Mapping[str, str], folder: Path) -> None:
     for name, data in files.items():
-        path = (folder / name).resolve()
-        if not path.is_relative_to(folder.resolve()):
-            msg = f"{visible(name)!r}: a file outside of the folder that it belongs in."
-            raise ConfigurationError(msg)
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(data))

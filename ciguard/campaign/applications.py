@@ -28,6 +28,7 @@ from ciguard.domain import (
     Aspect,
     BatchFinished,
     InputsMissed,
+    PairKind,
     Passed,
     Warned,
     status,
@@ -35,13 +36,19 @@ from ciguard.domain import (
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.oracles import (
+    ANY_INPUT,
     CONTRADICTION,
+    CRASH,
     UNKNOWN_LABEL,
     ApplicationOracle,
+    Applied,
     condition_words,
+    kind_of,
     of_answers,
     of_conditions,
+    of_difference,
     of_inputs,
+    pair_kind,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +61,6 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group, Member
     from ciguard.config import Config
     from ciguard.domain import Event, Finding
-    from ciguard.oracles import Applied
     from ciguard.targets import Environment
 
 _MOST_FUNCTIONS = 2_000
@@ -101,12 +107,14 @@ class Applications:
     budget: Budget
     gone: dict[str, frozenset[str]] = field(default_factory=dict)
     """Known buckets that were looked at again and are not there: the targets by fingerprint."""
-    _judged: set[tuple[str, str, str]] = field(default_factory=set)
-    """Target, function and sub-condition: its inputs were enough to judge it."""
-    _roots: set[str] = field(default_factory=set)
-    """Folders of applications that were read."""
+    _judged: set[tuple[str, str, str, str]] = field(default_factory=set)
+    """Target, kind, file or function, and sub-condition: what inputs were enough to judge."""
+    _files: set[str] = field(default_factory=set)
+    """That were read."""
     _present: set[str] = field(default_factory=set)
     """Functions that there are."""
+    _idle: dict[str, str] = field(default_factory=dict)
+    """Why the last function was not called, by target on which none has been."""
 
     def events(self, until: float) -> Iterator[Event | Finding]:
         """Try one function after the other, on each target.
@@ -124,17 +132,14 @@ class Applications:
         )
         members = self._members()
         for read in several:
+            yield from self._note(read)
             for member in members[:1]:
                 yield from self._conditions(read, member)
-            self._roots.add(read.root)
-            self._present |= {read.api(one) for one in read.found}
-        turns = [
-            (read, one, member) for read in several for one in read.found for member in members
-        ]
+        turns = [(read, one) for read in several for one in read.found]
         shard = self.config.shard
-        turns.sort(key=lambda turn: not self._is_first(turn[0], turn[1]))
+        turns.sort(key=lambda turn: not self._is_first(*turn))
         own = turns if shard.is_all else turns[shard.index - 1 :: shard.of]
-        for at, (read, found, member) in enumerate(own):
+        for at, (read, found) in enumerate(own):
             left_s = until - time.monotonic()
             if left_s < _LEAST_S:
                 yield Warned(
@@ -142,7 +147,15 @@ class Applications:
                     f"{len(own)} functions were tried: give a longer --budget"
                 )
                 return
-            yield from self._function(read, found, member, left_s / (len(own) - at))
+            yield from self._function(read, found, members, left_s / (len(own) - at))
+
+    def _note(self, read: ReadApplication) -> Iterator[Event]:
+        at = Applied(root=read.root, library="", target="")
+        self._files |= {at.path(one.file) for one in read.application.modules}
+        self._present |= {read.api(one) for one in read.found}
+        for unread in read.application.unread:
+            file, why = visible(at.path(unread.file)), visible(unread.reason)
+            yield Warned(message=f"{file}: cannot be read, and nothing is said of it: {why}")
 
     def _members(self) -> list[Member]:
         return [
@@ -164,27 +177,38 @@ class Applications:
         yield from of_conditions(read.dead(labels).items(), read.on(member))
 
     def _function(
-        self, read: ReadApplication, found: Found, member: Member, budget_s: float
+        self, read: ReadApplication, found: Found, members: Sequence[Member], budget_s: float
     ) -> Iterator[Event | Finding]:
-        applied = read.on(member)
-        environment = member.environment
-        half_s = min(_MOST_S, budget_s / 2)
-        try:
-            explored, assessed = self._tried(read, found, environment, half_s)
-        except WorkerStartError as error:
-            yield Warned(message=f"{member.name}: {applied.api(found)}: not tried: {error}")
-            return
+        """Try a function on each target, and hold these against each other."""
+        came: list[tuple[Member, Explored]] = []
+        for member in members:
+            half_s = min(_MOST_S, budget_s / 2 / len(members))
+            try:
+                explored, assessed = self._tried(read, found, member.environment, half_s)
+            except WorkerStartError as error:
+                yield Warned(message=f"{member.name}: {read.api(found)}: not tried: {error}")
+                continue
+            came.append((member, explored))
+            yield from self._said(read, member, explored, assessed)
+        yield from _differences(read, came)
+
+    def _said(
+        self,
+        read: ReadApplication,
+        member: Member,
+        explored: Explored,
+        assessed: Sequence[Assessed],
+    ) -> Iterator[Event | Finding]:
+        found, applied = explored.found, read.on(member)
         if explored.problem:
             reason = visible(explored.problem)
-            yield Warned(message=f"{member.name}: {applied.api(found)}: not explored: {reason}")
-        call = Recalled(read.application, found, explored.form)
-        yield from of_answers(explored, applied, call)
+            yield Warned(message=f"{member.name}: {read.api(found)}: not explored: {reason}")
+            self._idle.setdefault(member.name, reason)
+        yield from of_answers(explored, applied, Recalled(read.application, found, explored.form))
         for one in assessed:
-            yield from of_inputs(one, applied)
+            yield from of_inputs(one, applied, read.found)
             yield from _missed(one, applied)
-            for verdict in one.verdicts:
-                condition = (verdict.goal.text, verdict.goal.branch.condition)
-                self._judged.add((member.name, applied.api(found), condition_words(*condition)))
+            self._judged |= set(_judged(one, applied))
         counts = _counts(explored, assessed)
         member.count((), counts)
         yield BatchFinished(
@@ -223,21 +247,31 @@ class Applications:
             names = (record.fingerprint, *record.aliases)
             if not isinstance(case, AppCase) or any(name in met for name in names):
                 continue
-            if case.root not in self._roots:
-                continue
             if case.aspect is Aspect.ANSWER:
                 yield from self._called_again(record, case, until)
                 continue
-            targets = frozenset(t for t in record.targets if self._looked_at(record, case, t))
-            if targets:
-                self.gone[record.fingerprint] = targets
+            running = {member.name for member in self._members()}
+            targets = {name for name in record.targets if self._looked_at(record, case, name)}
+            if targets & running:
+                self.gone[record.fingerprint] = frozenset(targets & running)
+        if self.config.levels == (LEVEL,):
+            self._give_up_idle()
+
+    def _give_up_idle(self) -> None:
+        """Let a target on which no function could be called count as not run."""
+        for member in self._members():
+            if member.name in self._idle and not member.tally.total:
+                member.not_run = f"no function could be called: {self._idle[member.name]}"
 
     def _called_again(
         self, record: BaselineRecord, case: AppCase, until: float
     ) -> Iterator[Event | Finding]:
+        if not self.config.shard.has(record.fingerprint) or not self._is_known(case):
+            return
         ended = set()
         members = {member.name: member for member in self._members()}
-        for name in record.targets if self.config.shard.has(record.fingerprint) else ():
+        is_difference = record.exhibit.pair is not PairKind.NONE
+        for name in record.targets[-1:] if is_difference else record.targets:
             member = members.get(name)
             if member is None or time.monotonic() > until:
                 continue
@@ -252,22 +286,68 @@ class Applications:
             member.count((), {status(outcome): 1})
             if isinstance(outcome, Passed):
                 ended.add(name)
-                continue
-            subject = self.groups[member.environment.library.name].subject(case.api)
-            yield from ApplicationOracle().judge(case, {name: outcome}, subject)
+            elif not is_difference:
+                subject = self.groups[member.environment.library.name].subject(case.api)
+                yield from ApplicationOracle().judge(case, {name: outcome}, subject)
         if ended:
-            self.gone[record.fingerprint] = frozenset(ended)
+            self.gone[record.fingerprint] = frozenset(record.targets if is_difference else ended)
+
+    def _is_known(self, case: AppCase) -> bool:
+        """Tell whether the files of a case were read, or are there no more."""
+        files = {case.file, case.api.partition(":")[0]}
+        return all(file in self._files or not Path(file).exists() for file in files)
 
     def _looked_at(self, record: BaselineRecord, case: AppCase, target: str) -> bool:
         """Tell whether the sub-condition of a case was looked at, or is there no more."""
         kind = record.exhibit.kind
+        if not self._is_known(case):
+            return False
         if kind == UNKNOWN_LABEL and not self.config.app_labels:
             return False
         if kind == CONTRADICTION and not can_solve():
             return False
         if case.aspect is Aspect.CONDITION or case.api not in self._present:
             return self.config.shard.index == 1
-        return (target, case.api, case.condition) in self._judged
+        place = case.api if kind == CRASH else case.file
+        return (target, kind, place, case.condition) in self._judged
+
+
+def _judged(assessed: Assessed, at: Applied) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what a function's inputs were enough to judge."""
+    for verdict in assessed.verdicts:
+        goal = verdict.goal
+        if not verdict.is_simulated:
+            condition = condition_words(goal.text, goal.branch.condition)
+            yield at.target, kind_of(verdict), at.path(goal.branch.file), condition
+    if assessed.trials and not assessed.problem:
+        yield at.target, CRASH, at.api(assessed.explored.found), ANY_INPUT
+
+
+def _differences(
+    read: ReadApplication, came: Sequence[tuple[Member, Explored]]
+) -> Iterator[Finding]:
+    """Yield where a function fails whatever is answered, on one version of a client alone.
+
+    There it has been called, and that counts.
+    """
+    fine = next(((m, explored) for m, explored in came if not explored.problem), None)
+    if fine is None:
+        return
+    reference, explored = fine
+    found = explored.found
+    answers = next((one for met in explored.met.values() for one in met.values()), ())
+    for member, failed in came:
+        alike = member.environment.library == reference.environment.library
+        if alike and failed.always is not None:
+            member.count((), {"errored": 1})
+            yield of_difference(
+                failed.always,
+                found,
+                read.on(member),
+                Recalled(read.application, found, explored.form)(answers),
+                reference=reference.name,
+                pair=pair_kind(reference.identity, member.identity),
+            )
 
 
 def _missed(assessed: Assessed, at: Applied) -> Iterator[InputsMissed]:

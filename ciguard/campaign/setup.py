@@ -162,7 +162,8 @@ def streams_of(
     """
     streams: list[Stream] = []
     levels = [level for level in config.levels if level not in {MODELS, CODE, FUNCTION, APP}]
-    for group in groups.values() if levels else ():
+    with_apis = [group for group in groups.values() if has_api(group)]
+    for group in with_apis if levels else ():
         chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
         if not chosen:
             continue
@@ -181,7 +182,7 @@ def streams_of(
             if config.relations and mode == EAGER:
                 stream.relating = Relating(group, config.relations)
             streams.append(stream)
-    if levels and not streams and any(group.running for group in groups.values()):
+    if levels and not streams and any(group.running for group in with_apis):
         globs = ", ".join(config.api)
         msg = (
             f"api = {globs!r}: matches no API of {', '.join(groups)}. "
@@ -189,6 +190,11 @@ def streams_of(
         )
         raise ConfigurationError(msg)
     return streams
+
+
+def has_api(group: Group) -> bool:
+    """Tell whether the library of a group has an API to call; the client of a service has none."""
+    return any(member.environment.library.has_api for member in group.members.values())
 
 
 def model_streams(

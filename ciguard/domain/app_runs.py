@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from ciguard.domain.app_call import checked_call
 from ciguard.domain.function_calls import is_program
 from ciguard.domain.intent import Intent
 
@@ -105,16 +106,16 @@ def app_case_from_json(encoded: Json) -> AppCase:
             f"{api!r} is no function of a program",
         )
         _check(0 < line <= _LAST_LINE, f"{line} is no line")
-        call = rest.get("call")
-        _check(call is None or isinstance(call, dict), "its call is no table")
+        aspect, call = Aspect(rest["aspect"]), rest.get("call")
+        _check((call is not None) is (aspect is Aspect.ANSWER), f"{aspect} with or without a call")
         return AppCase(
             api=str(api),
             file=file,
             line=line,
             root=root,
-            aspect=Aspect(rest["aspect"]),
+            aspect=aspect,
             condition=str(rest.get("condition", "")),
-            call=call or None,
+            call=None if call is None else checked_call(call, name),
         )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded case of an application: {error!r}"

@@ -12,14 +12,18 @@ from ciguard.oracles.across_libraries import (
 )
 from ciguard.oracles.amplification import amplification
 from ciguard.oracles.app_runs import (
+    ANY_INPUT,
     APPLICATION,
     CONTRADICTION,
+    CRASH,
     UNKNOWN_LABEL,
     ApplicationOracle,
     Applied,
     condition_words,
+    kind_of,
     of_answers,
     of_conditions,
+    of_difference,
     of_inputs,
 )
 from ciguard.oracles.boundary import BoundaryOracle
@@ -79,8 +83,10 @@ from ciguard.oracles.wide import widely
 
 __all__ = [
     "ACCEPTED",
+    "ANY_INPUT",
     "APPLICATION",
     "CONTRADICTION",
+    "CRASH",
     "DERIVATION",
     "FAILED",
     "FUNCTION",
@@ -147,6 +153,7 @@ __all__ = [
     "is_whole",
     "isolated",
     "judge",
+    "kind_of",
     "laws_of",
     "limit_of",
     "may_be_inexact",
@@ -154,6 +161,7 @@ __all__ = [
     "nudged",
     "of_answers",
     "of_conditions",
+    "of_difference",
     "of_inputs",
     "pair_kind",
     "precision_of",

@@ -8,10 +8,11 @@ is made again.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.applications import Cause
+from ciguard.applications import CALL_LIMIT_S, Cause
 from ciguard.domain import (
     AppCase,
     Aspect,
@@ -21,6 +22,7 @@ from ciguard.domain import (
     Finding,
     Frame,
     Hung,
+    PairKind,
     Passed,
     Severity,
     function_api,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 APPLICATION = "application"
 CONTRADICTION = "contradiction"
+CRASH = "crash"
 UNKNOWN_LABEL = "unknown-label"
 _OF_CAUSES = {Cause.NO_LABEL: UNKNOWN_LABEL, Cause.CONTRADICTION: CONTRADICTION}
 """Kinds of dead conditions that take labels, or a solver, to be found."""
@@ -61,9 +64,12 @@ _LAWS = {
     "unguarded": "An application expects that a service refuses what it is asked about",
     "accuracy-here": "A branch is taken for most of the inputs that it is meant for",
 }
+ANY_INPUT = "any input"
+"""In the place of a sub-condition, where an input makes a function fail."""
+_FOLDER = re.compile(r"/\S*/ciguard-app-\w+")
+"""Where the files of a call were."""
 _EXPECTED = "a result, or an exception that the application raises itself"
 _SOURCE = "Keeper, section 4.1"
-_LIMIT_S = 20.0
 
 
 class ApplicationOracle:
@@ -146,7 +152,7 @@ def of_answers(
         case = _case(found, at, Aspect.ANSWER, call(crash.answers))
         yield _failure("unguarded", crash, at, case)
     for hang in explored.hangs:
-        outcome: Outcome = Hung(_LIMIT_S)
+        outcome: Outcome = Hung(CALL_LIMIT_S)
         if hang.instead != "does not end":
             outcome = Crashed("exit")
         yield _finding(
@@ -160,8 +166,10 @@ def of_answers(
         )
 
 
-def _failure(kind: str, crash: Crash, at: Applied, case: AppCase) -> Finding:
-    exception, _, message = crash.error.partition(": ")
+def _failure(kind: str, crash: Crash, at: Applied, case: AppCase, with_what: str = "") -> Finding:
+    with_what = with_what or f"when {'; '.join(crash.titles)}"
+    error = _FOLDER.sub("{folder}", crash.error)
+    exception, _, message = error.partition(": ")
     path = at.path(crash.file)
     return _finding(
         kind,
@@ -169,8 +177,31 @@ def _failure(kind: str, crash: Crash, at: Applied, case: AppCase) -> Finding:
         case,
         Errored(exception, f"{path}:{crash.line}: {message}", (Frame(path, crash.function),)),
         detail=f"{path}:{crash.function}",
-        says=f"{headline(crash.error)} when {'; '.join(crash.titles)}",
-        evidence=(_EXPECTED, crash.error),
+        says=f"{headline(error)} {with_what}",
+        evidence=(_EXPECTED, error),
+    )
+
+
+def of_difference(  # noqa: PLR0913 - what failed, where, and what it is held against
+    crash: Crash, found: Found, at: Applied, call: Json, *, reference: str, pair: PairKind
+) -> Finding:
+    """Return the finding that a function fails whatever is answered, and elsewhere does not.
+
+    Args:
+        crash: what it fails with.
+        found: the function.
+        at: where it fails.
+        call: with which it returns elsewhere.
+        reference: target on which it does.
+        pair: in what the targets differ.
+    """
+    case = _case(found, at, Aspect.ANSWER, call)
+    failed = _failure("crash", crash, at, case, f"whatever is answered, not on {reference}")
+    return replace(
+        failed,
+        targets=(reference, at.target),
+        outcomes={reference: Passed(b"{}", 0.0), **failed.outcomes},
+        pair=pair,
     )
 
 
@@ -204,20 +235,29 @@ def of_conditions(dead: Iterable[tuple[Dead, Sequence[Found]]], at: Applied) -> 
         )
 
 
-def of_inputs(assessed: Assessed, at: Applied) -> Iterator[Finding]:
+def of_inputs(assessed: Assessed, at: Applied, beside: Sequence[Found]) -> Iterator[Finding]:
     """Yield sub-conditions that too few of their inputs make true, and inputs that fail.
 
     Args:
         assessed: the function, tried on inputs.
+        beside: the application's functions, one of which the sub-condition stands in.
         at: where it was.
     """
     found = assessed.explored.found
     for verdict in assessed.verdicts:
         # What answers that are made up lead to is for who asks `ciguard accuracy` about it.
         if verdict.is_failure and not verdict.is_simulated:
-            yield _accuracy(verdict, found, at)
-    for crash, _ in assessed.crashes:
-        yield _failure("crash", crash, at, _case(found, at, Aspect.INPUTS, None))
+            goal = verdict.goal
+            around = _around((found, *beside), goal.branch.file, goal.branch.line)
+            yield _accuracy(verdict, around, at)
+    for crash, tried in assessed.crashes:
+        case = replace(_case(found, at, Aspect.INPUTS, None), condition=ANY_INPUT)
+        yield _failure("crash", crash, at, case, f"with {tried.shown().wanted}")
+
+
+def kind_of(verdict: Verdict) -> str:
+    """Return the kind of what too few inputs make true: as the service answers, or an engine."""
+    return "accuracy" if verdict.is_of_service else "accuracy-here"
 
 
 def _accuracy(verdict: Verdict, found: Found, at: Applied) -> Finding:
@@ -226,7 +266,7 @@ def _accuracy(verdict: Verdict, found: Found, at: Applied) -> Finding:
     helps = verdict.suggestion.sentence if verdict.suggestion is not None else ""
     said = {"claim": verdict.claim, "engine": verdict.engine, "suggestion": helps}
     return _finding(
-        "accuracy" if verdict.is_of_service else "accuracy-here",
+        kind_of(verdict),
         at,
         AppCase(
             api=at.api(found),

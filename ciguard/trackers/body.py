@@ -150,7 +150,7 @@ def _headline(finding: Finding) -> str:
     if finding.pair is PairKind.NONE:
         outcome = _placeless(finding.case, _shown_outcome(finding))
         line = _LOCATION.sub("", telling_line(_bounded(outcome))) if outcome else finding.kind
-        return line or finding.message.removeprefix(finding.api).strip()
+        return line or _of_api(finding)
     reference, deviating = (*finding.targets, "", "")[:2]
     if finding.oracle == FUNCTION:
         return f"fails on {deviating}, not on {reference}"

@@ -106,7 +106,8 @@ def _first_recipe(finding: Finding) -> Grouping:
     return tuple(
         (name, text)
         for name, text in (
-            ("library", finding.library),
+            # An application is the same, whichever client its target is known by.
+            ("library", "" if finding.oracle == APPLICATION else finding.library),
             ("api", finding.api),
             *_of_finding(finding),
         )

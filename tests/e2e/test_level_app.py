@@ -193,6 +193,67 @@ def test_inputs_that_a_function_does_not_do_right_with_are_in_the_report(
         assert section.locator("blockquote").count() > 1
 
 
+def test_what_was_not_looked_at_is_not_fixed(tmp_path: Path) -> None:
+    app = project(tmp_path, **FAULTY) / "app"
+    (app / "other.py").write_text(MOOD, "utf-8")
+    assert answer(run("--application", "app"), tmp_path).returncode == 0
+
+    only = answer(run("--application", "app/other.py", "--compare-only"), tmp_path)
+    assert only.returncode == 0, only.stdout + only.stderr
+    kept = {one["kind"]: one["comparison"] for one in lines_of(tmp_path / "out" / "buckets.jsonl")}
+    assert (kept["crash"], kept["dead-condition"]) == ("not run", "not run")
+
+    (app / "bins.py").write_text("def broken(:\n", "utf-8")
+    unread = answer(run("--application", "app", "--compare-only"), tmp_path)
+    assert "app/bins.py: cannot be read" in unread.stdout
+    kept = {one["kind"]: one["comparison"] for one in lines_of(tmp_path / "out" / "buckets.jsonl")}
+    assert (kept["crash"], kept["dead-condition"]) == ("not run", "not run")
+
+    (app / "bins.py").unlink()
+    answer(run("--application", "app", "--compare-only"), tmp_path)
+    kept = {one["kind"]: one["comparison"] for one in lines_of(tmp_path / "out" / "buckets.jsonl")}
+    assert (kept["crash"], kept["dead-condition"]) == ("fixed", "fixed")
+
+
+UPGRADED = """\
+import os
+
+from google.cloud import vision
+
+
+def first(path):
+    with open(path, "rb") as stream:
+        image = vision.Image(content=stream.read())
+    found = vision.ImageAnnotatorClient().label_detection(image=image).label_annotations
+    limit = int(os.environ.get("LIMIT", "1"))
+    return [one.description for one in found][:limit] == ["Dog"]
+"""
+
+
+def test_what_fails_on_one_target_whatever_is_answered_is_a_difference(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "first.py").write_text(UPGRADED, "utf-8")
+    other = f"{TARGET} LIMIT=none"
+
+    done = answer(run("--application", "app", "--base", TARGET, target=other), tmp_path)
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = buckets_of(tmp_path)["crash"]
+    assert (found["comparison"], found["pair"]) == ("new", "environment")
+    assert "ValueError" in found["message"]
+    assert f"not on {TARGET}" in found["message"]
+
+
+def test_a_target_on_which_nothing_can_be_called_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "first.py").write_text(UPGRADED, "utf-8")
+
+    done = answer(run("--application", "app", target=f"{TARGET} LIMIT=none"), tmp_path)
+
+    assert done.returncode == 3, done.stdout
+    assert "no function could be called: fails whatever is answered" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

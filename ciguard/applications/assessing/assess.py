@@ -237,6 +237,7 @@ class _Assessing:
         self._root = application.root
         self._python = python
         self._deadline = 0.0
+        self._crashed: set[tuple[str, int]] = set()
         self._result = Assessed(explored)
 
     def assessed(self, caller: Caller, routine: Routine, folder: Path) -> Assessed:
@@ -253,7 +254,7 @@ class _Assessing:
             # Each under a name of its own: an application may remember what it has seen.
             trial = trials.run(tried, folder / f"{len(done)}")
             done.append(trial)
-            self._note_crash(trial)
+            self._note_crash(trial, trials, folder / f"{len(done)}-again")
         result.trials = len(done)
         good = [one for one in done if not one.problem]
         result.left_out = Counter(one.problem for one in done if one.problem)
@@ -306,16 +307,25 @@ class _Assessing:
         places = {key: at for at, key in enumerate(_in_turns(inputs))}
         return [inputs[key] for key in sorted(inputs, key=places.__getitem__)]
 
-    def _note_crash(self, trial: Trial) -> None:
-        if trial.raised is None:
+    def _note_crash(self, trial: Trial, trials: Trials, folder: Path) -> None:
+        """Note a failure that recurs in a new process; each kind at each line is looked at once."""
+        crash = self._crash_of(trial)
+        if crash is None or _name_of(crash) in self._crashed:
             return
-        found = self._result.explored.found
-        crash = crash_of(trial.raised, (), found, self._root)
-        if crash is None or not crash.is_judged:
-            return
-        known = {(one.error.partition(":")[0], one.line) for one, _ in self._result.crashes}
-        if (crash.error.partition(":")[0], crash.line) not in known:
+        self._crashed.add(_name_of(crash))
+        if self._settings.is_real:  # not again at the user's cost
             self._result.crashes.append((crash, trial.input))
+            return
+        trials.restart()
+        again = [self._crash_of(trials.run(trial.input, folder / name)) for name in "ab"]
+        if all(one is not None and _name_of(one) == _name_of(crash) for one in again):
+            self._result.crashes.append((crash, trial.input))
+
+    def _crash_of(self, trial: Trial) -> Crash | None:
+        if trial.raised is None:
+            return None
+        crash = crash_of(trial.raised, (), self._result.explored.found, self._root)
+        return crash if crash is not None and crash.is_judged else None
 
     # --- verdicts ---------------------------------------------------------------------------------
 
@@ -527,6 +537,10 @@ class _Assessing:
         if is_mixed(after, share=1 - self._settings.alpha):
             return None
         return Threshold(threshold.line, threshold.before, after, threshold.held_out)
+
+
+def _name_of(crash: Crash) -> tuple[str, int]:
+    return crash.error.partition(":")[0], crash.line
 
 
 def _is_misread(trial: Trial, aim: Aim) -> bool:

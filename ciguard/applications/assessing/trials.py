@@ -114,6 +114,10 @@ class Trials:
         trials.patience_s = _PATIENCE_S
         return trials
 
+    def restart(self) -> None:
+        """Make the next call in a new process."""
+        self._caller.restart()
+
     def run(self, tried: Input, folder: Path) -> Trial:
         """Call the function with an input.
 

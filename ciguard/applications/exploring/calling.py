@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _ENTRY = "ciguard.applications.in_target.explorer"
-_LIMIT_S = 20.0
+CALL_LIMIT_S = 20.0
+"""Of one call of an application's function."""
 _FIRST_LIMIT_S = 120.0
 """The first call in a process imports what the application needs."""
 _WITHOUT_REPLY: dict[type, str] = {Died: "ends its process", Overdue: "does not end"}
@@ -171,7 +172,7 @@ class Caller:
             answers: to each operation; what is not among them is answered with nothing.
             answering: is asked instead, while the function runs.
         """
-        limit_s = _LIMIT_S if self._host.is_running else _FIRST_LIMIT_S
+        limit_s = CALL_LIMIT_S if self._host.is_running else _FIRST_LIMIT_S
         # What decorates it may take no arguments by their names.
         positional = list(itertools.takewhile(arguments.__contains__, self._positional))
         message = {

@@ -135,6 +135,8 @@ class Explored:
     """Exceptions that may come from what is missing here: a file, a network, a key."""
     unsteady: list[Crash] = field(default_factory=list)
     """Exceptions that did not recur with the same answers in a new process."""
+    always: Crash | None = None
+    """What it fails with whatever is answered."""
     unguarded: dict[str, Crash] = field(default_factory=dict)
     """Exceptions that it lets through when the service refuses what it is asked about, by class."""
     hangs: list[Hang] = field(default_factory=list)
@@ -360,6 +362,7 @@ class _Exploring:
         for times, crash in self._raised.values():
             if times == result.runs:
                 result.problem = f"fails whatever is answered: {crash.error} (line {crash.line})"
+                result.always = crash
             elif not crash.is_judged:
                 result.unjudged.append(crash)
             elif self._recurs(crash):

@@ -80,6 +80,39 @@ def test_what_no_ciguard_wrote_is_refused(key: str, value: object) -> None:
         case_from_json(encoded)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"arguments": {"x y": {"value": 1}}},
+        {"arguments": {"class": {"value": 1}}},
+        {"arguments": {"x": {"value": [1]}}},
+        {"arguments": {"x": {"zzz": 1}}},
+        {"arguments": {"x": {"base64": "&"}}},
+        {"arguments": {"x": {"several": {"value": 1}}}},
+        {"arguments": {"x": {"fields": 1}}},
+        {"arguments": "none"},
+        {"positional": ["not among them"]},
+        {"files": {"../outside": "AAAA"}},
+        {"files": {"/outside": "AAAA"}},
+        {"files": {"": "AAAA"}},
+        {"files": {"a\0b": "AAAA"}},
+        {"files": {"a": "&"}},
+        {"files": 1},
+        {"answers": {"label_detection": "Dog"}},
+        {"answers": None},
+        {"providers": "google"},
+        {"module": "os", "function": "system"},
+        {"more": 1},
+    ],
+)
+def test_a_call_that_no_ciguard_wrote_is_refused(changed: dict[str, object]) -> None:
+    encoded = case_to_json(CASE)
+    encoded[2]["call"] = {**CALL, **changed}
+
+    with pytest.raises(ValueError, match="not an encoded case"):
+        case_from_json(encoded)
+
+
 @pytest.mark.parametrize("api", ["can", "../x.py:f", "app/can.py:", "app/can.py:a\nb"])
 def test_the_name_of_a_function_is_one(api: str) -> None:
     _, kind, rest = case_to_json(CASE)

@@ -1,0 +1,98 @@
+"""What a written call of an application may hold: it may come from anybody's baseline."""
+
+from __future__ import annotations
+
+import binascii
+import keyword
+from base64 import b64decode
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ciguard.domain.values import Json
+
+_KEYS = frozenset(
+    {
+        "module", "function", "arguments", "positional", "files", "answers", "providers", "refused",
+    }
+)  # fmt: skip
+_DEEPEST = 4
+
+
+def checked_call(call: Json, function: str) -> Json:
+    """Return a call if it is one of this function.
+
+    Args:
+        call: module, function, arguments and files by name, and answers by operation.
+        function: qualified name, its module included.
+
+    Raises:
+        ValueError: if it is something else; says what.
+    """
+    _check(isinstance(call, dict) and set(call) <= _KEYS, "its call is no table of known keys")
+    own = f"{call.get('module')}.{call.get('function')}"
+    _check(own == function, "its call is another function's")
+    arguments, files, answers = (call.get(key) for key in ("arguments", "files", "answers"))
+    _check(isinstance(arguments, dict), "its arguments are no table")
+    for name, given in arguments.items():
+        is_name = name.isidentifier() and not keyword.iskeyword(name)
+        _check(is_name and _is_argument(given), f"{name!r} is no argument")
+    _check(isinstance(files, dict), "its files are no table")
+    for name, data in files.items():
+        _check(_is_inside(name) and _is_encoded(data), f"{name!r} is no file of the call")
+    _check(isinstance(answers, dict), "its answers are no table")
+    _check(all(map(_is_answer, answers.values())), "its answers are none")
+    _check(_are_names(call.get("providers", [])), "its providers are no names")
+    positional = call.get("positional", [])
+    _check(_are_names(positional) and set(positional) <= set(arguments), "arguments are missing")
+    return call
+
+
+def _is_answer(said: Json) -> bool:
+    return isinstance(said, dict) and bool(set(said) & {"answer", "error"})
+
+
+def _are_names(names: Json) -> bool:
+    return isinstance(names, list) and all(isinstance(one, str) for one in names)
+
+
+def _is_argument(given: Json, depth: int = 0) -> bool:
+    if not isinstance(given, dict) or len(given) != 1 or depth > _DEEPEST:
+        return False
+    ((form, value),) = given.items()
+    match form:
+        case "several":
+            return isinstance(value, list) and all(_is_argument(one, depth + 1) for one in value)
+        case "fields":
+            fields = value.values() if isinstance(value, dict) else [None]
+            return all(_is_argument(one, depth + 1) for one in fields)
+        case "base64":
+            return _is_encoded(value)
+        case "path":
+            return isinstance(value, str)
+        case _:
+            return form == "value" and _is_plain(value, depth)
+
+
+def _is_plain(value: Json, depth: int) -> bool:
+    if isinstance(value, dict):
+        return depth <= _DEEPEST and all(_is_plain(one, depth + 1) for one in value.values())
+    return value is None or isinstance(value, str | int | float)
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    is_name = bool(path.parts) and name.isprintable()
+    return is_name and not path.is_absolute() and ".." not in path.parts
+
+
+def _is_encoded(data: Json) -> bool:
+    try:
+        return isinstance(data, str) and b64decode(data, validate=True) is not None
+    except binascii.Error:
+        return False
+
+
+def _check(holds: bool, reason: str) -> None:  # noqa: FBT001 - what is checked
+    if not holds:
+        raise ValueError(reason)
