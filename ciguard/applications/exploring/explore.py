@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 _MOST_RUNS = 400
 _SOLVING_S = 10.0
+_SOLVED_FOR = "google"
+"""Provider whose answers the solver knows whole."""
 _LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 """What an application ends itself with."""
 
@@ -329,6 +331,8 @@ class _Exploring:
         """Solve for answers that bring about what none has, exceptions too, while there is time."""
         result = self._result
         if not self._fine or not can_solve():
+            return
+        if {one.provider for one in self._operations()} != {_SOLVED_FOR}:
             return
         from ciguard.applications.solving.search import Search  # noqa: PLC0415 - an extra
 
