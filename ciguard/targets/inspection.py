@@ -54,7 +54,8 @@ def inspect(
     """Import modules in an interpreter, look for others, and return what it is.
 
     Raises:
-        ProvisioningError: if it does not start or an import fails, with its last words.
+        ProvisioningError: if it does not start or an import fails, with its last words, or if there
+            is no space for what it says.
     """
     with tempfile.TemporaryDirectory(prefix="ciguard-probe-") as home:
         answer = Path(home) / "answer.json"
@@ -64,7 +65,13 @@ def inspect(
             what = f"importing {', '.join(imports)}" if imports else "starting"
             msg = f"{what} with {python} failed:\n{last_words}"
             raise ProvisioningError(msg)
-        said = json.loads(answer.read_text(encoding="utf-8"))
+        try:
+            said = json.loads(answer.read_text(encoding="utf-8"))
+        except json.JSONDecodeError as error:  # it was cut off
+            why = last_words.rpartition("\n")[2]
+            place = tempfile.gettempdir()
+            msg = f"{python} could not write down what it is: {why}. Free some space in {place}."
+            raise ProvisioningError(msg) from error
     entries = [said["prefix"], said["base_prefix"], *said["path"]]
     # A package may be imported from outside the path: editable installations do that.
     entries += [os.path.dirname(origin) for origin in said["origins"].values() if origin]  # noqa: PTH120
