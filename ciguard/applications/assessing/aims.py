@@ -50,15 +50,16 @@ class Aim:
 def aims_of(explored: Explored) -> Iterator[Aim]:
     """Yield the sub-conditions of a function that inputs can be made for.
 
-    These are the ones that some made answer has turned true: then what makes them true is known
-    to go through the application's own code.
+    These are the ones that some plain answer has turned true: then what makes them true is known
+    to go through the application's own code. What people would recognise as an answer that was
+    solved for, nobody knows.
 
     Args:
         explored: what came of the function when it was called with made answers.
     """
     for decided in explored.found.goals:
         answers = explored.met.get(decided.goal, {}).get(True)
-        if answers is None:
+        if answers is None or any(one.is_solved for one in answers):
             continue
         for answered in answers:
             if answered.operation.task in NOT_MADE:

@@ -51,6 +51,8 @@ class Answered:
     """Whether it refuses because of what it is asked about."""
     text: bytes = b""
     """That it refuses; empty where it may refuse any."""
+    is_solved: bool = False
+    """Whether a solver made it up: it may be such as no service gives."""
 
     @property
     def is_refusal(self) -> bool:

@@ -31,7 +31,8 @@ def solved_answer(operation: Operation, results: Sequence[Recognised]) -> Answer
     keys = tuple(one.key for one in results if one.key)
     keys += tuple(shown for one in results for shown in one.shown)
     kind = results[0].kind if results else ""
-    return Answered(operation, title, _content(operation, results), keys, kind)
+    content = _content(operation, results)
+    return Answered(operation, title, content, keys, kind, is_solved=True)
 
 
 def _content(operation: Operation, results: Sequence[Recognised]) -> Json:
