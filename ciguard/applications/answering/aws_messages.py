@@ -232,15 +232,6 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
     }
 
 
-def speech_answer(found: Scored) -> Json:
-    """Refuse: Transcribe's transcripts lie in files, which its answers only name.
-
-    Raises:
-        NotImplementedError: always; its task is none of `TASKS`.
-    """
-    raise NotImplementedError(found)
-
-
 def listed_answer(operation: Operation, found: Scored) -> Json:
     """Return what has a name and a score: celebrities, phrases, languages, what is unfit."""
     most = operation.between[1] if operation.between else 1.0

@@ -22,7 +22,7 @@ from ciguard.applications.providers.description import Task
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ciguard.applications.answering.recognised import Entity, Face, Felt, Scored, Size, Word
+    from ciguard.applications.answering.recognised import Entity, Felt, Scored, Size, Word
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
@@ -30,8 +30,6 @@ CLIENTS: frozenset[str] = frozenset({"vision", "image analysis", "text analytics
 TASKS: frozenset[Task] = frozenset({
     Task.LABELS, Task.OBJECTS, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
 })  # fmt: skip
-SHOWN_BY_FACES: tuple[str, ...] = ()
-ARE_FACES_MEASURED: bool = False
 KINDS: Mapping[str, str] = {
     "Person": "PERSON", "Location": "LOCATION", "Organization": "ORGANIZATION", "Event": "EVENT",
     "Product": "CONSUMER_GOOD", "DateTime": "DATE", "Quantity": "NUMBER", "Address": "ADDRESS",
@@ -84,12 +82,6 @@ def object_answer(found: Scored, boxes: Sequence[Box]) -> Json:
 def category_answer(found: Scored) -> Json:
     """Return categories of an image."""
     return {"categories": [{"name": name, "score": score} for name, score in ordered(found)]}
-
-
-def face_answer(faces: Sequence[Face], size: Size) -> Json:
-    """Return nothing: the client for faces is not answered."""
-    del faces, size
-    return {}
 
 
 def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
@@ -201,15 +193,6 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
             for one in sorted(entities, key=lambda entity: entity.begin)
         ]
     }
-
-
-def speech_answer(found: Scored) -> Json:
-    """Refuse: the client for speech is not answered.
-
-    Raises:
-        NotImplementedError: always; its task is none of `TASKS`.
-    """
-    raise NotImplementedError(found)
 
 
 def listed_answer(operation: Operation, found: Scored) -> Json:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ciguard.applications.answering import pictures
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import are_recognised, messages_of
+from ciguard.applications.answering.messages import are_recognised, face_messages_of
 from ciguard.applications.answering.recognised import Box, Face
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
@@ -89,7 +89,7 @@ class Faces:
             for box, weight in zip(boxes, np.ravel(weights), strict=True)
         ]
         faces.sort(key=lambda face: (face.box.left, face.box.top))
-        return messages_of(operation).face_answer(faces, image.size)
+        return face_messages_of(operation).face_answer(faces, image.size)
 
 
 def _confidence(weight: float) -> float:

@@ -30,10 +30,6 @@ class Messages(Protocol):
     """That are answered, by the names that descriptions give them."""
     TASKS: frozenset[Task]
     """That engines can answer."""
-    SHOWN_BY_FACES: tuple[str, ...]
-    """What its services tell of a face."""
-    ARE_FACES_MEASURED: bool
-    """Whether they tell ages, and in numbers how sure they are of what a face shows."""
     KINDS: Mapping[str, str]
     """What its services call a kind of entities → one of `ENTITY_KINDS`; empty if it is none."""
 
@@ -49,9 +45,6 @@ class Messages(Protocol):
     def category_answer(self, found: Scored) -> Json:
         """Return topics, the likeliest first."""
 
-    def face_answer(self, faces: Sequence[Face], size: Size) -> Json:
-        """Return faces in an image of that size."""
-
     def text_answer(self, lines: Sequence[Sequence[Word]], size: Size) -> Json:
         """Return what is written in an image of that size; none of its lines is empty."""
 
@@ -64,14 +57,30 @@ class Messages(Protocol):
     def entity_answer(self, entities: Sequence[Entity]) -> Json:
         """Return what a text speaks of, what is most of it first."""
 
-    def speech_answer(self, found: Scored) -> Json:
-        """Return what was said, one part after the other."""
-
     def listed_answer(self, operation: Operation, found: Scored) -> Json:
         """Return results of any other operation whose description says where they lie."""
 
     def refusals(self, operation: Operation) -> Sequence[Refusal]:
         """Return how the service may refuse."""
+
+
+class FaceMessages(Protocol):
+    """Writes faces as a provider's services say them."""
+
+    SHOWN_BY_FACES: tuple[str, ...]
+    """What its services tell of a face."""
+    ARE_FACES_MEASURED: bool
+    """Whether they tell ages, and in numbers how sure they are of what a face shows."""
+
+    def face_answer(self, faces: Sequence[Face], size: Size) -> Json:
+        """Return faces in an image of that size."""
+
+
+class SpeechMessages(Protocol):
+    """Writes speech as a provider's services say it."""
+
+    def speech_answer(self, found: Scored) -> Json:
+        """Return what was said, one part after the other."""
 
 
 _MESSAGES: Mapping[str, Messages] = {
@@ -81,6 +90,10 @@ _MESSAGES: Mapping[str, Messages] = {
 }
 
 
+_OF_FACES: Mapping[str, FaceMessages] = {"google": google_messages, "aws": aws_messages}
+_OF_SPEECH: Mapping[str, SpeechMessages] = {"google": google_messages}
+
+
 def messages_of(operation: Operation) -> Messages:
     """Return what writes the answers of an operation's provider.
 
@@ -88,6 +101,24 @@ def messages_of(operation: Operation) -> Messages:
         KeyError: if nobody does, see `are_written`.
     """
     return _MESSAGES[operation.provider]
+
+
+def face_messages_of(operation: Operation) -> FaceMessages:
+    """Return what writes the faces of an operation's provider.
+
+    Raises:
+        KeyError: if nobody does: the client for them is not answered, see `are_written`.
+    """
+    return _OF_FACES[operation.provider]
+
+
+def speech_messages_of(operation: Operation) -> SpeechMessages:
+    """Return what writes the speech of an operation's provider.
+
+    Raises:
+        KeyError: if nobody does: the client for it is not answered, see `are_written`.
+    """
+    return _OF_SPEECH[operation.provider]
 
 
 def are_written(operation: Operation) -> bool:

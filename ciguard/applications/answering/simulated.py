@@ -14,7 +14,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.drawing import Draw
-from ciguard.applications.answering.messages import are_recognised, messages_of
+from ciguard.applications.answering.messages import (
+    are_recognised,
+    face_messages_of,
+    messages_of,
+    speech_messages_of,
+)
 from ciguard.applications.answering.relations import Relations, relations_of, topics_of
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.inverting.inputs import Wanted, digest_of
@@ -102,17 +107,19 @@ class Simulated:
         return self._drawn(draw, operation, wanted)
 
     def _drawn(self, draw: Draw, operation: Operation, wanted: Wanted | None) -> Json:
-        labels, task, messages = self._relations.labels, operation.task, messages_of(operation)
+        labels, task = self._relations.labels, operation.task
         habit = self.habits.get((task, wanted.key.lower())) if wanted is not None else None
         if habit is not None:
             return _answer(operation, draw.usual(habit), draw)
         match task:
             case Task.FACES:
-                return messages.face_answer(draw.faces(wanted), _SIZE)
+                return face_messages_of(operation).face_answer(draw.faces(wanted), _SIZE)
             case Task.TEXT:
-                return messages.text_answer(draw.lines(wanted, labels), _SIZE)
+                lines = draw.lines(wanted, labels)
+                return messages_of(operation).text_answer(lines, _SIZE)
             case Task.SPEECH:
-                return messages.speech_answer([draw.transcript(wanted, labels)])
+                said = [draw.transcript(wanted, labels)]
+                return speech_messages_of(operation).speech_answer(said)
             case Task.CATEGORIES:
                 count = draw.rng.randint(1, _MOST_TOPICS)
                 best = self._deeper(wanted)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.answering import sounds
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import are_recognised, messages_of
+from ciguard.applications.answering.messages import are_recognised, speech_messages_of
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
 
@@ -64,7 +64,7 @@ class Speech:
             return {}
         shares = [word.prob for word in decoder.seg() if not word.word.startswith(_NOISES)]
         sureness = min(fmean(shares), 1.0) if shares else 0.0
-        return messages_of(operation).speech_answer([(found.hypstr, sureness)])
+        return speech_messages_of(operation).speech_answer([(found.hypstr, sureness)])
 
 
 def _decoder() -> Any:

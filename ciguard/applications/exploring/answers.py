@@ -6,7 +6,11 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.messages import messages_of
+from ciguard.applications.answering.messages import (
+    face_messages_of,
+    messages_of,
+    speech_messages_of,
+)
 from ciguard.applications.answering.recognised import Box, Entity, Face, Word
 from ciguard.applications.providers.description import Task
 
@@ -130,7 +134,7 @@ def _most(operation: Operation) -> float:
 
 def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[Answered]:
     """Yield faces that show one thing each, surely; the plainest shows nothing."""
-    messages, most = messages_of(operation), _most(operation)
+    messages, most = face_messages_of(operation), _most(operation)
 
     def answered(title: str, *faces: Face, shown: str = "") -> Answered:
         return Answered(operation, title, messages.face_answer(faces, _SIZE), (shown,))
@@ -169,7 +173,7 @@ def _face(
 ) -> Face:
     likelihoods = {
         one: "VERY_LIKELY" if one == shown else "VERY_UNLIKELY"
-        for one in messages_of(operation).SHOWN_BY_FACES
+        for one in face_messages_of(operation).SHOWN_BY_FACES
     }
     return Face(_PLACE, confidence, likelihoods, age, sureness)
 
@@ -244,7 +248,7 @@ def _content(operation: Operation, texts: Sequence[str], score: float) -> Json:
         Task.TEXT: lambda: messages.text_answer(
             [[Word(text, _PLACE, score)] for text in texts], _SIZE
         ),
-        Task.SPEECH: lambda: messages.speech_answer(found),
+        Task.SPEECH: lambda: speech_messages_of(operation).speech_answer(found),
     }
     if operation.task not in written:
         return messages.listed_answer(operation, found)

@@ -68,7 +68,7 @@ class Probes:
         sys.modules[name] = module  # what its own code looks itself up in
         try:
             spec.loader.exec_module(module)
-        except BaseException:
+        except BaseException:  # as the import system does, whatever the application raises
             del sys.modules[name]
             raise
         return module
