@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -48,3 +49,24 @@ class Engine(Protocol):
         Raises:
             ServiceError: if the service would answer with an error.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """Base of what stands before another engine, and serves what that does."""
+
+    engine: Engine
+
+    @property
+    def name(self) -> str:
+        """How reports call it: as if nothing stood before it."""
+        return self.engine.name
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its engine makes its answers up."""
+        return self.engine.is_simulated
+
+    def serves(self, operation: Operation) -> bool:
+        """Tell whether its engine can be asked that."""
+        return self.engine.serves(operation)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.answering.engine import Passing, ServiceError
 from ciguard.applications.answering.faults import Oddity
 from ciguard.applications.inverting.inputs import digest_of
 from ciguard.applications.providers.description import Task
@@ -41,30 +41,15 @@ _MESSAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Faulty:
+class Faulty(Passing):
     """Asks another engine, and has faults between. Several threads may ask it."""
 
-    engine: Engine
     faults: tuple[Fault, ...]
     seed: int = 0
     waiting: Callable[[float], None] = time.sleep
     """Takes the seconds that an answer is late."""
     _met: Counter[tuple[int, str, str]] = field(default_factory=Counter, repr=False, compare=False)
     _meeting: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-
-    @property
-    def name(self) -> str:
-        """How reports call it: as if it had no faults."""
-        return self.engine.name
-
-    @property
-    def is_simulated(self) -> bool:
-        """Whether its engine makes its answers up."""
-        return self.engine.is_simulated
-
-    def serves(self, operation: Operation) -> bool:
-        """Tell whether its engine can be asked that."""
-        return self.engine.serves(operation)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
         """Return the engine's answer, late or changed if a fault says so.

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.answering.engine import Passing, ServiceError
 from ciguard.applications.answering.records import Key, Record, append_line, read_records
 from ciguard.applications.inverting.inputs import digest_of
 from ciguard.errors import CiguardError, ConfigurationError
@@ -94,14 +94,13 @@ def _key(operation: Operation, about: bytes) -> Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Passing):
     """Asks another engine, and keeps what it answers, errors too.
 
     Raises:
         ConfigurationError: if the file is there and damaged.
     """
 
-    engine: Engine
     file: Path
     _kept: dict[Key, bytes] = field(init=False, repr=False, compare=False)
 
@@ -109,20 +108,6 @@ class Recording:
         records = read_records(self.file) if self.file.exists() else {}
         kept = {key: record.line() for key, record in records.items()}
         object.__setattr__(self, "_kept", kept)
-
-    @property
-    def name(self) -> str:
-        """How reports call it."""
-        return self.engine.name
-
-    @property
-    def is_simulated(self) -> bool:
-        """Whether its engine makes its answers up."""
-        return self.engine.is_simulated
-
-    def serves(self, operation: Operation) -> bool:
-        """Tell whether its engine can be asked that."""
-        return self.engine.serves(operation)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
         """Return the engine's answer, after it is safely in the file.
