@@ -137,7 +137,8 @@ def summary(member: Member) -> TargetSummary:
         python=environment.python_version,
         device=environment.target.device,
         packages=environment.packages,
-        confined_by=member.confined_by,
+        # With a client applications are tested, which run as they are.
+        confined_by=member.confined_by if environment.library.has_api else (),
         apis=len(member.catalogue),
         tally=member.tally,
         not_run=shortened(member.not_run, LONGEST_TEXT),
