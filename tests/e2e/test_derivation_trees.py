@@ -85,11 +85,18 @@ def test_a_finding_of_a_run_opens_to_its_diff_and_leads_to_its_bucket(
     browser: Browser, run_folder: Path
 ) -> None:
     buckets = lines_of(run_folder / "buckets.jsonl")
-    planted = [b for b in buckets if b["kind"] == "positive-failed"]
+    planted = {b["fingerprint"] for b in buckets if b["kind"] == "positive-failed"}
     with opened(browser, run_folder / "report.html") as page:
-        assert page.locator("a.sign.finding").count() == len(planted) > 0
+        links = page.locator(".derived-body > p > a").evaluate_all(
+            "links => links.map(link => decodeURIComponent(link.hash.slice(1)))"
+        )
+        # On a busy machine a program may be slow, and a finding beside those that are planted.
+        assert planted <= set(links) <= {b["fingerprint"] for b in buckets}
+        assert page.locator("a.sign.finding").count() == len(links) > 0
 
-        sign(page).click()
+        link = page.get_by_role("link", name=min(planted), include_hidden=True)
+        own = page.locator(".derived-body", has=link)
+        page.locator(f'a.sign.finding[href="#{own.get_attribute("id")}"]').click()
 
         diff = page.locator(".derived[open] .diff")
         diff.wait_for()
