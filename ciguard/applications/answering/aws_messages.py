@@ -43,10 +43,12 @@ _KIND_OF = {
     "PRICE": "QUANTITY", "ADDRESS": "LOCATION", "PHONE_NUMBER": "OTHER",
 }  # fmt: skip
 _EMOTION_OF = {"joy": "HAPPY", "sorrow": "SAD", "anger": "ANGRY", "surprise": "SURPRISED"}
-_EMOTIONS = (*_EMOTION_OF.values(), "CALM", "CONFUSED", "DISGUSTED", "FEAR")
-_ATTRIBUTES = ("Eyeglasses", "Sunglasses", "Beard", "Mustache", "MouthOpen", "FaceOccluded")
+EMOTION_KINDS = (*_EMOTION_OF.values(), "CALM", "CONFUSED", "DISGUSTED", "FEAR")
+"""Each face is said to show each of them, with a share."""
+ATTRIBUTES = ("Eyeglasses", "Sunglasses", "Beard", "Mustache", "MouthOpen", "FaceOccluded")
+"""That a face has or has not."""
 SHOWN_BY_FACES: tuple[str, ...] = (
-    *EMOTIONS, *_EMOTIONS[4:], "smile", "female", "eyes_closed", *_ATTRIBUTES,
+    *EMOTIONS, *EMOTION_KINDS[4:], "smile", "female", "eyes_closed", *ATTRIBUTES,
 )  # fmt: skip
 ARE_FACES_MEASURED: bool = True
 _LIKELY = {"VERY_LIKELY": 1.0, "LIKELY": 0.75, "POSSIBLE": 0.5}
@@ -135,7 +137,7 @@ def _face(face: Face, box: Box) -> Json:
         "Smile": told("smile" if "smile" in shown else "joy"),
         "Gender": {**is_female, "Value": "Female" if is_female["Value"] else "Male"},
         "EyesOpen": {**is_closed, "Value": not is_closed["Value"]},
-        **{name: told(name) for name in _ATTRIBUTES},
+        **{name: told(name) for name in ATTRIBUTES},
         "Emotions": _emotions(shown),
         "EyeDirection": {"Yaw": 0.0, "Pitch": 0.0, "Confidence": _percent(face.confidence)},
         "Landmarks": [
@@ -149,7 +151,7 @@ def _face(face: Face, box: Box) -> Json:
 
 def _emotions(shown: Mapping[str, float]) -> Json:
     """Return all emotions, the surest first; a face that shows none is calm."""
-    shares = dict.fromkeys(_EMOTIONS, 0.0)
+    shares = dict.fromkeys(EMOTION_KINDS, 0.0)
     for what, share in shown.items():
         name = _EMOTION_OF.get(what, what)
         if name in shares:
@@ -214,6 +216,11 @@ def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
             shares[(at + 1) % len(shares)] = 1 - share
             content = _sentiment(shares)
             yield f"{content['Sentiment']}, {feeling} {share:g}", content
+
+
+def about_one_sentence(document: Json) -> Json:
+    """Return it as it is: nothing is said of sentences."""
+    return document
 
 
 def entity_answer(entities: Sequence[Entity]) -> Json:

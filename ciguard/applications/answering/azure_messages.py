@@ -167,12 +167,13 @@ def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
             shares[at] = share
             shares[(at + 1) % len(shares)] = 1 - share
             document = _sentiment(shares)
-            yield f"{document['sentiment']}, {feeling} {share:g}", _with_sentence(document)
+            yield f"{document['sentiment']}, {feeling} {share:g}", about_one_sentence(document)
     document = {**_sentiment((0.5, 0.5, 0.0)), "sentiment": "mixed"}
-    yield "mixed", _with_sentence(document)
+    yield "mixed", about_one_sentence(document)
 
 
-def _with_sentence(document: dict[str, Json]) -> Json:
+def about_one_sentence(document: Json) -> Json:
+    """Return what is felt in a text of one sentence: the same in it, but nothing mixed."""
     feeling = document["sentiment"]
     told = {**document, "sentiment": "neutral" if feeling == "mixed" else feeling}
     sentence = {**told, "text": "This is a text.", "offset": 0, "length": 15}

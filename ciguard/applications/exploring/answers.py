@@ -17,6 +17,7 @@ from ciguard.applications.providers.description import Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from ciguard.applications.answering.recognised import Scored
     from ciguard.applications.finding.findings import Decided
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
@@ -123,18 +124,46 @@ def written(operation: Operation, lines: Sequence[str]) -> Answered:
     return _answer(operation, lines, _SURE)
 
 
+def content_of(operation: Operation, found: Scored, kinds: Sequence[str] = ()) -> Json:
+    """Return an answer of results that have a name, as the service says it.
+
+    Args:
+        operation: that is asked.
+        found: what it recognises, and how likely each is, 0 to 1.
+        kinds: of each entity, as the service calls them; all are places otherwise.
+    """
+    messages = messages_of(operation)
+    written: dict[Task, Callable[[], Json]] = {
+        Task.LABELS: lambda: messages.label_answer(found),
+        Task.OBJECTS: lambda: messages.object_answer(found, [_PLACE.of(_SIZE)] * len(found)),
+        Task.CATEGORIES: lambda: messages.category_answer(found),
+        Task.ENTITIES: lambda: messages.entity_answer([
+            Entity(text, kind, score, 0)
+            for (text, score), kind in zip(found, kinds or ["LOCATION"] * len(found), strict=True)
+        ]),
+        Task.TEXT: lambda: messages.text_answer(
+            [[Word(text, _PLACE, score)] for text, score in found], _SIZE
+        ),
+        Task.SPEECH: lambda: speech_messages_of(operation).speech_answer(found),
+    }  # fmt: skip
+    if operation.task not in written:
+        return messages.listed_answer(operation, found)
+    return written[operation.task]()
+
+
+def most_of(operation: Operation) -> float:
+    """Return what an operation's scores go up to."""
+    return operation.between[1] if operation.between else 1.0
+
+
 def _shares(operation: Operation, numbers: Sequence[float]) -> list[float]:
     """Return numbers that may be scores, as shares of what those go up to."""
-    return [n / _most(operation) for n in numbers if 0 <= n <= _most(operation)]
-
-
-def _most(operation: Operation) -> float:
-    return operation.between[1] if operation.between else 1.0
+    return [n / most_of(operation) for n in numbers if 0 <= n <= most_of(operation)]
 
 
 def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[Answered]:
     """Yield faces that show one thing each, surely; the plainest shows nothing."""
-    messages, most = face_messages_of(operation), _most(operation)
+    messages, most = face_messages_of(operation), most_of(operation)
 
     def answered(title: str, *faces: Face, shown: str = "") -> Answered:
         return Answered(operation, title, messages.face_answer(faces, _SIZE), (shown,))
@@ -191,7 +220,7 @@ def _listed(
 ) -> Iterator[Answered]:
     usual = _USUAL.get(operation.task, "Thing")
     if operation.task is not Task.LANGUAGE:  # a text is in some language always
-        yield Answered(operation, "nothing recognised", _content(operation, (), _SURE))
+        yield Answered(operation, "nothing recognised", content_of(operation, []))
     spelled = list(dict.fromkeys(form for text in texts for form in _forms(text)))
     if operation.task is Task.CATEGORIES:
         topic = messages_of(operation).topic
@@ -227,29 +256,9 @@ def _forms(text: str) -> Iterator[str]:
 def _answer(operation: Operation, texts: Sequence[str], score: float) -> Answered:
     shown = ", ".join(repr(text) for text in texts[:_SHOWN])
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    sure = "" if operation.task is Task.TEXT else f", score {_most(operation) * score:g}"
-    content = _content(operation, texts, score)
+    sure = "" if operation.task is Task.TEXT else f", score {most_of(operation) * score:g}"
+    content = content_of(operation, [(text, score) for text in texts])
     return Answered(operation, f"{shown}{more}{sure}", content, tuple(texts))
 
 
 _SHOWN = 3
-
-
-def _content(operation: Operation, texts: Sequence[str], score: float) -> Json:
-    """Return an answer in which texts are recognised, as the service says it."""
-    messages, found = messages_of(operation), [(text, score) for text in texts]
-    written: dict[Task, Callable[[], Json]] = {
-        Task.LABELS: lambda: messages.label_answer(found),
-        Task.OBJECTS: lambda: messages.object_answer(found, [_PLACE.of(_SIZE)] * len(found)),
-        Task.CATEGORIES: lambda: messages.category_answer(found),
-        Task.ENTITIES: lambda: messages.entity_answer(
-            [Entity(text, "LOCATION", score, 0) for text in texts]
-        ),
-        Task.TEXT: lambda: messages.text_answer(
-            [[Word(text, _PLACE, score)] for text in texts], _SIZE
-        ),
-        Task.SPEECH: lambda: speech_messages_of(operation).speech_answer(found),
-    }
-    if operation.task not in written:
-        return messages.listed_answer(operation, found)
-    return written[operation.task]()

@@ -39,12 +39,11 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Found
     from ciguard.applications.providers.description import Operation
+    from ciguard.applications.solving.search import Proposal
     from ciguard.domain import Json
 
 _MOST_RUNS = 400
 _SOLVING_S = 10.0
-_SOLVED_FOR = "google"
-"""Provider whose answers the solver knows whole."""
 _LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 """What an application ends itself with."""
 
@@ -203,6 +202,13 @@ def _is_felt(operation: Operation) -> bool:
     return operation.task is Task.SENTIMENT
 
 
+def _proposed(plain: Answered, proposal: Proposal) -> Answered:
+    """Return what an operation is to answer; what is not solved for stays plain."""
+    if plain.operation not in proposal:
+        return plain
+    return solved_answer(plain.operation, proposal[plain.operation])
+
+
 class _Exploring:
     """Of one function."""
 
@@ -332,8 +338,6 @@ class _Exploring:
         result = self._result
         if not self._fine or not can_solve():
             return
-        if {one.provider for one in self._operations()} != {_SOLVED_FOR}:
-            return
         from ciguard.applications.solving.search import Search  # noqa: PLC0415 - an extra
 
         raised = [(name, line) for name, _, line in self._raised]
@@ -341,7 +345,7 @@ class _Exploring:
         for proposal in search.proposals(min(_SOLVING_S, self._deadline - time.monotonic())):
             if result.problem:
                 return
-            self._run(tuple(solved_answer(one, several) for one, several in proposal.items()))
+            self._run(tuple(_proposed(one, proposal) for one in self._fine))
             result.solved += 1
 
     def _unmet(self) -> set[tuple[Goal, bool]]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
-from ciguard.applications.exploring.answers import Answered, answers_to, written
+from ciguard.applications.answering.messages import messages_of
+from ciguard.applications.exploring.answers import Answered, answers_to, content_of, most_of
 from ciguard.applications.providers.description import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.applications.providers.description import Operation
-    from ciguard.applications.solving.symbols import Recognised
+    from ciguard.applications.solving.answers import Recognised
     from ciguard.domain import Json
 
 _SHOWN = 3
+_SURE = 0.95
 
 
 def solved_answer(operation: Operation, results: Sequence[Recognised]) -> Answered:
@@ -23,34 +25,33 @@ def solved_answer(operation: Operation, results: Sequence[Recognised]) -> Answer
 
     Args:
         operation: that is asked.
-        results: of a text, all of it first and then its lines.
+        results: of a text, its lines.
     """
     title = "; ".join(one.title for one in results[:_SHOWN]) or "nothing recognised"
     if len(results) > _SHOWN:
         title = f"{title}; and {len(results) - _SHOWN} more"
     keys = tuple(one.key for one in results if one.key)
-    keys += tuple(shown for one in results for shown in one.shown)
     kind = results[0].kind if results else ""
     content = _content(operation, results)
     return Answered(operation, title, content, keys, kind, is_solved=True)
 
 
 def _content(operation: Operation, results: Sequence[Recognised]) -> Json:
-    if not results:
-        return {}
-    if operation.task is Task.TEXT:
-        lines = [one.key for one in results]
-        content = written(operation, lines[1:] or lines).content
-        content[operation.records] = content[operation.records][: len(results)]
-        return content
-    plain = answers_to(operation, ())[1].content
-    if not operation.records:
-        content = _with(plain, results[0].fields)
-        for sentence in content.get("sentences", []):  # a text of one sentence
-            sentence["sentiment"] = content["document_sentiment"]
-        return content
-    template = plain[operation.records][0]
-    return {**plain, operation.records: [_with(template, one.fields) for one in results]}
+    match operation.task:
+        case Task.SENTIMENT:
+            (document,) = results
+            plain = answers_to(operation, ())[0].content
+            return messages_of(operation).about_one_sentence(_with(plain, document.fields))
+        case Task.FACES:
+            nobody, somebody = (one.content for one in answers_to(operation, ())[:2])
+            template = somebody[operation.records][0]
+            faces = [_with(template, one.fields) for one in results]
+            return {**somebody, operation.records: faces} if faces else nobody
+        case _:
+            most = most_of(operation)
+            found = [(one.key, _SURE if one.score is None else one.score / most) for one in results]
+            kinds = [one.kind for one in results if one.kind]
+            return content_of(operation, found, kinds)
 
 
 def _with(template: Json, fields: Json) -> Json:

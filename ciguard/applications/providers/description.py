@@ -76,6 +76,8 @@ class Operation:
     """Path of each field in a result."""
     between: tuple[float, float] | None = None
     """What scores are between; None where nobody says."""
+    is_per_document: bool = False
+    """Whether the client returns a list, with an answer for each text that it is given."""
 
     @property
     def title(self) -> str:
@@ -171,7 +173,7 @@ def _operation(reader: _Reader, raw: object, blank: Operation, where: str) -> Op
     where = f"{where}.operations.{blank.name}"
     if not isinstance(raw, dict):
         raise reader.wrong(where, raw, "a table")
-    reader.only(raw, {"task", "records", "between", *Field}, where)
+    reader.only(raw, {"task", "records", "between", "per_document", *Field}, where)
     task = reader.text(raw, "task", where)
     if task not in set(Task):
         key, wanted = f"{where}.task", f"one of {', '.join(Task)}"
@@ -185,6 +187,7 @@ def _operation(reader: _Reader, raw: object, blank: Operation, where: str) -> Op
         reader.text(raw, "records", where, default=""),
         fields,
         reader.range(raw, "between", where),
+        reader.flag(raw, "per_document", where),
     )
 
 
@@ -208,6 +211,13 @@ class _Reader:
         value = raw.get(key, default)
         if not isinstance(value, str) or (default is None and not value):
             raise self.wrong(f"{where}.{key}" if where else key, value, "a text")
+        return value
+
+    def flag(self, raw: Mapping[str, object], key: str, where: str) -> bool:
+        value = raw.get(key, False)
+        if not isinstance(value, bool):
+            name = f"{where}.{key}"
+            raise self.wrong(name, value, "true or false")
         return value
 
     def texts(self, raw: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:

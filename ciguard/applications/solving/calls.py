@@ -15,6 +15,7 @@ from ciguard.applications.solving.terms import (
     UNKNOWN,
     Listed,
     Raised,
+    Record,
     Sym,
     both,
     either,
@@ -56,7 +57,7 @@ class Calls:
         """
         operation = self._world.operation(node, self._scope.module)
         if operation is not None:
-            return self._world.symbols.answer(operation)
+            return self._world.answer(operation)
         if isinstance(node.func, ast.Attribute):
             held = self._of(node.func.value)
             if held is not UNKNOWN and not isinstance(held, Kind):
@@ -98,6 +99,8 @@ class Calls:
             function = self._world.attribute(held, name)
             return self.called(function, *self._given(node))
         given, named = self._given(node)
+        if isinstance(held, Record):
+            return held.get(given[0]) if name == "get" and isinstance(given[0], str) else UNKNOWN
         if isinstance(now(held), str):
             return UNKNOWN if UNKNOWN in given else texts.method(self._path, held, name, given)
         if isinstance(held, texts.Matched) and name in {"group", "groups"}:

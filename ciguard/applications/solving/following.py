@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from ciguard.applications.finding.application import Application
     from ciguard.applications.finding.findings import Found
+    from ciguard.applications.solving.answers import Answers
     from ciguard.applications.solving.path import Path
-    from ciguard.applications.solving.symbols import Symbols
 
 _MOST_ROUNDS = 60
 _COUNTED = (ast.Name, ast.Constant, ast.BinOp, ast.Attribute, ast.operator, ast.expr_context)
@@ -42,13 +42,13 @@ class _ContinuedError(Exception):
     pass
 
 
-def follow(application: Application, found: Found, symbols: Symbols, path: Path) -> str:
+def follow(application: Application, found: Found, answers: Answers, path: Path) -> str:
     """Follow a function to its end, or to where it raises; return what, and where, if unmeant.
 
     Raises:
         TooLongError: if it does too much.
     """
-    world = World(application, found, symbols, called)
+    world = World(application, found, answers, called)
     try:
         function = world.entry(found.name, path)
         if function is not None:

@@ -14,6 +14,7 @@ from ciguard.applications.solving.terms import (
     Listed,
     Need,
     Raised,
+    Record,
     Sym,
     both,
     either,
@@ -177,6 +178,8 @@ def _held(item: Any, holder: Any) -> Any:
         found = [equal(item, one) for one in holder]
         known = [one for one in found if one is not UNKNOWN]
         return either(known) if len(known) == len(found) else UNKNOWN
+    if isinstance(holder, Record) and isinstance(item, str) and holder.get(item) is not UNKNOWN:
+        return True
     return UNKNOWN
 
 

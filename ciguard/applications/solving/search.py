@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
+from ciguard.applications.solving.answers import (
+    MOST_RESULTS,
+    Answers,
+    Recognised,
+    is_solved_for,
+)
 from ciguard.applications.solving.following import follow
 from ciguard.applications.solving.path import Path, TooLongError, Turn
-from ciguard.applications.solving.symbols import MOST_RESULTS, Recognised, Symbols
+from ciguard.applications.solving.symbols import Symbols
 from ciguard.applications.solving.terms import term_of
 
 if TYPE_CHECKING:
@@ -83,7 +89,8 @@ class Search:
         self._application = application
         self._found = found
         self._wanted = wanted
-        self._operations = list(dict.fromkeys(call.answer.operation for call in found.calls))
+        asked = dict.fromkeys(call.answer.operation for call in found.calls)
+        self._operations = list(filter(is_solved_for, asked))
         self._waiting: list[tuple[tuple[int, ...], int, _Task]] = []
         self._counter = itertools.count()
         self._met: Counter[Any] = Counter()
@@ -146,17 +153,18 @@ class Search:
     def _followed(self, task: _Task, assignment: Assignment, deadline: float) -> Proposal:
         """Follow an answer, and return it if it is to bring about what is wanted."""
         self._symbols = Symbols(assignment)
+        answers = Answers(self._symbols)
         self._path = Path(dict(task.choices), deadline)
         raised = ""
         # Where it is followed no further, what was met until then counts.
         with contextlib.suppress(TooLongError, RecursionError):
-            raised = follow(self._application, self._found, self._symbols, self._path)
+            raised = follow(self._application, self._found, answers, self._path)
         promised = self._path.outcomes & self._left()
         self._tried.update(promised)
         if not promised and (not raised or raised in self._raised):
             return {}
         self._raised.add(raised)
-        return {one: self._symbols.recognised(one) for one in self._operations}
+        return {one: answers.recognised(one) for one in self._operations}
 
     def _turn_off(self, assignment: Assignment) -> None:
         """Put all in line that would turn a condition of the last path."""
@@ -164,7 +172,7 @@ class Search:
         known = {name: (one.term, one.now) for name, one in symbols.made.items()} | path.made
         domain = {name: one.domain for name, one in symbols.made.items()}
         for turn in path.turns:
-            terms = tuple(path.terms[: turn.before])
+            terms = (*symbols.held, *path.terms[: turn.before])
             task = _Task(terms, turn.terms, known, domain, assignment, turn.choices)
             self._put(task, self._rank(turn, left))
 
@@ -299,6 +307,8 @@ def _value(term: Term, before: Scalar) -> Scalar:
     """Return a value of a model."""
     if z3.is_string_value(term):
         return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), term.as_string())
+    if z3.is_true(term) or z3.is_false(term):
+        return bool(z3.is_true(term))
     if z3.is_int_value(term):
         return int(term.as_long())
     if z3.is_rational_value(term):

@@ -80,19 +80,29 @@ class Record:
         else:
             self.fields.setdefault(name, Record()).put(rest, value)
 
+    def at(self, path: Sequence[str]) -> Any:
+        """Return a field by its path, as it was put."""
+        found: Any = self
+        for part in path:
+            found = found[int(part)] if isinstance(found, list) else found.get(part)
+        return found
+
     def to_json(self) -> Json:
         """Return it as it is now, without what nobody knows."""
-        return {name: _json(value) for name, value in self.fields.items() if value is not UNKNOWN}
+        return {name: in_json(value) for name, value in self.fields.items() if value is not UNKNOWN}
 
 
-def _json(value: Any) -> Json:
+def in_json(value: Any) -> Json:
+    """Return a value as it is now, members of enumerations by their names."""
     match value:
         case Record():
             return value.to_json()
         case Sym(now=present, names=names):
             return names[int(present)] if names else present
         case list():
-            return [_json(one) for one in value]
+            return [in_json(one) for one in value]
+        case dict():
+            return {key: in_json(one) for key, one in value.items()}
         case _:
             return value
 
@@ -142,6 +152,18 @@ def number_of(value: Any) -> Term:
     """Return the term of a number, or of a truth value as the number that it is."""
     term = term_of(value)
     return z3.If(term, z3.IntVal(1), z3.IntVal(0)) if z3.is_bool(term) else term
+
+
+def product(number: Sym, times: int) -> Sym:
+    """Return a number several times."""
+    return Sym(number.term * times, number.now * times, number.needs)
+
+
+def joined(several: Sequence[Sym], between: str) -> Sym:
+    """Return texts, one after the other."""
+    parts = [t for one in several for t in (z3.StringVal(between), one.term)][1:]
+    term = z3.Concat(*parts) if len(parts) > 1 else parts[0]
+    return Sym(term, between.join(str(one.now) for one in several), needs_of(several))
 
 
 def needs_of(values: Iterable[Any]) -> tuple[Need, ...]:

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.finding.application import MAIN
+from ciguard.applications.solving.answers import is_solved_for
 from ciguard.applications.solving.objects import Bound, Instance, Kind, Scope
 from ciguard.applications.solving.path import Path
 from ciguard.applications.solving.terms import UNKNOWN, Raised
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.conditions import Goal, Place
     from ciguard.applications.finding.findings import Found
     from ciguard.applications.providers.description import Operation
-    from ciguard.applications.solving.symbols import Symbols
+    from ciguard.applications.solving.answers import Answers
 
     Follow = Callable[[Bound, Sequence[Any], Mapping[str, Any], "World", Path], Any]
 
@@ -27,9 +28,9 @@ class World:
     """What a path goes through, with one answer of each operation."""
 
     def __init__(
-        self, application: Application, found: Found, symbols: Symbols, follow: Follow
+        self, application: Application, found: Found, answers: Answers, follow: Follow
     ) -> None:
-        self.symbols = symbols
+        self._answers = answers
         self._follow = follow
         self._modules = {one.name: one for one in application.modules}
         self._routines: dict[str, tuple[Module, Routine]] = {
@@ -62,6 +63,10 @@ class World:
         """Return the operation that a call asks a service for, if it does."""
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         return self._asked.get((module.file, node.lineno, name))
+
+    def answer(self, operation: Operation) -> Any:
+        """Return what a service answers; UNKNOWN if that is not solved for."""
+        return self._answers.answer(operation) if is_solved_for(operation) else UNKNOWN
 
     def follow(
         self, function: Bound, given: Sequence[Any], named: Mapping[str, Any], path: Path

@@ -16,7 +16,7 @@ from ciguard.applications.solving.search import Search
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.applications.solving.symbols import Recognised
+    from ciguard.applications.solving.answers import Recognised
 
 HEAD = """
 import math
@@ -131,7 +131,7 @@ def test_answers_turn_what_is_computed(tmp_path: Path, body: str, holds: str) ->
     seen = {
         "s": [one.fields["score"] for one in last["label_detection"]],
         "n": [one.key for one in last["label_detection"]],
-        "t": "".join(one.key for one in last["text_detection"][:1]),
+        "t": "\n".join(one.key for one in last["text_detection"]),
     }
     assert eval(holds, seen), seen  # noqa: S307 - written above
 
