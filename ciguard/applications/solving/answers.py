@@ -81,8 +81,9 @@ class Answers:
         if operation.is_per_document:
             answer.put(["is_error"], value=False)
         if not operation.records:
-            self._results[operation] = [filled(answer, operation, f"{name}.0", self._symbols)]
-            return answer
+            result = filled(Record(), operation, f"{name}.0", self._symbols)
+            self._results[operation] = [result]
+            return Record({**answer.fields, **result.fields})
         least = int(operation.task is Task.LANGUAGE)  # a text is in some language always
         count = self._symbols.whole(f"{name}.count", _USUALLY, (least, MOST_RESULTS))
         results = [

@@ -98,6 +98,7 @@ class Search:
         self._tried: Counter[Outcome] = Counter()
         self._raised = {f"{name} {line}" for name, line in raised}
         """What was raised, and where."""
+        self._names = _Names()
         self._symbols, self._path = Symbols({}), Path({}, 0.0)
         """Of the last answer that was followed."""
 
@@ -121,7 +122,7 @@ class Search:
             if in_vain >= (_MOST_AFTER if is_done else _MOST_IN_VAIN):
                 return
             _, _, task = heapq.heappop(self._waiting)
-            values = _solved(task) if task.turned else task.assignment
+            values = _solved(task, self._names) if task.turned else task.assignment
             if values is None or (key := (_key(values), _key_of(task.choices))) in seen:
                 continue
             seen.add(key)
@@ -194,9 +195,9 @@ def _key_of(choices: Choices) -> tuple[Any, ...]:
 # --- z3 -------------------------------------------------------------------------------------------
 
 
-def _solved(task: _Task) -> Assignment | None:
+def _solved(task: _Task, names: _Names) -> Assignment | None:
     """Return values with which a path turns off where it is to; None if there are none."""
-    terms, sought = _connected(task.terms, task.turned)
+    terms, sought = _connected(task.terms, task.turned, names.of)
     known = {name: task.known[name] for name in sorted(sought) if name in task.known}
     domain = [term for name in known for term in task.domain.get(name, ())]
     for several in ([_roomy(one) for one in terms], terms):
@@ -217,14 +218,16 @@ def _solved(task: _Task) -> Assignment | None:
     return None
 
 
-def _connected(held: Sequence[Term], turned: Sequence[Term]) -> tuple[list[Term], set[str]]:
+def _connected(
+    held: Sequence[Term], turned: Sequence[Term], names_in: Callable[[Term], frozenset[str]]
+) -> tuple[list[Term], set[str]]:
     """Return what is turned and what held before of the same variables, and the names of these.
 
     What held of others holds still: they stay as they are.
     """
     found = {one.get_id(): one for one in turned}
-    names = set().union(*map(_names_in, found.values()))
-    waiting = {one.get_id(): (one, _names_in(one)) for one in held}
+    names = set().union(*map(names_in, found.values()))
+    waiting = {one.get_id(): (one, names_in(one)) for one in held}
     while more := [key for key, (_, own) in waiting.items() if own & names]:
         for key in more:
             found[key], own = waiting.pop(key)
@@ -232,8 +235,22 @@ def _connected(held: Sequence[Term], turned: Sequence[Term]) -> tuple[list[Term]
     return list(found.values()), names
 
 
+class _Names:
+    """Tells which variables are in a term; it is asked of the same ones again and again."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Term, frozenset[str]]] = {}
+        """By number, which z3 gives to another term when nobody holds this one."""
+
+    def of(self, term: Term) -> frozenset[str]:
+        """Return the names of all variables in a term."""
+        number = term.get_id()
+        if number not in self._known:
+            self._known[number] = term, frozenset(_names_in(term))
+        return self._known[number][1]
+
+
 def _names_in(term: Term) -> set[str]:
-    """Return the names of all variables in a term."""
     found: set[str] = set()
     waiting, seen = [term], set()
     while waiting:

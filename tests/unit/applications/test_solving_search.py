@@ -10,6 +10,7 @@ import pytest
 import z3
 
 from ciguard.applications import find, known_providers, read_application
+from ciguard.applications.exploring.solved import solved_answer
 from ciguard.applications.solving.patterns import NotUnderstoodError, pattern_of
 from ciguard.applications.solving.search import Search
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.applications.solving.answers import Recognised
+    from ciguard.domain import Json
 
 HEAD = """
 import math
@@ -138,6 +140,82 @@ def test_answers_turn_what_is_computed(tmp_path: Path, body: str, holds: str) ->
 
 def test_nothing_is_proposed_for_what_no_answer_turns(tmp_path: Path) -> None:
     assert solved(tmp_path, "if len(text) > 3 and len(text) < 2: pass") == []
+
+
+OTHERS = """
+import boto3
+from azure.ai.textanalytics import TextAnalyticsClient
+from azure.cognitiveservices.vision.computervision import ComputerVisionClient
+
+eyes, reader = boto3.client("rekognition"), boto3.client("comprehend")
+critic, camera = TextAnalyticsClient("", None), ComputerVisionClient("", None)
+
+def look(image, text):
+    labels = eyes.detect_labels(Image=image)["Labels"]
+    faces = eyes.detect_faces(Image=image)["FaceDetails"]
+    felt = reader.detect_sentiment(Text=text)
+    review = critic.analyze_sentiment([text])[0]
+    tags = camera.tag_image(image).tags
+    if len(labels) < 3 or not faces or not tags:
+        return
+    face, tag = faces[0], tags[0]
+"""
+_GUARDS = 3
+
+
+def proposed_by_others(folder: Path, condition: str) -> list[dict[str, Json]]:
+    """Return the answers that are proposed to make a condition true, by the operation's name."""
+    (folder / "app.py").write_text(f"{OTHERS}    if {condition}: pass\n")
+    application = read_application(folder)
+    (found,) = find(application, known_providers())
+    wanted = {(one.goal, True) for one in found.goals[_GUARDS:]}
+    proposals = list(Search(application, found, lambda: wanted).proposals(20.0))
+    return [
+        {one.name: solved_answer(one, several).content for one, several in p.items()}
+        for p in proposals
+    ]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "labels[0]['Confidence'] < labels[1]['Confidence']",
+        "labels[0]['Confidence'] > 100",
+        "felt['Sentiment'] == 'Happy'",
+        "felt['SentimentScore']['Positive'] + felt['SentimentScore']['Mixed'] > 1.1",
+        "review.confidence_scores.positive + review.confidence_scores.neutral > 1.1",
+        "face['AgeRange']['Low'] > face['AgeRange']['High']",
+        "face['Smile']['Confidence'] < 50",
+        "face['Emotions'][0]['Type'] == face['Emotions'][1]['Type']",
+        "face['Emotions'][3]['Confidence'] > 26",
+        "tag.name == 'Dog'",
+    ],
+)
+def test_nothing_is_proposed_that_no_service_answers(tmp_path: Path, condition: str) -> None:
+    assert proposed_by_others(tmp_path, condition) == []
+
+
+def test_what_is_proposed_has_the_form_of_what_services_answer(tmp_path: Path) -> None:
+    conditions = [
+        "felt['SentimentScore']['Mixed'] > 0.55", "review.sentiment != 'mixed'",
+        "review.confidence_scores.negative > 0.62",
+        "face['Emotions'][1]['Type'] == 'FEAR'", "labels[2]['Confidence'] > 71",
+        "tag.name.endswith('cat')",
+    ]  # fmt: skip
+    *_, last = proposed_by_others(tmp_path, " and ".join(conditions))
+
+    assert last["detect_sentiment"]["Sentiment"] == "MIXED"
+    assert sum(last["detect_sentiment"]["SentimentScore"].values()) == pytest.approx(1)
+    assert last["analyze_sentiment"]["sentiment"] == "negative"
+    assert last["analyze_sentiment"]["sentences"][0]["sentiment"] == "negative"
+    (face, *_) = last["detect_faces"]["FaceDetails"]
+    assert len({one["Type"] for one in face["Emotions"]}) == 8
+    assert face["Emotions"][1]["Type"] == "FEAR"
+    assert {"BoundingBox", "Landmarks", "Pose"} <= face.keys()
+    sure = [one["Confidence"] for one in last["detect_labels"]["Labels"]]
+    assert sure == sorted(sure, reverse=True)
+    assert sure[2] > 71
+    assert last["tag_image"]["tags"][0]["name"].endswith("cat")
 
 
 @pytest.mark.parametrize(
