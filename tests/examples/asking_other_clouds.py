@@ -23,7 +23,7 @@ eyes = boto3.client("rekognition", region_name="us-east-1")
 reader = boto3.client("comprehend", region_name="us-east-1")
 critic = TextAnalyticsClient(HOST, AzureKeyCredential("key"))
 camera: Any = ComputerVisionClient(HOST, CognitiveServicesCredentials("key"))  # type: ignore[no-untyped-call]
-analyst = ImageAnalysisClient(HOST, AzureKeyCredential("key"))
+analyst: Any = ImageAnalysisClient(HOST, AzureKeyCredential("key"))
 
 
 def winner(image: bytes) -> str:
@@ -125,7 +125,7 @@ def shelf(image_url: str) -> str:
     """Ask for several things at once, of which tags are one."""
     found = analyst.analyze_from_url(image_url, [VisualFeatures.TAGS])
     total = 0.0
-    for tag in found.tags.list if found.tags is not None else []:
+    for tag in found.tags.list:
         if tag.name == "book":
             total += tag.confidence
     return "library" if total > 1.7 else "shelf"

@@ -51,6 +51,11 @@ def is_solved_for(operation: Operation) -> bool:
             return Field.KEY in fields
 
 
+def least_results(operation: Operation) -> int:
+    """Return how many results an answer has at least."""
+    return int(operation.task is Task.LANGUAGE)  # a text is in some language always
+
+
 class Answers:
     """One answer of each operation."""
 
@@ -84,8 +89,8 @@ class Answers:
             result = filled(Record(), operation, f"{name}.0", self._symbols)
             self._results[operation] = [result]
             return Record({**answer.fields, **result.fields})
-        least = int(operation.task is Task.LANGUAGE)  # a text is in some language always
-        count = self._symbols.whole(f"{name}.count", _USUALLY, (least, MOST_RESULTS))
+        between = least_results(operation), MOST_RESULTS
+        count = self._symbols.whole(f"{name}.count", _USUALLY, between)
         results = [
             filled(Record(), operation, f"{name}.{at}", self._symbols)
             for at in range(int(count.now))

@@ -19,6 +19,7 @@ from ciguard.applications.solving.answers import (
     Answers,
     Recognised,
     is_solved_for,
+    least_results,
 )
 from ciguard.applications.solving.following import follow
 from ciguard.applications.solving.path import Path, TooLongError, Turn
@@ -111,7 +112,9 @@ class Search:
         deadline = time.monotonic() + seconds
         for size in self._sizes():
             begun: Assignment = {
-                f"{one.name}.count": size for one in self._operations if one.records
+                f"{one.name}.count": max(size, least_results(one))
+                for one in self._operations
+                if one.records
             }
             self._put(_Task(assignment=begun), (0, 0))
         seen: set[tuple[Any, ...]] = set()
