@@ -46,6 +46,10 @@ _SHOWS_ACCEPTANCE = "ACCEPTED"
 _SHOWS_GROWTH = "GROWS"
 _SHOWS_BROKEN = "BROKEN"
 _SHOWS_ASSERTION = "AssertionError"
+_SHOWS_HANG = "Timeout ("
+"""Of `faulthandler`."""
+_SHOWS_CALL = "it has ended its process."
+_RETURNED = ("The defect did not show.", "Traceback (")
 _AS_PROGRAMS = ProgramCase | FunctionCase | AppCase
 """Kinds of cases that have the time of a program: both import what they need."""
 _PATIENCE = 3.0
@@ -221,10 +225,21 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     finding = bucket.finding
     if is_measured(finding):
         return result.exit_code in {0, 1} and measures_alike(finding, result.log)
+    seen = finding.outcomes[finding.targets[-1]]
+    if isinstance(finding.case, AppCase) and isinstance(seen, Hung | Crashed):
+        return _stays_away(seen, result)
     mark = _mark_of(finding)
     if mark:
         return result.exit_code == 1 and mark in result.log
-    return _matches(finding.outcomes[finding.targets[-1]], result)
+    return _matches(seen, result)
+
+
+def _stays_away(seen: Hung | Crashed, result: ScriptResult) -> bool:
+    """Tell whether a call does not return, as the script of an application's function says."""
+    if isinstance(seen, Hung):
+        return result.exit_code == 1 and _SHOWS_HANG in result.log
+    says_more = result.log.rstrip().rpartition(_SHOWS_CALL)[2]
+    return _SHOWS_CALL in result.log and not any(one in says_more for one in _RETURNED)
 
 
 def _mark_of(finding: Finding) -> str:

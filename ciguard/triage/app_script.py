@@ -8,19 +8,24 @@ from __future__ import annotations
 import pprint
 from typing import TYPE_CHECKING
 
+from ciguard.domain import Crashed, Hung
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ciguard.domain import AppCase, Json
+    from ciguard.domain import AppCase, Json, Outcome
 
 _FOLDER = "{folder}"
 _WIDTH = 92
 
 
-def app_statements(case: AppCase) -> tuple[list[str], list[str]]:
+def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], list[str]]:
     """Return the imports, and the statements that make the call.
+
+    Args:
+        case: with the call.
+        outcome: that it had.
 
     Raises:
         ValueError: if the case is about no call.
@@ -39,6 +44,8 @@ def app_statements(case: AppCase) -> tuple[list[str], list[str]]:
     imports += ["import os", "import sys"]
     imports += ["import base64", "import tempfile"] if files else []
     imports += ["from pathlib import Path"] if files or "Path(" in "".join(given.values()) else []
+    before = list(_before(outcome))
+    imports += ["import faulthandler"] if isinstance(outcome, Hung) else []
     statements = [
         "from ciguard.applications.in_target.explorer import CLIENTS, finished, function_of",
         "",
@@ -51,10 +58,20 @@ def app_statements(case: AppCase) -> tuple[list[str], list[str]]:
         f"os.chdir({scalar(case.root)})",
         "sys.path.insert(0, os.getcwd())",
         f"function = function_of({scalar(call['module'])}, {scalar(call['function'])})",
+        *before,
         f"finished(function({', '.join(texts)}))",
         'print("The defect did not show.")',
     ]
     return sorted(dict.fromkeys(imports), key=_import_order), statements
+
+
+def _before(outcome: Outcome | None) -> Iterator[str]:
+    """Yield what shows where a call is that does not return."""
+    if isinstance(outcome, Hung):
+        yield "# It does not return: after so many seconds this says where it is, and ends."
+        yield f"faulthandler.dump_traceback_later({outcome.limit_s:g}, exit=True)"
+    if isinstance(outcome, Crashed):
+        yield 'print("Called; if nothing follows, it has ended its process.", flush=True)'
 
 
 def _import_order(line: str) -> tuple[bool, str]:

@@ -135,7 +135,8 @@ def _function_script(finding: Finding, case: FunctionCase, hint: EnvironmentHint
 
 
 def _app_script(finding: Finding, case: AppCase, hint: EnvironmentHint) -> str:
-    imports, statements = app_statements(case)
+    outcome = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
+    imports, statements = app_statements(case, outcome)
     where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
     beginning = "\n".join(imports)
     return f"{_header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
@@ -266,7 +267,8 @@ def _header(finding: Finding, hint: EnvironmentHint) -> str:
         written = equivalent_lines(finding, other=hint.other_library)
         lines += ["", "The other library's call:", *written]
     lines += ["", f"Install: pip install {' '.join(hint.install)}"]
-    lines += _advice(outcome)
+    if not isinstance(finding.case, AppCase):  # its script ends by itself
+        lines += _advice(outcome)
     return "\n".join(comment(line) for line in lines)
 
 

@@ -17,6 +17,8 @@ from ciguard.campaign.scripts import (
 )
 from ciguard.campaign.setup import summary
 from ciguard.domain import (
+    AppCase,
+    Aspect,
     Bucket,
     Confirmation,
     Crashed,
@@ -37,6 +39,31 @@ if TYPE_CHECKING:
 DEAD = Crashed("SIGSEGV")
 ENDED = ScriptResult(0, None, "")
 RAISED = ScriptResult(1, None, "SystemError: slot 7")
+
+
+HANG = "Timeout (0:00:20)!\nThread 0x7f (most recent call first):\n"
+CALLED = "Called; if nothing follows, it has ended its process.\n"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "result", "alike"),
+    [
+        (Hung(20.0), ScriptResult(1, None, HANG), True),
+        (Hung(20.0), ScriptResult(0, None, "The defect did not show."), False),
+        (Hung(20.0), ScriptResult(1, None, "KeyError: 'odd'"), False),
+        (Hung(20.0), ScriptResult(None, Hung(180.0), ""), False),
+        (Crashed("exit"), ScriptResult(3, Crashed("exit 3"), CALLED), True),
+        (Crashed("exit"), ScriptResult(0, None, CALLED), True),
+        (Crashed("exit"), ScriptResult(0, None, f"{CALLED}The defect did not show."), False),
+        (Crashed("exit"), ScriptResult(1, None, f"{CALLED}Traceback (most recent…"), False),
+        (Crashed("exit"), ScriptResult(1, None, "Traceback (most recent call last)"), False),
+    ],
+)
+def test_a_script_of_an_application_stays_away_alike(
+    outcome: Outcome, result: ScriptResult, *, alike: bool
+) -> None:
+    case = AppCase(api="a.py:a.f", file="a.py", root=".", aspect=Aspect.ANSWER)
+    assert fails_alike(bucket(replace(finding(outcome), case=case)), result) is alike
 
 
 @pytest.mark.parametrize(

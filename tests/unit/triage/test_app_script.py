@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ciguard.domain import AppCase, Aspect, Errored, Finding, Severity
+from ciguard.domain import AppCase, Aspect, Crashed, Errored, Finding, Hung, Severity
 from ciguard.triage import EnvironmentHint, script
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ciguard.domain import Outcome
 
 CALL: dict[str, Any] = {
     "module": "can",
@@ -61,7 +63,20 @@ class Can:
 """
 
 
-def script_of(case: AppCase) -> str:
+STRANGE = """
+import os
+import time
+
+def waits():
+    while True:
+        time.sleep(0.01)
+
+def leaves():
+    os._exit(0)
+"""
+
+
+def script_of(case: AppCase, outcome: Outcome | None = None) -> str:
     finding = Finding(
         oracle="application",
         kind="crash",
@@ -69,7 +84,7 @@ def script_of(case: AppCase) -> str:
         library="google-cloud-vision",
         api=case.api,
         case=case,
-        outcomes={"current": Errored("KeyError", 'app/can.py:5: x\n"""; import os')},
+        outcomes={"current": outcome or Errored("KeyError", 'app/can.py:5: x\n"""; import os')},
         targets=("current",),
         message="can.look: KeyError\nimport os; os.abort()",
     )
@@ -112,6 +127,37 @@ def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "KeyError: 'odd'"
     seen = """['Dog'] (b'image', ['image.png'], ["it's \\n # a name"], b'\\x00\\x01\\x02')"""
     assert done.stdout.splitlines() == [seen]
+
+
+@pytest.mark.parametrize(
+    ("function", "outcome", "code", "says"),
+    [
+        ("waits", Hung(1.0), 1, "Timeout (0:00:01)!"),
+        ("leaves", Crashed("exit"), 0, "Called; if nothing follows, it has ended its process."),
+    ],
+)
+def test_a_call_that_does_not_return_is_shown(
+    tmp_path: Path, function: str, outcome: Outcome, code: int, says: str
+) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "odd.py").write_text(STRANGE, "utf-8")
+    call = {**OF_AWS, "module": "odd", "function": function, "arguments": {}}
+    case = replace(CASE, api=f"app/odd.py:odd.{function}", file="app/odd.py", call=call)
+    (tmp_path / "script.py").write_text(script_of(case, outcome), "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+    assert done.returncode == code
+    assert (done.stdout + done.stderr).splitlines()[0] == says
+    assert "did not show" not in done.stdout
+    assert outcome == Crashed("exit") or f"in {function}" in done.stderr
 
 
 def test_what_no_call_shows_has_no_script() -> None:
