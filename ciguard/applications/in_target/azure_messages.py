@@ -253,6 +253,8 @@ def _asked_for(asked: Asked, answer: Json) -> Json:
     query = parse_qs(urlsplit(asked.url).query)
     if _IMAGE.fullmatch(asked.path):
         wanted = {f"{_snake_name(one)}_result" for one in _several(query.get("features"))}
+    elif asked.path.endswith("/describe"):
+        wanted = {"description"}
     elif asked.path.endswith("/analyze"):
         named = _several(query.get("visualFeatures")) or ["Categories"]
         wanted = {_snake_name(one[:1].lower() + one[1:]) for one in named}
