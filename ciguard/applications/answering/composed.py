@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _PROVIDER = "azure"
-_PARTS = ("tag_image", "detect_objects", "get_read_result")
+_PARTS = ("tag_image_in_stream", "detect_objects_in_stream", "get_read_result")
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,13 +47,14 @@ _FEATURES = {
     "read_result", "smart_crops_result", "tags_result",
 }  # fmt: skip
 """Parts of an answer that are told only if they are asked for."""
-_OF_CONTENT = "INVALID_ARGUMENT"
+_STATUS = re.compile(r"[45]\d\d")
 _STATUSES = {
-    _OF_CONTENT: 400, "OUT_OF_RANGE": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403,
+    "INVALID_ARGUMENT": 400, "OUT_OF_RANGE": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403,
     "FAILED_PRECONDITION": 403, "NOT_FOUND": 404, "ALREADY_EXISTS": 409,
-    "RESOURCE_EXHAUSTED": 429, "UNIMPLEMENTED": 501, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
+    "RESOURCE_EXHAUSTED": 429, "INTERNAL": 500, "UNKNOWN": 500, "CANCELLED": 500, "ABORTED": 500,
+    "DATA_LOSS": 500, "UNIMPLEMENTED": 501, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
 }  # fmt: skip
-"""By codes of gRPC; a recording has the status itself, of other codes it is 500."""
+"""By codes of gRPC; a recording has the status itself. Others are of one document of several."""
 _CODES = {
     400: "InvalidRequest", 401: "401", 403: "AccessDenied", 404: "NotFound", 409: "Conflict",
     415: "UnsupportedMediaType", 429: "429", 501: "NotSupported", 503: "ServiceUnavailable",
@@ -195,11 +196,15 @@ def refused(error: Json) -> Reply:
     Args:
         error: `code`, of gRPC or HTTP, and `message`.
     """
-    code = str(error["code"])
-    status = int(code) if re.fullmatch(r"[45]\d\d", code) else _STATUSES.get(code, 500)
+    status = _status(error["code"]) or 500
     headers = {"Retry-After": f"{_RETRY_AFTER_S}"} if status in {429, 503} else {}
     told = {"code": _CODES.get(status, _FAILS), "message": error["message"]}
     return status, headers, {"error": told}
+
+
+def _status(code: str) -> Optional[int]:  # noqa: UP045
+    """Return the status of a code; None of one that only a single document is refused with."""
+    return int(code) if _STATUS.fullmatch(code) else _STATUSES.get(code)
 
 
 def _of_documents(asked: Asked, answering: Answering) -> Reply:
@@ -212,7 +217,7 @@ def _of_documents(asked: Asked, answering: Answering) -> Reply:
         said = _of_document(operation, str(one["text"]), answering)
         if "answer" in said:
             found["documents"].append({"id": one["id"], "warnings": [], **_camel(said["answer"])})
-        elif said["error"]["code"] in _STATUSES.keys() - {_OF_CONTENT}:
+        elif _status(said["error"]["code"]) not in {None, 400}:
             return refused(said["error"])
         else:
             found["errors"].append({"id": one["id"], "error": _error_of_one(said["error"])})
