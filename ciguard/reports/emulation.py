@@ -1,4 +1,4 @@
-"""A service in the place of Google's: where it listens, what answers, what it is asked."""
+"""Services on this machine: where they listen, what answers, what they are asked."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from ciguard.applications import Asked, Emulation, Engine
 
 _WIDTH = 300
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - compared with
+"""Where a service can be asked that listens on all addresses."""
 
 
 def emulation_lines(running: Emulation) -> Iterator[str]:
-    """Yield where it can be asked, and what answers are worth."""
-    by_engine: dict[str, list[str]] = {}
-    for name, engine in running.answering().items():
-        by_engine.setdefault(_engine(engine), []).append(name)
+    """Yield where it can be asked and how clients are told, and what answers are worth."""
     host = f"[{running.host}]" if ":" in running.host else running.host
     yield visible(f"REST http://{host}:{running.rest_port}")
     if isinstance(running.grpc, Speaking):
@@ -30,8 +29,16 @@ def emulation_lines(running: Emulation) -> Iterator[str]:
     else:
         said = f"gRPC left out: {running.grpc.reason}. --python names an interpreter that has "
         yield visible(f"{said}Google's clients.", limit=_WIDTH)
-    for told, names in by_engine.items():
-        yield visible(f"{', '.join(names)}: {told}", limit=_WIDTH)
+    address = f"http://{_ANYWHERE.get(host, host)}:{running.rest_port}"
+    yield visible(f"AWS: AWS_ENDPOINT_URL={address}, or endpoint_url; any region and credentials")
+    yield visible(
+        f"Azure: endpoint {address}, any key; with a token, enforce_https=False in each call"
+    )
+    by_engine: dict[tuple[str, str], list[str]] = {}
+    for operation, engine in running.answering().items():
+        by_engine.setdefault((operation.provider, _engine(engine)), []).append(operation.name)
+    for (provider, told), names in by_engine.items():
+        yield visible(f"{provider} {', '.join(names)}: {told}", limit=_WIDTH)
 
 
 def _engine(engine: Engine | None) -> str:

@@ -92,7 +92,7 @@ def test_it_says_where_it_is_and_what_was_asked_and_ends_cleanly(
         code, said = ended(process, number)
 
     assert code == 0
-    assert "label_detection, " in said
+    assert "google label_detection, " in said
     logged = logged_in(tmp_path)
     assert re.sub(r"\d\d:\d\d:\d\d|\d+\.\d\d", "N", logged) == (
         "N /v1/documents:analyzeSentiment analyze_sentiment: OK (N s)\n"
@@ -109,7 +109,7 @@ def test_it_says_what_is_made_up_and_what_is_recognised(tmp_path: Path) -> None:
 
     made_up = next(line for line in said.splitlines() if "label_detection" in line)
     assert made_up.endswith("made up, simulated labels (of the vocabulary), texts and feelings")
-    assert "analyze_sentiment: recognised, VADER" in said.splitlines()
+    assert "google analyze_sentiment: recognised, VADER" in said.splitlines()
 
 
 def test_nothing_that_is_sent_reaches_the_log_as_it_is(tmp_path: Path) -> None:

@@ -291,8 +291,14 @@ def test_a_large_image_is_taken_by_grpc(running: Emulation) -> None:
 @pytest.mark.parametrize(
     ("headers", "status", "said"),
     [
+        ({}, 400, "Content-Length is missing or no length"),
         ({"Content-Length": "x"}, 400, "Content-Length is missing or no length"),
-        ({"Transfer-Encoding": "chunked"}, 400, "what is sent in chunks is not read here"),
+        ({"Transfer-Encoding": "gzip, chunked"}, 400, "Transfer-Encoding: is to be chunked"),
+        (
+            {"Transfer-Encoding": "chunked", "Content-Length": "2"},
+            400,
+            "chunked, without a Content-Length",
+        ),
         ({"Content-Length": "9" * 30}, 400, "Content-Length is missing or no length"),
         ({"Content-Length": "2", "Content-Encoding": "gzip"}, 400, "compressed is not read"),
     ],

@@ -242,15 +242,24 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
 def listed_answer(operation: Operation, found: Scored) -> Json:
     """Return what has a name and a score: celebrities, phrases, languages, what is unfit."""
     most = operation.between[1] if operation.between else 1.0
-    face = {"BoundingBox": _box(Box(0.1, 0.1, 0.5, 0.5)), "Confidence": 99.0}
     records = []
     for at, (key, score) in enumerate(ordered(found)):
-        beside = {
-            "Id": f"{at}", "Urls": [], "Face": face, "BeginOffset": 0, "EndOffset": len(key),
-            "ParentName": found[0][0] if at else "", "TaxonomyLevel": 2 if at else 1,
-        }  # fmt: skip
+        beside = _beside(operation, key, at=at, parent=found[0][0] if at else "")
         records.append(described(operation, key, round(most * score, DIGITS), beside))
     return {operation.records: records}
+
+
+def _beside(operation: Operation, key: str, *, at: int, parent: str) -> Mapping[str, Json]:
+    """Return what a result says beside what it is and how sure."""
+    if operation.task is Task.PHRASES:
+        return {"BeginOffset": 0, "EndOffset": len(key)}
+    if kind_of(operation.task) is Kind.TEXT:
+        return {}
+    face = {"BoundingBox": _box(Box(0.1, 0.1, 0.5, 0.5)), "Confidence": 99.0}
+    return {
+        "Id": f"{at}", "Urls": [], "Face": face, "ParentName": parent,
+        "TaxonomyLevel": 2 if at else 1,
+    }  # fmt: skip
 
 
 def refusals(operation: Operation) -> Sequence[Refusal]:

@@ -12,6 +12,7 @@ from ciguard.applications.answering.recognised import (
     DIGITS,
     NEUTRAL,
     Box,
+    Word,
     around,
     as_shares,
     ordered,
@@ -22,7 +23,7 @@ from ciguard.applications.providers.description import Task
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ciguard.applications.answering.recognised import Entity, Felt, Scored, Size, Word
+    from ciguard.applications.answering.recognised import Entity, Felt, Scored, Size
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
@@ -44,6 +45,7 @@ _SURE, _STEP = 0.95, 0.05
 _SIDE = 32
 _SIZE = {"width": _SIDE, "height": _SIDE, "format": "Png"}
 _PLACE = Box(2, 2, 18, 18)
+_NO_LANGUAGE = ("(Unknown)", 0.0)
 _LONGEST = 5_120
 """Letters of a text."""
 
@@ -202,51 +204,73 @@ def listed_answer(operation: Operation, found: Scored) -> Json:
     if operation.task is Task.PHRASES:
         return {"key_phrases": names}
     if operation.task is Task.LANGUAGE:
-        code, score = found[0]
+        code, score = found[0] if found else _NO_LANGUAGE
         told = {"name": code, "iso6391_name": code, "confidence_score": round(score, DIGITS)}
         return {"detected_language": told}
     return _of_image(found)
 
 
 def _of_image(found: Scored) -> Json:
-    tags = label_answer(found)["tags"]
-    captions = [{"text": name, "confidence": score} for name, score in ordered(found)]
     objects = object_answer(found, [_PLACE.of((_SIDE, _SIDE))] * len(found))["objects"]
+    words = [[Word(name, _PLACE, score)] for name, score in found]
+    lines = [_line(line) for line in words]
+    captions = [{"text": name, "confidence": score} for name, score in ordered(found)]
+    tags = label_answer(found)["tags"]
     place = {"x": 2, "y": 2, "w": 18, "h": 18}
-    corners = [{"x": int(x), "y": int(y)} for x, y in _PLACE.corners()]
-    lines = [
-        {
-            "text": name,
-            "bounding_polygon": corners,
-            "words": [
-                {"text": part, "confidence": score, "bounding_polygon": corners}
-                for part in name.split()
-            ],
-        }
-        for name, score in found
-    ]
+    brands = [{**one, "rectangle": place} for one in tags]
+    return {**image_answer(tags, captions, objects, lines), "brands": brands}
+
+
+def image_answer(
+    tags: Sequence[Json], captions: Sequence[Json], objects: Sequence[Json], lines: Sequence[Json]
+) -> Json:
+    """Return all that is told of an image at once.
+
+    Args:
+        tags: as `label_answer` has them.
+        captions: each a `text` with its `confidence`, the likeliest first.
+        objects: as `object_answer` has them.
+        lines: as `text_answer` has them, where it tells its results.
+    """
+    whole = {"x": 0, "y": 0, "w": _SIDE, "h": _SIDE}
     safe = {"is_adult_content": False, "is_racy_content": False, "is_gory_content": False}
     return {
         "tags": tags,
         "objects": objects,
         "description": {"tags": [one["name"] for one in tags], "captions": captions},
-        **category_answer(found),
+        **category_answer([(one["name"], one["confidence"]) for one in tags]),
         "faces": [],
-        "brands": [{**one, "rectangle": place} for one in tags],
+        "brands": [],
         "adult": {**safe, "adult_score": 0.01, "racy_score": 0.01, "gore_score": 0.01},
         "metadata": _SIZE,
         "model_version": "2023-10-01",
         "tags_result": {"values": tags},
-        "objects_result": {
-            "values": [{"bounding_box": place, "tags": [one], "id": ""} for one in tags]
-        },
+        "objects_result": {"values": [_found(one) for one in objects]},
         "caption_result": captions[0]
         if captions
         else {"text": "a blurry image", "confidence": 0.5},
-        "dense_captions_result": {"values": [{**one, "bounding_box": place} for one in captions]},
-        "read_result": {"blocks": [{"lines": lines}] if lines else []},
+        "dense_captions_result": {"values": [{**one, "bounding_box": whole} for one in captions]},
+        "read_result": {"blocks": [{"lines": [_read(one) for one in lines]}] if lines else []},
         "people_result": {"values": []},
     }
+
+
+def _found(one: Json) -> Json:
+    tag = {"name": one["object_property"], "confidence": one["confidence"]}
+    return {"bounding_box": one["rectangle"], "tags": [tag], "id": ""}
+
+
+def _read(line: Json) -> Json:
+    """Return a line as the newer service tells it."""
+    words = [{**one, "bounding_polygon": _points(one)} for one in line["words"]]
+    for one in words:
+        del one["bounding_box"]
+    return {"text": line["text"], "bounding_polygon": _points(line), "words": words}
+
+
+def _points(one: Json) -> Json:
+    edges = [round(number) for number in one["bounding_box"]]
+    return [{"x": x, "y": y} for x, y in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def refusals(operation: Operation) -> Sequence[Refusal]:

@@ -7,13 +7,14 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.engine import Passing, ServiceError
 from ciguard.applications.answering.faults import Oddity
+from ciguard.applications.answering.messages import empty_answer
 from ciguard.applications.inverting.inputs import digest_of
-from ciguard.applications.providers.description import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
 _MANY = 100
 _LEAST_SURE, _MOST_SURE = 0.02, 0.2
 """What scores are multiplied with where nothing is sure."""
-_SCORES = frozenset(
-    {"score", "confidence", "detection_confidence", "topicality", "salience", "magnitude"}
-)
+_SCORES = frozenset({
+    "score", "confidence", "detection_confidence", "topicality", "salience", "magnitude",
+    "Score", "Confidence", "confidence_score",
+})  # fmt: skip
+_SHARES = frozenset({"SentimentScore", "confidence_scores"})
+"""Which are of one whole."""
 _MESSAGES = {
     Code.INVALID_ARGUMENT: "Request contains an invalid argument.",
     Code.DEADLINE_EXCEEDED: "Deadline Exceeded",
@@ -115,19 +119,27 @@ def _usual(code: Code) -> str:
 
 
 def _odd(oddity: Oddity, answer: Json, operation: Operation, rng: random.Random) -> Json:
-    records = operation.records or "sentences"
     match oddity:
-        case Oddity.NOTHING if operation.task is Task.SENTIMENT:
-            nothing = {"score": 0.0, "magnitude": 0.0}
-            return {"document_sentiment": nothing, "language": "en", "sentences": []}
         case Oddity.NOTHING:
-            return {}
+            return empty_answer(operation)
         case Oddity.UNSURE:
             return _scaled(answer, rng.uniform(_LEAST_SURE, _MOST_SURE))
         case Oddity.MANY:
-            several = answer.get(records) or []
-            repeated = (several * _MANY)[: max(_MANY, len(several))]
-            return {**answer, **({records: repeated} if several else {})}
+            return _repeated(answer, (operation.records or "sentences").split("."))
+
+
+def _repeated(content: Json, path: Sequence[str]) -> Json:
+    """Return an answer with the results at a path again and again; the same if there are none."""
+    if not path:
+        return (
+            (content * _MANY)[: max(_MANY, len(content))] if isinstance(content, list) else content
+        )
+    first, *rest = path
+    if isinstance(content, list):
+        return [_repeated(one, rest) if f"{at}" == first else one for at, one in enumerate(content)]
+    if not isinstance(content, dict) or not content.get(first):
+        return content
+    return {**content, first: _repeated(content[first], rest)}
 
 
 def _scaled(content: Json, share: float) -> Json:
@@ -139,6 +151,14 @@ def _scaled(content: Json, share: float) -> Json:
     return {
         key: value * share
         if key in _SCORES and isinstance(value, int | float)
+        else _levelled(value, share)
+        if key in _SHARES and isinstance(value, dict)
         else _scaled(value, share)
         for key, value in content.items()
     }
+
+
+def _levelled(shares: dict[str, float], share: float) -> dict[str, float]:
+    """Return how sure each of several feelings is, all of them nearly alike."""
+    mean = fmean(shares.values())
+    return {name: mean + share * (one - mean) for name, one in shares.items()}

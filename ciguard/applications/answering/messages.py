@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.applications.answering import aws_messages, azure_messages, google_messages
+from ciguard.applications.providers.description import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ciguard.applications.answering.codes import Refusal
     from ciguard.applications.answering.recognised import (
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
         Size,
         Word,
     )
-    from ciguard.applications.providers.description import Operation, Task
+    from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
 
@@ -95,6 +96,8 @@ _MESSAGES: Mapping[str, Messages] = {
 
 _OF_FACES: Mapping[str, FaceMessages] = {"google": google_messages, "aws": aws_messages}
 _OF_SPEECH: Mapping[str, SpeechMessages] = {"google": google_messages}
+_SIZE = (640, 480)
+"""Of an image in which there is nothing."""
 
 
 def messages_of(operation: Operation) -> Messages:
@@ -133,3 +136,23 @@ def are_written(operation: Operation) -> bool:
 def are_recognised(operation: Operation) -> bool:
     """Tell whether what engines recognise can be written as answers of an operation."""
     return are_written(operation) and operation.task in messages_of(operation).TASKS
+
+
+def empty_answer(operation: Operation) -> Json:
+    """Return what is answered where nothing is recognised; a text has no feeling then.
+
+    Raises:
+        KeyError: if nobody writes answers of its provider, see `are_written`.
+    """
+    messages = messages_of(operation)
+    writers: Mapping[Task, Callable[[], Json]] = {
+        Task.LABELS: lambda: messages.label_answer([]),
+        Task.OBJECTS: lambda: messages.object_answer([], []),
+        Task.CATEGORIES: lambda: messages.category_answer([]),
+        Task.FACES: lambda: face_messages_of(operation).face_answer([], _SIZE),
+        Task.TEXT: lambda: messages.text_answer([], _SIZE),
+        Task.SPEECH: lambda: speech_messages_of(operation).speech_answer([]),
+        Task.SENTIMENT: lambda: messages.sentiment_answer(0.0, []),
+        Task.ENTITIES: lambda: messages.entity_answer([]),
+    }
+    return writers.get(operation.task, lambda: messages.listed_answer(operation, []))()

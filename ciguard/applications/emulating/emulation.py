@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.choosing import Chosen, local_engines
+from ciguard.applications.answering.composed import Composed
 from ciguard.applications.answering.faults import read_faults
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.habits import read_habits
+from ciguard.applications.answering.little_words import LittleWords
 from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.recording import Recorded, kept_in
 from ciguard.applications.emulating.emulator import Emulator
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from ciguard.applications.emulating.remote import Silent, Speaking
     from ciguard.applications.emulating.rest import Asked
     from ciguard.applications.inverting.inputs import Wanted
+    from ciguard.applications.providers.description import Operation
 
 _CHECKED_EVERY_S = 1.0
 
@@ -40,7 +43,7 @@ class Emulating:
 
     host: str = "127.0.0.1"
     port: int = 0
-    """Of REST; 0 for any that is free."""
+    """Of HTTP; 0 for any that is free."""
     grpc_port: int = 0
     """Likewise."""
     python: str = sys.executable
@@ -80,9 +83,9 @@ class Emulation:
             time.sleep(_CHECKED_EVERY_S)
             self._side.check()
 
-    def answering(self) -> Mapping[str, Engine | None]:
+    def answering(self) -> Mapping[Operation, Engine | None]:
         """Return what answers each operation; None where nothing does."""
-        return {one.name: self.engines.engine_for(one) for one in operations()}
+        return {one: self.engines.engine_for(one) for one in operations()}
 
 
 @contextlib.contextmanager
@@ -100,7 +103,7 @@ def emulation(emulating: Emulating, telling: Callable[[Asked], None]) -> Iterato
         Exception: a defect of ciguard that was met while it answered.
     """
     engines = _engines(emulating)
-    server = RestServer(emulating.host, emulating.port, Emulator(engines).reply, telling)
+    server = RestServer(emulating.host, emulating.port, Emulator(engines), telling)
     with server, contextlib.ExitStack() as opened:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         opened.callback(server.shutdown)
@@ -119,9 +122,8 @@ def _engines(emulating: Emulating) -> Chosen:
         labels = read_vocabulary(emulating.labels) if emulating.labels else None
         habits = read_habits(emulating.habits) if emulating.habits else None
         known = _shown(emulating.images) if emulating.images else {}
-        engines = local_engines(
-            labels, known, confusion=0.0, seed=emulating.seed, habits=habits
-        ).engines
+        local = local_engines(labels, known, confusion=0.0, seed=emulating.seed, habits=habits)
+        engines = (*local.engines, Composed(local), LittleWords())
     faults = read_faults(emulating.faults) if emulating.faults else ()
     return Chosen(with_faults(kept_in(emulating.record, engines), faults, emulating.seed))
 

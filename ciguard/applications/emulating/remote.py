@@ -6,8 +6,8 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.emulating.rest import MOST_BYTES
-from ciguard.applications.emulating.routes import VERSIONS
+from ciguard.applications.emulating.bodies import MOST_BYTES
+from ciguard.applications.emulating.google_routes import VERSIONS
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.functions import Answered, Died, Host, HostSettings
 

@@ -1,12 +1,14 @@
-"""Brings requests by HTTP: those of clients that speak REST, and those that gRPC hands on."""
+"""Brings requests by HTTP: those of clients that speak it, and those that gRPC hands on."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from email.message import Message
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import AF_INET, AF_INET6
@@ -14,20 +16,19 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.engine import ServiceError
-from ciguard.applications.emulating.emulator import Reply, refusal
-from ciguard.applications.emulating.requests import invalid
+from ciguard.applications.emulating.bodies import read_body
+from ciguard.applications.emulating.request import Request
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-MOST_BYTES = 20 * 2**20
-"""Of a request; what is longer is refused."""
-_MOST_DRAINED = 5 * MOST_BYTES
-"""Of a request that is refused: who is still writing does not hear an answer."""
-_STEP = 1 << 16
+    from ciguard.applications.emulating.emulator import Emulator
+    from ciguard.applications.emulating.request import Reply
+
 _IDLE_S = 60.0
 """That a connection may stay without a request, or with half of one."""
+_HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,12 @@ class Asked:
     """One request, and what came of it."""
 
     path: str
+    """Without its query; of AWS, what it names in a header instead."""
     operations: tuple[str, ...]
     code: str
-    """Of gRPC; `OK` if it was answered."""
+    """As the provider calls it; `OK` if it was answered."""
     message: str
-    """Of the error, or of those of single images."""
+    """Of the error, or of those of single images and texts."""
     seconds: float
 
 
@@ -58,7 +60,7 @@ class RestServer(ThreadingHTTPServer):
         self,
         host: str,
         port: int,
-        replying: Callable[[str, bytes], Reply],
+        emulator: Emulator,
         telling: Callable[[Asked], None],
     ) -> None:
         """Listen.
@@ -66,11 +68,11 @@ class RestServer(ThreadingHTTPServer):
         Args:
             host: name or address of this machine.
             port: 0 for any that is free.
-            replying: takes a request's path and body.
+            emulator: answers.
             telling: is told of each request, one at a time.
         """
         self.address_family = AF_INET6 if ":" in host else AF_INET
-        self.replying = replying
+        self.emulator = emulator
         self._telling = telling
         self._is_telling = threading.Lock()
         self.defects: list[BaseException] = []
@@ -103,26 +105,39 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout: ClassVar[float | None] = _IDLE_S
     disable_nagle_algorithm = True  # head and content are sent one after the other
-    path = ""
 
     @property
     def _listener(self) -> RestServer:
         return cast("RestServer", self.server)
 
+    def handle_one_request(self) -> None:
+        """Answer what comes next: nothing is left of what came before."""
+        self.command, self.path, self.headers = "", "", Message()
+        super().handle_one_request()
+
     def do_POST(self) -> None:
         """Answer a request."""
         began = time.monotonic()
+        request = self._request()
         try:
-            reply = self._listener.replying(self.path, self._body())
+            body = read_body(self.headers, self.rfile, is_needed=self.command == "POST")
         except ServiceError as error:
-            reply = refusal(error)
-        except OSError:  # nobody is there any more
-            raise
+            self.close_connection = True
+            reply = self._listener.emulator.refusal(request, error)
+        else:
+            reply = self._reply(replace(request, body=body))
+        self._send(request, reply, time.monotonic() - began)
+
+    do_GET = do_POST  # noqa: N815 - its name there
+
+    def _reply(self, request: Request) -> Reply:
+        emulator = self._listener.emulator
+        try:
+            return emulator.reply(request)
         except Exception as error:  # noqa: BLE001 - a defect of ciguard, which the command raises
             self._listener.defects.append(error)
             said = f"a defect of ciguard: {type(error).__name__}"
-            reply = refusal(ServiceError(Code.INTERNAL, said))
-        self._send(reply, reply.http_status, time.monotonic() - began)
+            return emulator.refusal(request, ServiceError(Code.INTERNAL, said))
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Refuse what is no request, or of another method, as the service refuses."""
@@ -130,45 +145,33 @@ class _Handler(BaseHTTPRequestHandler):
         is_method = code == HTTPStatus.NOT_IMPLEMENTED
         kind = Code.UNIMPLEMENTED if is_method else Code.INVALID_ARGUMENT
         self.close_connection = True
-        self._send(refusal(ServiceError(kind, said)), code, 0.0)
+        request = self._request()
+        reply = self._listener.emulator.refusal(request, ServiceError(kind, said))
+        self._send(request, replace(reply, status=code), 0.0)
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - its name there
         """Leave it to `tell`."""
 
-    def _body(self) -> bytes:
-        """Return what is sent.
+    def _request(self) -> Request:
+        """Return what is known of a request before its body is read."""
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        return Request(self.command, self.path, headers, origin=f"http://{self._host(headers)}")
 
-        Raises:
-            ServiceError: if nobody says how long it is, or it is too long.
-        """
-        length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdecimal()) or len(length) > len(str(_MOST_DRAINED)):
-            self.close_connection = True
-            msg = "Content-Length is missing or no length; what is sent in chunks is not read here."
-            raise invalid(msg)
-        if self.headers.get("Content-Encoding", "identity") != "identity":
-            self._drain(int(length))
-            msg = "Content-Encoding: what is compressed is not read here."
-            raise invalid(msg)
-        if int(length) > MOST_BYTES:
-            self._drain(int(length))
-            msg = f"Request payload size exceeds the limit: {MOST_BYTES} bytes."
-            raise invalid(msg)
-        return self.rfile.read(int(length))
+    def _host(self, headers: Mapping[str, str]) -> str:
+        """Return where the client has found this; what is no name or address is not repeated."""
+        if _HOST.fullmatch(headers.get("host", "")):
+            return headers["host"]
+        address, port = self.connection.getsockname()[:2]
+        return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
-    def _drain(self, length: int) -> None:
-        self.close_connection = True
-        left = min(length, _MOST_DRAINED)
-        while left > 0 and (part := self.rfile.read(min(left, _STEP))):
-            left -= len(part)
-
-    def _send(self, reply: Reply, status: int, seconds: float) -> None:
+    def _send(self, request: Request, reply: Reply, seconds: float) -> None:
         content = json.dumps(reply.content).encode()
         # First, so that who has an answer finds it in the log.
-        path = self.path.partition("?")[0]  # what follows may be a key
-        self._listener.tell(Asked(path, reply.asked, reply.code, reply.message, seconds))
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json; charset=UTF-8")
+        asked = Asked(request.title, reply.asked, reply.code, reply.message, seconds)
+        self._listener.tell(asked)
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
         if self.close_connection:
             self.send_header("Connection", "close")

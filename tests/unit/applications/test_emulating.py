@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from ciguard.applications.answering.choosing import Chosen
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.simulated import Simulated
-from ciguard.applications.emulating.emulator import Emulator, Reply
-from ciguard.applications.emulating.requests import _DOCUMENTS, _FEATURES
-from ciguard.applications.emulating.routes import ROUTES, VERSIONS
+from ciguard.applications.emulating.emulator import Emulator
+from ciguard.applications.emulating.google_requests import _DOCUMENTS, _FEATURES
+from ciguard.applications.emulating.google_routes import ROUTES, VERSIONS
+from ciguard.applications.emulating.request import Reply, Request
 
 IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 DOCUMENT = {"type": "PLAIN_TEXT", "content": "Ada was in Rome."}
@@ -30,7 +31,7 @@ METHODS = [route.method(version) for route in ROUTES for version in VERSIONS[rou
 
 
 def asked(path: str, request: object) -> Reply:
-    return EMULATOR.reply(path, json.dumps(request).encode())
+    return EMULATOR.reply(Request("POST", path, body=json.dumps(request).encode()))
 
 
 def images(*requests: object) -> Reply:
@@ -43,7 +44,7 @@ def labels(**feature: object) -> dict[str, object]:
 
 def refused(reply: Reply, code: Code = Code.INVALID_ARGUMENT) -> str:
     assert reply.code == code
-    assert reply.http_status == code.http_status == reply.content["error"]["code"]
+    assert reply.status == code.http_status == reply.content["error"]["code"]
     assert reply.content["error"]["status"] == code
     return reply.message
 
@@ -179,7 +180,9 @@ def test_a_document_needs_a_type_and_a_whole_text() -> None:
     "body", [b"", b"\xff", b"{", b"[" * 100_000, b'{"a": ' + b"9" * 9999 + b"}"]
 )
 def test_what_is_no_json_is_refused(body: bytes) -> None:
-    assert "cannot be parsed" in refused(EMULATOR.reply("/v1/images:annotate", body))
+    assert "cannot be parsed" in refused(
+        EMULATOR.reply(Request("POST", "/v1/images:annotate", body=body))
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,7 @@ def test_what_is_no_json_is_refused(body: bytes) -> None:
     ],
 )
 def test_other_paths_are_not_answered(path: str, said: str) -> None:
-    assert said in refused(EMULATOR.reply(path, b"{}"), Code.UNIMPLEMENTED)
+    assert said in refused(EMULATOR.reply(Request("POST", path, body=b"{}")), Code.UNIMPLEMENTED)
 
 
 def test_other_features_are_not_answered() -> None:
@@ -207,9 +210,10 @@ def test_a_project_in_the_path_is_let_be() -> None:
 
 
 def test_what_no_engine_answers_is_said() -> None:
-    reply = Emulator(Chosen(())).reply(
-        "/v1/documents:analyzeSentiment", json.dumps({"document": DOCUMENT}).encode()
-    )
+    body = json.dumps({"document": DOCUMENT}).encode()
+    request = Request("POST", "/v1/documents:analyzeSentiment", body=body)
+
+    reply = Emulator(Chosen(())).reply(request)
 
     assert "no engine answers that" in refused(reply, Code.UNIMPLEMENTED)
 
@@ -245,8 +249,8 @@ JSON = st.recursive(
 def test_any_request_is_answered_or_refused(path: str, request: Any) -> None:
     body = request if isinstance(request, bytes) else json.dumps(request).encode()
 
-    reply = EMULATOR.reply(path, body)
+    reply = EMULATOR.reply(Request("POST", path, body=body))
 
     assert json.loads(json.dumps(reply.content)) == reply.content
-    assert reply.http_status == HTTPStatus.OK or Code(reply.code)
+    assert reply.status == HTTPStatus.OK or Code(reply.code)
     assert reply.code != Code.INTERNAL

@@ -1,10 +1,11 @@
-"""Requests that anybody may have sent: what they ask is taken out, or they are refused."""
+"""Reads requests that anybody may have sent: what a part says, or where it is wrong."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,20 +13,8 @@ from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.engine import ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ciguard.domain import Json
 
-_MOST_IMAGES = 16
-"""In one request, as the service takes."""
-_FEATURES = (
-    "TYPE_UNSPECIFIED", "FACE_DETECTION", "LANDMARK_DETECTION", "LOGO_DETECTION",
-    "LABEL_DETECTION", "TEXT_DETECTION", "SAFE_SEARCH_DETECTION", "IMAGE_PROPERTIES", "",
-    "CROP_HINTS", "WEB_DETECTION", "DOCUMENT_TEXT_DETECTION", "PRODUCT_SEARCH", "", "", "", "", "",
-    "", "OBJECT_LOCALIZATION",
-)  # fmt: skip
-"""By their numbers, which clients that speak REST may send instead."""
-_DOCUMENTS = ("TYPE_UNSPECIFIED", "PLAIN_TEXT", "HTML")
 _STANDARD = str.maketrans("-_", "+/")
 
 
@@ -34,26 +23,22 @@ def invalid(message: str) -> ServiceError:
     return ServiceError(Code.INVALID_ARGUMENT, message)
 
 
-def read_request(service: str, body: bytes) -> Json:
-    """Return what a request asks, with the keys of the service's messages.
-
-    Args:
-        service: `vision`, `language` or `speech`.
-        body: JSON, keys as REST or as the messages write them.
+def read_json(body: bytes) -> Message:
+    """Return a request as the message that it is.
 
     Raises:
-        ServiceError: if it is no such request.
+        ServiceError: if it is none.
     """
     try:
         content = json.loads(body)
     except (ValueError, RecursionError) as error:
         msg = "Invalid JSON payload received. It cannot be parsed."
         raise invalid(msg) from error
-    return _READERS[service](_Message(content, ""))
+    return Message(content, "")
 
 
 @dataclass(frozen=True, slots=True)
-class _Message:
+class Message:
     """A part of a request. Every method raises ServiceError, and names the place."""
 
     content: Json
@@ -63,25 +48,51 @@ class _Message:
         if not isinstance(self.content, dict):
             raise self._invalid(self.place or "the request", "is no object")
 
-    def part(self, name: str) -> _Message:
+    def part(self, name: str) -> Message:
+        """Return a message; an empty one where there is none."""
         value = self._of(name)
-        return _Message({} if value is None else value, self._at(name))
+        return Message({} if value is None else value, self._at(name))
 
-    def parts(self, name: str) -> list[_Message]:
+    def parts(self, name: str) -> list[Message]:
+        """Return several messages; none where there are none."""
         several = self._of(name)
         if several is None:
             return []
         if not isinstance(several, list):
             raise self._invalid(self._at(name), "is no list")
-        return [_Message(one, f"{self._at(name)}[{at}]") for at, one in enumerate(several)]
+        return [Message(one, f"{self._at(name)}[{at}]") for at, one in enumerate(several)]
 
     def text(self, name: str) -> str:
+        """Return a text, of whole letters; an empty one where there is none."""
         value = self._of(name)
         if value is None:
             return ""
         if not isinstance(value, str) or not _is_whole(value):
             raise self._invalid(self._at(name), "is no text")
         return value
+
+    def texts(self, name: str) -> list[str]:
+        """Return several texts; none where there are none."""
+        several = self._of(name)
+        if several is None:
+            return []
+        if not isinstance(several, list):
+            raise self._invalid(self._at(name), "is no list")
+        named = {f"{at}": one for at, one in enumerate(several)}
+        inside = Message(named, self._at(name))
+        return [inside.text(at) for at in named]
+
+    def number(self, name: str) -> float | None:
+        """Return a number; None where there is none."""
+        value = self._of(name)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (is_number and math.isfinite(value)):
+            raise self._invalid(self._at(name), "is no number")
+        return None if value is None else float(value)
+
+    def has(self, name: str) -> bool:
+        """Tell whether anything is said."""
+        return self._of(name) is not None
 
     def base64(self, name: str) -> str:
         """Return bytes as the standard alphabet writes them; either one may come."""
@@ -106,6 +117,7 @@ class _Message:
         return value
 
     def count(self, name: str) -> int:
+        """Return a number of things; 0 where there is none."""
         value = self._of(name)
         if isinstance(value, str) and value.isascii() and value.isdecimal():
             value = int(value[:9])
@@ -137,46 +149,3 @@ def _is_whole(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _images(request: _Message) -> Json:
-    several = request.parts("requests")
-    if len(several) > _MOST_IMAGES:
-        msg = f"Too many images per request: {len(several)}, {_MOST_IMAGES} at most."
-        raise invalid(msg)
-    return {"requests": [_image(one) for one in several]}
-
-
-def _image(request: _Message) -> Json:
-    image = request.part("image")
-    source = image.part("source")
-    asked: Json = {"source": {name: source.text(name) for name in ("image_uri", "gcs_image_uri")}}
-    if image.text("content"):
-        asked = {"content": image.base64("content")}
-    features = [
-        {"type": one.member("type", _FEATURES), "max_results": one.count("max_results")}
-        for one in request.parts("features")
-    ]
-    return {"image": asked, "features": features}
-
-
-def _document(request: _Message) -> Json:
-    document = request.part("document")
-    if document.member("type", _DOCUMENTS) == _DOCUMENTS[0]:
-        msg = f"The document type is not specified. Set it to {' or '.join(_DOCUMENTS[1:])}."
-        raise invalid(msg)
-    return {"document": {name: document.text(name) for name in ("content", "gcs_content_uri")}}
-
-
-def _sound(request: _Message) -> Json:
-    audio = request.part("audio")
-    if audio.text("content"):
-        return {"audio": {"content": audio.base64("content")}}
-    return {"audio": {"uri": audio.text("uri")}}
-
-
-_READERS: dict[str, Callable[[_Message], Json]] = {
-    "vision": _images,
-    "language": _document,
-    "speech": _sound,
-}
