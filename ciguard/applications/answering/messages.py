@@ -95,7 +95,7 @@ _MESSAGES: Mapping[str, Messages] = {
 
 
 _OF_FACES: Mapping[str, FaceMessages] = {"google": google_messages, "aws": aws_messages}
-_OF_SPEECH: Mapping[str, SpeechMessages] = {"google": google_messages}
+_OF_SPEECH: Mapping[str, SpeechMessages] = {"google": google_messages, "aws": aws_messages}
 _SIZE = (640, 480)
 """Of an image in which there is nothing."""
 
