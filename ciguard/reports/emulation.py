@@ -30,10 +30,8 @@ def emulation_lines(running: Emulation) -> Iterator[str]:
         said = f"gRPC left out: {running.grpc.reason}. --python names an interpreter that has "
         yield visible(f"{said}Google's clients.", limit=_WIDTH)
     address = f"http://{_ANYWHERE.get(host, host)}:{running.rest_port}"
-    yield visible(f"AWS: AWS_ENDPOINT_URL={address}, or endpoint_url; any region and credentials")
-    yield visible(
-        f"Azure: endpoint {address}, any key; with a token, enforce_https=False in each call"
-    )
+    yield visible(f"AWS: AWS_ENDPOINT_URL={address}, or endpoint_url; any credentials and region")
+    yield visible(f"Azure: endpoint {address}, any key; tokens with enforce_https=False in calls")
     by_engine: dict[tuple[str, str], list[str]] = {}
     for operation, engine in running.answering().items():
         by_engine.setdefault((operation.provider, _engine(engine)), []).append(operation.name)
