@@ -177,7 +177,7 @@ def test_comprehend_answers_boto3(running: Running) -> None:
 
 def test_what_aws_refuses_boto3_raises(running: Running) -> None:
     with aws(running, "rekognition") as asking:
-        with pytest.raises(asking.exceptions.InvalidImageFormatException):
+        with pytest.raises(asking.exceptions.InvalidImageFormatException, match="image format"):
             asking.detect_labels(**shown(b"none"))
         with pytest.raises(asking.exceptions.InvalidS3ObjectException):
             asking.detect_labels(Image={"S3Object": {"Bucket": "bucket", "Name": "a.png"}})
@@ -272,7 +272,7 @@ def test_image_analysis_answers_its_client(running: Running, given: Any) -> None
 def test_what_image_analysis_refuses_its_client_raises(running: Running) -> None:
     tags = [VisualFeatures.TAGS]
     with eyes(running) as asking:
-        with pytest.raises(HttpResponseError, match="Bad image data"):
+        with pytest.raises(HttpResponseError, match="Input data is not a valid image"):
             asking.analyze(image_data=b"none", visual_features=tags)
         with pytest.raises(HttpResponseError, match="can not access the URL"):
             asking.analyze_from_url(image_url="https://example.com/a.png", visual_features=tags)
@@ -307,7 +307,9 @@ def test_computer_vision_answers_its_client(running: Running, tmp_path: Path) ->
 
 def test_what_computer_vision_refuses_its_client_raises(running: Running) -> None:
     with vision(running) as asking:
-        with pytest.raises(ComputerVisionErrorResponseException, match="Bad image data"):
+        with pytest.raises(
+            ComputerVisionErrorResponseException, match="Input data is not a valid image"
+        ):
             asking.tag_image_in_stream(io.BytesIO(b"none"))
         with pytest.raises(ComputerVisionErrorResponseException, match="can not access the URL"):
             asking.tag_image("https://example.com/a.png")

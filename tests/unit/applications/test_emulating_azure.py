@@ -121,9 +121,9 @@ def test_a_document_that_is_empty_or_too_long_has_an_error_in_its_place() -> Non
         (TEXTS, {"kind": "EntityRecognition", "analysisInput": documents(*["a"] * 6)}, "Max 5"),
         (TAG, {"url": 1}, "'url': is no text"),
         (TAG, {"url": "https://example.com/a.png"}, "We can not access the URL"),
-        (TAG, {}, "must specify image"),
-        (TAG, b"none", "Bad image data."),
-        (ANALYZE, b"", "must specify image"),
+        (TAG, {}, "Input data is not a valid image."),
+        (TAG, b"none", "Input data is not a valid image."),
+        (ANALYZE, b"", "Input data is not a valid image."),
     ],
 )
 def test_what_is_wrong_with_a_request_is_said(path: str, request_: object, said: str) -> None:
