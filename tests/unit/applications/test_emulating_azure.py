@@ -171,6 +171,15 @@ def test_an_image_is_analysed_as_far_as_is_asked() -> None:
     assert both["tagsResult"]["values"] == asked(TAG, IMAGE).content["tags"]
 
 
+def test_each_way_to_read_tells_what_is_its_own() -> None:
+    printed = asked("/vision/v3.2/ocr", IMAGE).content
+    number = asked(READ, IMAGE).headers["Operation-Location"].rpartition("/")[2]
+    read = got(f"/vision/v3.2/read/analyzeResults/{number}").content
+
+    assert printed.keys() == {"language", "textAngle", "orientation", "regions"}
+    assert read.keys() == {"status", "createdDateTime", "lastUpdatedDateTime", "analyzeResult"}
+
+
 def test_what_is_written_is_asked_for_where_the_service_says() -> None:
     begun = asked(f"{READ}?language=en", IMAGE)
     place = begun.headers["Operation-Location"]
