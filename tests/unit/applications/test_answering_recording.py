@@ -285,6 +285,20 @@ def test_every_answer_comes_back_as_it_was(tmp_path: Path, answer: Json, about: 
     assert Recorded(file).answer(LABELS, about) == answer
 
 
+@pytest.mark.parametrize(
+    "results", ["x", {"Name": "Dog"}, ["Dog"], [{"Name": "Dog", "Confidence": "99"}], [None]]
+)
+def test_results_that_no_service_gives_are_refused_with_the_file(
+    tmp_path: Path, results: Json
+) -> None:
+    file = tmp_path / "recording.jsonl"
+    (labels,) = known_providers()[1].operations("detect_labels")
+    Recording(Service([{"Labels": results}]), file).answer(labels, PNG)
+
+    with pytest.raises(ConfigurationError, match=r"recording\.jsonl: the answer of aws detect_la"):
+        Recorded(file).answer(labels, PNG)
+
+
 def test_a_file_that_is_not_there_or_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"none\.jsonl: cannot be read .* Record one"):
         Recorded(tmp_path / "none.jsonl")
