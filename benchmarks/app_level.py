@@ -32,7 +32,7 @@ from ciguard.applications import (
 from ciguard.applications.answering.choosing import Chosen
 from ciguard.applications.answering.relations import relations_of
 from ciguard.applications.answering.simulated import Simulated
-from ciguard.applications.assessing.aims import aims_of
+from ciguard.applications.assessing.aims import aims_of, brought_about
 from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.inverting.choosing import Sources, inverse_of
@@ -108,6 +108,7 @@ def _made(
 ) -> list[Input]:
     wanted = [one for aim in aims_of(explored) for one in aim.wanted]
     wanted += [Wanted(one.task) for one in operations]
+    wanted += brought_about(explored)
     return _inputs(wanted, count, seed)
 
 

@@ -23,7 +23,7 @@ def assessed_lines(assessed: Assessed) -> Iterator[str]:
     if assessed.problem:
         yield f"{place}: not tried: {visible(assessed.problem, limit=_REASON)}"
         return
-    yield f"{place}: {assessed.trials} inputs, {assessed.seconds:.1f} s"
+    yield f"{place}: {inputs_of(assessed)}"
     for verdict in assessed.verdicts:
         yield from _verdict(verdict)
     for note in notes_of(assessed):
@@ -33,6 +33,13 @@ def assessed_lines(assessed: Assessed) -> Iterator[str]:
         yield _line(f"    with {_wanted(tried.wanted)}: {tried.origin}")
     if assessed.robustness is not None:
         yield from _robustness(assessed.robustness)
+
+
+def inputs_of(assessed: Assessed) -> str:
+    """Return how many inputs a function was tried on, and how far they got."""
+    met, of = assessed.outcomes
+    reached = f"met {met} of {of} outcomes of sub-conditions"
+    return f"{assessed.trials} inputs {reached}, {assessed.seconds:.1f} s"
 
 
 def notes_of(assessed: Assessed) -> Iterator[str]:

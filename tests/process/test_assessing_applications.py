@@ -324,3 +324,32 @@ def look(image):
 
     assert "not_installed_here" in result.problem
     assert result.is_clean
+
+
+METER = """
+    import re
+
+    from google.cloud import vision
+
+    client = vision.ImageAnnotatorClient()
+
+    def reading(path: str) -> int:
+        with open(path, "rb") as file:
+            image = vision.Image(content=file.read())
+        texts = client.text_detection(image=image).text_annotations
+        text = texts[0].description if texts else ""
+        digits = re.search(r"\\d+", text)
+        if digits is None:
+            return -1
+        return 1000 // len(digits[0])
+"""
+
+
+def test_inputs_are_made_for_what_no_condition_names(tmp_path: Path) -> None:
+    (tmp_path / "meter.py").write_text(dedent(METER))
+
+    (result,) = assessed(tmp_path)
+
+    assert result.outcomes == (4, 4)
+    # Nobody says what a reading should be.
+    assert result.verdicts == []

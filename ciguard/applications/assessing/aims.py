@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _SOUGHT = frozenset({"==", "in", "holds"})
 """Operators with which a text is looked for; others hold for what is not said."""
+_SAID = {Task.TEXT: "\n", Task.SPEECH: " "}
+"""Tasks whose results are parts of one text, and what is between them."""
+_LOOKED_FOR = NOT_MADE | {Task.LABELS, Task.OBJECTS}
+"""Tasks whose images somebody has to have; or a search engine, which is asked for no others."""
 _IS_FIELD = re.compile(r"\.\w+|\['\w+'\]|\.get\('\w+'\)")
 """Steps to a field of an object or a dictionary."""
 
@@ -76,6 +80,38 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
             if wanted and steps is not None:
                 yield Aim(decided.goal, answered.operation, wanted, steps)
                 break
+
+
+def brought_about(explored: Explored) -> tuple[Wanted, ...]:
+    """Return what may be recognised in inputs with which outcomes come about, whatever is meant.
+
+    As made answers have brought them about: a text with a number, an entity of a kind. Any text
+    can be written or said; what else a service was solved to say may be what none says.
+
+    Args:
+        explored: what came of the function when it was called with made answers.
+    """
+    every = (
+        answered
+        for outcomes in explored.met.values()
+        for answers in outcomes.values()
+        for answered in answers
+        if not answered.is_refusal and (not answered.is_solved or answered.operation.task in _SAID)
+    )
+    return tuple(dict.fromkeys(one for each in every for one in _recognised(each)))
+
+
+def _recognised(answered: Answered) -> Iterator[Wanted]:
+    """Yield what people should recognise where a service says that, if it is one thing."""
+    task, keys = answered.operation.task, answered.keys
+    if task is Task.SENTIMENT:
+        yield from (Wanted(task, feeling=one) for one in Feeling)
+    elif answered.kind:
+        yield Wanted(task, kind=answered.kind)
+    elif keys and task in _SAID:
+        yield Wanted(task, _SAID[task].join(keys))
+    elif task not in _LOOKED_FOR and len(keys) == 1:
+        yield from (Wanted(task, key) for key in keys if key)
 
 
 def _is_named(decided: Decided, operation: Operation) -> bool:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.service import Service
-from ciguard.applications.assessing.aims import aims_of
+from ciguard.applications.assessing.aims import aims_of, brought_about
+from ciguard.applications.assessing.making import LEAST, made_for
 from ciguard.applications.assessing.robustness import Robustness, exceptions
 from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.assessing.verifying import exercised_with
@@ -71,8 +72,6 @@ if TYPE_CHECKING:
 _SHOWN = 8
 OF_SERVICE = frozenset({Service().name, f"recording of {Service().name}"})
 """Names of engines that are the service itself, or a recording of it."""
-LEAST = 5
-"""Inputs of a sub-condition without which its recall is not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +149,8 @@ class Assessed:
     problem: str = ""
     """Why it was not tried; empty if it was."""
     trials: int = 0
+    seen: frozenset[tuple[Goal, bool]] = frozenset()
+    """How sub-conditions turned out with its inputs."""
     seconds: float = 0.0
     verdicts: list[Verdict] = field(default_factory=list)
     missing: list[Wanted] = field(default_factory=list)
@@ -159,6 +160,11 @@ class Assessed:
     """Why inputs are not judged → how many."""
     robustness: Robustness | None = None
     """What it makes of faults; None where there were none."""
+
+    @property
+    def outcomes(self) -> tuple[int, int]:
+        """How many outcomes of sub-conditions its inputs met, and of how many."""
+        return len(self.seen), 2 * len(self.explored.met)
 
     @property
     def is_clean(self) -> bool:
@@ -192,7 +198,7 @@ def assess(
         WorkerStartError: if the interpreter does not start.
     """
     routines = routines_of(application)
-    judged: set[Goal] = set()
+    tried: set[Goal] = set()
     with (
         host_of(
             application,
@@ -204,20 +210,23 @@ def assess(
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
     ):
         for one in explored:
-            aims = [aim for aim in aims_of(one) if aim.goal not in judged]
+            aims = [aim for aim in aims_of(one) if aim.goal not in tried]
+            # What the service itself is asked costs its user.
+            is_new = not (settings.is_real or one.met.keys() <= tried)
+            others = brought_about(one) if is_new else ()
             module, routine = routines[one.found.name]
             if one.problem:
                 yield Assessed(one, one.problem)
                 continue
-            if not aims:
+            if not aims and not others:
                 continue
             if not takes_contents(one.found, routine):
                 yield Assessed(one, _ABOUT_NOTHING_GIVEN)
                 continue
-            judged.update(aim.goal for aim in aims)
+            tried.update(one.met)
             caller = Caller(host, one.found, module, routine)
             assessing = _Assessing(one, aims, settings, application, python)
-            yield assessing.assessed(caller, routine, Path(folder))
+            yield assessing.assessed(caller, routine, others, Path(folder))
 
 
 _ABOUT_NOTHING_GIVEN = "what services are asked about is none of its parameters"
@@ -243,11 +252,13 @@ class _Assessing:
         self._crashed: set[tuple[str, int]] = set()
         self._result = Assessed(explored)
 
-    def assessed(self, caller: Caller, routine: Routine, folder: Path) -> Assessed:
+    def assessed(
+        self, caller: Caller, routine: Routine, others: Sequence[Wanted], folder: Path
+    ) -> Assessed:
         began = time.monotonic()
         self._deadline = began + self._settings.budget_s
         result = self._result
-        inputs = self._inputs()
+        inputs = self._made(others)
         engine = self._settings.serving(inputs)
         trials = Trials(caller, result.explored.found, routine, result.explored.form, engine)
         done: list[Trial] = []
@@ -263,6 +274,7 @@ class _Assessing:
             done.append(trial)
             self._note_crash(trial, trials, folder / f"{len(done)}-again")
         result.trials = len(done)
+        result.seen = frozenset(pair for one in done for pair in one.seen)
         good = [one for one in done if not one.problem]
         result.left_out = Counter(one.problem for one in done if one.problem)
         if inputs and not done:
@@ -273,13 +285,28 @@ class _Assessing:
             result.verdicts = [
                 verdict
                 for aim in self._aims
-                for verdict in [self._judged(aim, good, engine)]
+                for verdict in [self._judged(aim, self._judging(good), engine)]
                 if verdict is not None
             ]
             if self._settings.faults:
                 result.robustness = self._robustness(trials, done, folder)
         result.seconds = time.monotonic() - began
         return result
+
+    def _made(self, others: Sequence[Wanted]) -> Sequence[Input]:
+        settings, result = self._settings, self._result
+        made = made_for(self._aims, others, settings.inverse, settings.inputs, seed=settings.seed)
+        result.missing = list(made.missing)
+        return made.inputs
+
+    def _judging(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Return the trials that sub-conditions are judged by: on what people mean by them."""
+        wanted = {one for aim in self._aims for one in aim.wanted}
+        return [
+            one
+            for one in trials
+            if one.input.wanted in wanted or one.input.wanted == Wanted(one.input.wanted.task)
+        ]
 
     def _robustness(self, plain: Trials, done: Sequence[Trial], folder: Path) -> Robustness:
         """Call the function with the same inputs again, with faults between it and what answers."""
@@ -294,25 +321,7 @@ class _Assessing:
             robustness.note(trials.run(trial.input, folder / f"faults-{at}"))
         return robustness
 
-    # --- inputs -----------------------------------------------------------------------------------
-
-    def _inputs(self) -> list[Input]:
-        """Return as many inputs for each sub-condition, and some in which nothing is wanted."""
-        settings, result = self._settings, self._result
-        wanted = list(dict.fromkeys(one for aim in self._aims for one in aim.wanted))
-        tasks = dict.fromkeys(aim.operation.task for aim in self._aims if not aim.is_felt)
-        nothing = [Wanted(task) for task in tasks]
-        each = max(LEAST, settings.inputs // max(1, len(wanted) + len(nothing)))
-        inputs: dict[tuple[Wanted, str], Input] = {}
-        for one in (*wanted, *nothing):
-            serves = settings.inverse.serves(one)
-            made = settings.inverse.inputs(one, each, seed=settings.seed) if serves else ()
-            inputs |= {(one, each_made.digest): each_made for each_made in made}
-            if not made and one not in nothing:
-                result.missing.append(one)
-        # In turns, so that a budget that ends early leaves some of each.
-        places = {key: at for at, key in enumerate(_in_turns(inputs))}
-        return [inputs[key] for key in sorted(inputs, key=places.__getitem__)]
+    # --- failures ---------------------------------------------------------------------------------
 
     def _note_crash(self, trial: Trial, trials: Trials, folder: Path) -> None:
         """Note a failure that recurs in a new process; each kind at each line is looked at once."""
@@ -566,13 +575,3 @@ def _words(text: str) -> str:
     """Return the words of a text between spaces, without what stands between them."""
     words = re.findall(r"\w+", text.casefold())
     return f" {' '.join(words)} "
-
-
-def _in_turns(keys: Iterable[tuple[Wanted, str]]) -> Iterator[tuple[Wanted, str]]:
-    """Yield one of each kind, then another of each."""
-    several: dict[Wanted, list[tuple[Wanted, str]]] = {}
-    for key in keys:
-        several.setdefault(key[0], []).append(key)
-    longest = max(map(len, several.values()), default=0)
-    for at in range(longest):
-        yield from (one[at] for one in several.values() if at < len(one))

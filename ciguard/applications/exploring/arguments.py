@@ -38,8 +38,8 @@ _SEVERAL = re.compile(
 )
 _PATHS = frozenset({"Path", "pathlib.Path"})
 _BY_TYPE: dict[str, Json] = {"str": _TEXT, "int": 1, "float": 1.0, "bool": False}
-
-
+_OTHER = {".png": ".jpg", ".jpg": ".png"}
+"""How else the file of an image may be called: what reads it looks at what is in it."""
 _FIELDS = {"aws": "Bytes"}
 """Where a message has the contents of an image or sound."""
 
@@ -156,7 +156,9 @@ def _forms_of_one(
             yield {"value": "bucket"}
             return
         if _FOLDER.search(name) and written != "bytes":
-            _file(kind, contents[kind], folder / "files")
+            file = _file(kind, contents[kind], folder / "files")
+            if kind is Kind.IMAGE:  # an application may look for the one or the other
+                file.with_suffix(_OTHER[file.suffix]).write_bytes(contents[kind])
             yield {"path" if is_path else "value": str(folder / "files")}
             return
         file = _file(kind, contents[kind], folder)

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ciguard.domain import visible, visible_lines
 from ciguard.errors import ConfigurationError
 from ciguard.files import replace_file
-from ciguard.reports.accuracy import notes_of, word_of
+from ciguard.reports.accuracy import inputs_of, notes_of, word_of
 from ciguard.reports.html.inputs import ShownInputs
 from ciguard.reports.html.page import TEMPLATES, own, style_hash
 
@@ -83,7 +83,7 @@ def _function(assessed: Assessed, shown: ShownInputs) -> dict[str, Any]:
         }
         for crash, tried in assessed.crashes
     ]
-    said = assessed.problem or f"{assessed.trials} inputs, {assessed.seconds:.1f} s"
+    said = assessed.problem or inputs_of(assessed)
     return {
         "name": visible(found.name),
         "place": visible(f"{found.file}:{found.line}"),

@@ -1,0 +1,73 @@
+"""Makes the inputs that a function is tried on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.applications.inverting.inputs import Wanted
+from ciguard.applications.providers.description import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ciguard.applications.assessing.aims import Aim
+    from ciguard.applications.inverting.inputs import Input, Inverse
+
+LEAST = 5
+"""Inputs of a sub-condition without which its recall is not judged."""
+_OTHERS = 4
+"""One input in so many is for what brings about an outcome in another way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Inputs of one function."""
+
+    inputs: tuple[Input, ...]
+    missing: tuple[Wanted, ...]
+    """What some should show, and nothing makes."""
+
+
+def made_for(
+    aims: Sequence[Aim], others: Sequence[Wanted], inverse: Inverse, count: int, *, seed: int
+) -> Made:
+    """Return as many inputs for each sub-condition, and some in which nothing is wanted.
+
+    Args:
+        aims: the sub-conditions.
+        others: what else may be recognised; one input for each, as long as they are few.
+        inverse: makes them.
+        count: how many, about.
+        seed: of all of them.
+    """
+    wanted = list(dict.fromkeys(one for aim in aims for one in aim.wanted))
+    tasks = [aim.operation.task for aim in aims if not aim.is_felt]
+    tasks += [one.task for one in others if one.task is not Task.SENTIMENT]
+    nothing = [Wanted(task) for task in dict.fromkeys(tasks)]
+    each = max(LEAST, count // max(1, len(wanted) + len(nothing)))
+    inputs: dict[tuple[Wanted, str], Input] = {}
+    missing = []
+    for one in (*wanted, *nothing):
+        serves = inverse.serves(one)
+        made = inverse.inputs(one, each, seed=seed) if serves else ()
+        inputs |= {(one, each_made.digest): each_made for each_made in made}
+        if not made and one not in nothing:
+            missing.append(one)
+    left = [one for one in others if one not in wanted and one not in nothing]
+    for one in [one for one in left if inverse.serves(one)][: count // _OTHERS]:
+        inputs |= {(one, made.digest): made for made in inverse.inputs(one, 1, seed=seed)}
+    # In turns, so that a budget that ends early leaves some of each.
+    places = {key: at for at, key in enumerate(_in_turns(inputs))}
+    ordered = tuple(inputs[key] for key in sorted(inputs, key=places.__getitem__))
+    return Made(ordered, tuple(missing))
+
+
+def _in_turns(keys: Iterable[tuple[Wanted, str]]) -> Iterator[tuple[Wanted, str]]:
+    """Yield one of each kind, then another of each."""
+    several: dict[Wanted, list[tuple[Wanted, str]]] = {}
+    for key in keys:
+        several.setdefault(key[0], []).append(key)
+    longest = max(map(len, several.values()), default=0)
+    for at in range(longest):
+        yield from (one[at] for one in several.values() if at < len(one))
