@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
-CLIENTS: frozenset[str] = frozenset({"vision", "image analysis", "text analytics"})
+CLIENTS: frozenset[str] = frozenset({
+    "vision", "image analysis", "text analytics", "face",
+})  # fmt: skip
 TASKS: frozenset[Task] = frozenset({
-    Task.LABELS, Task.OBJECTS, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
+    Task.LABELS, Task.OBJECTS, Task.FACES, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
 })  # fmt: skip
 KINDS: Mapping[str, str] = {
     "Person": "PERSON", "Location": "LOCATION", "Organization": "ORGANIZATION", "Event": "EVENT",

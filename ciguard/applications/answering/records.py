@@ -105,7 +105,7 @@ def _record(encoded: Json) -> Record:
 
 def _outcome(rest: Json) -> Json | ServiceError:
     match rest:
-        case {"answer": dict(answer), **others} if not others:
+        case {"answer": dict() | list() as answer, **others} if not others:
             return answer
         case {"error": {"code": str(code), "message": str(message)}, **others} if not others:
             if _CODE.fullmatch(code):

@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple  # noqa: UP035 - P
 from urllib.parse import parse_qs, urlsplit
 
 from ciguard.applications.in_target.asking import Answering, Hearing, Json, UnknownOperationError
+from ciguard.applications.in_target.azure_faces import are_faces, faces_asked_for, operation_of
 
 STREAM = "application/octet-stream"
 """Type of a request that holds an image, and does not name its place."""
@@ -123,7 +124,9 @@ class Asked:
             return "analyze" if is_stream else "analyze_from_url"
         found = _VISION.fullmatch(self.path)
         name = _OF_IMAGES.get(found["of"], "") if found else ""
-        return f"{name}_in_stream" if name and is_stream else name
+        if not name:
+            return operation_of(self.path, is_stream=is_stream)
+        return f"{name}_in_stream" if is_stream else name
 
 
 def are_texts(path: str) -> bool:
@@ -255,7 +258,10 @@ def _error_of_one(error: Json) -> Json:
 
 def _asked_for(asked: Asked, answer: Json) -> Json:
     """Leave out of an answer the features that a request does not ask for."""
-    query = parse_qs(urlsplit(asked.url).query)
+    parts = urlsplit(asked.url)
+    if are_faces(asked.path):
+        return faces_asked_for(answer or [], parts.query)
+    query = parse_qs(parts.query)
     if _IMAGE.fullmatch(asked.path):
         wanted = {f"{_snake_name(one)}_result" for one in _several(query.get("features"))}
     elif asked.path.endswith("/describe"):
@@ -323,14 +329,19 @@ def heard(asked: Asked, reply: Reply, reads: Reads, hearing: Hearing) -> None:
     if are_texts(asked.path):
         for one in asked.documents:
             hearing(operation, str(one["text"]).encode(), _of_one(one["id"], told))
-    elif told.get("answer", {}).get("status") not in {"running", "notStarted"}:
+    elif not _is_under_way(told):
         about = reads.about(asked.read) or b"" if asked.read else asked.about
         hearing(operation, about, told)
 
 
+def _is_under_way(told: Json) -> bool:
+    answer = told.get("answer")
+    return isinstance(answer, dict) and answer.get("status") in {"running", "notStarted"}
+
+
 def _told(reply: Reply) -> Json:
     status, _, content = reply
-    content = _snake(content or {})
+    content = _snake({} if content is None else content)
     if status >= 400:  # noqa: PLR2004 - as HTTP says
         message = content.get("error", {}).get("message", "")
         return {"error": {"code": f"{status}", "message": str(message)}}

@@ -71,7 +71,8 @@ class Operation:
     """Of the method."""
     task: Task
     records: str = ""
-    """Path of the list of results in the answer; empty where the answer is one result."""
+    """Path of the list of results in the answer; empty where the answer is one result, a dot where
+    it is that list itself."""
     fields: Mapping[Field, str] | None = None
     """Path of each field in a result."""
     between: tuple[float, float] | None = None
@@ -83,6 +84,11 @@ class Operation:
     def title(self) -> str:
         """How reports call it."""
         return f"{self.provider} {self.name}"
+
+    @property
+    def way(self) -> tuple[str, ...]:
+        """The steps of the path of results, none where the answer is their list."""
+        return tuple(filter(None, self.records.split(".")))
 
     def __hash__(self) -> int:
         return hash((self.provider, self.client, self.name))
