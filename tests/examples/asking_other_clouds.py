@@ -5,6 +5,7 @@ Explored, never imported by tests, like `asking_application.py`.
 
 from __future__ import annotations
 
+import io
 import re
 from typing import Any
 
@@ -13,6 +14,7 @@ from azure.ai.textanalytics import TextAnalyticsClient
 from azure.ai.vision.imageanalysis import ImageAnalysisClient
 from azure.ai.vision.imageanalysis.models import VisualFeatures
 from azure.cognitiveservices.vision.computervision import ComputerVisionClient
+from azure.cognitiveservices.vision.face import FaceClient
 from azure.core.credentials import AzureKeyCredential
 from msrest.authentication import CognitiveServicesCredentials
 
@@ -23,6 +25,7 @@ eyes = boto3.client("rekognition", region_name="us-east-1")
 reader = boto3.client("comprehend", region_name="us-east-1")
 critic = TextAnalyticsClient(HOST, AzureKeyCredential("key"))
 camera: Any = ComputerVisionClient(HOST, CognitiveServicesCredentials("key"))  # type: ignore[no-untyped-call]
+portraitist: Any = FaceClient(HOST, CognitiveServicesCredentials("key"))
 analyst: Any = ImageAnalysisClient(HOST, AzureKeyCredential("key"))
 
 
@@ -129,3 +132,18 @@ def shelf(image_url: str) -> str:
         if tag.name == "book":
             total += tag.confidence
     return "library" if total > 1.7 else "shelf"
+
+
+def portrait(image: bytes) -> str:
+    """Weigh what a face shows, and how large it is, against each other and another face."""
+    wanted = ["emotion", "headPose", "age"]
+    people = portraitist.face.detect_with_stream(io.BytesIO(image), return_face_attributes=wanted)
+    for person in people:
+        felt = person.face_attributes.emotion
+        if felt.fear + felt.disgust > 0.6 and felt.contempt > 0.25:
+            return "retake"
+    if len(people) == 2 and people[0].face_rectangle.width > 3 * people[1].face_rectangle.width:
+        return "unlike"
+    if people and abs(people[0].face_attributes.head_pose.yaw) < people[0].face_attributes.age - 62:
+        return "dignified"
+    return "portrait"
