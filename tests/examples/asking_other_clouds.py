@@ -9,6 +9,7 @@ import io
 import re
 from typing import Any
 
+import azure.cognitiveservices.speech as speechsdk
 import boto3
 from azure.ai.textanalytics import TextAnalyticsClient
 from azure.ai.vision.imageanalysis import ImageAnalysisClient
@@ -25,7 +26,8 @@ eyes = boto3.client("rekognition", region_name="us-east-1")
 reader = boto3.client("comprehend", region_name="us-east-1")
 critic = TextAnalyticsClient(HOST, AzureKeyCredential("key"))
 camera: Any = ComputerVisionClient(HOST, CognitiveServicesCredentials("key"))  # type: ignore[no-untyped-call]
-portraitist: Any = FaceClient(HOST, CognitiveServicesCredentials("key"))
+portraitist: Any = FaceClient(HOST, CognitiveServicesCredentials("key"))  # type: ignore[no-untyped-call]
+dictation: Any = speechsdk.SpeechConfig(subscription="key", region="westeurope")
 analyst: Any = ImageAnalysisClient(HOST, AzureKeyCredential("key"))
 
 
@@ -147,3 +149,17 @@ def portrait(image: bytes) -> str:
     if people and abs(people[0].face_attributes.head_pose.yaw) < people[0].face_attributes.age - 62:
         return "dignified"
     return "portrait"
+
+
+def order(path: str) -> int:
+    """Take a number out of a sentence, which Azure ends with a point."""
+    audio = speechsdk.audio.AudioConfig(filename=path)
+    listener = speechsdk.SpeechRecognizer(speech_config=dictation, audio_config=audio)
+    said = listener.recognize_once_async().get()
+    found = re.fullmatch(r"Send (\d+) boxes to (\w+)[.!]", said.text)
+    if found and found.group(2).startswith("Ber"):
+        return int(found.group(1))
+    words = said.text.split()
+    if len(words) > 4 and words[3] == "later":
+        return -1
+    return 0

@@ -8,6 +8,7 @@ from ciguard.applications.answering import (
     aws_messages,
     azure_faces,
     azure_messages,
+    azure_speech,
     google_messages,
 )
 from ciguard.applications.providers.description import Task
@@ -104,7 +105,7 @@ _OF_FACES: Mapping[str, FaceMessages] = {
     "aws": aws_messages,
     "azure": azure_faces,
 }
-_OF_SPEECH: Mapping[str, SpeechMessages] = {"google": google_messages}
+_OF_SPEECH: Mapping[str, SpeechMessages] = {"google": google_messages, "azure": azure_speech}
 _SIZE = (640, 480)
 """Of an image in which there is nothing."""
 
