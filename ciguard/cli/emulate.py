@@ -1,4 +1,4 @@
-"""`ciguard emulate`: a service in the place of Google's, on this machine."""
+"""`ciguard emulate`: services in the place of Google's, AWS's and Azure's, on this machine."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 _PORT = click.IntRange(0, 65535)
 
 
-@click.command(short_help="Answer in the place of Google's services, on this machine.")
+@click.command(short_help="Answer in the place of cognitive services, on this machine.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=_PORT, default=0, help="Of REST. [default: any that is free]")
+@click.option("--port", type=_PORT, default=0, help="Of HTTP. [default: any that is free]")
 @click.option("--grpc-port", type=_PORT, default=0, help="Of gRPC. [default: any that is free]")
 @click.option(
     "--python",
@@ -54,13 +54,14 @@ def emulate(  # noqa: PLR0913 - one for each option
     faults: Path | None,
     seed: int,
 ) -> None:
-    """Answer in the place of Google's services, on this machine.
+    """Answer in the place of Google's, AWS's and Azure's services, on this machine.
 
     Listens for what clients of Google Cloud Vision, Language and Speech ask, by gRPC and REST, and
-    prints where; point an application at it that runs in its own way, in another process or
-    language. Engines on this machine recognise what is written, said and felt, and faces; labels,
-    objects, topics and entities are made up. Nothing is sent anywhere. Each request is told on
-    standard error, without its content. Ends with Ctrl-C.
+    by HTTP for those of AWS Rekognition and Comprehend, Azure AI Vision and Language. Prints where,
+    and how clients are told; point an application at it that runs in its own way, in another
+    process or language. Engines on this machine recognise what is written, said and felt, and
+    faces; labels, objects, topics and entities are made up. Nothing is sent anywhere. Each request
+    is told on standard error, without its content. Ends with Ctrl-C.
     """
     from ciguard.applications import Emulating, emulation  # noqa: PLC0415 - not for `--help`
     from ciguard.reports import RequestLog, emulation_lines  # noqa: PLC0415 - likewise

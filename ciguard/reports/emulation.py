@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ciguard.applications import Asked, Emulation, Engine
 
 _WIDTH = 300
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - compared with
-"""Where a service can be asked that listens on all addresses."""
 
 
 def emulation_lines(running: Emulation) -> Iterator[str]:
@@ -29,10 +27,11 @@ def emulation_lines(running: Emulation) -> Iterator[str]:
     else:
         said = f"gRPC left out: {running.grpc.reason}. --python names an interpreter that has "
         yield visible(f"{said}Google's clients.", limit=_WIDTH)
-    address = f"http://{_ANYWHERE.get(host, host)}:{running.rest_port}"
-    yield visible(f"AWS: AWS_ENDPOINT_URL={address}, or endpoint_url; any region and credentials")
     yield visible(
-        f"Azure: endpoint {address}, any key; with a token, enforce_https=False in each call"
+        f"AWS: AWS_ENDPOINT_URL={running.address}, or endpoint_url; any credentials and region"
+    )
+    yield visible(
+        f"Azure: endpoint {running.address}, any key; tokens with enforce_https=False in calls"
     )
     by_engine: dict[tuple[str, str], list[str]] = {}
     for operation, engine in running.answering().items():

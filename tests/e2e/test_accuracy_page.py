@@ -64,6 +64,15 @@ HABITS = r"""
     [categories]
     "/Sports" = { "/Sports/Team Sports" = 0.9, "/Sports" = 0.1 }
 """
+FAULTS = """
+    [[fault]]
+    error = "UNAVAILABLE"
+    message = "not now <script>alert(5)</script>"
+    operations = ["label_detection"]
+    [[fault]]
+    answer = "nothing"
+    operations = ["classify_text"]
+"""
 NAMES = (
     "<img src=x onerror=alert(1)>",
     '"><script>alert(2)<!--',
@@ -83,6 +92,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "app").mkdir()
     (folder / "app" / "gate.py").write_text(dedent(GATE))
     (folder / "habits.toml").write_text(dedent(HABITS))
+    (folder / "faults.toml").write_text(dedent(FAULTS))
     vehicle, sports = folder / "images" / "vehicle", folder / "images" / "sports"
     vehicle.mkdir(parents=True)
     sports.mkdir()
@@ -94,6 +104,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows.writerow(["file", "licence", "url", "creator"])
         rows.writerows([f"vehicle/{name}.jpg", "CC BY 2.0", URL, "<b>Jane</b>"] for name in NAMES)
     words = ["app", "--images", "images", "--habits", "habits.toml", "--inputs", "24"]
+    words += ["--faults", "faults.toml"]
     done = subprocess.run(
         [sys.executable, "-m", "ciguard", "accuracy", *words, "--report", "page.html"],
         cwd=folder,
@@ -114,7 +125,8 @@ def unfolded(page: Page) -> Page:
 
 def test_inputs_that_fail_are_seen_read_and_heard(browser: Browser, report: Path) -> None:
     with opened(browser, report) as page:
-        assert page.locator("h1").inner_text() == "3 of 4 sub-conditions fail, 1 crash"
+        title = "3 of 4 sub-conditions fail, 1 crash; with faults 1 exception"
+        assert page.locator("h1").inner_text() == title
         folded = page.locator("summary").all_inner_texts()
         unfolded(page)
         page.evaluate("Promise.all([...document.images].map(one => one.decode()))")
@@ -122,14 +134,26 @@ def test_inputs_that_fail_are_seen_read_and_heard(browser: Browser, report: Path
         widths = page.evaluate("[...document.images].map(one => one.naturalWidth)")
         texts = page.locator("blockquote").all_inner_texts()
 
-        assert widths.count(640) == len(NAMES)  # none is too large to be seen
+        # None is too large to be seen; one is shown beside what faults bring about, too.
+        assert widths.count(640) == len(NAMES) + 1
         assert all(widths)
         assert any(one.startswith("They won <script>alert(4)</script>\n\\x1b[31m") for one in texts)
         assert page.locator("img").first.get_attribute("alt") == "labels: Vehicle"
         assert all(one.endswith(" inputs that do not make it true") for one in folded[:2])
         assert folded[2].endswith("texts that make it true")
-        assert page.locator(".word").all_inner_texts() == ["WARNING"] * 3 + ["CRASH", "OK"]
+        assert page.locator(".word").all_inner_texts() == ["WARNING"] * 4 + ["CRASH", "OK"]
         assert page.locator(".diff .added").first.inner_text().strip().startswith("+")
+
+
+def test_what_faults_bring_about_is_told_with_an_input(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as page:
+        alarm, topic = (page.locator(".function", has_text=name) for name in ("alarm", "topic"))
+
+        (said,) = alarm.locator(".verdict-of", has_text="with faults").all()
+
+        assert "ServiceUnavailable: 503 not now <script>alert(5)</script>" in said.inner_text()
+        assert said.locator("img").count() == 1
+        assert "and none let an exception through." in topic.inner_text()
 
 
 def test_a_sound_is_played(browser: Browser, report: Path) -> None:

@@ -176,7 +176,7 @@ def test_what_nobody_answers_asks_no_service_and_is_told(tmp_path: Path) -> None
 import urllib.request
 
 def stored(bucket, key):
-    boto3.client("s3").get_object(Bucket=bucket, Key=key)
+    boto3.client("s3").list_buckets()
     image = {"S3Object": {"Bucket": bucket, "Name": key}}
     return rekognition.detect_labels(Image=image)["Labels"]
 
@@ -185,7 +185,9 @@ def around(image: bytes):
     return rekognition.detect_labels(Image={"Bytes": image})["Labels"]
 
 def said(name: str):
-    return boto3.client("transcribe").get_transcription_job(TranscriptionJobName=name)
+    transcribe = boto3.client("transcribe")
+    transcribe.list_transcription_jobs()
+    return transcribe.get_transcription_job(TranscriptionJobName=name)
 
 def compared(image: bytes):
     images = {"SourceImage": {"Bytes": image}, "TargetImage": {"Bytes": image}}
@@ -198,9 +200,9 @@ def wrong(text: str):
     results = explored(written(tmp_path, CLIENTS + text))
 
     problems = {name: one.problem for name, one in results.items()}
-    assert "s3 get_object, which no answers" in problems["stored"]
+    assert "s3 ListBuckets, which no answers" in problems["stored"]
     assert "something of AWS, without boto3" in problems["around"]
-    assert problems["said"] == "no answers are made for aws get_transcription_job"
+    assert "transcribe ListTranscriptionJobs, which no answers" in problems["said"]
     assert problems["compared"] == "no answers are made for aws compare_faces"
     # The client checks what it is given, as always.
     assert "ParamValidationError" in problems["wrong"]
@@ -350,3 +352,80 @@ def is_fire(names):
     assert {json.dumps(one["answer"]) for one in lines if "answer" in one} == {
         '{"Labels": [{"Name": "Fire", "Confidence": 91.5}]}'
     }
+
+
+VOICE = """
+import json
+import time
+import urllib.request
+import boto3
+
+storage = boto3.client("s3")
+transcribe = boto3.client("transcribe")
+
+def begun(path, **where):
+    storage.upload_file(path, "sounds", "in.wav")
+    transcribe.start_transcription_job(
+        TranscriptionJobName="job", LanguageCode="en-US", MediaFormat="wav",
+        Media={"MediaFileUri": "s3://sounds/in.wav"}, **where)
+    while True:
+        job = transcribe.get_transcription_job(TranscriptionJobName="job")["TranscriptionJob"]
+        if job["TranscriptionJobStatus"] in ("COMPLETED", "FAILED"):
+            return job
+        time.sleep(5)
+
+def command(path):
+    job = begun(path)
+    if job["TranscriptionJobStatus"] == "FAILED":
+        return job["FailureReason"]
+    with urllib.request.urlopen(job["Transcript"]["TranscriptFileUri"]) as file:
+        said = json.load(file)["results"]["transcripts"][0]["transcript"]
+    if said == "stop" or "halt" in said:
+        return "stop"
+    return said.split()[0]
+
+def kept(path):
+    begun(path, OutputBucketName="texts")
+    text = storage.get_object(Bucket="texts", Key="job.json")["Body"].read()
+    return json.loads(text)["results"]["transcripts"][0]["transcript"]
+
+def seen(path):
+    boto3.resource("s3").Bucket("images").upload_file(path, "in.png")
+    image = {"S3Object": {"Bucket": "images", "Name": "in.png"}}
+    found = boto3.client("rekognition").detect_text(Image=image)["TextDetections"]
+    if any(one["DetectedText"] == "Exit" for one in found):
+        return True
+
+def lost():
+    try:
+        storage.get_object(Bucket="texts", Key="nothing")
+    except storage.exceptions.NoSuchKey:
+        return transcribe.get_transcription_job(TranscriptionJobName="other")
+"""
+
+
+def test_transcripts_are_where_the_service_says_and_objects_where_they_were_put(
+    tmp_path: Path,
+) -> None:
+    results = explored(written(tmp_path, VOICE))
+
+    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert failures(results) == {"command": {"IndexError"}}
+    # A job is done when it is first asked for.
+    assert {one[2] for one in never(results)} == {False}
+    assert {one[1] for one in never(results)} == {
+        "job['TranscriptionJobStatus'] in ('COMPLETED', 'FAILED')"
+    }
+
+
+def test_what_is_heard_and_read_of_uploaded_files_is_judged(tmp_path: Path) -> None:
+    done = assessed(written(tmp_path, VOICE), inputs=12)
+
+    verdicts = {one.goal.text: one for each in done.values() for one in each.verdicts}
+    # No input is made for the state of a job: nobody says it.
+    assert verdicts.keys() == {
+        "said == 'stop'",
+        "any((one['DetectedText'] == 'Exit' for one in found))",
+    }
+    assert {one.engine for one in verdicts.values()} == {"PocketSphinx", "Tesseract"}
+    assert not any(one.is_failure for one in verdicts.values())

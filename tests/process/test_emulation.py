@@ -1,4 +1,4 @@
-"""A service in the place of Google's, asked by Google's own clients and by plain HTTP."""
+"""A service in the place of Google's, asked by its own clients, and any of them by plain HTTP."""
 
 from __future__ import annotations
 
@@ -109,6 +109,16 @@ def posted(running: Emulation, path: str, content: object) -> tuple[int, Any]:
 
 
 WAYS = [by_grpc, by_rest]
+HEADS = [
+    b"",
+    b"POST /v1/images:annotate HTTP/1.1\r\n",
+    b"POST / HTTP/1.1\r\nX-Amz-Target: RekognitionService.DetectLabels\r\n",
+    b"POST / HTTP/1.1\r\nX-Amz-Target: ",
+    b"POST /vision/v3.2/tag HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+    b"GET /vision/v3.2/read/analyzeResults/",
+    b"POST /language/:analyze-text HTTP/1.1\r\nContent-Type: application/json\r\n",
+]
+"""What requests begin with."""
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -218,8 +228,8 @@ def test_malformed_requests_are_refused_in_googles_json(running: Emulation) -> N
     assert answer["error"]["status"] == "INVALID_ARGUMENT"
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sampled_from([b"", b"POST /v1/images:annotate HTTP/1.1\r\n"]), st.binary(max_size=300))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(HEADS), st.binary(max_size=300))
 def test_any_bytes_are_answered_and_the_service_goes_on(
     running: Emulation, head: bytes, sent: bytes
 ) -> None:

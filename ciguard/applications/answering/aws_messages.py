@@ -1,4 +1,4 @@
-"""Answers of Rekognition and Comprehend, as AWS has them in JSON.
+"""Answers of Rekognition, Comprehend and Transcribe, as AWS has them in JSON.
 
 What an older client does not know is left out when it reads them; lists that are empty it adds.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.codes import Refusal
+from ciguard.applications.answering.codes import Code, Refusal
 from ciguard.applications.answering.described import described
 from ciguard.applications.answering.recognised import (
     DIGITS,
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
-CLIENTS: frozenset[str] = frozenset({"rekognition", "comprehend"})
+CLIENTS: frozenset[str] = frozenset({"rekognition", "comprehend", "transcribe"})
 TASKS: frozenset[Task] = frozenset({
-    Task.LABELS, Task.FACES, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
+    Task.LABELS, Task.FACES, Task.TEXT, Task.SENTIMENT, Task.ENTITIES, Task.SPEECH,
 })  # fmt: skip
 KINDS: Mapping[str, str] = {
     "PERSON": "PERSON", "LOCATION": "LOCATION", "ORGANIZATION": "ORGANIZATION", "EVENT": "EVENT",
@@ -239,6 +239,25 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
     }
 
 
+def speech_answer(found: Scored) -> Json:
+    """Return the file with a transcript: all that is said, and each word with its sureness."""
+    words = [(word, sure) for said, sure in found for word in said.split()]
+    return {
+        "results": {
+            "transcripts": [{"transcript": " ".join(said for said, _ in found)}],
+            "items": [
+                {
+                    "type": "pronunciation",
+                    "start_time": f"{at / 2:.2f}",
+                    "end_time": f"{at / 2 + 0.4:.2f}",
+                    "alternatives": [{"content": word, "confidence": f"{sure:.{DIGITS}f}"}],
+                }
+                for at, (word, sure) in enumerate(words)
+            ],
+        }
+    }
+
+
 def listed_answer(operation: Operation, found: Scored) -> Json:
     """Return what has a name and a score: celebrities, phrases, languages, what is unfit."""
     most = operation.between[1] if operation.between else 1.0
@@ -267,6 +286,13 @@ def refusals(operation: Operation) -> Sequence[Refusal]:
     rate = Refusal("Rate exceeded", "ThrottlingException", is_of_content=False)
     if kind_of(operation.task) is Kind.IMAGE:
         return rate, Refusal("Request has invalid image format", "InvalidImageFormatException")
+    if operation.task is Task.SPEECH:
+        reason = "The media format provided does not match the detected media format."
+        limit = "You have sent too many requests. Wait before you send your next request."
+        return (
+            Refusal(limit, "LimitExceededException", is_of_content=False),
+            Refusal(reason, Code.INVALID_ARGUMENT),
+        )
     if operation.task is Task.SENTIMENT:
         return rate, Refusal(f"a text of more than {_LONGEST} bytes", "", text=_long())
     return (rate,)  # others take twenty times as much

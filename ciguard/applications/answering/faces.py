@@ -74,7 +74,7 @@ class Faces:
             ServiceError: if the image cannot be read.
         """
         refuse(operation, about)
-        image = pictures.picture(about)
+        image = pictures.picture(operation, about)
         grey = np.asarray(image.convert("L"))
         with self._finding:
             boxes, _, weights = self._cascade.detectMultiScale3(

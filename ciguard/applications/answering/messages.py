@@ -105,7 +105,11 @@ _OF_FACES: Mapping[str, FaceMessages] = {
     "aws": aws_messages,
     "azure": azure_faces,
 }
-_OF_SPEECH: Mapping[str, SpeechMessages] = {"google": google_messages, "azure": azure_speech}
+_OF_SPEECH: Mapping[str, SpeechMessages] = {
+    "google": google_messages,
+    "aws": aws_messages,
+    "azure": azure_speech,
+}
 _SIZE = (640, 480)
 """Of an image in which there is nothing."""
 

@@ -7,9 +7,12 @@ import struct
 import warnings
 import zlib
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.answering.validation import bad_image
+
+if TYPE_CHECKING:
+    from ciguard.applications.providers.description import Operation
 
 MODULE = "PIL"
 """That reads them; an extra."""
@@ -26,10 +29,11 @@ _DAMAGED = (
 """What Pillow's readers raise on damaged files."""
 
 
-def picture(content: bytes) -> Any:
+def picture(operation: Operation, content: bytes) -> Any:
     """Return an image in red, green and blue, as Pillow has it.
 
     Args:
+        operation: that is asked about it.
         content: of a file.
 
     Raises:
@@ -42,10 +46,10 @@ def picture(content: bytes) -> Any:
             warnings.simplefilter("error", images.DecompressionBombWarning)
             image = images.open(io.BytesIO(content), formats=_FORMATS)
             if image.width * image.height > _MOST_PIXELS:
-                raise bad_image()
+                raise bad_image(operation)
             found = image.convert("RGBA")
     except (*_DAMAGED, images.DecompressionBombError, images.DecompressionBombWarning) as error:
-        raise bad_image() from error
+        raise bad_image(operation) from error
     return _on_white(images, found)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.applications.answering.engine import Passing, ServiceError
 from ciguard.applications.answering.records import Key, Record, append_line, read_records
 from ciguard.applications.inverting.inputs import digest_of
+from ciguard.applications.providers.description import Field
 from ciguard.errors import CiguardError, ConfigurationError
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class Recorded:
         Raises:
             ServiceError: if that is what was recorded.
             NotRecordedError: if the question was not.
+            ConfigurationError: if somebody has made an answer of it that no service gives.
         """
         key = _key(operation, about)
         if key not in self._records:
@@ -86,7 +88,29 @@ class Recorded:
         outcome = self._records[key].outcome
         if isinstance(outcome, ServiceError):
             raise ServiceError(outcome.code, outcome.message)
+        if not _are_results(operation, outcome):
+            msg = (
+                f"{self.file}: the answer of {operation.title} about content {key[2]} has other "
+                f"{'.'.join(operation.way) or 'results'} than the service's. Delete the line, or record it again."
+            )
+            raise ConfigurationError(msg)
         return json.loads(json.dumps(outcome))
+
+
+def _are_results(operation: Operation, answer: Json) -> bool:
+    """Tell whether an answer is a list where it should be, and results are such, of AWS.
+
+    Descriptions name those as the service does. Other clients read answers whole, and say themselves what does not fit.
+    """
+    if isinstance(answer, list) is not bool(operation.records and not operation.way):
+        return False
+    if operation.provider != "aws":
+        return True
+    found = answer.get(operation.records, [])
+    score = (operation.fields or {}).get(Field.SCORE, "")
+    return isinstance(found, list) and all(
+        isinstance(one, dict) and isinstance(one.get(score, 0), int | float) for one in found
+    )
 
 
 def _key(operation: Operation, about: bytes) -> Key:

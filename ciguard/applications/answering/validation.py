@@ -6,6 +6,7 @@ import re
 
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.answering.messages import messages_of
 from ciguard.applications.inverting.inputs import Kind, kind_of
 from ciguard.applications.providers.description import Operation, Task
 
@@ -16,7 +17,18 @@ _IMAGES = (
     b"\0\0\1\0", b"RIFF",
 )  # fmt: skip
 """What files that Google reads images from begin with; AWS reads the first two kinds."""
-
+_NOTHING = {
+    "google": (
+        "Request must specify image and features.",
+        "One of content, or gcs_content_uri must be set.",
+    ),
+    "aws": (
+        "Request has invalid parameters: there is no image.",
+        "Value at 'text' failed to satisfy constraint: Member must have length of 1 or more",
+    ),
+    "azure": ("Input data is not a valid image.", "Document text is empty."),
+}
+"""What a provider says where there is no image, or no text."""
 
 _PLACES = (b"gs://", b"http://", b"https://")
 """What a request that names a place, instead of a content, begins with."""
@@ -34,7 +46,7 @@ def refuse(operation: Operation, about: bytes) -> None:
     """
     match kind_of(operation.task):
         case Kind.IMAGE:
-            _refuse_image(about, _IMAGES[:2] if operation.provider == "aws" else _IMAGES)
+            _refuse_image(operation, about)
         case Kind.TEXT:
             _refuse_text(operation, about)
         case Kind.SOUND:
@@ -42,20 +54,23 @@ def refuse(operation: Operation, about: bytes) -> None:
                 raise ServiceError(Code.INVALID_ARGUMENT, "RecognitionAudio not set.")
 
 
-def _refuse_image(about: bytes, known: tuple[bytes, ...]) -> None:
+def _refuse_image(operation: Operation, about: bytes) -> None:
+    known = _IMAGES[:2] if operation.provider == "aws" else _IMAGES
     if not about:
-        raise ServiceError(Code.INVALID_ARGUMENT, "Request must specify image and features.")
+        raise ServiceError(Code.INVALID_ARGUMENT, _NOTHING[operation.provider][0])
     if about.startswith(_PLACES):
         msg = "We can not access the URL currently. Please download the content and pass it in."
         raise ServiceError(Code.INVALID_ARGUMENT, msg)
     is_sound = about[:4] == b"RIFF" and about[8:12] != b"WEBP"
     if is_sound or not about.startswith(known):
-        raise bad_image()
+        raise bad_image(operation)
 
 
-def bad_image() -> ServiceError:
+def bad_image(operation: Operation) -> ServiceError:
     """Return what is said of an image that nobody can read."""
-    return ServiceError(Code.INVALID_ARGUMENT, "Bad image data.")
+    refusals = messages_of(operation).refusals(operation)
+    message = next(one.message for one in refusals if one.is_of_content)
+    return ServiceError(Code.INVALID_ARGUMENT, message)
 
 
 def _refuse_text(operation: Operation, about: bytes) -> None:
@@ -65,7 +80,7 @@ def _refuse_text(operation: Operation, about: bytes) -> None:
         # A client cannot even send it.
         raise ServiceError(Code.INVALID_ARGUMENT, "Document content is not valid UTF-8.") from error
     if not text:
-        raise ServiceError(Code.INVALID_ARGUMENT, "One of content, or gcs_content_uri must be set.")
+        raise ServiceError(Code.INVALID_ARGUMENT, _NOTHING[operation.provider][1])
     if operation.task is Task.CATEGORIES and len(_TOKEN.findall(text)) < _LEAST_TOKENS:
         msg = "Invalid text content: too few tokens (words) to process."
         raise ServiceError(Code.INVALID_ARGUMENT, msg)

@@ -62,7 +62,7 @@ class WrittenText:
             ServiceError: if the image cannot be read, or Tesseract does not end.
         """
         refuse(operation, about)
-        image = pictures.picture(about)
+        image = pictures.picture(operation, about)
         tesseract = import_module("pytesseract")
         try:
             table = tesseract.image_to_data(

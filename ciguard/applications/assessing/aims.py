@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _SOUGHT = frozenset({"==", "in", "holds"})
 """Operators with which a text is looked for; others hold for what is not said."""
+_IS_FIELD = re.compile(r"\.\w+|\['\w+'\]|\.get\('\w+'\)")
+"""Steps to a field of an object or a dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,30 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
             if answered.operation.task is Task.SENTIMENT and not all(map(_is_felt, decided.flows)):
                 continue  # of what is made of a score, nobody knows what it is to tell
             steps = _steps(decided, answered.operation)
+            if not _is_named(decided, answered.operation):
+                continue
             wanted = tuple(_wanted(decided.goal, answered)) if steps is not None else ()
             if wanted and steps is not None:
                 yield Aim(decided.goal, answered.operation, wanted, steps)
                 break
+
+
+def _is_named(decided: Decided, operation: Operation) -> bool:
+    """Tell whether texts may be compared with names or kinds of results, and no other field.
+
+    What is read in an image is told in many places.
+    """
+    fields = operation.fields or {}
+    if Field.KEY not in fields or operation.task is Task.TEXT or not decided.goal.texts:
+        return True
+    paths = [operation.records, *(fields[one] for one in (Field.KEY, Field.KIND) if one in fields)]
+    known = {way for path in paths for name in path.split(".") for way in spellings(name)}
+    ways = (
+        [step for step in flow.steps if _IS_FIELD.fullmatch(step)]
+        for flow in decided.flows
+        if isinstance(flow.source, Answer) and flow.source.operation == operation
+    )
+    return any(not way or way[-1] in known for way in ways)
 
 
 def _is_felt(flow: Flow) -> bool:

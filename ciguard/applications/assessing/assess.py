@@ -15,7 +15,7 @@ from ciguard.applications.assessing.aims import aims_of
 from ciguard.applications.assessing.robustness import Robustness, exceptions
 from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.assessing.verifying import exercised_with
-from ciguard.applications.exploring.arguments import asked_about
+from ciguard.applications.exploring.arguments import asked_about, takes_contents
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.exploring.explore import crash_of
 from ciguard.applications.inverting.inputs import Feeling, Wanted, kind_of
@@ -211,13 +211,16 @@ def assess(
                 continue
             if not aims:
                 continue
-            if not asked_about(one.found):
-                yield Assessed(one, "what services are asked about is none of its parameters")
+            if not takes_contents(one.found, routine):
+                yield Assessed(one, _ABOUT_NOTHING_GIVEN)
                 continue
             judged.update(aim.goal for aim in aims)
             caller = Caller(host, one.found, module, routine)
             assessing = _Assessing(one, aims, settings, application, python)
             yield assessing.assessed(caller, routine, Path(folder))
+
+
+_ABOUT_NOTHING_GIVEN = "what services are asked about is none of its parameters"
 
 
 class _Assessing:
@@ -248,11 +251,15 @@ class _Assessing:
         engine = self._settings.serving(inputs)
         trials = Trials(caller, result.explored.found, routine, result.explored.form, engine)
         done: list[Trial] = []
+        is_known = bool(asked_about(result.explored.found))
         for tried in inputs:
             if time.monotonic() > self._deadline:
                 break
             # Each under a name of its own: an application may remember what it has seen.
             trial = trials.run(tried, folder / f"{len(done)}")
+            if not is_known and not trial.is_as_given:
+                result.problem = _ABOUT_NOTHING_GIVEN
+                return result
             done.append(trial)
             self._note_crash(trial, trials, folder / f"{len(done)}-again")
         result.trials = len(done)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.applications.emulating.request import Request
     from ciguard.domain import Json
 
-_PATHS = re.compile(r"/(?:vision|computervision|face|language|text/analytics)(?:/.*)?")
+_PATHS = re.compile(r"/(?:vision|computervision|face|language|text/analytics)(?:/.*)?", re.DOTALL)
 _KNOWN = (
     "/language/:analyze-text and /text/analytics/v3.x, of sentiment, entities, key phrases and "
     "languages; /computervision/imageanalysis:analyze; /vision/v3.x/tag, detect, describe, "

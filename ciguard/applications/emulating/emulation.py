@@ -18,7 +18,7 @@ from ciguard.applications.answering.little_words import LittleWords
 from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.recording import Recorded, kept_in
 from ciguard.applications.emulating.emulator import Emulator
-from ciguard.applications.emulating.remote import GrpcSide
+from ciguard.applications.emulating.remote import GrpcSide, reachable
 from ciguard.applications.emulating.rest import RestServer
 from ciguard.applications.inverting.folder import LabelledFolder
 from ciguard.applications.judging.vocabulary import read_vocabulary
@@ -72,6 +72,12 @@ class Emulation:
     grpc: Speaking | Silent
     engines: Chosen
     _side: GrpcSide
+
+    @property
+    def address(self) -> str:
+        """Where clients on this machine find what speaks HTTP."""
+        host = reachable(self.host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.rest_port}"
 
     def wait(self) -> None:
         """Wait for somebody to interrupt it.

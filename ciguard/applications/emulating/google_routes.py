@@ -68,6 +68,7 @@ def routed(path: str) -> tuple[Route, str]:
             msg = f"Not answered here in this version. Known are {known}."
             raise ServiceError(Code.UNIMPLEMENTED, msg)
     if path not in _METHODS:
-        msg = f"Not answered here. Known are {', '.join(_BY_VERB)}, and the same by gRPC."
+        known = f"{', '.join(_BY_VERB)}, and the same by gRPC"
+        msg = f"Not answered here. Known are {known}; JSON of AWS and Azure beside them."
         raise ServiceError(Code.UNIMPLEMENTED, msg)
     return _METHODS[path], path

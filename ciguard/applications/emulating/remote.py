@@ -45,6 +45,11 @@ class Silent:
     reason: str
 
 
+def reachable(host: str) -> str:
+    """Return where a service that listens on a host can be asked on this machine."""
+    return _ANYWHERE.get(host, host)
+
+
 class GrpcSide:
     """Starts the process, and hears whether it is there still."""
 
@@ -67,7 +72,7 @@ class GrpcSide:
         details = {
             "host": host,
             "port": port,
-            "rest": [_ANYWHERE.get(host, host), rest_port],
+            "rest": [reachable(host), rest_port],
             "versions": {service: list(several) for service, several in VERSIONS.items()},
             "most_bytes": _MOST_BYTES,
         }

@@ -29,6 +29,7 @@ _TEXT = (
 )
 _OPENS = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
 _NAMED = re.compile(r"(path|file|filename|fname|uri|url)s?$", re.IGNORECASE)
+_FILE = re.compile(r"(path|file|filename|fname)$", re.IGNORECASE)
 _FOLDER = re.compile(r"(folder|dir|directory)$", re.IGNORECASE)
 _BUCKET = re.compile(r"bucket(_?name)?$", re.IGNORECASE)
 _SEVERAL = re.compile(
@@ -99,6 +100,21 @@ def asked_about(found: Found) -> frozenset[str]:
     return frozenset(name for call in found.calls for name, _ in call.inputs)
 
 
+def takes_contents(found: Found, routine: Routine) -> bool:
+    """Tell whether a parameter of a function may be what services are asked about."""
+    return bool(asked_about(found)) or any(map(_is_file, _given(routine, found)))
+
+
+def _is_file(parameter: ast.arg) -> bool:
+    """Tell whether a parameter nobody knows more of is a file, such as one that is uploaded."""
+    return bool(_FILE.search(parameter.arg)) and _annotation(parameter) in {"", "str"}
+
+
+def _annotation(parameter: ast.arg) -> str:
+    written = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
+    return written.strip("'\"").removesuffix(" | None")
+
+
 def _given(routine: Routine, found: Found) -> list[ast.arg]:
     """Return the parameters that are given: those without a default, or asked about."""
     given = routine.arguments
@@ -114,18 +130,17 @@ def _given(routine: Routine, found: Found) -> list[ast.arg]:
 
 
 def _forms(parameter: ast.arg, found: Found, contents: Contents, folder: Path) -> Iterator[Json]:
-    name = parameter.arg
-    written = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
-    written = written.strip("'\"").removesuffix(" | None")
+    written = _annotation(parameter)
     several = _SEVERAL.fullmatch(written)
     one = several["of"] if several else written
-    for form in _forms_of_one(name, one, found, contents, folder):
+    for form in _forms_of_one(parameter, one, found, contents, folder):
         yield {"several": [form]} if several else form
 
 
 def _forms_of_one(
-    name: str, written: str, found: Found, contents: Contents, folder: Path
+    parameter: ast.arg, written: str, found: Found, contents: Contents, folder: Path
 ) -> Iterator[Json]:
+    name = parameter.arg
     asking = [
         (call.answer.operation, " ".join(steps))
         for call in found.calls
@@ -148,6 +163,9 @@ def _forms_of_one(
         paths: list[Json] = [{"path" if is_path else "value": str(file)}]
         others = [] if is_path else _contents(operation, kind, contents[kind])
         yield from [*paths, *others] if is_opened else [*others, *paths]
+    elif _is_file(parameter):
+        kind = kind_of(found.calls[0].answer.operation.task)
+        yield {"value": str(_file(kind, contents[kind], folder))}
     elif written == "bytes":
         yield _bytes(contents[Kind.IMAGE])
     elif is_path:

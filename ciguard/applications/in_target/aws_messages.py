@@ -110,7 +110,7 @@ def refused(name: str, error: Json) -> Reply:
 
 
 def _own_code(name: str, code: str) -> str:
-    code = _CODES.get(code, code)
+    code = _CODES.get(code, code) if code.isascii() else _FAILS
     if code == _REFUSES:
         return "InvalidImageFormatException" if name in OF_IMAGES else "InvalidRequestException"
     if code == _FAILS:

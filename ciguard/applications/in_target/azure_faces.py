@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Dict, List  # noqa: UP035 - Python 3.9 in the target
-from urllib.parse import parse_qs
 
 if TYPE_CHECKING:
     from ciguard.applications.in_target.asking import Json
@@ -36,14 +35,16 @@ def are_faces(path: str) -> bool:
     return _DETECT.fullmatch(path) is not None
 
 
-def faces_asked_for(faces: List[Json], query: str) -> List[Json]:  # noqa: UP006
+def faces_asked_for(
+    faces: List[Json],  # noqa: UP006
+    asked: Dict[str, List[str]],  # noqa: UP006
+) -> List[Json]:  # noqa: UP006
     """Leave out of faces what a request does not ask for.
 
     Args:
         faces: with the names that clients have.
-        query: of the request.
+        asked: in the query of the request.
     """
-    asked = parse_qs(query)
     attributes = {_snake_name(one) for one in _last(asked, "returnFaceAttributes").split(",")}
     return [_face(one, asked, attributes) for one in faces]
 

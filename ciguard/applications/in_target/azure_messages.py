@@ -48,6 +48,9 @@ _FEATURES = {
     "read_result", "smart_crops_result", "tags_result",
 }  # fmt: skip
 """Parts of an answer that are told only if they are asked for."""
+_OF_PRINT = {"language", "text_angle", "orientation", "regions"}
+_OF_READ = {"status", "created_date_time", "last_updated_date_time", "analyze_result"}
+"""Parts of what is written, by the one way to read it or the other."""
 _STATUS = re.compile(r"[45]\d\d")
 _STATUSES = {
     "INVALID_ARGUMENT": 400, "OUT_OF_RANGE": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403,
@@ -257,11 +260,14 @@ def _error_of_one(error: Json) -> Json:
 
 
 def _asked_for(asked: Asked, answer: Json) -> Json:
-    """Leave out of an answer the features that a request does not ask for."""
-    parts = urlsplit(asked.url)
+    """Leave out of an answer what a request does not ask for."""
+    if asked.operation.startswith("recognize_printed_text"):
+        return {key: one for key, one in answer.items() if key not in _OF_READ}
+    if asked.operation == _RESULT:
+        return {key: one for key, one in answer.items() if key not in _OF_PRINT}
+    query = parse_qs(urlsplit(asked.url).query)
     if are_faces(asked.path):
-        return faces_asked_for(answer or [], parts.query)
-    query = parse_qs(parts.query)
+        return faces_asked_for(answer or [], query)
     if _IMAGE.fullmatch(asked.path):
         wanted = {f"{_snake_name(one)}_result" for one in _several(query.get("features"))}
     elif asked.path.endswith("/describe"):

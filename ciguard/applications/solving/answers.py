@@ -45,6 +45,8 @@ def is_solved_for(operation: Operation) -> bool:
     match operation.task:
         case Task.SENTIMENT:
             return not operation.records
+        case Task.SPEECH if operation.provider == "aws":
+            return False  # its client returns where the answer lies
         case Task.FACES | Task.PHRASES:
             return True
         case _:

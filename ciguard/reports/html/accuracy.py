@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ciguard.applications import Assessed, Verdict
+    from ciguard.applications import Assessed, Robustness, Verdict
 
 _POLICY = "default-src 'none'; style-src {style}; img-src data:; media-src data:"
 
@@ -39,11 +39,11 @@ def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     ).get_template("accuracy.html.j2")
-    failed = [one for result in results for one in result.verdicts if one.is_failure]
+    failed = _failed(results)
     crashes = [one for result in results for one in result.crashes]
-    tones = [_tone(one) for one in failed] + ["failed"] * len(crashes)
+    unsound = [one.robustness for one in results if one.robustness and not one.robustness.is_clean]
+    tones = [_tone(one) for one in failed] + ["failed"] * (len(crashes) + len(unsound))
     tone = "bad" if "failed" in tones else "doubt" if tones else "good"
-    tried = sum(len(one.verdicts) for one in results)
     shown = ShownInputs()
     style = own("page.css") + own("inputs.css") + own("accuracy.css")
     page = template.render(
@@ -51,7 +51,7 @@ def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
         style=style,
         tone=tone,
         summary="FAILURES" if tones else "FINE",
-        title=f"{len(failed)} of {tried} sub-conditions fail, {_counted(len(crashes), 'crash')}",
+        title=_title(results),
         functions=[_function(one, shown) for one in results],
     )
     try:
@@ -59,6 +59,19 @@ def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
     except OSError as error:
         msg = f"{file}: cannot be written: {error.strerror}. Name another place with --report."
         raise ConfigurationError(msg) from error
+
+
+def _failed(results: Sequence[Assessed]) -> list[Verdict]:
+    return [one for result in results for one in result.verdicts if one.is_failure]
+
+
+def _title(results: Sequence[Assessed]) -> str:
+    tried = sum(len(one.verdicts) for one in results)
+    crashes = _counted(sum(len(one.crashes) for one in results), "crash")
+    fail = f"{len(_failed(results))} of {tried} sub-conditions fail, {crashes}"
+    faulty = [one.robustness for one in results if one.robustness]
+    let = sum(len(one.raised) for one in faulty)
+    return f"{fail}; with faults {_counted(let, 'exception')}" if faulty else fail
 
 
 def _function(assessed: Assessed, shown: ShownInputs) -> dict[str, Any]:
@@ -77,8 +90,30 @@ def _function(assessed: Assessed, shown: ShownInputs) -> dict[str, Any]:
         "said": visible(said),
         "notes": [visible(one) for one in notes_of(assessed)],
         "crashes": crashes,
+        "robustness": _robustness(assessed.robustness, shown) if assessed.robustness else None,
         "verdicts": [_verdict(one, shown) for one in assessed.verdicts],
     }
+
+
+def _robustness(robustness: Robustness, shown: ShownInputs) -> dict[str, Any]:
+    """Return what came of faults between the function and its services."""
+    calls = robustness.calls
+    raised = [
+        {
+            "tone": "failed" if one.crash.is_judged else "doubted",
+            "word": "error" if one.crash.is_judged else "warning",
+            "title": visible(f"line {one.crash.line}: {one.crash.error}"),
+            "said": f"{one.calls} of {_counted(calls, 'call')}",
+            "inputs": list(shown.of([one.input.shown()])),
+        }
+        for one in robustness.raised.values()
+    ]
+    endless = [
+        f"{count} of {_counted(calls, 'call')}: {visible(instead)}"
+        for instead, count in robustness.endless.items()
+    ]
+    fine = f"{_counted(calls, 'call')} with faults, and none let an exception through."
+    return {"raised": raised, "endless": endless, "fine": "" if raised or endless else fine}
 
 
 def _tone(verdict: Verdict) -> str:

@@ -52,5 +52,5 @@ def test_every_part_says_what_its_engine_says() -> None:
 
 
 def test_an_image_that_is_none_is_refused() -> None:
-    with pytest.raises(ServiceError, match="Bad image data"):
+    with pytest.raises(ServiceError, match="Input data is not a valid image"):
         COMPOSED.answer(BY_NAME["analyze"], b"none")

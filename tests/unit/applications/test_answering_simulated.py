@@ -288,8 +288,8 @@ def test_it_says_that_it_is_simulated_and_serves_what_inputs_are_made_for() -> N
     assert not engine.serves(OPERATIONS["logo_detection"])
     assert all(engine.serves(one) for one in SERVED)
     assert all(engine.serves(one) for one in known_providers()[1].operations("detect_labels"))
-    transcribed = known_providers()[1].operations("get_transcription_job")
-    assert not any(engine.serves(one) for one in transcribed)
+    compared = known_providers()[1].operations("compare_faces")
+    assert not any(engine.serves(one) for one in compared)
 
 
 def test_its_own_labels_are_many_and_related_both_ways() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
 
 import pytest
 from hypothesis import given
@@ -117,7 +118,7 @@ def test_the_largest_hundred_faces_are_told_the_largest_first() -> None:
 def test_what_is_not_asked_for_is_left_out(query: str, parts: set[str]) -> None:
     whole = face_answer([face()], SIZE)
 
-    (found,) = faces_asked_for(json.loads(json.dumps(whole)), query)
+    (found,) = faces_asked_for(json.loads(json.dumps(whole)), parse_qs(query))
 
     assert found.keys() == {"face_rectangle", *parts}
     if "face_attributes" in parts:

@@ -123,9 +123,9 @@ def test_a_document_that_is_empty_or_too_long_has_an_error_in_its_place() -> Non
         (TEXTS, {"kind": "EntityRecognition", "analysisInput": documents(*["a"] * 6)}, "Max 5"),
         (TAG, {"url": 1}, "'url': is no text"),
         (TAG, {"url": "https://example.com/a.png"}, "We can not access the URL"),
-        (TAG, {}, "must specify image"),
-        (TAG, b"none", "Bad image data."),
-        (ANALYZE, b"", "must specify image"),
+        (TAG, {}, "Input data is not a valid image."),
+        (TAG, b"none", "Input data is not a valid image."),
+        (ANALYZE, b"", "Input data is not a valid image."),
     ],
 )
 def test_what_is_wrong_with_a_request_is_said(path: str, request_: object, said: str) -> None:
@@ -184,6 +184,15 @@ def test_faces_are_told_as_far_as_is_asked() -> None:
     assert is_refused(asked(FACES, {"url": "https://example.com/a.png"}), 400, "access the URL")
 
 
+def test_each_way_to_read_tells_what_is_its_own() -> None:
+    printed = asked("/vision/v3.2/ocr", IMAGE).content
+    number = asked(READ, IMAGE).headers["Operation-Location"].rpartition("/")[2]
+    read = got(f"/vision/v3.2/read/analyzeResults/{number}").content
+
+    assert printed.keys() == {"language", "textAngle", "orientation", "regions"}
+    assert read.keys() == {"status", "createdDateTime", "lastUpdatedDateTime", "analyzeResult"}
+
+
 def test_what_is_written_is_asked_for_where_the_service_says() -> None:
     begun = asked(f"{READ}?language=en", IMAGE)
     place = begun.headers["Operation-Location"]
@@ -198,7 +207,7 @@ def test_what_is_written_is_asked_for_where_the_service_says() -> None:
     assert (begun.asked, result.asked) == ((), ("get_read_result",))
 
 
-@pytest.mark.parametrize("number", ["0", str(uuid.uuid4()), "-"])
+@pytest.mark.parametrize("number", ["0", "0a5c467b-aeea-434d-8d9d-5ddbbe5e7b7a", "-"])
 def test_a_reading_that_nobody_has_begun_is_not_found(number: str) -> None:
     assert is_refused(got(f"/vision/v3.2/read/analyzeResults/{number}"), 404, "no such operation")
 

@@ -1,0 +1,96 @@
+"""What an application keeps in S3, held in memory: nothing is sent.
+
+Standard library only, Python 3.9 and later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Dict, Optional, Tuple  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.applications.in_target.asking import Json, UnknownOperationError
+
+REGION = "us-east-1"
+_PLACE = re.compile(
+    r"s3://(?P<bucket>[^/]+)/(?P<key>.+)"
+    r"|https://(?P<host>[^/]+)\.s3[.\w-]*\.amazonaws\.com/(?P<own>.+)"
+    r"|https://s3[.\w-]*\.amazonaws\.com/(?P<first>[^/]+)/(?P<rest>.+)"
+)
+_MISSING = (
+    b"<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>"
+)
+
+Response = Tuple[int, Dict[str, str], bytes]  # noqa: UP006
+"""Status, headers and content."""
+
+
+class Storage:
+    """Objects by bucket and key. There is every bucket."""
+
+    def __init__(self) -> None:
+        self._objects: Dict[Tuple[str, str], bytes] = {}  # noqa: UP006
+
+    def put(self, bucket: str, key: str, content: bytes) -> str:
+        """Keep an object, and return where it lies."""
+        self._objects[bucket, key] = content
+        return f"https://s3.{REGION}.amazonaws.com/{bucket}/{key}"
+
+    def at(self, place: str) -> Optional[bytes]:  # noqa: UP045
+        """Return what lies at an address of S3; None if nothing was put there."""
+        found = _PLACE.fullmatch(place)
+        if found is None:
+            return None
+        bucket = found["bucket"] or found["host"] or found["first"]
+        return self._objects.get((bucket, found["key"] or found["own"] or found["rest"]))
+
+    def answered(self, name: str, asked: Json) -> Response:
+        """Return the response to a request.
+
+        Args:
+            name: of the operation, `PutObject`.
+            asked: what the client was given.
+
+        Raises:
+            UnknownOperationError: if it is one that is not answered.
+        """
+        answer = getattr(self, f"_{name}", None)
+        if answer is None:
+            msg = f"s3 {name}"
+            raise UnknownOperationError(msg)
+        response: Response = answer(asked)
+        return response
+
+    def _PutObject(self, asked: Json) -> Response:  # noqa: N802 - its name there
+        content = _content(asked.get("Body", b""))
+        self.put(asked["Bucket"], asked["Key"], content)
+        return 200, _tag(content), b""
+
+    def _GetObject(self, asked: Json) -> Response:  # noqa: N802
+        content = self._objects.get((asked["Bucket"], asked["Key"]))
+        return (404, {}, _MISSING) if content is None else (200, _tag(content), content)
+
+    def _HeadObject(self, asked: Json) -> Response:  # noqa: N802
+        content = self._objects.get((asked["Bucket"], asked["Key"]))
+        return (404, {}, b"") if content is None else (200, _tag(content), b"")
+
+    def _DeleteObject(self, asked: Json) -> Response:  # noqa: N802
+        self._objects.pop((asked["Bucket"], asked["Key"]), None)
+        return 204, {}, b""
+
+    def _CreateBucket(self, asked: Json) -> Response:  # noqa: N802
+        return 200, {"Location": f"/{asked['Bucket']}"}, b""
+
+    def _HeadBucket(self, asked: Json) -> Response:  # noqa: N802
+        del asked
+        return 200, {}, b""
+
+
+def _content(body: Json) -> bytes:
+    content = body.read() if hasattr(body, "read") else body
+    return content.encode() if isinstance(content, str) else bytes(content)
+
+
+def _tag(content: bytes) -> Dict[str, str]:  # noqa: UP006
+    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    return {"ETag": f'"{digest}"', "Content-Length": f"{len(content)}"}
