@@ -5,14 +5,17 @@ Explored, never imported by tests, like `asking_application.py`.
 
 from __future__ import annotations
 
+import io
 import re
 from typing import Any
 
+import azure.cognitiveservices.speech as speechsdk
 import boto3
 from azure.ai.textanalytics import TextAnalyticsClient
 from azure.ai.vision.imageanalysis import ImageAnalysisClient
 from azure.ai.vision.imageanalysis.models import VisualFeatures
 from azure.cognitiveservices.vision.computervision import ComputerVisionClient
+from azure.cognitiveservices.vision.face import FaceClient
 from azure.core.credentials import AzureKeyCredential
 from msrest.authentication import CognitiveServicesCredentials
 
@@ -23,6 +26,8 @@ eyes = boto3.client("rekognition", region_name="us-east-1")
 reader = boto3.client("comprehend", region_name="us-east-1")
 critic = TextAnalyticsClient(HOST, AzureKeyCredential("key"))
 camera: Any = ComputerVisionClient(HOST, CognitiveServicesCredentials("key"))  # type: ignore[no-untyped-call]
+portraitist: Any = FaceClient(HOST, CognitiveServicesCredentials("key"))  # type: ignore[no-untyped-call]
+dictation: Any = speechsdk.SpeechConfig(subscription="key", region="westeurope")
 analyst: Any = ImageAnalysisClient(HOST, AzureKeyCredential("key"))
 
 
@@ -129,3 +134,32 @@ def shelf(image_url: str) -> str:
         if tag.name == "book":
             total += tag.confidence
     return "library" if total > 1.7 else "shelf"
+
+
+def portrait(image: bytes) -> str:
+    """Weigh what a face shows, and how large it is, against each other and another face."""
+    wanted = ["emotion", "headPose", "age"]
+    people = portraitist.face.detect_with_stream(io.BytesIO(image), return_face_attributes=wanted)
+    for person in people:
+        felt = person.face_attributes.emotion
+        if felt.fear + felt.disgust > 0.6 and felt.contempt > 0.25:
+            return "retake"
+    if len(people) == 2 and people[0].face_rectangle.width > 3 * people[1].face_rectangle.width:
+        return "unlike"
+    if people and abs(people[0].face_attributes.head_pose.yaw) < people[0].face_attributes.age - 62:
+        return "dignified"
+    return "portrait"
+
+
+def order(path: str) -> int:
+    """Take a number out of a sentence, which Azure ends with a point."""
+    audio = speechsdk.audio.AudioConfig(filename=path)
+    listener = speechsdk.SpeechRecognizer(speech_config=dictation, audio_config=audio)
+    said = listener.recognize_once_async().get()
+    found = re.fullmatch(r"Send (\d+) boxes to (\w+)[.!]", said.text)
+    if found and found.group(2).startswith("Ber"):
+        return int(found.group(1))
+    words = said.text.split()
+    if len(words) > 4 and words[3] == "later":
+        return -1
+    return 0

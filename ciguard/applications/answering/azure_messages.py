@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ciguard.applications.answering import azure_speech
 from ciguard.applications.answering.codes import Code, Refusal
 from ciguard.applications.answering.recognised import (
     DIGITS,
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
-CLIENTS: frozenset[str] = frozenset({"vision", "image analysis", "text analytics"})
+CLIENTS: frozenset[str] = frozenset({
+    "vision", "image analysis", "text analytics", "face", "speech",
+})  # fmt: skip
 TASKS: frozenset[Task] = frozenset({
-    Task.LABELS, Task.OBJECTS, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
+    Task.LABELS, Task.OBJECTS, Task.FACES, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
+    Task.SPEECH,
 })  # fmt: skip
 KINDS: Mapping[str, str] = {
     "Person": "PERSON", "Location": "LOCATION", "Organization": "ORGANIZATION", "Event": "EVENT",
@@ -276,6 +280,8 @@ def _points(one: Json) -> Json:
 def refusals(operation: Operation) -> Sequence[Refusal]:
     """Return its own: asked too often, an image that is none, a text that is too long."""
     quota = "Requests have exceeded rate limit of your current pricing tier."
+    if operation.task is Task.SPEECH:
+        return azure_speech.refusals()
     rate = Refusal(quota, Code.RESOURCE_EXHAUSTED, is_of_content=False)
     if kind_of(operation.task) is Kind.IMAGE:
         return rate, Refusal("Input data is not a valid image.", Code.INVALID_ARGUMENT)

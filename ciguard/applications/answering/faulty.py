@@ -31,7 +31,7 @@ _SCORES = frozenset({
     "score", "confidence", "detection_confidence", "topicality", "salience", "magnitude",
     "Score", "Confidence", "confidence_score",
 })  # fmt: skip
-_SHARES = frozenset({"SentimentScore", "confidence_scores"})
+_SHARES = frozenset({"SentimentScore", "confidence_scores", "emotion"})
 """Which are of one whole."""
 _MESSAGES = {
     Code.INVALID_ARGUMENT: "Request contains an invalid argument.",
@@ -125,7 +125,7 @@ def _odd(oddity: Oddity, answer: Json, operation: Operation, rng: random.Random)
         case Oddity.UNSURE:
             return _scaled(answer, rng.uniform(_LEAST_SURE, _MOST_SURE))
         case Oddity.MANY:
-            return _repeated(answer, (operation.records or "sentences").split("."))
+            return _repeated(answer, operation.way if operation.records else ("sentences",))
 
 
 def _repeated(content: Json, path: Sequence[str]) -> Json:

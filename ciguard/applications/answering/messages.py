@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.applications.answering import aws_messages, azure_messages, google_messages
+from ciguard.applications.answering import (
+    aws_messages,
+    azure_faces,
+    azure_messages,
+    azure_speech,
+    google_messages,
+)
 from ciguard.applications.providers.description import Task
 
 if TYPE_CHECKING:
@@ -94,8 +100,16 @@ _MESSAGES: Mapping[str, Messages] = {
 }
 
 
-_OF_FACES: Mapping[str, FaceMessages] = {"google": google_messages, "aws": aws_messages}
-_OF_SPEECH: Mapping[str, SpeechMessages] = {"google": google_messages, "aws": aws_messages}
+_OF_FACES: Mapping[str, FaceMessages] = {
+    "google": google_messages,
+    "aws": aws_messages,
+    "azure": azure_faces,
+}
+_OF_SPEECH: Mapping[str, SpeechMessages] = {
+    "google": google_messages,
+    "aws": aws_messages,
+    "azure": azure_speech,
+}
 _SIZE = (640, 480)
 """Of an image in which there is nothing."""
 

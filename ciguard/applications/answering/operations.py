@@ -26,7 +26,8 @@ _OPERATIONS = {
         "recognize_printed_text", "recognize_printed_text_in_stream", "get_read_result",
         "describe_image", "describe_image_in_stream", "analyze_image", "analyze_image_in_stream",
         "analyze", "analyze_from_url", "analyze_sentiment", "recognize_entities",
-        "extract_key_phrases", "detect_language",
+        "extract_key_phrases", "detect_language", "detect", "detect_from_url",
+        "detect_with_stream", "detect_with_url",
     ),
 }  # fmt: skip
 

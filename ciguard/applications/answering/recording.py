@@ -89,19 +89,23 @@ class Recorded:
         if isinstance(outcome, ServiceError):
             raise ServiceError(outcome.code, outcome.message)
         if not _are_results(operation, outcome):
+            results = ".".join(operation.way) or "results"
             msg = (
                 f"{self.file}: the answer of {operation.title} about content {key[2]} has other "
-                f"{operation.records} than the service's. Delete the line, or record it again."
+                f"{results} than the service's. Delete the line, or record it again."
             )
             raise ConfigurationError(msg)
         return json.loads(json.dumps(outcome))
 
 
 def _are_results(operation: Operation, answer: Json) -> bool:
-    """Tell whether results are such, where a description names them as the service does: AWS's.
+    """Tell whether an answer is a list where it should be, and results are such, of AWS.
 
-    Other clients read answers whole, and say themselves what does not fit.
+    Descriptions name those as the service does. Other clients read answers whole, and say
+    themselves what does not fit.
     """
+    if isinstance(answer, list) is not bool(operation.records and not operation.way):
+        return False
     if operation.provider != "aws":
         return True
     found = answer.get(operation.records, [])

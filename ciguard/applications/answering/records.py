@@ -107,6 +107,8 @@ def _outcome(rest: Json) -> Json | ServiceError:
     match rest:
         case {"answer": dict(answer), **others} if not others:
             return answer
+        case {"answer": [*results], **others} if not others and _are_objects(results):
+            return results
         case {"error": {"code": str(code), "message": str(message)}, **others} if not others:
             if _CODE.fullmatch(code):
                 return ServiceError(code, message)
@@ -114,6 +116,11 @@ def _outcome(rest: Json) -> Json | ServiceError:
             raise ValueError(msg)
     msg = "it has neither an answer nor an error"
     raise ValueError(msg)
+
+
+def _are_objects(results: list[Json]) -> bool:
+    """Tell whether an answer that is a list itself may be one of results."""
+    return all(isinstance(one, dict) for one in results)
 
 
 def read_records(file: Path) -> dict[Key, Record]:

@@ -17,7 +17,7 @@ from ciguard.applications.inverting.inputs import digest_of
 from ciguard.applications.providers.description import Field, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ciguard.applications.answering.faults import Fault
@@ -188,18 +188,22 @@ class Trials:
 
 def _said(operation: Operation, answer: Json) -> Said:
     fields = operation.fields or {}
-    records = _at(answer, operation.records) if operation.records else None
+    records = _at(answer, operation.way) if operation.records else [answer]
     if operation.task is Task.SENTIMENT:
-        numbers = [_at(answer, fields.get(one, "")) for one in (Field.SCORE, Field.MAGNITUDE)]
+        numbers = [_at(answer, _path(fields, one)) for one in (Field.SCORE, Field.MAGNITUDE)]
         score, magnitude = (float(one) if isinstance(one, int | float) else 0.0 for one in numbers)
         return Said(score=score, magnitude=magnitude)
-    found = (_at(one, fields.get(Field.KEY, "")) for one in records or [])
+    found = (_at(one, _path(fields, Field.KEY)) for one in records or [])
     return Said(tuple(one for one in found if isinstance(one, str)))
 
 
-def _at(content: Json, path: str) -> Json:
+def _path(fields: Mapping[Field, str], field: Field) -> list[str]:
+    return fields.get(field, "").split(".")
+
+
+def _at(content: Json, path: Sequence[str]) -> Json:
     """Return what lies at a path; None where there is nothing."""
-    for part in path.split("."):
+    for part in path:
         if isinstance(content, list) and part.isdecimal():
             content = content[int(part)] if int(part) < len(content) else None
         else:

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from ciguard.applications.emulating.request import Request
     from ciguard.domain import Json
 
-_PATHS = re.compile(r"/(?:vision|computervision|language|text/analytics)(?:/.*)?", re.DOTALL)
+_PATHS = re.compile(r"/(?:vision|computervision|face|language|text/analytics)(?:/.*)?", re.DOTALL)
 _KNOWN = (
     "/language/:analyze-text and /text/analytics/v3.x, of sentiment, entities, key phrases and "
     "languages; /computervision/imageanalysis:analyze; /vision/v3.x/tag, detect, describe, "
-    "analyze, ocr and read"
+    "analyze, ocr and read; /face/v1.x/detect"
 )
 
 
 class AzureServices:
-    """Language, Computer Vision and Image Analysis. Keys are not looked at."""
+    """Language, Computer Vision, Image Analysis and Face. Keys are not looked at."""
 
     provider = "azure"
 

@@ -363,7 +363,7 @@ class _Exploring:
     def _judge(self) -> None:
         """Tell what answers bring about from what comes whatever is answered."""
         result = self._result
-        if self._asked == 1 and result.runs > 1:
+        if not result.problem and self._asked == 1 and result.runs > 1:
             result.problem = "asks a service once only, and remembers what it answers"
         if result.runs and self._left == result.runs:
             result.problem = "ends the program whatever is answered"

@@ -44,14 +44,20 @@ def _content(operation: Operation, results: Sequence[Recognised]) -> Json:
             return messages_of(operation).about_one_sentence(_with(plain, document.fields))
         case Task.FACES:
             nobody, somebody = (one.content for one in answers_to(operation, ())[:2])
-            template = somebody[operation.records][0]
-            faces = [_with(template, one.fields) for one in results]
-            return {**somebody, operation.records: faces} if faces else nobody
+            faces = [one.fields for one in results]
+            return _each(somebody, operation.way, faces) if faces else nobody
         case _:
             most = most_of(operation)
             found = [(one.key, _SURE if one.score is None else one.score / most) for one in results]
             kinds = [one.kind for one in results if one.kind]
             return content_of(operation, found, kinds)
+
+
+def _each(answer: Json, way: Sequence[str], results: Sequence[Json]) -> Json:
+    """Return an answer with other results in the place of its first one, at the end of a way."""
+    if not way:
+        return [_with(answer[0], one) for one in results]
+    return {**answer, way[0]: _each(answer[way[0]], way[1:], results)}
 
 
 def _with(template: Json, fields: Json) -> Json:

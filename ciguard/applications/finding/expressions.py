@@ -205,11 +205,13 @@ class Expressions:
         operations = self._callees.operations(node)
         if operations:
             file = self._scope.module.file
-            answers = {Answer(one, file, node.lineno): everything.flows for one in operations}
+            about = everything | self._given_before(node)
+            answers = {Answer(one, file, node.lineno): about.flows for one in operations}
             self._scope.summary.own.update(answers)
             self._scope.ask(answers)
             return Value(frozenset(map(Flow, answers)))
         found = self._callees.made(node)
+        found |= _about(found, given, named).then(f"{_short(node.func)}()")
         called = self._callees.functions(node)
         for name, is_bound in called:
             found |= self._applied(name, node, given, named, is_bound=is_bound)
@@ -218,6 +220,12 @@ class Expressions:
                 self._fill(one, given, named)
         is_known = called or found.clients or found.instances
         return found if is_known else self._unknown(node, everything)
+
+    def _given_before(self, node: ast.Call) -> Value:
+        """Return what a client asks about that was given to it when it was made."""
+        method = self.of(node.func)
+        is_given = any(client.about is not None for client in method.clients)
+        return Value(method.flows) if is_given else NOTHING
 
     def _fill(self, made: str, given: Sequence[Value], named: Mapping[str, Value]) -> None:
         """Note what the fields of an object are that a generated constructor makes."""
@@ -281,6 +289,14 @@ class Expressions:
         step = f".{method}({literals})" if held.flows else f"{_short(node.func)}()"
         objects = held.instances if method in _HANDS_ON else frozenset()
         return (held | everything).then(step) | Value(instances=objects)
+
+
+def _about(made: Value, given: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Return what clients are to be asked about, of what they are made with."""
+    arguments = [one.about for one in made.clients if one.about is not None]
+    return together(
+        named.get(name, given[at] if at < len(given) else NOTHING) for name, at in arguments
+    )
 
 
 def names_in(target: ast.expr) -> tuple[str, ...]:

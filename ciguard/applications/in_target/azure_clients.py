@@ -11,6 +11,7 @@ import io
 import json
 from typing import Any, Callable, Dict  # noqa: UP035 - Python 3.9 in the target
 
+from ciguard.applications.in_target import azure_speech
 from ciguard.applications.in_target.asking import (
     Answering,
     Hearing,
@@ -19,7 +20,10 @@ from ciguard.applications.in_target.asking import (
 )
 from ciguard.applications.in_target.azure_messages import STREAM, Asked, Reads, answered, heard
 
-_SERVICES = (".cognitiveservices.azure.com", ".cognitive.microsoft.com", ".services.ai.azure.com")
+_SERVICES = (
+    ".cognitiveservices.azure.com", ".cognitive.microsoft.com", ".services.ai.azure.com",
+    ".speech.microsoft.com", ".speech.azure.us", ".speech.azure.cn",
+)  # fmt: skip
 
 
 def intercept(answering: Answering) -> None:
@@ -30,7 +34,7 @@ def intercept(answering: Answering) -> None:
         asked = _asked(request, _body(request))
         return _response(request, *answered(asked, answering, reads))
 
-    _stand_between(send)
+    _stand_between(send, has_others=azure_speech.intercept(answering))
     _need_nothing()
     refuse_addresses(_SERVICES, "something of Azure, without its clients")
 
@@ -49,14 +53,14 @@ def observe(hearing: Hearing) -> None:
         heard(_asked(request, body), reply, reads, hearing)
         return response
 
-    _stand_between(send)
+    _stand_between(send, has_others=azure_speech.observe(hearing))
 
 
-def _stand_between(send: Callable[..., Any]) -> None:
+def _stand_between(send: Callable[..., Any], *, has_others: bool) -> None:
     """Have clients of both kinds send by a function, which is given what else would."""
     clients = [_core(send), _msrest(send)]
-    if not any(clients):
-        msg = "neither azure.core nor msrest can be imported"
+    if not any(clients) and not has_others:
+        msg = "neither azure.core nor msrest nor azure.cognitiveservices.speech can be imported"
         raise ImportError(msg)
 
 

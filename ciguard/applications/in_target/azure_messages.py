@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple  # noqa: UP035 - P
 from urllib.parse import parse_qs, urlsplit
 
 from ciguard.applications.in_target.asking import Answering, Hearing, Json, UnknownOperationError
+from ciguard.applications.in_target.azure_faces import are_faces, faces_asked_for, operation_of
 
 STREAM = "application/octet-stream"
 """Type of a request that holds an image, and does not name its place."""
@@ -126,7 +127,9 @@ class Asked:
             return "analyze" if is_stream else "analyze_from_url"
         found = _VISION.fullmatch(self.path)
         name = _OF_IMAGES.get(found["of"], "") if found else ""
-        return f"{name}_in_stream" if name and is_stream else name
+        if not name:
+            return operation_of(self.path, is_stream=is_stream)
+        return f"{name}_in_stream" if is_stream else name
 
 
 def are_texts(path: str) -> bool:
@@ -263,6 +266,8 @@ def _asked_for(asked: Asked, answer: Json) -> Json:
     if asked.operation == _RESULT:
         return {key: one for key, one in answer.items() if key not in _OF_PRINT}
     query = parse_qs(urlsplit(asked.url).query)
+    if are_faces(asked.path):
+        return faces_asked_for(answer or [], query)
     if _IMAGE.fullmatch(asked.path):
         wanted = {f"{_snake_name(one)}_result" for one in _several(query.get("features"))}
     elif asked.path.endswith("/describe"):
@@ -330,14 +335,19 @@ def heard(asked: Asked, reply: Reply, reads: Reads, hearing: Hearing) -> None:
     if are_texts(asked.path):
         for one in asked.documents:
             hearing(operation, str(one["text"]).encode(), _of_one(one["id"], told))
-    elif told.get("answer", {}).get("status") not in {"running", "notStarted"}:
+    elif not _is_under_way(told):
         about = reads.about(asked.read) or b"" if asked.read else asked.about
         hearing(operation, about, told)
 
 
+def _is_under_way(told: Json) -> bool:
+    answer = told.get("answer")
+    return isinstance(answer, dict) and answer.get("status") in {"running", "notStarted"}
+
+
 def _told(reply: Reply) -> Json:
     status, _, content = reply
-    content = _snake(content or {})
+    content = _snake({} if content is None else content)
     if status >= 400:  # noqa: PLR2004 - as HTTP says
         message = content.get("error", {}).get("message", "")
         return {"error": {"code": f"{status}", "message": str(message)}}

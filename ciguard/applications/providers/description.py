@@ -71,7 +71,8 @@ class Operation:
     """Of the method."""
     task: Task
     records: str = ""
-    """Path of the list of results in the answer; empty where the answer is one result."""
+    """Path of the list of results in the answer; empty where the answer is one result, a dot where
+    it is that list itself."""
     fields: Mapping[Field, str] | None = None
     """Path of each field in a result."""
     between: tuple[float, float] | None = None
@@ -83,6 +84,11 @@ class Operation:
     def title(self) -> str:
         """How reports call it."""
         return f"{self.provider} {self.name}"
+
+    @property
+    def way(self) -> tuple[str, ...]:
+        """The steps of the path of results, none where the answer is their list."""
+        return tuple(filter(None, self.records.split(".")))
 
     def __hash__(self) -> int:
         return hash((self.provider, self.client, self.name))
@@ -99,6 +105,9 @@ class Client:
     """Of what makes clients of several services, the argument that names this one."""
     operations: Mapping[str, Operation]
     """By name of the method."""
+    about: tuple[str, int] | None = None
+    """Name and place of the argument that it is made with and asked about; None where its methods
+    take that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +161,7 @@ def _provider(raw: dict[str, Any], file: str) -> Provider:
 
 
 def _client(reader: _Reader, raw: dict[str, Any], provider: str, where: str) -> Client:
-    reader.only(raw, {"name", "made_by", "service", "operations"}, where)
+    reader.only(raw, {"name", "made_by", "service", "about", "operations"}, where)
     name = reader.text(raw, "name", where)
     operations = raw.get("operations")
     if not isinstance(operations, dict) or not operations:
@@ -166,6 +175,7 @@ def _client(reader: _Reader, raw: dict[str, Any], provider: str, where: str) -> 
             method: _operation(reader, one, Operation(provider, name, method, Task.OTHER), where)
             for method, one in operations.items()
         },
+        about=reader.argument(raw, "about", where),
     )
 
 
@@ -235,6 +245,16 @@ class _Reader:
             case value:
                 key = f"{where}.{key}"
                 raise self.wrong(key, value, "two numbers, the smaller one first")
+
+    def argument(self, raw: Mapping[str, object], key: str, where: str) -> tuple[str, int] | None:
+        match raw.get(key):
+            case None:
+                return None
+            case {"name": str(name), "at": int(at), **more} if name and at >= 0 and not more:
+                return name, at
+            case value:
+                key = f"{where}.{key}"
+                raise self.wrong(key, value, "the `name` of an argument, and where it is `at`")
 
     def tables(self, raw: Mapping[str, object], key: str, where: str) -> list[dict[str, Any]]:
         value = raw.get(key)

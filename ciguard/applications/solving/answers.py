@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.answering.messages import are_written
 from ciguard.applications.providers.description import Field, Task
-from ciguard.applications.solving.results import filled, is_ordered, title_of, value_of
+from ciguard.applications.solving.results import filled, order_of, title_of, value_of
 from ciguard.applications.solving.terms import Listed, Record, in_json, joined, product
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Answers:
             results = results[1:] or results
         return tuple(_recognised(operation, one) for one in results)
 
-    def _made(self, operation: Operation) -> Record:
+    def _made(self, operation: Operation) -> Any:
         answer, name = Record(), operation.name
         if operation.provider == "google":
             answer.put(["error"], Record({"message": "", "code": 0}))
@@ -98,9 +98,10 @@ class Answers:
             for at in range(int(count.now))
         ]
         self._results[operation] = results
-        if is_ordered(operation):
-            self._symbols.descend([value_of(Field.SCORE, one, operation) for one in results])
-        path = operation.records.split(".")
+        self._symbols.descend(order_of(operation, results))
+        path = operation.way
+        if not path:
+            return Listed(results, count)
         answer.put(path, Listed(results, count))
         if _begins_with_all(operation):
             _write_all(answer, operation, results)

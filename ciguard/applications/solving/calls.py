@@ -39,6 +39,17 @@ _SEARCHES = frozenset({"search", "match", "fullmatch"})
 _FACTORIES: dict[str, Callable[[], Any]] = {"int": int, "float": float, "list": list, "str": str}
 
 
+def _of_record(held: Record, name: str, given: Sequence[Any]) -> Any:
+    """Return what a method of a message returns; of one that is to come, itself."""
+    match name, list(given):
+        case "get", []:
+            return held
+        case "get", [str(field), *_]:
+            return held.get(field)
+        case _:
+            return UNKNOWN
+
+
 class Calls:
     """The calls of one function."""
 
@@ -100,7 +111,7 @@ class Calls:
             return self.called(function, *self._given(node))
         given, named = self._given(node)
         if isinstance(held, Record):
-            return held.get(given[0]) if name == "get" and isinstance(given[0], str) else UNKNOWN
+            return _of_record(held, name, given)
         if isinstance(now(held), str):
             return UNKNOWN if UNKNOWN in given else texts.method(self._path, held, name, given)
         if isinstance(held, texts.Matched) and name in {"group", "groups"}:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from string import ascii_uppercase
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import z3
 
-from ciguard.applications.answering import aws_messages, google_messages
+from ciguard.applications.answering import aws_messages, azure_speech, google_messages
 from ciguard.applications.answering.messages import messages_of
 from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.solving import azure_faces
 from ciguard.applications.solving.patterns import ANYTHING, pattern_of, without
 from ciguard.applications.solving.symbols import KINDS, LIKELIHOODS, name_of
 from ciguard.applications.solving.terms import Record
@@ -48,20 +49,26 @@ def filled(result: Record, operation: Operation, name: str, symbols: Symbols) ->
         name: that symbols begin with.
         symbols: makes them.
     """
-    if not operation.fields:
-        return (
-            _text(operation, f"{name}.key", symbols) if operation.task is Task.PHRASES else result
-        )
+    if operation.task is Task.PHRASES and not operation.fields:
+        return _text(operation, f"{name}.key", symbols)
     fill = _FILLED.get((operation.provider, operation.task), _describe)
     fill(result, operation, name, symbols)
     return result
 
 
-def is_ordered(operation: Operation) -> bool:
-    """Tell whether an operation's results come with the likeliest first."""
+def order_of(operation: Operation, results: Sequence[Record]) -> list[Any]:
+    """Return what results are ordered by, the likeliest or largest first; nothing if they are not.
+
+    Args:
+        operation: whose they are.
+        results: of one answer.
+    """
+    if (operation.provider, operation.task) == ("azure", Task.FACES):
+        return [azure_faces.size_of(one) for one in results]
     is_entities = operation.provider == "google" and operation.task is Task.ENTITIES
     has_scores = Field.SCORE in (operation.fields or {})
-    return has_scores and (is_entities or operation.task in _ORDERED)
+    is_ordered = has_scores and (is_entities or operation.task in _ORDERED)
+    return [value_of(Field.SCORE, one, operation) for one in results] if is_ordered else []
 
 
 def value_of(field: Field, result: Record, operation: Operation) -> Any:
@@ -96,7 +103,7 @@ def _shown(face: Json) -> list[str]:
     told = [name for name in _TOLD_BY_AWS if face.get(name, {}).get("Value") is True]
     ages = [f"{face['AgeRange']['Low']} years old"] if "AgeRange" in face else []
     felt = [f"{one['Type']} {one['Confidence']:.6g}" for one in face.get("Emotions", [])[:1]]
-    return [*likely, *told, *ages, *felt]
+    return [*likely, *told, *ages, *felt, *azure_faces.shown_by(face)]
 
 
 # --- as descriptions say --------------------------------------------------------------------------
@@ -137,8 +144,10 @@ def _text(operation: Operation, name: str, symbols: Symbols) -> Sym:
             return symbols.text(name, usual, _TOPIC)
         case Task.LANGUAGE:
             return symbols.text(name, usual, _CODE)
-        case Task.LABELS | Task.OBJECTS | Task.OTHER if is_azure:
-            return symbols.text(name, usual.lower(), _SMALL)
+        case Task.LABELS | Task.OBJECTS | Task.OTHER | Task.SPEECH if is_azure:
+            is_said = operation.task is Task.SPEECH
+            usual = azure_speech.displayed(usual) if is_said else usual.lower()
+            return symbols.text(name, usual, _SENTENCE if is_said else _SMALL)
         case Task.PHRASES if operation.name == "detect_pii_entities":
             return symbols.text(name, "NAME", _CAPITALS)
         case _:
@@ -150,6 +159,10 @@ _LINES = z3.Concat(without(" \n\t"), ANYTHING)
 _TOPIC = z3.Concat(z3.Re("/"), z3.Star(without("\n\t")))
 _SMALL = z3.Concat(
     without(" \n\t" + ascii_uppercase), z3.Star(without("\n\t" + ascii_uppercase))
+)  # fmt: skip
+_SENTENCE = z3.Concat(
+    without(" \n\t" + ascii_lowercase), z3.Star(without("\n\t")),
+    z3.Union(*map(z3.Re, azure_speech.ENDS)),
 )  # fmt: skip
 _CODE = pattern_of("[a-z]{2,3}(-[A-Z]{2})?").form
 _CAPITALS = pattern_of("[A-Z]+(_[A-Z]+){0,4}").form
@@ -237,6 +250,7 @@ def _emotions(name: str, symbols: Symbols) -> list[Any]:
 _FILLED: dict[tuple[str, Task], Callable[[Record, Operation, str, Symbols], None]] = {
     ("google", Task.FACES): _face_by_google,
     ("aws", Task.FACES): _face_by_aws,
+    ("azure", Task.FACES): azure_faces.describe,
     ("aws", Task.SENTIMENT): _feel_by_aws,
     ("azure", Task.SENTIMENT): _feel_by_azure,
 }

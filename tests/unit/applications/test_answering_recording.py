@@ -229,7 +229,7 @@ def line(**changes: Json) -> str:
         (line(schema="1"), "no record"),
         (line(content="../etc/passwd"), "no record"),
         (line(engine=...), "no record"),
-        (line(answer=[]), "neither an answer nor an error"),
+        (line(answer=[{}, 1]), "neither an answer nor an error"),
         (line(answer=...), "neither an answer nor an error"),
         (line(more=1), "neither an answer nor an error"),
         (line(answer=..., error={"code": "NO_CODE", "message": ""}), "NO_CODE"),
@@ -297,6 +297,21 @@ def test_results_that_no_service_gives_are_refused_with_the_file(
 
     with pytest.raises(ConfigurationError, match=r"recording\.jsonl: the answer of aws detect_la"):
         Recorded(file).answer(labels, PNG)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "answer"),
+    [(0, "label_detection", [{}]), (1, "detect_labels", []), (2, "detect_with_stream", {})],
+)
+def test_an_answer_is_a_list_of_results_only_where_the_service_gives_one(
+    tmp_path: Path, place: int, name: str, answer: Json
+) -> None:
+    file = tmp_path / "recording.jsonl"
+    (operation,) = known_providers()[place].operations(name)
+    Recording(Service([answer]), file).answer(operation, PNG)
+
+    with pytest.raises(ConfigurationError, match=r"recording\.jsonl: the answer of .* has other"):
+        Recorded(file).answer(operation, PNG)
 
 
 def test_a_file_that_is_not_there_or_cannot_be_written_is_named(tmp_path: Path) -> None:

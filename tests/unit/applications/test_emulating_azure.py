@@ -32,12 +32,14 @@ SENTIMENT = "/text/analytics/v3.1/sentiment"
 TAG = "/vision/v3.2/tag?language=en"
 ANALYZE = "/computervision/imageanalysis:analyze?api-version=2023-10-01"
 READ = "/vision/v3.2/read/analyze"
+FACES = "/face/v1.0/detect?returnFaceId=false&returnFaceAttributes=age,smile"
 PATHS = [
     TEXTS, SENTIMENT, "/text/analytics/v3.0/entities/recognition/general",
     "/text/analytics/v3.2-preview.1/keyPhrases", "/text/analytics/v3.1/languages", TAG, ANALYZE,
     READ, "/vision/v3.1/analyze?visualFeatures=Tags", "/vision/v3.2/describe", "/vision/v3.2/ocr",
     "/vision/v3.2/detect", "/vision/v3.2/read/analyzeResults/1", "/language/analyze-text/jobs",
-    "/vision/", "/text/analytics/",
+    "/vision/", "/text/analytics/", FACES, "/face/v1.2/detect?returnFaceLandmarks=true",
+    "/face/v1.2-preview.1/verify",
 ]  # fmt: skip
 
 
@@ -169,6 +171,17 @@ def test_an_image_is_analysed_as_far_as_is_asked() -> None:
     assert described.keys() == {"metadata", "modelVersion", "description"}
     assert old["objects"][0].keys() == {"object", "confidence", "rectangle"}
     assert both["tagsResult"]["values"] == asked(TAG, IMAGE).content["tags"]
+
+
+def test_faces_are_told_as_far_as_is_asked() -> None:
+    replies = [asked(FACES, IMAGE + bytes([at])) for at in range(12)]
+
+    faces = [face for reply in replies for face in reply.content]
+    assert {reply.status for reply in replies} == {200}
+    assert {reply.asked for reply in replies} == {("detect_with_stream",)}
+    assert all(face.keys() == {"faceRectangle", "faceAttributes"} for face in faces)
+    assert all(face["faceAttributes"].keys() == {"age", "smile"} for face in faces)
+    assert is_refused(asked(FACES, {"url": "https://example.com/a.png"}), 400, "access the URL")
 
 
 def test_each_way_to_read_tells_what_is_its_own() -> None:

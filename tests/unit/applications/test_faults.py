@@ -134,7 +134,8 @@ def test_nothing_unsure_and_many_keep_the_form_of_each_answer(operation: Any) ->
 
     records = operation.records or "sentences"
     assert not results(nothing, records)
-    assert unsure.keys() == many.keys() == plain.keys()
+    if operation.way or not operation.records:  # else the answer is the list
+        assert unsure.keys() == many.keys() == plain.keys()
     if once := results(plain, records):
         assert len(results(many, records)) == 100
         assert results(many, records)[: len(once)] == once
@@ -150,7 +151,7 @@ def content_for(operation: Operation) -> bytes:
 
 
 def results(answer: Any, path: str) -> Any:
-    for part in path.split("."):
+    for part in filter(None, path.split(".")):
         answer = answer[int(part)] if isinstance(answer, list) else answer.get(part, {})
     return answer
 

@@ -722,6 +722,27 @@ async def judge(path):
     assert len(found["app.judge"].goals) == 1
 
 
+@pytest.mark.parametrize("given", ["config, audio", "config, audio_config=audio"])
+def test_what_a_client_is_made_with_may_be_what_it_is_asked_about(
+    tmp_path: Path, given: str
+) -> None:
+    text = f"""
+import azure.cognitiveservices.speech as speech
+
+def stop(key, path):
+    config = speech.SpeechConfig(key)
+    audio = speech.audio.AudioConfig(filename=path)
+    recognizer = speech.SpeechRecognizer({given})
+    if recognizer.recognize_once_async().get().text == "Stop.":
+        return True
+"""
+    found = found_in(tmp_path, app=text)["app.stop"]
+
+    (call,) = found.calls
+    assert [name for name, _ in call.inputs] == ["path"]
+    assert len(found.goals) == 1
+
+
 def test_a_client_may_be_made_by_a_function_for_any_service(tmp_path: Path) -> None:
     found = found_in(
         tmp_path,

@@ -73,6 +73,7 @@ def test_a_provider_of_one_s_own_is_found(tmp_path: Path) -> None:
         ),
         ('score = "sure"', 'scroe = "sure"', "scroe = 'sure'"),
         ("[clients.operations]\n", "[clients.other]\n", "clients[0].other = "),
+        ("[clients.operations]\n", "about = 1\n[clients.operations]\n", "clients[0].about = 1"),
         (OWN, "\n", "name = None"),
         (OWN, "= ", "cannot be read"),
     ],

@@ -1,0 +1,52 @@
+"""Answers of Azure's Speech, with the names that its client has."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.applications.answering.codes import Code, Refusal
+from ciguard.applications.answering.recognised import DIGITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.applications.answering.recognised import Scored
+    from ciguard.domain import Json
+
+ENDS = ".?!"
+"""What a sentence ends with."""
+_WORDS = re.compile(r"[\w'-]+")
+
+
+def speech_answer(found: Scored) -> Json:
+    """Return what was said as a sentence, as it is displayed; nothing for silence.
+
+    The service writes a capital first and a point last, however it is said.
+    """
+    said = [(text.strip(), score) for text, score in found if text.strip()]
+    if not said:
+        return {"text": "", "n_best": []}
+    spoken = " ".join(text for text, _ in said)
+    shown = displayed(spoken)
+    lexical = " ".join(_WORDS.findall(spoken.lower()))
+    best = {
+        "confidence": round(min(score for _, score in said), DIGITS),
+        "lexical": lexical,
+        "itn": lexical,
+        "masked_itn": lexical,
+        "display": shown,
+    }
+    return {"text": shown, "n_best": [best]}
+
+
+def displayed(text: str) -> str:
+    """Return a text as a sentence; one that is a sentence stays as it is."""
+    first = text[:1].upper() if text[:1].isascii() else text[:1]
+    return first + text[1:] + ("" if text.endswith(tuple(ENDS)) else ".")
+
+
+def refusals() -> Sequence[Refusal]:
+    """Return how the service may refuse: the client tells it as a result, and raises nothing."""
+    message = "WebSocket upgrade failed: Too many requests (429). Please check your quota."
+    return (Refusal(message, Code.RESOURCE_EXHAUSTED, is_of_content=False),)
