@@ -151,7 +151,13 @@ def accuracy(  # noqa: PLR0913 - one for each option
         explore,
         settings_for,
     )
-    from ciguard.reports import AppRemarks, assessed_lines, write_accuracy_page, write_patches  # noqa: PLC0415
+    from ciguard.reports import (  # noqa: PLC0415
+        AppRemarks,
+        accuracy_summary,
+        assessed_lines,
+        write_accuracy_page,
+        write_patches,
+    )
 
     if service == "real":
         _refuse_beside_it(replay, faults)
@@ -192,6 +198,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         with Interrupts():
             for line in remarks.fenced(lines()) if github else lines():
                 click.echo(line)
+        click.echo(accuracy_summary(results))
     finally:  # what is known when somebody interrupts is kept
         if patches is not None:
             verdicts = (verdict for one in results for verdict in one.verdicts)

@@ -3,7 +3,7 @@
 A new report is one file here and one line below. Nothing here runs, judges or decides anything.
 """
 
-from ciguard.reports.accuracy import assessed_lines
+from ciguard.reports.accuracy import accuracy_summary, assessed_lines
 from ciguard.reports.app_remarks import AppRemarks
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
 from ciguard.reports.detail import bucket_lines, grouping_lines, table_lines
@@ -41,6 +41,7 @@ __all__ = [
     "ReporterFactory",
     "RequestLog",
     "Status",
+    "accuracy_summary",
     "assessed_lines",
     "bucket_lines",
     "dispatch",

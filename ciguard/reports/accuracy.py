@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import shortened, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ciguard.applications import Assessed, Robustness, Verdict, Wanted
 
@@ -33,6 +33,13 @@ def assessed_lines(assessed: Assessed) -> Iterator[str]:
         yield _line(f"    with {_wanted(tried.wanted)}: {tried.origin}")
     if assessed.robustness is not None:
         yield from _robustness(assessed.robustness)
+
+
+def accuracy_summary(results: Sequence[Assessed]) -> str:
+    """Return how much was tried and judged, also where nothing else is told."""
+    tried = sum(not one.problem for one in results)
+    judged = sum(len(one.verdicts) for one in results)
+    return f"{tried} functions tried, {len(results) - tried} not; {judged} sub-conditions judged"
 
 
 def inputs_of(assessed: Assessed) -> str:

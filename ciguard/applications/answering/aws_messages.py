@@ -12,11 +12,13 @@ from ciguard.applications.answering.described import described
 from ciguard.applications.answering.recognised import (
     DIGITS,
     EMOTIONS,
+    ENDS,
     NEUTRAL,
     Box,
     Word,
     around,
     as_shares,
+    displayed,
     ordered,
 )
 from ciguard.applications.inverting.inputs import Kind, kind_of
@@ -240,22 +242,25 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
 
 
 def speech_answer(found: Scored) -> Json:
-    """Return the file with a transcript: all that is said, and each word with its sureness."""
-    words = [(word, sure) for said, sure in found for word in said.split()]
-    return {
-        "results": {
-            "transcripts": [{"transcript": " ".join(said for said, _ in found)}],
-            "items": [
-                {
-                    "type": "pronunciation",
-                    "start_time": f"{at / 2:.2f}",
-                    "end_time": f"{at / 2 + 0.4:.2f}",
-                    "alternatives": [{"content": word, "confidence": f"{sure:.{DIGITS}f}"}],
-                }
-                for at, (word, sure) in enumerate(words)
-            ],
-        }
-    }
+    """Return the file with a transcript, as sentences; of each word, when and how surely."""
+    parts = [(displayed(said.strip()), sure) for said, sure in found if said.strip()]
+    words = [(word, sure) for said, sure in parts for word in said.split()]
+    items = [one for at, word in enumerate(words) for one in _spoken(at, *word)]
+    text = " ".join(said for said, _ in parts)
+    return {"results": {"transcripts": [{"transcript": text}], "items": items}}
+
+
+def _spoken(at: int, word: str, sure: float) -> Iterator[Json]:
+    """Yield a word, said half a second after the one before, and the mark that ends it."""
+    said = word.rstrip(ENDS)
+    times = {"start_time": f"{at / 2:.2f}", "end_time": f"{at / 2 + 0.4:.2f}"}
+    for kind, content, when, score in (
+        ("pronunciation", said, times, f"{sure:.{DIGITS}f}"),
+        ("punctuation", word[len(said) :][:1], {}, "0.0"),
+    ):
+        if content:
+            told = {"content": content, "confidence": score}
+            yield {"type": kind, **when, "alternatives": [told]}
 
 
 def listed_answer(operation: Operation, found: Scored) -> Json:

@@ -225,6 +225,15 @@ def _of_image(found: Scored) -> Json:
     return {**image_answer(tags, captions, objects, lines), "brands": brands}
 
 
+_GREY = {
+    "dominant_color_foreground": "Grey",
+    "dominant_color_background": "Grey",
+    "dominant_colors": ["Grey"],
+    "accent_color": "808080",
+    "is_bw_img": False,
+}
+
+
 def image_answer(
     tags: Sequence[Json], captions: Sequence[Json], objects: Sequence[Json], lines: Sequence[Json]
 ) -> Json:
@@ -245,6 +254,8 @@ def image_answer(
         **category_answer([(one["name"], one["confidence"]) for one in tags]),
         "faces": [],
         "brands": [],
+        "color": _GREY,
+        "image_type": {"clip_art_type": 0, "line_drawing_type": 0},
         "adult": {**safe, "adult_score": 0.01, "racy_score": 0.01, "gore_score": 0.01},
         "metadata": _SIZE,
         "model_version": "2023-10-01",

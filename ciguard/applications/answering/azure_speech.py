@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.codes import Code, Refusal
-from ciguard.applications.answering.recognised import DIGITS
+from ciguard.applications.answering.recognised import DIGITS, displayed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ciguard.applications.answering.recognised import Scored
     from ciguard.domain import Json
 
-ENDS = ".?!"
-"""What a sentence ends with."""
 _WORDS = re.compile(r"[\w'-]+")
 
 
@@ -38,12 +36,6 @@ def speech_answer(found: Scored) -> Json:
         "display": shown,
     }
     return {"text": shown, "n_best": [best]}
-
-
-def displayed(text: str) -> str:
-    """Return a text as a sentence; one that is a sentence stays as it is."""
-    first = text[:1].upper() if text[:1].isascii() else text[:1]
-    return first + text[1:] + ("" if text.endswith(tuple(ENDS)) else ".")
 
 
 def refusals() -> Sequence[Refusal]:

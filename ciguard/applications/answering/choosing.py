@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ciguard.applications.answering.composed import Composed
 from ciguard.applications.answering.faces import Faces
 from ciguard.applications.answering.feelings import Feelings
+from ciguard.applications.answering.little_words import LittleWords
 from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.answering.speech import Speech
 from ciguard.applications.answering.written_text import WrittenText
@@ -102,4 +104,5 @@ def local_engines(
         ConfigurationError: if the confusion is no share.
     """
     simulated = Simulated(labels, known, confusion, seed, habits or {})
-    return Chosen((WrittenText(), Faces(), Feelings(), Speech(), simulated))
+    local = Chosen((WrittenText(), Faces(), Feelings(), Speech(), simulated))
+    return Chosen((*local.engines, Composed(local), LittleWords()))

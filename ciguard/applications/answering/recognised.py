@@ -25,6 +25,8 @@ NEUTRAL = 0.2
 _STEEPNESS = 6.0
 DIGITS = 4
 """Of a score, after the point."""
+ENDS = ".?!"
+"""What a sentence ends with."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
 
@@ -117,6 +119,12 @@ def as_shares(tops: Sequence[float]) -> list[float]:
 def ordered(found: Scored) -> Scored:
     """Return results with their scores rounded, the likeliest first."""
     return sorted(((name, round(score, DIGITS)) for name, score in found), key=lambda f: -f[1])
+
+
+def displayed(text: str) -> str:
+    """Return what was said as services write it that punctuate: a sentence stays as it is."""
+    first = text[:1].upper() if text[:1].isascii() else text[:1]
+    return first + text[1:] + ("" if text.endswith(tuple(ENDS)) else ".")
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:

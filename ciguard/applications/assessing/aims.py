@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ciguard.applications.answering.messages import messages_of
 from ciguard.applications.finding.values import EACH, Answer
 from ciguard.applications.inverting.inputs import Feeling, Wanted
 from ciguard.applications.judging.dead_code import is_place, spellings
@@ -76,7 +77,7 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
             steps = _steps(decided, answered.operation)
             if not _is_named(decided, answered.operation):
                 continue
-            wanted = tuple(_wanted(decided.goal, answered)) if steps is not None else ()
+            wanted = tuple(_wanted(decided, answered)) if steps is not None else ()
             if wanted and steps is not None:
                 yield Aim(decided.goal, answered.operation, wanted, steps)
                 break
@@ -124,12 +125,23 @@ def _is_named(decided: Decided, operation: Operation) -> bool:
         return True
     paths = [operation.records, *(fields[one] for one in (Field.KEY, Field.KIND) if one in fields)]
     known = {way for path in paths for name in path.split(".") for way in spellings(name)}
+    return bool(_last_fields(decided, operation) & {"", *known})
+
+
+def _are_kinds(decided: Decided, operation: Operation) -> bool:
+    """Tell whether it is kinds of results that are compared."""
+    kind = (operation.fields or {}).get(Field.KIND, "").rpartition(".")[2]
+    return bool(kind) and _last_fields(decided, operation) <= set(spellings(kind))
+
+
+def _last_fields(decided: Decided, operation: Operation) -> set[str]:
+    """Return the steps to the last field on each way; empty where there is none."""
     ways = (
         [step for step in flow.steps if _IS_FIELD.fullmatch(step)]
         for flow in decided.flows
         if isinstance(flow.source, Answer) and flow.source.operation == operation
     )
-    return any(not way or way[-1] in known for way in ways)
+    return {way[-1] if way else "" for way in ways}
 
 
 def _is_felt(flow: Flow) -> bool:
@@ -158,14 +170,19 @@ def _steps(decided: Decided, operation: Operation) -> tuple[str, ...] | None:
     return None
 
 
-def _wanted(goal: Goal, answered: Answered) -> Iterator[Wanted]:
-    operation, task = answered.operation, answered.operation.task
+def _wanted(decided: Decided, answered: Answered) -> Iterator[Wanted]:
+    goal, operation, task = decided.goal, answered.operation, answered.operation.task
     if task is Task.SENTIMENT:
         is_named = Field.KEY in (operation.fields or {}) and len(_named(goal.texts)) == 1
         if goal.test is None or not goal.texts or is_named:
             yield from (Wanted(task, feeling=one) for one in Feeling)
         return
-    if answered.kind:
+    if _are_kinds(decided, operation):
+        if goal.test is None or goal.test.operator in _SOUGHT:
+            kinds = [messages_of(operation).KINDS.get(text, "") for text in goal.texts]
+            kinds = kinds if goal.texts else [answered.kind]
+            yield from (Wanted(task, kind=one) for one in dict.fromkeys(kinds) if one)
+    elif answered.kind:
         yield Wanted(task, kind=answered.kind)
     elif task is Task.FACES:
         yield from (Wanted(task, key) for key in answered.keys if key)

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.choosing import Chosen, local_engines
-from ciguard.applications.answering.composed import Composed
 from ciguard.applications.answering.faults import read_faults
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.habits import read_habits
-from ciguard.applications.answering.little_words import LittleWords
 from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.recording import Recorded, kept_in
 from ciguard.applications.emulating.emulator import Emulator
@@ -128,8 +126,9 @@ def _engines(emulating: Emulating) -> Chosen:
         labels = read_vocabulary(emulating.labels) if emulating.labels else None
         habits = read_habits(emulating.habits) if emulating.habits else None
         known = _shown(emulating.images) if emulating.images else {}
-        local = local_engines(labels, known, confusion=0.0, seed=emulating.seed, habits=habits)
-        engines = (*local.engines, Composed(local), LittleWords())
+        engines = local_engines(
+            labels, known, confusion=0.0, seed=emulating.seed, habits=habits
+        ).engines
     faults = read_faults(emulating.faults) if emulating.faults else ()
     return Chosen(with_faults(kept_in(emulating.record, engines), faults, emulating.seed))
 

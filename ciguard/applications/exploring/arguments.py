@@ -40,6 +40,18 @@ _PATHS = frozenset({"Path", "pathlib.Path"})
 _BY_TYPE: dict[str, Json] = {"str": _TEXT, "int": 1, "float": 1.0, "bool": False}
 _OTHER = {".png": ".jpg", ".jpg": ".png"}
 """How else the file of an image may be called: what reads it looks at what is in it."""
+_EVENT = "event"
+_OF_UPLOAD: Json = {
+    "Records": [
+        {
+            "eventSource": "aws:s3",
+            "eventName": "ObjectCreated:Put",
+            "awsRegion": "us-east-1",
+            "s3": {"bucket": {"name": "bucket"}, "object": {"key": "upload.png", "size": 1024}},
+        }
+    ]
+}
+"""What AWS Lambda hands to a function when something is put into a bucket."""
 _FIELDS = {"aws": "Bytes"}
 """Where a message has the contents of an image or sound."""
 
@@ -85,7 +97,11 @@ def arguments_for(
         msg = "stands in another function"
         raise CannotCallError(msg)
     forms = {
-        parameter.arg: list(_forms(parameter, found, contents, folder))
+        parameter.arg: list(
+            _forms(parameter, found, contents, folder)
+            if _is_read(parameter, routine)
+            else [{"value": None}]
+        )
         for parameter in _given(routine, found)
     }
     longest = max(map(len, forms.values()), default=1)
@@ -97,7 +113,7 @@ def arguments_for(
 
 def asked_about(found: Found) -> frozenset[str]:
     """Return the parameters of a function that services are asked about."""
-    return frozenset(name for call in found.calls for name, _ in call.inputs)
+    return frozenset(name for call in found.calls for name, _ in call.inputs) - {_EVENT}
 
 
 def takes_contents(found: Found, routine: Routine) -> bool:
@@ -113,6 +129,12 @@ def _is_file(parameter: ast.arg) -> bool:
 def _annotation(parameter: ast.arg) -> str:
     written = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
     return written.strip("'\"").removesuffix(" | None")
+
+
+def _is_read(parameter: ast.arg, routine: Routine) -> bool:
+    """Tell whether a function does anything with a parameter: a handler's `context` may be None."""
+    nodes = (node for statement in routine.body for node in ast.walk(statement))
+    return any(isinstance(node, ast.Name) and node.id == parameter.arg for node in nodes)
 
 
 def _given(routine: Routine, found: Found) -> list[ast.arg]:
@@ -133,8 +155,21 @@ def _forms(parameter: ast.arg, found: Found, contents: Contents, folder: Path) -
     written = _annotation(parameter)
     several = _SEVERAL.fullmatch(written)
     one = several["of"] if several else written
-    for form in _forms_of_one(parameter, one, found, contents, folder):
-        yield {"several": [form]} if several else form
+    forms = list(_forms_of_one(parameter, one, found, contents, folder))
+    if several is None:
+        yield from forms
+    if several is not None or (not written and _may_be_list(parameter, found)):
+        yield from ({"several": [form]} for form in forms)
+
+
+def _may_be_list(parameter: ast.arg, found: Found) -> bool:
+    """Tell whether a parameter goes, as it is or in a list, to what takes a list of texts."""
+    return any(
+        given == parameter.arg and not steps
+        for call in found.calls
+        for given, steps in call.inputs
+        if call.answer.operation.is_per_document or call.answer.operation.name.startswith("batch_")
+    )
 
 
 def _forms_of_one(
@@ -147,30 +182,16 @@ def _forms_of_one(
         for given, steps in call.inputs
         if given == name
     ]
-    is_path = written in _PATHS
-    if asking:
-        operation, steps = asking[0]
-        is_opened = bool(_OPENS.search(steps) or _NAMED.search(name)) and written != "bytes"
-        kind = kind_of(operation.task)
-        if _BUCKET.search(name):
-            yield {"value": "bucket"}
-            return
-        if _FOLDER.search(name) and written != "bytes":
-            file = _file(kind, contents[kind], folder / "files")
-            if kind is Kind.IMAGE:  # an application may look for the one or the other
-                file.with_suffix(_OTHER[file.suffix]).write_bytes(contents[kind])
-            yield {"path" if is_path else "value": str(folder / "files")}
-            return
-        file = _file(kind, contents[kind], folder)
-        paths: list[Json] = [{"path" if is_path else "value": str(file)}]
-        others = [] if is_path else _contents(operation, kind, contents[kind])
-        yield from [*paths, *others] if is_opened else [*others, *paths]
+    if name == _EVENT and not written:
+        yield {"value": _OF_UPLOAD}
+    elif asking:
+        yield from _asked_about_forms(name, written, *asking[0], contents, folder)
     elif _is_file(parameter):
         kind = kind_of(found.calls[0].answer.operation.task)
         yield {"value": str(_file(kind, contents[kind], folder))}
     elif written == "bytes":
         yield _bytes(contents[Kind.IMAGE])
-    elif is_path:
+    elif written in _PATHS:
         folder.mkdir(exist_ok=True)
         yield {"path": str(folder if _FOLDER.search(name) else folder / name)}
     elif written in _BY_TYPE:
@@ -178,6 +199,26 @@ def _forms_of_one(
     else:
         msg = f"nobody says what its parameter `{name}` takes; annotate it, or give it a default"
         raise CannotCallError(msg)
+
+
+def _asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
+    name: str, written: str, operation: Operation, steps: str, contents: Contents, folder: Path
+) -> Iterator[Json]:
+    """Yield the forms of a parameter that a service is asked about, after some steps."""
+    kind, is_path = kind_of(operation.task), written in _PATHS
+    if _BUCKET.search(name):
+        yield {"value": "bucket"}
+    elif _FOLDER.search(name) and written != "bytes":
+        file = _file(kind, contents[kind], folder / "files")
+        if kind is Kind.IMAGE:  # an application may look for the one or the other
+            file.with_suffix(_OTHER[file.suffix]).write_bytes(contents[kind])
+        yield {"path" if is_path else "value": str(folder / "files")}
+    else:
+        is_opened = bool(_OPENS.search(steps) or _NAMED.search(name)) and written != "bytes"
+        file = _file(kind, contents[kind], folder)
+        paths: list[Json] = [{"path" if is_path else "value": str(file)}]
+        others = [] if is_path else _contents(operation, kind, contents[kind])
+        yield from [*paths, *others] if is_opened else [*others, *paths]
 
 
 def _file(kind: Kind, content: bytes, folder: Path) -> Path:

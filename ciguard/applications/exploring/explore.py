@@ -74,7 +74,7 @@ class Crash:
     @property
     def refusal(self) -> str:
         """What a service said that refused; empty if none did."""
-        return next((one.title for one in self.answers if one.error), "")
+        return next((one.title for one in self.answers if one.is_refusal), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +228,8 @@ class _Exploring:
         self._root = application.root
         self._result = Explored(found, met={goal: {} for goal in conditions(found)})
         self._raised: dict[tuple[str, str, int], tuple[int, Crash]] = {}
+        self._let_through: set[tuple[str, str, int]] = set()
+        """What came through refusals."""
         self._fine: Answers = ()
         """With which it returned."""
         self._deadline = 0.0
@@ -363,6 +365,11 @@ class _Exploring:
     def _judge(self) -> None:
         """Tell what answers bring about from what comes whatever is answered."""
         result = self._result
+        if not result.problem and result.runs and not self._asked:
+            result.problem = (
+                "never asks a service: its arguments, what it reads, or a variable of the "
+                "environment lead it elsewhere"
+            )
         if not result.problem and self._asked == 1 and result.runs > 1:
             result.problem = "asks a service once only, and remembers what it answers"
         if result.runs and self._left == result.runs:
@@ -422,10 +429,13 @@ class _Exploring:
         crash = crash_of(raised, answers, self._found, self._root)
         if crash is None:
             return
-        if (raised["type"], crash.file, crash.line) in self._raised:
+        key = raised["type"], crash.file, crash.line
+        if key in self._raised:
             return
         if not crash.is_judged:
             if refusal.is_of_content:
                 self._result.unguarded.setdefault(raised["type"], crash)
-        elif self._recurs(crash):
+        # A text that is too long is so for each service that is asked about it.
+        elif key not in self._let_through and self._recurs(crash):
+            self._let_through.add(key)
             self._result.crashes.append(crash)

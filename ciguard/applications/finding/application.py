@@ -96,6 +96,8 @@ class Module:
     keys."""
     texts: tuple[str, ...] = ()
     """Short ones that its variables hold, however deep."""
+    variables: tuple[str, ...] = ()
+    """Of the environment, that it reads by their names."""
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Name of a class → those that its body annotates, which a generated constructor takes."""
 
@@ -203,6 +205,7 @@ def _module(file: Path, name: str) -> Module | Unread:
         },
         constants=_constants(tree),
         texts=_texts(tree),
+        variables=tuple(dict.fromkeys(_of_environment(tree))),
         fields={one.name: tuple(_fields(one)) for one in definitions},
     )
 
@@ -273,6 +276,27 @@ def _fields(definition: ast.ClassDef) -> Iterator[str]:
                     yield name
             case _:
                 pass
+
+
+def _of_environment(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Call(
+                    func=ast.Attribute(attr="getenv")
+                    | ast.Name(id="getenv")
+                    | ast.Attribute(value=ast.Attribute(attr="environ"), attr="get")
+                    | ast.Attribute(value=ast.Name(id="environ"), attr="get"),
+                    args=[ast.Constant(value=str(name)), *_],
+                )
+                | ast.Subscript(
+                    value=ast.Attribute(attr="environ") | ast.Name(id="environ"),
+                    slice=ast.Constant(value=str(name)),
+                )
+            ):
+                yield name
+            case _:
+                continue
 
 
 def _texts(tree: ast.Module) -> tuple[str, ...]:

@@ -206,7 +206,10 @@ class Expressions:
         if operations:
             file = self._scope.module.file
             about = everything | self._given_before(node)
-            answers = {Answer(one, file, node.lineno): about.flows for one in operations}
+            answers = {
+                Answer(one, file, node.lineno): frozenset() if one.is_by_name else about.flows
+                for one in operations
+            }
             self._scope.summary.own.update(answers)
             self._scope.ask(answers)
             return Value(frozenset(map(Flow, answers)))

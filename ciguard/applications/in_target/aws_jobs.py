@@ -21,6 +21,7 @@ _SAID = ("LanguageCode", "MediaFormat", "Media", "MediaSampleRateHertz", "Settin
 """What a job tells again of the request that has begun it."""
 _WHEN = 1_704_067_200
 """Seconds since 1970, of all times that are told."""
+_SPEAKER = "spk_0"
 _REFUSES = "INVALID_ARGUMENT"
 _FILE = "asrOutput.json"
 
@@ -77,12 +78,29 @@ class Jobs:
         """Return where the transcript of a job lies."""
         nothing = {"transcripts": [{"transcript": ""}], "items": []}
         told = {"jobName": begun[_NAME], "accountId": "", "status": "COMPLETED"}
-        content = json.dumps({"results": nothing, **answer, **told}).encode()
+        results = _labelled(answer.get("results", nothing), begun.get("Settings") or {})
+        content = json.dumps({**answer, **told, "results": results}).encode()
         bucket = begun.get("OutputBucketName")
         if bucket:
             key = begun.get("OutputKey") or f"{begun[_NAME]}.json"
             return self._storage.put(bucket, key, content)
         return self._documents.put(_FILE, content)
+
+
+def _labelled(results: Json, settings: Json) -> Json:
+    """Return results with what is asked for beside: who speaks, which is one person."""
+    if not settings.get("ShowSpeakerLabels"):
+        return results
+    words = [one for one in results.get("items", []) if "start_time" in one]
+    times = [{name: one[name] for name in ("start_time", "end_time")} for one in words]
+    spoken = [{**one, "speaker_label": _SPEAKER} for one in times]
+    segments = []
+    if spoken:
+        whole = {"start_time": times[0]["start_time"], "end_time": times[-1]["end_time"]}
+        segments = [{**whole, "speaker_label": _SPEAKER, "items": spoken}]
+    labels = {"channel_label": "ch_0", "speakers": 1, "segments": segments}
+    items = [{**one, "speaker_label": _SPEAKER} for one in results.get("items", [])]
+    return {**results, "items": items, "speaker_labels": labels}
 
 
 def _job(begun: Json, status: str) -> Json:

@@ -28,6 +28,7 @@ from typing import Any, Dict, List  # noqa: UP035 - Python 3.9 in the target
 from ciguard.applications.in_target import aws_clients, azure_clients, google_clients
 from ciguard.applications.in_target.asking import UnknownOperationError
 from ciguard.applications.in_target.probing import Probes
+from ciguard.applications.in_target.waiting import shorten
 
 Json = Any
 CLIENTS = {"google": google_clients, "aws": aws_clients, "azure": azure_clients}
@@ -66,6 +67,8 @@ class _Explorer:
         self._problem = ""
         self._is_called = False
         self._is_real = bool(settings["real"])
+        for name, value in settings["variables"].items():
+            os.environ.setdefault(name, value)
         self._providers = settings["providers"]
         self._by_file: Dict[str, Any] = {}  # noqa: UP006
         places = {tuple(place) for place in settings["places"]}
@@ -75,6 +78,8 @@ class _Explorer:
         """Answer until there is nobody to ask."""
         for provider, is_asked in self._providers.items():
             self._stand_between(provider, is_asked)
+        if not self._is_real:  # a service itself takes its time
+            shorten()
         self._probes.install()
         self._say({"ready": ""})
         for line in self._incoming:

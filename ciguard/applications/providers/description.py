@@ -77,6 +77,8 @@ class Operation:
     """Path of each field in a result."""
     between: tuple[float, float] | None = None
     """What scores are between; None where nobody says."""
+    is_by_name: bool = False
+    """Whether it is asked by the name of something that was begun before, and not by content."""
     is_per_document: bool = False
     """Whether the client returns a list, with an answer for each text that it is given."""
 
@@ -183,7 +185,7 @@ def _operation(reader: _Reader, raw: object, blank: Operation, where: str) -> Op
     where = f"{where}.operations.{blank.name}"
     if not isinstance(raw, dict):
         raise reader.wrong(where, raw, "a table")
-    reader.only(raw, {"task", "records", "between", "per_document", *Field}, where)
+    reader.only(raw, {"task", "records", "between", "per_document", "by_name", *Field}, where)
     task = reader.text(raw, "task", where)
     if task not in set(Task):
         key, wanted = f"{where}.task", f"one of {', '.join(Task)}"
@@ -197,7 +199,8 @@ def _operation(reader: _Reader, raw: object, blank: Operation, where: str) -> Op
         reader.text(raw, "records", where, default=""),
         fields,
         reader.range(raw, "between", where),
-        reader.flag(raw, "per_document", where),
+        is_by_name=reader.flag(raw, "by_name", where),
+        is_per_document=reader.flag(raw, "per_document", where),
     )
 
 

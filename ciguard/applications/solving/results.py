@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from ciguard.applications.answering import aws_messages, azure_speech, google_messages
+from ciguard.applications.answering import aws_messages, google_messages
 from ciguard.applications.answering.messages import messages_of
+from ciguard.applications.answering.recognised import ENDS, displayed
 from ciguard.applications.providers.description import Field, Task
 from ciguard.applications.solving import azure_faces
 from ciguard.applications.solving.patterns import ANYTHING, pattern_of, without
@@ -146,7 +147,7 @@ def _text(operation: Operation, name: str, symbols: Symbols) -> Sym:
             return symbols.text(name, usual, _CODE)
         case Task.LABELS | Task.OBJECTS | Task.OTHER | Task.SPEECH if is_azure:
             is_said = operation.task is Task.SPEECH
-            usual = azure_speech.displayed(usual) if is_said else usual.lower()
+            usual = displayed(usual) if is_said else usual.lower()
             return symbols.text(name, usual, _SENTENCE if is_said else _SMALL)
         case Task.PHRASES if operation.name == "detect_pii_entities":
             return symbols.text(name, "NAME", _CAPITALS)
@@ -162,7 +163,7 @@ _SMALL = z3.Concat(
 )  # fmt: skip
 _SENTENCE = z3.Concat(
     without(" \n\t" + ascii_lowercase), z3.Star(without("\n\t")),
-    z3.Union(*map(z3.Re, azure_speech.ENDS)),
+    z3.Union(*map(z3.Re, ENDS)),
 )  # fmt: skip
 _CODE = pattern_of("[a-z]{2,3}(-[A-Z]{2})?").form
 _CAPITALS = pattern_of("[A-Z]+(_[A-Z]+){0,4}").form

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.applications import known_providers
-from ciguard.applications.answering.azure_speech import displayed, speech_answer
+from ciguard.applications.answering.azure_speech import speech_answer
 from ciguard.applications.answering.messages import empty_answer, messages_of
+from ciguard.applications.answering.recognised import displayed
 
 
 @pytest.mark.parametrize(
