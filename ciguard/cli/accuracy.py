@@ -193,12 +193,12 @@ def accuracy(  # noqa: PLR0913 - one for each option
             remarks.note_assessed(one)
             results.append(one)
             yield from assessed_lines(one)
+        yield accuracy_summary(results)
 
     try:
         with Interrupts():
             for line in remarks.fenced(lines()) if github else lines():
                 click.echo(line)
-        click.echo(accuracy_summary(results))
     finally:  # what is known when somebody interrupts is kept
         if patches is not None:
             verdicts = (verdict for one in results for verdict in one.verdicts)

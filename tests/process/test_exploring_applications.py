@@ -120,7 +120,7 @@ def alarm(image):
         if one.description == "smoke":
             return urllib.request.urlopen("http://127.0.0.1:9/")
         if one.description == "ash":
-            return os.environ["KEY_OF_NOBODY"]
+            return os.environ["PAGE_OF_NOBODY"]
         if one.description == "dust":
             import not_installed_here
         if one.description == "soot":
