@@ -56,6 +56,10 @@ def run(settings: Json, descriptor: int) -> None:
             _Explorer(settings, channel).serve()
 
 
+class _TooManyQuestionsError(Exception):
+    """The application asks without end."""
+
+
 class _Explorer:
     def __init__(self, settings: Json, channel: socket.socket) -> None:
         self._incoming = channel.makefile("r", encoding="utf-8")
@@ -119,8 +123,7 @@ class _Explorer:
         if self._answers is not None:
             return self._answers.get(operation, {"answer": {}})
         if len(self._asked) > _MOST_QUESTIONS:
-            msg = f"more than {_MOST_QUESTIONS} answers"
-            raise UnknownOperationError(msg)
+            raise _TooManyQuestionsError
         wish = {"operation": operation, "about": base64.b64encode(about).decode()}
         return self._reply_to(wish)
 
@@ -157,6 +160,8 @@ class _Explorer:
         raised = None
         try:
             finished(function(*positional, **arguments))
+        except _TooManyQuestionsError:
+            return {"problem": "goes on asking"}
         except UnknownOperationError as error:
             return {"problem": f"it asks for {error}, which no answers are made for"}
         except BaseException as error:  # noqa: BLE001 - likewise
