@@ -56,6 +56,10 @@ def run(settings: Json, descriptor: int) -> None:
             _Explorer(settings, channel).serve()
 
 
+class _CannotBeCalledError(Exception):
+    """There is no such function here, with the reason."""
+
+
 class _TooManyQuestionsError(Exception):
     """The application asks without end."""
 
@@ -146,13 +150,9 @@ class _Explorer:
         self._answers, self._asked = request["answers"], []
         self._probes.begin()
         try:
-            module = self._imported(request["module"], request["file"])
-        except BaseException as error:  # noqa: BLE001 - the application's, whatever it is
-            return {"problem": f"cannot be imported: {self._told(error)}"}
-        try:
-            function = member_of(module, request["function"])
-        except BaseException as error:  # noqa: BLE001 - likewise
-            return {"problem": f"cannot be had: {self._told(error)}"}
+            function = self._function(request)
+        except _CannotBeCalledError as error:
+            return {"problem": str(error)}
         arguments = {name: _argument(given) for name, given in request["arguments"].items()}
         positional = [arguments.pop(name) for name in request["positional"]]
         self._probes.begin()
@@ -164,13 +164,25 @@ class _Explorer:
             return {"problem": "goes on asking"}
         except UnknownOperationError as error:
             return {"problem": f"it asks for {error}, which no answers are made for"}
-        except BaseException as error:  # noqa: BLE001 - likewise
+        except BaseException as error:  # noqa: BLE001 - the application's, whatever it is
             raised = self._raised(error)
             if not raised["frames"] and not inspect.isroutine(function):
                 kind = f"{type(function).__module__}.{type(function).__name__}"
                 told = f"is an object of {kind} by its decorators: {self._told(error)}"
                 return {"problem": told}
         return {"seen": self._probes.seen, "asked": self._asked, "raised": raised}
+
+    def _function(self, request: Json) -> Any:
+        try:
+            module = self._imported(request["module"], request["file"])
+        except BaseException as error:
+            msg = f"cannot be imported: {self._told(error)}"
+            raise _CannotBeCalledError(msg) from error
+        try:
+            return member_of(module, request["function"])
+        except BaseException as error:
+            msg = f"cannot be had: {self._told(error)}"
+            raise _CannotBeCalledError(msg) from error
 
     def _imported(self, name: str, file: str) -> Any:
         """Return a module; one that has another's name, or none to import it by, by its file."""

@@ -1,0 +1,99 @@
+"""Applications as people write them: handlers, settings in the environment, polls, lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from running_applications import assessed, explored, failures, never, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+APPLICATION = """
+import os
+import time
+
+import boto3
+from azure.ai.textanalytics import TextAnalyticsClient
+from azure.core.credentials import AzureKeyCredential
+
+def critic():
+    key = AzureKeyCredential(os.getenv("LANGUAGE_KEY"))
+    return TextAnalyticsClient(os.environ["LANGUAGE_ENDPOINT"], key)
+
+def heard(audio_path: str, job_name=None):
+    job_name = job_name or "job"
+    transcribe = boto3.client("transcribe", region_name="us-east-1")
+    transcribe.start_transcription_job(
+        TranscriptionJobName=job_name, Media={"MediaFileUri": "s3://b/k.wav"}, LanguageCode="en-US")
+    job = transcribe.get_transcription_job(TranscriptionJobName=job_name)["TranscriptionJob"]
+    if job["TranscriptionJobStatus"] == "COMPLETED":
+        return "done"
+
+def patient(text):
+    reader, waited = boto3.client("comprehend", region_name="us-east-1"), 0
+    while waited < 600:
+        if reader.detect_sentiment(Text=text, LanguageCode="en")["Sentiment"] == "POSITIVE":
+            return waited
+        time.sleep(30)
+        waited += 30
+
+def places(text):
+    reader = boto3.client("comprehend", region_name="us-east-1")
+    found = reader.detect_entities(Text=text, LanguageCode="en")["Entities"]
+    return [one["Text"] for one in found if one["Type"] in ("LOCATION", "PERSON")]
+
+def liked(documents):
+    return [d for d in critic().analyze_sentiment(documents) if d.sentiment == "positive"]
+
+def handler(event, context):
+    eyes = boto3.client("rekognition", region_name="us-east-1")
+    for record in event["Records"]:
+        bucket, key = record["s3"]["bucket"]["name"], record["s3"]["object"]["key"]
+        image = {"S3Object": {"Bucket": bucket, "Name": key}}
+        if any(one["Name"] == "Dog" for one in eyes.detect_labels(Image=image)["Labels"]):
+            return {"statusCode": 200}
+    return {"statusCode": 404}
+
+def closed(text):
+    if os.environ.get("IS_OPEN") != "yes":
+        return None
+    if critic().analyze_sentiment([text])[0].sentiment == "positive":
+        return "open"
+
+def twice(text):
+    mood = critic().analyze_sentiment([text])[0].sentiment
+    phrases = critic().extract_key_phrases([text])[0]
+    if mood == "positive" and "rain" in phrases.key_phrases:
+        return 1
+"""
+
+
+@pytest.fixture
+def application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("LANGUAGE_KEY", "LANGUAGE_ENDPOINT", "IS_OPEN"):
+        monkeypatch.delenv(name, raising=False)
+    return written(tmp_path / "app", APPLICATION)
+
+
+def test_they_are_called_with_what_they_need(application: Path) -> None:
+    results = explored(application)
+
+    problems = {name: one.problem for name, one in results.items() if one.problem}
+    assert problems.keys() == {"closed"}
+    assert problems["closed"].startswith("never asks a service")
+    open_outcomes = {(name, value) for name, _, value in never(results) if name != "closed"}
+    assert open_outcomes <= {("heard", False)}
+    # Documents that are too long have errors; told once, though each service refuses the text.
+    assert [len(results[name].crashes) for name in ("liked", "twice")] == [1, 1]
+    assert failures(results).keys() == {"liked", "twice"}
+    assert not any(one.hangs for one in results.values())
+
+
+def test_kinds_of_entities_are_meant_and_not_their_names(application: Path) -> None:
+    results = assessed(application, inputs=24)
+
+    (verdict,) = results["places"].verdicts
+    assert verdict.measured is not None
+    assert verdict.measured.right == verdict.measured.expected > 9
