@@ -418,6 +418,7 @@ def test_transcripts_are_where_the_service_says_and_objects_where_they_were_put(
     }
 
 
+@pytest.mark.slow
 def test_what_is_heard_and_read_of_uploaded_files_is_judged(tmp_path: Path) -> None:
     done = assessed(written(tmp_path, VOICE), inputs=12)
 

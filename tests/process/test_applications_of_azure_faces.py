@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from running_applications import assessed, explored, failures, never, written
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ def smiling(image: bytes):
 )
 
 
+@pytest.mark.slow
 def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Path) -> None:
     app = written(tmp_path / "app", TRIED)
     record = tmp_path / "recording.jsonl"

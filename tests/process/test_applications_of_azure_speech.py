@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
 from running_applications import assessed, explored, failures, never, written
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def stop(path):
 )
 
 
+@pytest.mark.slow
 def test_functions_are_tried_on_what_is_spoken_recorded_and_answered_again(tmp_path: Path) -> None:
     app = written(tmp_path / "app", TRIED)
     record = tmp_path / "recording.jsonl"

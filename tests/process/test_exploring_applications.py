@@ -415,7 +415,10 @@ def look(content: bytes):
 
 @pytest.mark.parametrize(
     ("file", "outcomes", "enumerated_at_most"),
-    [("asking_application.py", 96, 71), ("asking_other_clouds.py", 88, 64)],
+    [
+        pytest.param("asking_application.py", 96, 71, marks=pytest.mark.slow),
+        ("asking_other_clouds.py", 88, 64),
+    ],
 )
 def test_what_plain_answers_leave_open_is_solved_for(
     monkeypatch: pytest.MonkeyPatch, file: str, outcomes: int, enumerated_at_most: int

@@ -180,14 +180,10 @@ def proposed_by_others(folder: Path, condition: str) -> list[dict[str, Json]]:
     "condition",
     [
         "labels[0]['Confidence'] < labels[1]['Confidence']",
-        "labels[0]['Confidence'] > 100",
-        "felt['Sentiment'] == 'Happy'",
         "felt['SentimentScore']['Positive'] + felt['SentimentScore']['Mixed'] > 1.1",
         "review.confidence_scores.positive + review.confidence_scores.neutral > 1.1",
         "face['AgeRange']['Low'] > face['AgeRange']['High']",
-        "face['Smile']['Confidence'] < 50",
         "face['Emotions'][0]['Type'] == face['Emotions'][1]['Type']",
-        "face['Emotions'][3]['Confidence'] > 26",
         "tag.name == 'Dog'",
     ],
 )
