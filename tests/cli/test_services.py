@@ -264,6 +264,7 @@ def test_what_cannot_be_tried_is_named_with_exit_code_2(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_images_are_looked_for_where_a_user_says_so_and_kept(alarm: Path) -> None:
     with ImageServer(photos(8)) as server:
         search = ["--search", "openverse", "--search-url", server.openverse, "--cache", "kept"]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.slow
+
 GATE = """
     from google.cloud import language_v1, speech_v1 as speech, vision
 

@@ -193,6 +193,7 @@ def test_inputs_that_a_function_does_not_do_right_with_are_in_the_report(
         assert section.locator("blockquote").count() > 1
 
 
+@pytest.mark.slow
 def test_what_was_not_looked_at_is_not_fixed(tmp_path: Path) -> None:
     app = project(tmp_path, **FAULTY) / "app"
     (app / "other.py").write_text(MOOD, "utf-8")

@@ -46,6 +46,7 @@ def run(*words: str, on: tuple[str, ...]) -> list[str]:
     return command("run", *chosen, *MODELS, *apis, "--out", "out", *words)
 
 
+@pytest.mark.slow
 @pytest.mark.library("keras")
 def test_the_layer_that_deviates_is_found_and_its_script_shows_it(
     targets: tuple[str, str], tmp_path: Path

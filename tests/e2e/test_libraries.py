@@ -79,6 +79,7 @@ def test_torch_is_fuzzed(environment_of: EnvironmentOf, tmp_path: Path) -> None:
     assert_ran(run, cases=200, apis=20)
 
 
+@pytest.mark.slow
 @pytest.mark.library("tensorflow")
 def test_tensorflow_crashes_and_the_reproducer_dies_by_the_same_signal(
     environment_of: EnvironmentOf, tmp_path: Path

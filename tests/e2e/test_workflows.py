@@ -97,6 +97,7 @@ def results(run: WorkflowRun) -> dict[str, str]:
     return {job: run.result(job) for job in run.jobs}
 
 
+@pytest.mark.slow
 def test_a_lost_row_is_no_pass_and_once_it_has_run_there_is_one_verdict(
     github: GitHub, project: Path
 ) -> None:
@@ -149,6 +150,7 @@ def test_a_plan_that_cannot_be_kept_is_no_pass_of_another_calls_plan(
     assert "there is no plan" in run.only("merge").summary
 
 
+@pytest.mark.slow
 def test_a_nightly_run_files_one_issue_and_tells_what_had_no_runner(
     github: GitHub, project: Path, server: GitHubServer
 ) -> None:

@@ -31,12 +31,12 @@ from ciguard.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 SEEDS = Path(__file__).parents[2] / "seeds" / "apps"
 HABITS = SEEDS / "service.toml"
 FAULTS = tomllib.loads((SEEDS / "faults.toml").read_text("utf-8"))["fault"]
 INACCURATE = [one for one in FAULTS if one["shows"] == "accuracy"]
-QUICK = {"beach_flag", "cooking_club", "mood_diary"}
-"""One for each kind of service; the others take as long, and `make test-slow` has them."""
 ALARM = """
 from google.cloud import vision
 
@@ -65,17 +65,7 @@ def failures(results: list[Assessed]) -> list[Verdict]:
     return [verdict for one in results for verdict in one.verdicts if verdict.is_failure]
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(
-            one,
-            id=one["application"],
-            marks=() if one["application"] in QUICK else pytest.mark.slow,
-        )
-        for one in INACCURATE
-    ],
-)
+@pytest.mark.parametrize("fault", INACCURATE, ids=[one["application"] for one in INACCURATE])
 def test_a_branch_that_misses_its_inputs_is_told_and_its_twin_is_not(fault: Any) -> None:
     name = f"{fault['application']}.py"
 

@@ -413,10 +413,11 @@ def look(content: bytes):
     assert not results["app.look"].problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "outcomes", "enumerated_at_most"),
     [
-        pytest.param("asking_application.py", 96, 71, marks=pytest.mark.slow),
+        ("asking_application.py", 96, 71),
         ("asking_other_clouds.py", 88, 64),
     ],
 )
