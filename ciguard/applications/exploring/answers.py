@@ -67,7 +67,7 @@ class Answered:
     def to_json(self) -> Json:
         """Return it as `in_target` takes it."""
         if self.error:
-            return {"error": {"code": self.error, "message": self.title}}
+            return {"error": {"code": str(self.error), "message": self.title}}
         return {"answer": self.content}
 
 

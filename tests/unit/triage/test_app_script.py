@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ciguard.applications import known_providers
+from ciguard.applications.exploring.answers import refusals_of
 from ciguard.domain import AppCase, Aspect, Crashed, Errored, Finding, Hung, Severity
 from ciguard.triage import EnvironmentHint, script
 
@@ -127,6 +129,27 @@ def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "KeyError: 'odd'"
     seen = """['Dog'] (b'image', ['image.png'], ["it's \\n # a name"], b'\\x00\\x01\\x02')"""
     assert done.stdout.splitlines() == [seen]
+
+
+def test_a_refusal_is_one_in_the_script_too(tmp_path: Path) -> None:
+    (labels,) = known_providers()[1].operations("detect_labels")
+    refusal = next(one for one in refusals_of(labels) if one.is_of_content)
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "eye.py").write_text(EYE, "utf-8")
+    call = {**OF_AWS, "answers": {"detect_labels": refusal.to_json()}}
+    case = replace(CASE, api="app/eye.py:eye.first", file="app/eye.py", call=call)
+    (tmp_path / "script.py").write_text(script_of(case), "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+    assert "InvalidImageFormatException" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
