@@ -34,7 +34,7 @@ from ciguard.applications.exploring.calling import (
 from ciguard.applications.exploring.explore import Crash, Explored, explore
 from ciguard.applications.finding.application import Application, Unread, read_application
 from ciguard.applications.finding.conditions import Branch, Goal, LiteralTest
-from ciguard.applications.finding.findings import Decided, Found, Reach, find
+from ciguard.applications.finding.findings import Decided, Found, Given, Reach, find
 from ciguard.applications.finding.values import Answer
 from ciguard.applications.inverting.inputs import Input, Wanted
 from ciguard.applications.judging.dead_code import Cause, Dead, dead_conditions
@@ -73,6 +73,7 @@ __all__ = [
     "Explored",
     "Field",
     "Found",
+    "Given",
     "Goal",
     "Input",
     "LiteralTest",

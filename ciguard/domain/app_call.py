@@ -9,6 +9,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from ciguard.domain.values import Json
 
 _KEYS = frozenset(
@@ -34,9 +36,10 @@ def checked_call(call: Json, function: str) -> Json:
     _check(own == function, "its call is another function's")
     arguments, files, answers = (call.get(key) for key in ("arguments", "files", "answers"))
     _check(isinstance(arguments, dict), "its arguments are no table")
+    owner = str(call.get("function")).rpartition(".")[0]
     for name, given in arguments.items():
-        is_name = name.isidentifier() and not keyword.iskeyword(name)
-        _check(is_name and _is_argument(given), f"{name!r} is no argument")
+        is_form = _is_object_of(owner, given) or _is_argument(given)
+        _check(_is_name(name) and is_form, f"{name!r} is no argument")
     _check(isinstance(files, dict), "its files are no table")
     for name, data in files.items():
         _check(_is_inside(name) and _is_encoded(data), f"{name!r} is no file of the call")
@@ -66,15 +69,38 @@ def _is_argument(given: Json, depth: int = 0) -> bool:
         case "fields":
             fields = value.values() if isinstance(value, dict) else [None]
             return all(_is_argument(one, depth + 1) for one in fields)
-        case "base64":
-            return _is_encoded(value)
-        case "path":
-            return isinstance(value, str)
         case _:
-            return form == "value" and _is_plain(value, depth)
+            return form in _SIMPLE and _SIMPLE[form](value)
 
 
-def _is_plain(value: Json, depth: int) -> bool:
+def _is_object_of(owner: str, given: Json) -> bool:
+    """Tell whether that is what an object of a class is made with, and nothing else is called."""
+    if not _has(given, {"object"}) or not _has(given["object"], {"of", "named"}):
+        return False
+    made = given["object"]
+    if not isinstance(made["named"], dict):
+        return False
+    are_named = all(_is_name(name) and _is_argument(one) for name, one in made["named"].items())
+    return bool(owner) and made["of"] == owner and are_named
+
+
+def _has(table: Json, keys: set[str]) -> bool:
+    return isinstance(table, dict) and set(table) == keys
+
+
+def _is_name(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _is_client(value: Json) -> bool:
+    return _has(value, {"provider", "name"}) and all(map(_is_text, value.values()))
+
+
+def _is_plain(value: Json, depth: int = 0) -> bool:
     if isinstance(value, dict):
         return depth <= _DEEPEST and all(_is_plain(one, depth + 1) for one in value.values())
     return value is None or isinstance(value, str | int | float)
@@ -91,6 +117,16 @@ def _is_encoded(data: Json) -> bool:
         return isinstance(data, str) and b64decode(data, validate=True) is not None
     except binascii.Error:
         return False
+
+
+_SIMPLE: Mapping[str, Callable[[Json], bool]] = {
+    "base64": _is_encoded,
+    "client": _is_client,
+    "made_up": _is_text,
+    "path": _is_text,
+    "value": _is_plain,
+}
+"""Forms of arguments that hold no others, and what holds of each."""
 
 
 def _check(holds: bool, reason: str) -> None:  # noqa: FBT001 - what is checked

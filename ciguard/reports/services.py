@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Decided,
         Explored,
         Found,
+        Given,
         Reach,
         Suggestion,
     )
@@ -44,8 +45,10 @@ def services_lines(
         yield f"{visible(one.file)}:{one.line} {visible(one.name)}"
         for call in one.calls:
             yield f"  asks {_asked(call.answer)}{_through(call)}"
-            for name, steps in call.inputs:
+            for name, steps in call.called_with.inputs:
                 yield _line(f"    given {name}{_by(steps)}")
+            for name, steps in call.made_with.inputs:
+                yield _line(f"    given {name} of its object's constructor{_by(steps)}")
         for branch, goals in one.branches().items():
             yield from _branch(branch, goals)
     for one_dead in dict.fromkeys(dead):
@@ -165,8 +168,13 @@ def _call_to_json(call: Reach) -> Json:
         "file": call.answer.file,
         "line": call.answer.line,
         "through": list(call.through),
-        "inputs": [{"parameter": name, "steps": list(steps)} for name, steps in call.inputs],
+        "inputs": _inputs_to_json(call.called_with),
+        "constructor_inputs": _inputs_to_json(call.made_with),
     }
+
+
+def _inputs_to_json(given: Given) -> Json:
+    return [{"parameter": name, "steps": list(steps)} for name, steps in given.inputs]
 
 
 def _branch_to_json(branch: Branch, goals: Sequence[Decided]) -> Json:

@@ -35,17 +35,14 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
         msg = f"{case.api}: no call shows it"
         raise ValueError(msg)
     files, providers = call["files"], call.get("providers", ["google"])
-    given = {name: _argument(one) for name, one in call["arguments"].items()}
-    positional = call.get("positional", ())
-    texts = [given[name] for name in positional]
-    texts += [f"{name}={text}" for name, text in given.items() if name not in positional]
+    called = list(_called(call, outcome))
     answers = pprint.pformat(call["answers"], width=_WIDTH, sort_dicts=False)
-    imports = ["import base64"] if "b64decode" in "".join([*given.values(), *files]) else []
+    written = "\n".join(called)
+    imports = ["import base64"] if files or "b64decode(" in written else []
     imports += ["import os", "import sys"]
-    imports += ["import base64", "import tempfile"] if files else []
+    imports += ["import tempfile"] if files else []
     imports += ["from contextlib import suppress"]
-    imports += ["from pathlib import Path"] if files or "Path(" in "".join(given.values()) else []
-    before = list(_before(outcome))
+    imports += ["from pathlib import Path"] if files or "Path(" in written else []
     imports += ["import faulthandler"] if isinstance(outcome, Hung) else []
     statements = [
         "from ciguard.applications.in_target.explorer import CLIENTS, finished, function_of",
@@ -59,12 +56,29 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
         *_files(files),
         f"os.chdir({scalar(case.root)})",
         "sys.path.insert(0, os.getcwd())",
-        f"function = function_of({scalar(call['module'])}, {scalar(call['function'])})",
-        *before,
-        f"finished(function({', '.join(texts)}))",
+        *called,
         'print("The defect did not show.")',
     ]
     return sorted(dict.fromkeys(imports), key=_import_order), statements
+
+
+def _called(call: Json, outcome: Outcome | None) -> Iterator[str]:
+    """Yield what gets the function, of the object that it is a method of, and calls it."""
+    module, name = scalar(call["module"]), call["function"]
+    arguments = dict(call["arguments"])
+    made = [key for key, one in arguments.items() if "object" in one]
+    for key in made:
+        one = arguments.pop(key)["object"]
+        named = ", ".join(f"{field}={_argument(it)}" for field, it in one["named"].items())
+        yield f"made = function_of({module}, {scalar(one['of'])})({named})"
+        yield f"function = made.{name.rpartition('.')[2]}"
+    if not made:
+        yield f"function = function_of({module}, {scalar(name)})"
+    yield from _before(outcome)
+    positional = call.get("positional", ())
+    texts = [_argument(arguments[key]) for key in positional]
+    texts += [f"{key}={_argument(it)}" for key, it in arguments.items() if key not in positional]
+    yield f"finished(function({', '.join(texts)}))"
 
 
 def _before(outcome: Outcome | None) -> Iterator[str]:
@@ -103,7 +117,10 @@ def _argument(given: Json) -> str:
     if "fields" in given:
         fields = (f"{scalar(str(k))}: {_argument(one)}" for k, one in given["fields"].items())
         return f"{{{', '.join(fields)}}}"
-    return _plain(given["value"])
+    if "client" in given:
+        provider, name = given["client"]["provider"], given["client"]["name"]
+        return f"CLIENTS[{scalar(provider)}].client({scalar(name)})"
+    return _plain(given["made_up"] if "made_up" in given else given["value"])
 
 
 def _plain(value: Json) -> str:

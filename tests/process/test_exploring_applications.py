@@ -205,8 +205,15 @@ def never(image):
         pass
 
 class Needy:
-    def __init__(self, key):
-        self.key = key
+    def __init__(self, strategy):
+        self.strategy = strategy
+
+    def look(self, image):
+        return client.label_detection(image=image)
+
+class Broken:
+    def __init__(self, api_key):
+        raise LookupError(api_key[:3])
 
     def look(self, image):
         return client.label_detection(image=image)
@@ -218,7 +225,8 @@ class Needy:
     assert "NameError" in problems["broken"]
     assert "google web_detection" in problems["web"]
     assert problems["outer.<locals>.inner"] == "stands in another function"
-    assert "missing 1 required positional argument: 'key'" in problems["Needy.look"]
+    assert problems["Needy.look"].startswith("nobody says what its parameter `strategy` takes")
+    assert problems["Broken.look"].startswith("cannot be had: LookupError: 012 (app.py, line")
     (hang,) = results["app.waits"].hangs
     assert hang.instead == "does not end"
     assert hang.titles == ("label_detection: nothing recognised",)

@@ -74,7 +74,7 @@ elements: no door in the target could offer it."""
 OLDEST = (3, 9)
 UNDER_TEST = {
     "torch", "tensorflow", "jittor", "jittor_utils", "keras", "jax", "jaxlib",
-    "azure", "botocore", "google", "grpc", "msrest", "requests", "urllib3",
+    "azure", "boto3", "botocore", "google", "grpc", "msrest", "requests", "urllib3",
 }  # fmt: skip
 """Libraries, and clients of services that applications bring."""
 NEWER_CALLS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.messages import (
@@ -56,6 +56,8 @@ class Answered:
     """Whether it refuses because of what it is asked about."""
     text: bytes = b""
     """That it refuses; empty where it may refuse any."""
+    is_under_way: bool = False
+    """Whether what was begun a moment ago is not done yet when it is first asked for."""
     is_solved: bool = False
     """Whether a solver made it up: it may be such as no service gives."""
 
@@ -68,6 +70,8 @@ class Answered:
         """Return it as `in_target` takes it."""
         if self.error:
             return {"error": {"code": str(self.error), "message": self.title}}
+        if self.is_under_way:
+            return {"answer": self.content, "under_way": True}
         return {"answer": self.content}
 
 
@@ -109,6 +113,10 @@ def answers_to(
         return tuple(Answered(operation, title, content) for title, content in felt)
     if operation.task is Task.FACES:
         return tuple(_faces(operation, numbers))
+    if operation.is_begun_before:
+        nothing, plain, *others = _listed(operation, texts, numbers)
+        late = replace(plain, title="not done at once", is_under_way=True)
+        return (nothing, plain, late, *others)
     kinds = messages.KINDS if operation.task is Task.ENTITIES else ()
     of_kinds = (_of_kind(operation, kind, at) for at in (_SURE, _UNSURE) for kind in kinds)
     return (*_listed(operation, texts, numbers), *of_kinds)

@@ -9,17 +9,19 @@ import re
 import struct
 import wave
 import zlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ciguard.applications.exploring.made_up import made_up
 from ciguard.applications.finding.application import MAIN
 from ciguard.applications.inverting.inputs import Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ciguard.applications.finding.application import Routine
-    from ciguard.applications.finding.findings import Found
+    from ciguard.applications.finding.findings import Found, Given
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
@@ -52,6 +54,14 @@ _OF_UPLOAD: Json = {
     ]
 }
 """What AWS Lambda hands to a function when something is put into a bucket."""
+_SURE_ENOUGH = re.compile(r"threshold|confidence|(^|_)(min_)?score$", re.IGNORECASE)
+_AT_MOST = re.compile(r"^(max|num|n)_|(^|_)(count|limit)$", re.IGNORECASE)
+_WHETHER = re.compile(r"^(is|has|show|use|with|should)_|^(verbose|debug)$", re.IGNORECASE)
+_SPOKEN = re.compile(r"(^|_)(lang|language|locale)(_?code)?$", re.IGNORECASE)
+_WHO_ASKS = re.compile(r"endpoint|region|key|secret|token|subscription", re.IGNORECASE)
+_NUMBERS = frozenset({"int", "float", "bool"})
+"""Types that no content has."""
+_NAME = re.compile(r"(^|_)(name|id|title|prefix|label)$", re.IGNORECASE)
 _FIELDS = {"aws": "Bytes"}
 """Where a message has the contents of an image or sound."""
 
@@ -78,6 +88,8 @@ def arguments_for(
 ) -> list[dict[str, Json]]:
     """Return an argument for each parameter that has no default, in all forms that it may take.
 
+    A method's object is among them if its constructor has such parameters, too.
+
     Args:
         found: the function.
         routine: its definition.
@@ -96,14 +108,28 @@ def arguments_for(
     if "<locals>" in routine.name:
         msg = "stands in another function"
         raise CannotCallError(msg)
+    own, making = _uses(found)
     forms = {
         parameter.arg: list(
-            _forms(parameter, found, contents, folder)
+            _forms(parameter, own, contents, folder)
             if _is_read(parameter, routine)
             else [{"value": None}]
         )
-        for parameter in _given(routine, found)
+        for parameter in _given(routine, own)
     }
+    made = {
+        parameter.arg: list(_forms(parameter, making, contents, folder / "made"))
+        for parameter in _given_to_constructor(routine, making)
+    }
+    if made:
+        of = routine.name.rpartition(".")[0]
+        objects = [{"object": {"of": of, "named": named}} for named in _side_by_side(made)]
+        forms = {routine.parameters()[0]: objects, **forms}
+    return _side_by_side(forms)
+
+
+def _side_by_side(forms: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:
+    """Return arguments, all in their first forms, their second ones and so on."""
     longest = max(map(len, forms.values()), default=1)
     return [
         {name: given[min(at, len(given) - 1)] for name, given in forms.items()}
@@ -111,14 +137,53 @@ def arguments_for(
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What services are asked with the parameters of one function."""
+
+    calls: tuple[tuple[Operation, Given], ...]
+
+    def about(self) -> frozenset[str]:
+        """Return the parameters that services are asked about."""
+        return frozenset(name for _, given in self.calls for name, _ in given.inputs) - {_EVENT}
+
+    def asking(self, name: str) -> list[tuple[Operation, str]]:
+        """Return what is asked about a parameter, and what is done to it before, in words."""
+        return [
+            (operation, " ".join(steps))
+            for operation, given in self.calls
+            for one, steps in given.inputs
+            if one == name
+        ]
+
+    def client(self, name: str) -> Operation | None:
+        """Return an operation that a parameter is the client of."""
+        return next((one for one, given in self.calls if name in given.clients), None)
+
+    def kind(self) -> Kind:
+        """Return what services are asked about first."""
+        return kind_of(self.calls[0][0].task)
+
+    def highest(self) -> float:
+        """Return how high scores are at most."""
+        return next((one.between[1] for one, _ in self.calls if one.between), 1.0)
+
+
+def _uses(found: Found) -> tuple[_Use, _Use]:
+    """Return the uses of a function's own parameters, and of those that make its object."""
+    own = tuple((one.answer.operation, one.called_with) for one in found.calls)
+    return _Use(own), _Use(tuple((one.answer.operation, one.made_with) for one in found.calls))
+
+
 def asked_about(found: Found) -> frozenset[str]:
-    """Return the parameters of a function that services are asked about."""
-    return frozenset(name for call in found.calls for name, _ in call.inputs) - {_EVENT}
+    """Return the parameters that services are asked about, of a function and of its object."""
+    return frozenset(name for use in _uses(found) for name in use.about())
 
 
 def takes_contents(found: Found, routine: Routine) -> bool:
     """Tell whether a parameter of a function may be what services are asked about."""
-    return bool(asked_about(found)) or any(map(_is_file, _given(routine, found)))
+    own, _ = _uses(found)
+    return bool(asked_about(found)) or any(map(_is_file, _given(routine, own)))
 
 
 def _is_file(parameter: ast.arg) -> bool:
@@ -137,68 +202,96 @@ def _is_read(parameter: ast.arg, routine: Routine) -> bool:
     return any(isinstance(node, ast.Name) and node.id == parameter.arg for node in nodes)
 
 
-def _given(routine: Routine, found: Found) -> list[ast.arg]:
+def _given(routine: Routine, use: _Use) -> list[ast.arg]:
     """Return the parameters that are given: those without a default, or asked about."""
-    given = routine.arguments
-    if given is None:
+    if routine.arguments is None:
         return []
-    about = asked_about(found)
+    return _needed(routine.arguments, use)[1 if routine.is_bound else 0 :]
+
+
+def _given_to_constructor(routine: Routine, use: _Use) -> list[ast.arg]:
+    """Return those of a method's object, if it needs any."""
+    return [] if routine.constructor is None else _needed(routine.constructor, use)[1:]
+
+
+def _needed(given: ast.arguments, use: _Use) -> list[ast.arg]:
+    about = use.about()
     positional = [*given.posonlyargs, *given.args]
     first = len(positional) - len(given.defaults)
     needed = [one for at, one in enumerate(positional) if at < first or one.arg in about]
     pairs = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    needed += [one for one, default in pairs if default is None or one.arg in about]
-    return needed[1:] if routine.is_bound else needed
+    return needed + [one for one, default in pairs if default is None or one.arg in about]
 
 
-def _forms(parameter: ast.arg, found: Found, contents: Contents, folder: Path) -> Iterator[Json]:
+def _forms(parameter: ast.arg, use: _Use, contents: Contents, folder: Path) -> Iterator[Json]:
     written = _annotation(parameter)
     several = _SEVERAL.fullmatch(written)
     one = several["of"] if several else written
-    forms = list(_forms_of_one(parameter, one, found, contents, folder))
+    forms = list(_forms_of_one(parameter, one, use, contents, folder))
     if several is None:
         yield from forms
-    if several is not None or (not written and _may_be_list(parameter, found)):
+    if several is not None or (not written and _may_be_list(parameter, use)):
         yield from ({"several": [form]} for form in forms)
 
 
-def _may_be_list(parameter: ast.arg, found: Found) -> bool:
+def _may_be_list(parameter: ast.arg, use: _Use) -> bool:
     """Tell whether a parameter goes, as it is or in a list, to what takes a list of texts."""
     return any(
-        given == parameter.arg and not steps
-        for call in found.calls
-        for given, steps in call.inputs
-        if call.answer.operation.is_per_document or call.answer.operation.name.startswith("batch_")
+        not steps and (operation.is_per_document or operation.name.startswith("batch_"))
+        for operation, steps in use.asking(parameter.arg)
     )
 
 
 def _forms_of_one(
-    parameter: ast.arg, written: str, found: Found, contents: Contents, folder: Path
+    parameter: ast.arg, written: str, use: _Use, contents: Contents, folder: Path
 ) -> Iterator[Json]:
     name = parameter.arg
-    asking = [
-        (call.answer.operation, " ".join(steps))
-        for call in found.calls
-        for given, steps in call.inputs
-        if given == name
-    ]
-    if name == _EVENT and not written:
+    asking = use.asking(name)
+    client = use.client(name)
+    if client is not None:
+        yield {"client": {"provider": client.provider, "name": client.client}}
+    elif name == _EVENT and not written:
         yield {"value": _OF_UPLOAD}
+    elif (setting := _setting(name, written, use)) is not None:
+        yield {"value": setting}
     elif asking:
         yield from _asked_about_forms(name, written, *asking[0], contents, folder)
     elif _is_file(parameter):
-        kind = kind_of(found.calls[0].answer.operation.task)
+        kind = use.kind()
         yield {"value": str(_file(kind, contents[kind], folder))}
     elif written == "bytes":
         yield _bytes(contents[Kind.IMAGE])
-    elif written in _PATHS:
-        folder.mkdir(exist_ok=True)
-        yield {"path": str(folder if _FOLDER.search(name) else folder / name)}
-    elif written in _BY_TYPE:
-        yield {"value": _BY_TYPE[written]}
     else:
-        msg = f"nobody says what its parameter `{name}` takes; annotate it, or give it a default"
-        raise CannotCallError(msg)
+        yield _plain_form(name, written, folder)
+
+
+def _plain_form(name: str, written: str, folder: Path) -> Json:
+    """Return the form of a parameter that no service is asked about, as far as is known."""
+    may_be_text = written in {"", "str"}
+    if written in _PATHS:
+        folder.mkdir(exist_ok=True, parents=True)
+        return {"path": str(folder if _FOLDER.search(name) else folder / name)}
+    if may_be_text and _WHO_ASKS.search(name):
+        return {"made_up": made_up(name)}
+    if may_be_text and _NAME.search(name):
+        return {"value": "name"}
+    if written in _BY_TYPE:
+        return {"value": _BY_TYPE[written]}
+    msg = f"nobody says what its parameter `{name}` takes; annotate it, or give it a default"
+    raise CannotCallError(msg)
+
+
+def _setting(name: str, written: str, use: _Use) -> Json:
+    """Return a value for a parameter that says how services are asked; None for any other."""
+    if written in {"", "float"} and _SURE_ENOUGH.search(name):
+        return use.highest() / 2
+    if written in {"", "int"} and _AT_MOST.search(name):
+        return 10
+    if written in {"", "bool"} and _WHETHER.search(name):
+        return False
+    if written in {"", "str"} and _SPOKEN.search(name):
+        return "en-US" if use.kind() is Kind.SOUND else "en"
+    return _BY_TYPE[written] if written in _NUMBERS else None
 
 
 def _asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one

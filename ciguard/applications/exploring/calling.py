@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import itertools
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ciguard.applications.exploring.made_up import made_up
 from ciguard.applications.finding.summaries import Placed
 from ciguard.applications.providers.description import known_providers
 from ciguard.functions import Answered as Replied
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _ENTRY = "ciguard.applications.in_target.explorer"
-_MADE_UP = (
-    (
-        re.compile("ENDPOINT|URL|HOST", re.IGNORECASE),
-        "https://example.cognitiveservices.azure.com/",
-    ),
-    (re.compile("REGION|LOCATION", re.IGNORECASE), "us-east-1"),
-    (re.compile("BUCKET", re.IGNORECASE), "bucket"),
-    (re.compile("KEY|SECRET|TOKEN|SUBSCRIPTION", re.IGNORECASE), "0123456789abcdef" * 2),
-)
-"""Which variables get which values, if nobody has set them: no service is asked with these."""
 CALL_LIMIT_S = 20.0
 """Of one call of an application's function."""
 _FIRST_LIMIT_S = 120.0
@@ -104,7 +94,7 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
         "real": is_real,
         "providers": {one: one in asked for one in providers_of(application)},
         "texts": dict(texts or {}),
-        "variables": {} if is_real else _made_up(application),
+        "variables": {} if is_real else _variables(application),
     }
     # A script's own folder is on its path.
     beside = {str((root / one.file).resolve().parent): None for one in application.modules}
@@ -116,11 +106,10 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
     )
 
 
-def _made_up(application: Application) -> dict[str, str]:
+def _variables(application: Application) -> dict[str, str]:
     """Return values for variables that say where a service is, and who asks it."""
     names = (name for module in application.modules for name in module.variables)
-    found = ((name, next((v for k, v in _MADE_UP if k.search(name)), "")) for name in names)
-    return {name: value for name, value in found if value}
+    return {name: value for name in names if (value := made_up(name))}
 
 
 def providers_of(application: Application) -> list[str]:

@@ -272,16 +272,16 @@ class _Exploring:
 
     def _working(self, forms: Sequence[Json], answers: Answers) -> int:
         """Return the place of the arguments with which the function gets farthest."""
-        farthest: list[tuple[int, int]] = []
+        farthest: list[tuple[int, bool, int]] = []
         for at, arguments in enumerate(forms):
             call = self._called(arguments, answers)
             if isinstance(call, Endless):
                 self._result.problem = f"{call.instead} when an answer is plain"
                 return at
-            if isinstance(call, Impossible) or call.raised is None:
+            if isinstance(call, Impossible) or (call.raised is None and call.asked):
                 return at
-            farthest.append((len(call.asked), -at))
-        return -max(farthest)[1]
+            farthest.append((len(call.asked), call.raised is None, -at))
+        return -max(farthest)[2]
 
     def _refuse_unmade(self) -> None:
         """Refuse a function that asks what no answers are made for."""

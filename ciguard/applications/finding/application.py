@@ -6,12 +6,13 @@ import ast
 import os
 import tokenize
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.applications.finding.conditions import literals_of
+from ciguard.applications.finding.constructing import annotated_fields, constructor_of
 from ciguard.applications.finding.naming import Names, names_of
 from ciguard.errors import ConfigurationError
 
@@ -57,6 +58,10 @@ class Routine:
     """The function that it stands in."""
     is_bound: bool = False
     """Whether it is called with its object or class before the arguments."""
+    is_of_class: bool = False
+    """Whether that is its class."""
+    constructor: ast.arguments | None = None
+    """Of a method that is called with its object: what that is made with, itself first."""
 
     def parameters(self) -> tuple[str, ...]:
         """Return the names of its parameters, in the order of a call, the object itself first."""
@@ -64,6 +69,13 @@ class Routine:
             return ()
         given = self.arguments
         return tuple(one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+
+    def annotations(self) -> tuple[tuple[str, ast.expr], ...]:
+        """Return the names of parameters that say what they are, each with what it says."""
+        if self.arguments is None:
+            return ()
+        given = (*self.arguments.posonlyargs, *self.arguments.args, *self.arguments.kwonlyargs)
+        return tuple((one.arg, one.annotation) for one in given if one.annotation is not None)
 
     def positional(self) -> tuple[str, ...]:
         """Return the names of those that a call need not name, without the object itself."""
@@ -206,7 +218,10 @@ def _module(file: Path, name: str) -> Module | Unread:
         constants=_constants(tree),
         texts=_texts(tree),
         variables=tuple(dict.fromkeys(_of_environment(tree))),
-        fields={one.name: tuple(_fields(one)) for one in definitions},
+        fields={
+            one.name: tuple(ast.unparse(field.target) for field in annotated_fields(one))
+            for one in definitions
+        },
     )
 
 
@@ -268,16 +283,6 @@ def _variables(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
                 pass
 
 
-def _fields(definition: ast.ClassDef) -> Iterator[str]:
-    for statement in definition.body:
-        match statement:
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=written):
-                if "ClassVar" not in ast.unparse(written):
-                    yield name
-            case _:
-                pass
-
-
 def _of_environment(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
@@ -308,7 +313,12 @@ def _texts(tree: ast.Module) -> tuple[str, ...]:
 
 def _routines(tree: ast.Module) -> Iterator[Routine]:
     yield Routine(MAIN, tree.body, 1)
-    yield from _inside(tree.body, prefix="", owner="", outer="")
+    classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
+    constructors = {name: constructor_of(one, classes) for name, one in classes.items()}
+    for one in _inside(tree.body, prefix="", owner="", outer=""):
+        is_of_object = one.is_bound and not one.is_of_class
+        made = constructors.get(one.owner) if is_of_object and not one.outer else None
+        yield replace(one, constructor=made)
 
 
 def _inside(body: Sequence[ast.stmt], *, prefix: str, owner: str, outer: str) -> Iterator[Routine]:
@@ -324,10 +334,18 @@ def _inside(body: Sequence[ast.stmt], *, prefix: str, owner: str, outer: str) ->
 
 
 def _routine(node: Function, *, prefix: str, owner: str, outer: str) -> Iterator[Routine]:
-    name = f"{prefix}{node.name}"
     decorators = {ast.unparse(one) for one in node.decorator_list}
-    is_bound = bool(owner) and "staticmethod" not in decorators
-    yield Routine(name, node.body, node.lineno, node.args, owner, outer, is_bound)
+    name = f"{prefix}{node.name}"
+    yield Routine(
+        name,
+        node.body,
+        node.lineno,
+        node.args,
+        owner,
+        outer,
+        is_bound=bool(owner) and "staticmethod" not in decorators,
+        is_of_class="classmethod" in decorators,
+    )
     yield from _inside(node.body, prefix=f"{name}.<locals>.", owner="", outer=name)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.applications.finding.scope import Scope
+    from ciguard.applications.providers.description import Operation
 
     Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
@@ -212,6 +213,7 @@ class Expressions:
             }
             self._scope.summary.own.update(answers)
             self._scope.ask(answers)
+            self._scope.ask_by({one: self._coming(node, one.operation) for one in answers})
             return Value(frozenset(map(Flow, answers)))
         found = self._callees.made(node)
         found |= _about(found, given, named).then(f"{_short(node.func)}()")
@@ -223,6 +225,15 @@ class Expressions:
                 self._fill(one, given, named)
         is_known = called or found.clients or found.instances
         return found if is_known else self._unknown(node, everything)
+
+    def _coming(self, node: ast.Call, operation: Operation) -> frozenset[Flow]:
+        """Return where the client of a call comes from, if that is handed on as it is."""
+        if not isinstance(node.func, ast.Attribute):
+            return frozenset()
+        flows = self.of(node.func.value).flows
+        # A client may have its methods in a part of that name: `client.face.detect_with_url`.
+        whole = {(), (f".{operation.client}",)}
+        return frozenset(Flow(one.source) for one in flows if one.steps in whole)
 
     def _given_before(self, node: ast.Call) -> Value:
         """Return what a client asks about that was given to it when it was made."""
@@ -274,10 +285,11 @@ class Expressions:
         """
         world = self._scope.world
         self._scope.summary.callees.add(name)
-        found, goals, asked = applied(world.summaries[name], world.placed[name], given, step)
-        self._scope.reach(goals)
-        self._scope.ask(asked)
-        return found
+        part = applied(world.summaries[name], world.placed[name], given, step)
+        self._scope.reach(part.goals)
+        self._scope.ask(part.asked)
+        self._scope.ask_by(part.clients)
+        return part.returned
 
     def _unknown(self, node: ast.Call, everything: Value) -> Value:
         """Return what a function of somebody else may make of what it is given."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ciguard.applications.finding.constructing import constructor_name
 from ciguard.applications.finding.reaching import once_through, reached, ways
 from ciguard.applications.finding.reading import read
 from ciguard.applications.finding.summaries import World, open_in
@@ -16,11 +17,22 @@ if TYPE_CHECKING:
 
     from ciguard.applications.finding.application import Application
     from ciguard.applications.finding.conditions import Branch, Goal
+    from ciguard.applications.finding.summaries import Placed
     from ciguard.applications.finding.values import Flow
     from ciguard.applications.providers.description import Provider
 
 _ROUNDS = 12
 """After so many, what recursion still brings is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a call of a service gets from the parameters of one function."""
+
+    inputs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Those that it is asked about, and what is done to each before."""
+    clients: tuple[str, ...] = ()
+    """Those that are the client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +42,10 @@ class Reach:
     answer: Answer
     through: tuple[str, ...] = ()
     """Functions on the way to it; none where it stands in the function itself."""
-    inputs: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Parameters of the function that it is given, and what is done to each before."""
+    called_with: Given = Given()
+    """What it gets from the parameters of the function."""
+    made_with: Given = Given()
+    """What it gets from those of the constructor, where the function is a method."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +98,7 @@ def find(application: Application, providers: Sequence[Provider]) -> tuple[Found
     world = World(application, providers)
     _learn(world)
     asked = reached(world, {name: one.asked for name, one in world.summaries.items()})
+    clients = reached(world, {name: one.clients for name, one in world.summaries.items()})
     goals = reached(world, {name: one.goals for name, one in world.summaries.items()})
     order = sorted(
         {goal for one in goals.values() for goal in one}, key=lambda one: (one.branch, one.at)
@@ -98,7 +113,14 @@ def find(application: Application, providers: Sequence[Provider]) -> tuple[Found
             file=placed.module.file,
             line=placed.routine.line,
             calls=tuple(
-                Reach(answer, way[answer][name], _inputs(name, asked[name][answer]))
+                Reach(
+                    answer,
+                    way[answer][name],
+                    *(
+                        _given(one, asked[name][answer], clients[name].get(answer, ()))
+                        for one in (name, _constructor(world, placed))
+                    ),
+                )
                 for answer in sorted(asked[name], key=_position)
             ),
             goals=tuple(
@@ -133,8 +155,19 @@ def _position(answer: Answer) -> tuple[str, int, str]:
     return answer.file, answer.line, answer.operation.name
 
 
-def _inputs(name: str, flows: Iterable[Flow]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple(sorted((source.name, flow.steps) for flow, source in open_in(name, flows).items()))
+def _constructor(world: World, placed: Placed) -> str:
+    """Return the qualified name of what makes the object of a method; empty of anything else."""
+    if not placed.routine.owner:
+        return ""
+    owner = f"{placed.module.name}.{placed.routine.owner}"
+    return world.method(owner, "__init__") or constructor_name(owner)
+
+
+def _given(name: str, asked: Iterable[Flow], clients: Iterable[Flow]) -> Given:
+    """Return what parameters of a function go into what is asked, and who asks it."""
+    inputs = sorted((source.name, flow.steps) for flow, source in open_in(name, asked).items())
+    asking = sorted({source.name for source in open_in(name, clients).values()})
+    return Given(tuple(inputs), tuple(asking))
 
 
 def _is_decided(flows: frozenset[Flow]) -> bool:

@@ -38,6 +38,28 @@ class Names:
         )
 
 
+def named_in(annotation: ast.expr) -> Iterator[ast.expr]:
+    """Yield the names that an annotation says a value is of: `a.B` of `"a.B | None"` and the like.
+
+    Nothing of what is in a list or another collection.
+    """
+    match annotation:
+        case ast.Constant(value=str(text)):
+            try:
+                yield from named_in(ast.parse(text, mode="eval").body)
+            except SyntaxError:  # words
+                return
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            yield from named_in(left)
+            yield from named_in(right)
+        case ast.Subscript(value=held, slice=inner) if dotted_name(held).endswith("Optional"):
+            yield from named_in(inner)
+        case ast.Name() | ast.Attribute():
+            yield annotation
+        case _:
+            return
+
+
 def names_of(tree: ast.Module, package: str, beside: Collection[str] = ()) -> Names:
     """Read what a module imports, anywhere in it.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from ciguard.applications.finding.constructing import constructor_name, has_generated_constructor
 from ciguard.applications.finding.expressions import Expressions, names_in
 from ciguard.applications.finding.scope import Scope
-from ciguard.applications.finding.values import EACH
+from ciguard.applications.finding.values import EACH, Flow, Parameter, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +45,11 @@ class _Reading:
                 self._definition(node)
             case ast.Return(value=value):
                 self._scope.summary.returned |= self._assigned(value)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(
+                targets
+            ) == len(values) and not _are_unpacked(*targets, *values):
+                for target, found in zip(targets, list(map(self._assigned, values)), strict=True):
+                    self._bind(target, found, replaces=replaces)
             case ast.Assign(targets=targets, value=value):
                 found = self._assigned(value)
                 for target in targets:
@@ -70,11 +76,14 @@ class _Reading:
             name = f"{self._scope.module.name}.{node.name}"
             for statement in node.body:
                 match statement:
-                    case (
-                        ast.Assign(targets=[ast.Name(id=field)], value=value)
-                        | ast.AnnAssign(target=ast.Name(id=field), value=value)
-                    ):
+                    case ast.Assign(targets=[ast.Name(id=field)], value=value):
                         self._scope.world.set_field(name, field, self._assigned(value))
+                    case ast.AnnAssign(target=ast.Name(id=field), value=value, annotation=written):
+                        found = self._assigned(value) | self._scope.annotated(written)
+                        if has_generated_constructor(node):
+                            given = Parameter(constructor_name(name), field)
+                            found |= Value(frozenset({Flow(given)}))
+                        self._scope.world.set_field(name, field, found)
                     case _:
                         pass
 
@@ -128,3 +137,7 @@ class _Reading:
                 for child in ast.iter_child_nodes(node):
                     if isinstance(child, ast.expr):
                         self._of(child)
+
+
+def _are_unpacked(*parts: ast.expr) -> bool:
+    return any(isinstance(one, ast.Starred) for one in parts)

@@ -16,6 +16,7 @@ from ciguard.applications.finding.conditions import (
     texts_of,
     written,
 )
+from ciguard.applications.finding.naming import named_in
 from ciguard.applications.finding.summaries import Summary
 from ciguard.applications.finding.values import NOTHING, Flow, Parameter, Value
 
@@ -54,9 +55,21 @@ class Scope:
         routine = self.placed.routine
         for name in (*routine.parameters(), *routine.rest()):
             self.local[name] = Value(frozenset({Flow(Parameter(self.own, name))}))
+        for name, annotation in routine.annotations():
+            self.local[name] |= self.annotated(annotation)
         if routine.is_bound and routine.parameters():
             owner = f"{self.module.name}.{routine.owner}"
             self.local[routine.parameters()[0]] = Value(instances=frozenset({owner}))
+
+    def annotated(self, annotation: ast.expr) -> Value:
+        """Return the client, or the application's object, that an annotation says is there."""
+        found = NOTHING
+        for one in named_in(annotation):
+            name = self.module.names.qualified(one)
+            own = next(filter(self.world.is_class, (f"{self.module.name}.{name}", name)), "")
+            clients = frozenset(self.world.makers(name))
+            found |= Value(clients=clients, instances=frozenset({own} if own else ()))
+        return found
 
     def variable(self, name: str) -> Value:
         """Return what a name may be: its own, of a function around it, the module's, imported."""
@@ -124,6 +137,10 @@ class Scope:
     def ask(self, asked: Mapping[Answer, frozenset[Flow]]) -> None:
         """Note calls of services and what they are given."""
         _add(self.summary.asked, asked)
+
+    def ask_by(self, clients: Mapping[Answer, frozenset[Flow]]) -> None:
+        """Note where clients come from that services are called by, if from outside."""
+        _add(self.summary.clients, {answer: flows for answer, flows in clients.items() if flows})
 
 
 def _add(known: dict[_Key, frozenset[Flow]], more: Mapping[_Key, frozenset[Flow]]) -> None:

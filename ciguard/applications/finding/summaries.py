@@ -29,6 +29,8 @@ class Summary:
     asked: dict[Answer, frozenset[Flow]] = field(default_factory=dict)
     """Calls of services, its own and those that are given what it gives, with what they are given.
     """
+    clients: dict[Answer, frozenset[Flow]] = field(default_factory=dict)
+    """Calls of services, by clients that come from outside, and where those come from."""
     own: set[Answer] = field(default_factory=set)
     """Calls of services in its own text."""
     callees: set[str] = field(default_factory=set)
@@ -36,7 +38,7 @@ class Summary:
 
     def size(self) -> int:
         """Return how much is known: it only grows."""
-        flows = (*self.goals.values(), *self.asked.values())
+        flows = (*self.goals.values(), *self.asked.values(), *self.clients.values())
         seen = len(self.goals) + len(self.asked) + len(self.own) + len(self.callees)
         return sum(len(one) for one in flows) + seen + self.returned.size()
 
@@ -185,9 +187,7 @@ def _absolute(bases: Iterable[str], module: Module) -> list[str]:
     return [base if "." in base else f"{module.name}.{base}" for base in bases]
 
 
-def applied(
-    summary: Summary, placed: Placed, given: Mapping[str, Value], step: str
-) -> tuple[Value, dict[Goal, frozenset[Flow]], dict[Answer, frozenset[Flow]]]:
+def applied(summary: Summary, placed: Placed, given: Mapping[str, Value], step: str) -> Summary:
     """Return what a call comes to: its result, and the goals and services that it has a part in.
 
     Args:
@@ -212,8 +212,20 @@ def applied(
         several = ((one, open_in(placed.qualified, flows)) for one, flows in known.items())
         return {one: through(flows) for one, flows in several if flows}
 
-    returned = replace(summary.returned, flows=through(summary.returned.flows))
-    return returned, given_to(summary.goals), given_to(summary.asked)
+    return Summary(
+        returned=replace(summary.returned, flows=through(summary.returned.flows)),
+        goals=given_to(summary.goals),
+        asked=given_to(summary.asked),
+        clients={
+            answer: frozenset(
+                flow
+                for source in open_in(placed.qualified, flows).values()
+                for flow in given.get(source.name, NOTHING).flows
+                if not flow.steps  # what is made of something is no client that comes from outside
+            )
+            for answer, flows in summary.clients.items()
+        },
+    )
 
 
 def open_in(name: str, flows: Iterable[Flow]) -> dict[Flow, Parameter]:

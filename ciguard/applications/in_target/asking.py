@@ -11,7 +11,8 @@ from typing import Any, Callable, Tuple  # noqa: UP035 - Python 3.9 in the targe
 Json = Any
 Answering = Callable[[str, bytes], Json]
 """Takes an operation and what it is asked about; returns `{"answer": …}`, or `{"error": …}` with
-the `code` of gRPC, or the provider's own, and the `message` with which the service refuses."""
+the `code` of gRPC, or the provider's own, and the `message` with which the service refuses. With
+`"under_way": true`, what was begun a moment ago is not done when it is first asked for."""
 Hearing = Callable[[str, bytes, Json], None]
 """Takes an operation, what it was asked about, and `{"answer": …}` or `{"error": …}`."""
 

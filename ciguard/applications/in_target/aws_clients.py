@@ -64,6 +64,13 @@ def observe(hearing: Hearing) -> None:
     Endpoint.make_request = make_request
 
 
+def client(name: str) -> Any:
+    """Return a new client of a service."""
+    import boto3  # noqa: PLC0415 - the application's
+
+    return boto3.client(name)
+
+
 def _request(operation: Any, sent: Json) -> Json:
     """Return what a request says, by reading it as the service would."""
     model = operation.service_model

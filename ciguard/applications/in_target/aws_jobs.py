@@ -1,4 +1,4 @@
-"""Transcriptions of Amazon Transcribe: they are done when somebody asks for them.
+"""Transcriptions of Amazon Transcribe: they are done when somebody asks, or the time after that.
 
 Requests and answers are as boto3 has them. Standard library only, Python 3.9 and later.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Dict, Tuple  # noqa: UP035 - Python 3.9 in the
 from ciguard.applications.in_target.asking import Answering, Json, UnknownOperationError
 from ciguard.applications.in_target.aws_messages import refused
 from ciguard.applications.in_target.served import Documents
+from ciguard.applications.in_target.under_way import UnderWay
 
 if TYPE_CHECKING:
     from ciguard.applications.in_target.aws_storage import Storage
@@ -36,6 +37,7 @@ class Jobs:
         self._storage = storage
         self._documents = Documents()
         self._begun: Dict[str, Json] = {}  # noqa: UP006
+        self._under_way = UnderWay()
 
     def answered(self, name: str, asked: Json, answering: Answering) -> Reply:
         """Return the response to a request.
@@ -50,6 +52,7 @@ class Jobs:
         """
         if name == "StartTranscriptionJob":
             self._begun[asked[_NAME]] = asked
+            self._under_way.begin(asked[_NAME])
             return 200, {"TranscriptionJob": _job(asked, "IN_PROGRESS")}
         if name == "GetTranscriptionJob":
             return self._done(self._begun.get(asked[_NAME], asked), answering)
@@ -63,6 +66,8 @@ class Jobs:
         place = begun.get("Media", {}).get("MediaFileUri", "")
         sound = self._storage.at(place)
         said = answering(ASKS, place.encode() if sound is None else sound)
+        if said.get("under_way") and self._under_way.is_met(begun[_NAME]):
+            return 200, {"TranscriptionJob": _job(begun, "IN_PROGRESS")}
         error = said.get("error")
         if error and error["code"] == _REFUSES:  # it is the job that fails
             job = _job(begun, "FAILED")

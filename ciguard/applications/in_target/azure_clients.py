@@ -7,8 +7,10 @@ requests, read responses and raise their exceptions as always; no credential is 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
+import sys
 from typing import Any, Callable, Dict  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.applications.in_target import azure_speech
@@ -24,6 +26,20 @@ _SERVICES = (
     ".cognitiveservices.azure.com", ".cognitive.microsoft.com", ".services.ai.azure.com",
     ".speech.microsoft.com", ".speech.azure.us", ".speech.azure.cn",
 )  # fmt: skip
+_ENDPOINT, _KEY = "https://example.cognitiveservices.azure.com/", "0123456789abcdef" * 2
+MADE = {
+    "vision": [("azure.cognitiveservices.vision.computervision", "ComputerVisionClient")],
+    "image analysis": [("azure.ai.vision.imageanalysis", "ImageAnalysisClient")],
+    "face": [
+        ("azure.ai.vision.face", "FaceClient"),
+        ("azure.cognitiveservices.vision.face", "FaceClient"),
+    ],
+    "text analytics": [("azure.ai.textanalytics", "TextAnalyticsClient")],
+    "text analytics of before version 3": [
+        ("azure.cognitiveservices.language.textanalytics", "TextAnalyticsClient")
+    ],
+}
+"""Modules and classes of clients, by their names among the descriptions."""
 
 
 def intercept(answering: Answering) -> None:
@@ -54,6 +70,31 @@ def observe(hearing: Hearing) -> None:
         return response
 
     _stand_between(send, has_others=azure_speech.observe(hearing))
+
+
+def client(name: str) -> Any:
+    """Return a new client, with a key that nobody has, by its name among the descriptions.
+
+    Where there are two of the name, it is the one that the application has imported.
+
+    Raises:
+        ValueError: if it cannot be made before it is known what it is asked about.
+    """
+    if name not in MADE:
+        msg = "it is made with what it is asked about"
+        raise ValueError(msg)
+    several = sorted(MADE[name], key=lambda one: one[0] not in sys.modules)
+    module, kind = several[0]
+    making = getattr(importlib.import_module(module), kind)
+    if "cognitiveservices" in module:
+        from msrest.authentication import (  # noqa: PLC0415 - likewise
+            CognitiveServicesCredentials,
+        )
+
+        return making(_ENDPOINT, CognitiveServicesCredentials(_KEY))
+    from azure.core.credentials import AzureKeyCredential  # noqa: PLC0415 - likewise
+
+    return making(_ENDPOINT, AzureKeyCredential(_KEY))
 
 
 def _stand_between(send: Callable[..., Any], *, has_others: bool) -> None:

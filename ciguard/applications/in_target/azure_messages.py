@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from ciguard.applications.in_target.asking import Answering, Hearing, Json, UnknownOperationError
 from ciguard.applications.in_target.azure_faces import are_faces, faces_asked_for, operation_of
+from ciguard.applications.in_target.under_way import UnderWay
 
 STREAM = "application/octet-stream"
 """Type of a request that holds an image, and does not name its place."""
@@ -144,6 +145,7 @@ class Reads:
     _MOST_BYTES = 256 * 2**20
 
     def __init__(self) -> None:
+        self.under_way = UnderWay()
         self._about: Dict[str, bytes] = {}  # noqa: UP006
         self._changing = threading.Lock()
 
@@ -151,6 +153,7 @@ class Reads:
         """Return a number for an image, of 36 letters as the service's is."""
         number = str(uuid.uuid4())
         self.keep(number, about)
+        self.under_way.begin(number)
         return number
 
     def keep(self, number: str, about: bytes) -> None:
@@ -191,6 +194,8 @@ def answered(asked: Asked, answering: Answering, reads: Reads) -> Reply:
         return 202, {"Operation-Location": f"{base}/read/analyzeResults/{number}"}, {}
     about = reads.about(asked.read) or b"" if asked.read else asked.about
     said = answering(operation, about)
+    if said.get("under_way") and reads.under_way.is_met(asked.read or ""):
+        return 200, {}, {"status": "running"}
     if "error" in said:
         return refused(said["error"])
     return 200, {}, _camel(_asked_for(asked, said["answer"]))

@@ -149,11 +149,14 @@ class _Explorer:
             return {"problem": self._problem}
         self._answers, self._asked = request["answers"], []
         self._probes.begin()
+        given = request["arguments"]
         try:
             function = self._function(request)
+            arguments = {
+                name: self._argument(one) for name, one in given.items() if "object" not in one
+            }
         except _CannotBeCalledError as error:
             return {"problem": str(error)}
-        arguments = {name: _argument(given) for name, given in request["arguments"].items()}
         positional = [arguments.pop(name) for name in request["positional"]]
         self._probes.begin()
         random.seed(0)  # what chance decides is to recur
@@ -178,10 +181,31 @@ class _Explorer:
         except BaseException as error:
             msg = f"cannot be imported: {self._told(error)}"
             raise _CannotBeCalledError(msg) from error
+        made = [one["object"] for one in request["arguments"].values() if "object" in one]
         try:
+            for one in made:
+                named = {name: self._argument(given) for name, given in one["named"].items()}
+                owner = member_of(module, one["of"])(**named)
+                return getattr(owner, request["function"].rpartition(".")[2])
             return member_of(module, request["function"])
+        except _CannotBeCalledError:
+            raise
         except BaseException as error:
             msg = f"cannot be had: {self._told(error)}"
+            raise _CannotBeCalledError(msg) from error
+
+    def _argument(self, given: Json) -> Any:
+        """Return an argument; clients are made here, after what the application imports is."""
+        if self._is_real and given.keys() & {"client", "made_up"}:
+            msg = "it takes a client, a key or an address, which only its caller has"
+            raise _CannotBeCalledError(msg)
+        if "client" not in given:
+            return _argument(given)
+        provider, name = given["client"]["provider"], given["client"]["name"]
+        try:
+            return CLIENTS[provider].client(name)
+        except BaseException as error:
+            msg = f"a parameter is a client of {provider} {name}: {self._told(error)}"
             raise _CannotBeCalledError(msg) from error
 
     def _imported(self, name: str, file: str) -> Any:
@@ -288,4 +312,4 @@ def _argument(given: Json) -> Any:
         return base64.b64decode(given["base64"])
     if "fields" in given:  # a message of the client, which takes dictionaries for it
         return {name: _argument(one) for name, one in given["fields"].items()}
-    return given["value"]
+    return given["made_up"] if "made_up" in given else given["value"]

@@ -7,6 +7,7 @@ the service: repeated fields, enumerations, absent parts.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import time
 from typing import Any, Callable, List  # noqa: UP035 - Python 3.9 in the target
 
@@ -20,6 +21,12 @@ from ciguard.applications.in_target.asking import (
 from ciguard.applications.in_target.google_messages import RefusedError, answered, heard
 
 _SERVICES = (".googleapis.com", ".google.com")
+MADE = {
+    "vision": [("google.cloud.vision", "ImageAnnotatorClient")],
+    "language": [("google.cloud.language", "LanguageServiceClient")],
+    "speech": [("google.cloud.speech", "SpeechClient")],
+}
+"""Modules and classes of clients, by their names among the descriptions."""
 
 
 def intercept(answering: Answering) -> None:
@@ -63,6 +70,12 @@ def observe(hearing: Hearing) -> None:
     grpc_helpers.create_channel = lambda *positional, **named: grpc.intercept_channel(
         connect(*positional, **named), Observer()
     )
+
+
+def client(name: str) -> Any:
+    """Return a new client, of whichever version is here, by its name among the descriptions."""
+    ((module, kind),) = MADE[name]
+    return getattr(importlib.import_module(module), kind)()
 
 
 def _hear(method: str, request: Any, call: Any, hearing: Hearing) -> None:

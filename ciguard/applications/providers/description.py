@@ -79,6 +79,8 @@ class Operation:
     """What scores are between; None where nobody says."""
     is_by_name: bool = False
     """Whether it is asked by the name of something that was begun before, and not by content."""
+    is_begun_before: bool = False
+    """Whether it asks for what was begun before, and may not be done yet."""
     is_per_document: bool = False
     """Whether the client returns a list, with an answer for each text that it is given."""
 
@@ -185,7 +187,11 @@ def _operation(reader: _Reader, raw: object, blank: Operation, where: str) -> Op
     where = f"{where}.operations.{blank.name}"
     if not isinstance(raw, dict):
         raise reader.wrong(where, raw, "a table")
-    reader.only(raw, {"task", "records", "between", "per_document", "by_name", *Field}, where)
+    reader.only(
+        raw,
+        {"task", "records", "between", "per_document", "by_name", "begun_before", *Field},
+        where,
+    )
     task = reader.text(raw, "task", where)
     if task not in set(Task):
         key, wanted = f"{where}.task", f"one of {', '.join(Task)}"
@@ -200,6 +206,7 @@ def _operation(reader: _Reader, raw: object, blank: Operation, where: str) -> Op
         fields,
         reader.range(raw, "between", where),
         is_by_name=reader.flag(raw, "by_name", where),
+        is_begun_before=reader.flag(raw, "begun_before", where),
         is_per_document=reader.flag(raw, "per_document", where),
     )
 

@@ -11,7 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciguard.applications import Found, LiteralTest, Task, find, known_providers, read_application
+from ciguard.applications import (
+    Found,
+    Given,
+    LiteralTest,
+    Task,
+    find,
+    known_providers,
+    read_application,
+)
 
 PROVIDERS = known_providers()
 
@@ -60,7 +68,9 @@ def test_calls_are_found_through_callees_and_branches_with_what_decides_them(
     (call,) = found["can.smart_can"].calls
     assert call.through == ("can.labels_of",)
     assert call.answer.operation.task is Task.LABELS
-    assert call.inputs == (("path", ("labels_of()", "open()", ".read()", "vision.Image()")),)
+    assert call.called_with.inputs == (
+        ("path", ("labels_of()", "open()", ".read()", "vision.Image()")),
+    )
     assert conditions(found["can.smart_can"]) == ["for c in classes", "c == 'food'"]
     ((answer, steps),) = found["can.smart_can"].goals[1].answers
     assert answer.line == 8
@@ -191,7 +201,7 @@ def test_what_is_done_to_a_parameter_before_is_told(tmp_path: Path) -> None:
     )
 
     (call,) = found["app.feel"].calls
-    assert call.inputs == (("lang", ()), ("text", (".strip()", "[1:]")))
+    assert call.called_with.inputs == (("lang", ()), ("text", (".strip()", "[1:]")))
     ((_, steps),) = found["app.feel"].goals[0].answers
     assert steps == ("['Sentiment']", "== 'POSITIVE'")
 
@@ -210,7 +220,7 @@ def test_what_is_put_into_a_message_of_the_client_is_given_too(tmp_path: Path) -
     )
 
     (call,) = found["app.labels_of"].calls
-    assert call.inputs == (("uri", ()),)
+    assert call.called_with.inputs == (("uri", ()),)
 
 
 def test_every_kind_of_branch_counts(tmp_path: Path) -> None:
@@ -660,7 +670,7 @@ def ask_{at}(image):
     assert len(last.goals) == 300
     (call,) = last.calls
     assert call.through == tuple(f"app.ask_{at}" for at in range(298, -1, -1))
-    assert call.inputs[0][0] == "image"
+    assert call.called_with.inputs[0][0] == "image"
 
 
 def test_functions_that_call_each_other_reach_the_same(tmp_path: Path) -> None:
@@ -718,7 +728,7 @@ async def judge(path):
     found = found_in(tmp_path, app=f"{head}    {way}\n{tail}")
 
     assert operations(found["app.ask"]) == {"text_detection"}
-    assert ("image", ()) in found["app.ask"].calls[0].inputs
+    assert ("image", ()) in found["app.ask"].calls[0].called_with.inputs
     assert len(found["app.judge"].goals) == 1
 
 
@@ -739,7 +749,7 @@ def stop(key, path):
     found = found_in(tmp_path, app=text)["app.stop"]
 
     (call,) = found.calls
-    assert [name for name, _ in call.inputs] == ["path"]
+    assert [name for name, _ in call.called_with.inputs] == ["path"]
     assert len(found.goals) == 1
 
 
@@ -760,3 +770,120 @@ def test_a_client_may_be_made_by_a_function_for_any_service(tmp_path: Path) -> N
     )
 
     assert operations(found["asking.feel"]) == {"detect_sentiment"}
+
+
+def clients(found: Found) -> set[str]:
+    return {name for call in found.calls for name in call.called_with.clients}
+
+
+def test_what_a_parameter_says_it_is_is_believed(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        eyes="""
+        from google.cloud import speech
+        class Ears:
+            def __init__(self, client: "speech.SpeechClient | None"):
+                self.client = client
+            def hear(self, content):
+                return self.client.recognize(audio=content).results
+        """,
+        app="""
+        from typing import Optional
+        from google.cloud import vision_v1 as vision
+        from eyes import Ears
+        def see(client: Optional[vision.ImageAnnotatorClient], content):
+            return client.annotate_image({"image": content}).label_annotations
+        def hear(ears: Ears, content):
+            if ears.hear(content):
+                return 1
+        def odd(clients: "list of", content, several: list[vision.ImageAnnotatorClient]):
+            return several.annotate_image(content)
+        """,
+    )
+
+    assert set(found) == {"eyes.Ears.hear", "app.see", "app.hear"}
+    assert operations(found["app.see"]) == {"annotate_image"}
+    assert clients(found["app.see"]) == {"client"}
+    assert conditions(found["app.hear"]) == ["ears.hear(content)"]
+
+
+def test_the_client_is_told_from_what_holds_it(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        import boto3
+        def feel(reader, text):
+            return reader.detect_sentiment(Text=text, LanguageCode="en")["Sentiment"]
+        def main(comprehend, line):
+            return feel(comprehend, line) == "MIXED"
+        def handle(request, line):
+            return feel(request.app.reader, line)
+        """,
+        faces="""
+        from azure.cognitiveservices.vision.face import FaceClient
+        def anybody(face_client, stream):
+            return face_client.face.detect_with_stream(stream)
+        """,
+    )
+
+    told = {name: clients(one) for name, one in found.items()}
+    assert told == {
+        "app.feel": {"reader"},
+        "app.main": {"comprehend"},
+        "app.handle": set(),
+        "faces.anybody": {"face_client"},
+    }
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        """
+        class Eye:
+            def __init__(self, client, image, *, at=0):
+                self.image, self.client = image, client
+        """,
+        """
+        class Seeing:
+            def __init__(self, client, image):
+                self.image, self.client = image, client
+        class Eye(Seeing):
+            pass
+        """,
+        """
+        import dataclasses
+        @dataclasses.dataclass(frozen=True)
+        class Eye:
+            client: object
+            image: bytes
+            seen: list = dataclasses.field(default_factory=list, init=False)
+        """,
+        """
+        from typing import NamedTuple
+        class Eye(NamedTuple):
+            client: object
+            image: bytes
+        """,
+    ],
+)
+def test_what_an_object_is_made_with_is_told_of_its_methods(tmp_path: Path, made: str) -> None:
+    look = """
+            def look(self, at):
+                return self.client.detect_labels(Image={"Bytes": self.image})["Labels"][at]
+            @classmethod
+            def about(cls, client, image):
+                return client.detect_labels(Image=image)
+    """
+    text = dedent(made).replace("    pass", "") + look.replace("\n        ", "\n")
+    found = found_in(tmp_path, app="import boto3\n" + text)
+
+    (call,) = found["app.Eye.look"].calls
+    assert call.called_with == Given()
+    assert call.made_with.clients == ("client",)
+    assert [name for name, _ in call.made_with.inputs] == ["image"]
+    (module,) = read_application(tmp_path).modules
+    routines = {one.name: one for one in module.routines}
+    constructor = routines["Eye.look"].constructor
+    assert constructor is not None
+    assert [one.arg for one in constructor.args] == ["self", "client", "image"]
+    assert routines["Eye.about"].constructor is None

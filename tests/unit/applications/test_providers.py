@@ -14,10 +14,12 @@ from ciguard.applications import (
     read_application,
     read_provider,
 )
+from ciguard.applications.in_target import azure_clients, google_clients
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
 OWN = """
 name = "acme"
@@ -89,3 +91,14 @@ def test_what_is_wrong_in_a_description_is_named(
 
     assert str(file) in str(raised.value)
     assert told in str(raised.value)
+
+
+@pytest.mark.parametrize("module", [azure_clients, google_clients])
+def test_every_client_that_can_be_made_for_a_function_is_described(module: ModuleType) -> None:
+    name = module.__name__.rpartition(".")[2].removesuffix("_clients")
+    (provider,) = (one for one in known_providers() if one.name == name)
+    described = {one.name: one.made_by for one in provider.clients if one.about is None}
+
+    assert module.MADE.keys() == described.keys()
+    for client, several in module.MADE.items():
+        assert {f"{package}.{kind}" for package, kind in several} <= set(described[client])

@@ -49,6 +49,14 @@ def started(
     return lambda: jobs.answered("GetTranscriptionJob", asked, answering)
 
 
+def test_who_asks_at_once_is_told_that_it_is_not_done() -> None:
+    ask = started({"answer": {}, "under_way": True}, [])
+
+    statuses = [ask()[1]["TranscriptionJob"]["TranscriptionJobStatus"] for _ in range(3)]
+
+    assert statuses == ["IN_PROGRESS", "COMPLETED", "COMPLETED"]
+
+
 def fetched(address: str) -> Json:
     with urllib.request.urlopen(address, timeout=10) as response:  # noqa: S310 - the loopback
         return json.load(response)

@@ -90,6 +90,10 @@ def test_what_no_ciguard_wrote_is_refused(key: str, value: object) -> None:
         {"arguments": {"x": {"base64": "&"}}},
         {"arguments": {"x": {"several": {"value": 1}}}},
         {"arguments": {"x": {"fields": 1}}},
+        {"arguments": {"x": {"client": "aws"}}},
+        {"arguments": {"x": {"client": {"provider": "aws", "name": 1}}}},
+        {"arguments": {"x": {"made_up": 1}}},
+        {"arguments": {"self": {"object": {"of": "", "named": {}}}}},
         {"arguments": "none"},
         {"positional": ["not among them"]},
         {"files": {"../outside": "AAAA"}},
@@ -111,6 +115,41 @@ def test_a_call_that_no_ciguard_wrote_is_refused(changed: dict[str, object]) -> 
 
     with pytest.raises(ValueError, match="not an encoded case"):
         case_from_json(encoded)
+
+
+def of_a_method(made: object) -> AppCase:
+    call = {**CALL, "function": "Can.look", "arguments": {"self": made}}
+    return AppCase(
+        api="app/can.py:can.Can.look",
+        file="app/can.py",
+        root="app",
+        aspect=Aspect.ANSWER,
+        call=call,
+    )
+
+
+def test_an_object_is_made_for_its_method() -> None:
+    client = {"client": {"provider": "aws", "name": "rekognition"}}
+    named = {"client": client, "api_key": {"made_up": "0123"}}
+    case = of_a_method({"object": {"of": "Can", "named": named}})
+
+    assert case_from_json(case_to_json(case)) == case
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"object": {"of": "os.system", "named": {"command": {"value": "true"}}}},
+        {"object": {"of": "Can", "named": {"x y": {"value": 1}}}},
+        {"object": {"of": "Can", "named": {"x": {"zzz": 1}}}},
+        {"object": {"of": "Can", "named": [1]}},
+        {"object": {"of": "Can"}},
+        {"several": [{"object": {"of": "Can", "named": {}}}]},
+    ],
+)
+def test_nothing_else_is_made(made: object) -> None:
+    with pytest.raises(ValueError, match="not an encoded case"):
+        case_from_json(case_to_json(of_a_method(made)))
 
 
 @pytest.mark.parametrize("api", ["can", "../x.py:f", "app/can.py:", "app/can.py:a\nb"])

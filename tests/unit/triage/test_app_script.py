@@ -49,6 +49,15 @@ import boto3
 def first(image):
     return boto3.client("rekognition").detect_labels(Image=image)["Labels"][0]
 """
+MADE_EYE = """
+class Eye:
+    def __init__(self, eyes, image, api_key):
+        self.eyes, self.image = eyes, image
+        print(image, api_key)
+
+    def first(self, at):
+        return self.eyes.detect_labels(Image={"Bytes": self.image})["Labels"][at]
+"""
 CASE = AppCase(
     api="app/can.py:can.Can.look", file="app/can.py", root="app", aspect=Aspect.ANSWER, call=CALL
 )
@@ -93,37 +102,34 @@ def script_of(case: AppCase, outcome: Outcome | None = None) -> str:
     return script(finding, environment_hint=EnvironmentHint(install=("google-cloud-vision",)))
 
 
-def test_a_client_of_another_provider_is_answered_too(tmp_path: Path) -> None:
-    (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "eye.py").write_text(EYE, "utf-8")
-    case = replace(CASE, api="app/eye.py:eye.first", file="app/eye.py", call=OF_AWS)
-    (tmp_path / "script.py").write_text(script_of(case), "utf-8")
-
-    done = subprocess.run(
+def ran(
+    folder: Path, case: AppCase, application: str, outcome: Outcome | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the script of a case beside its application, and return how that ended."""
+    file = folder / case.file
+    file.parent.mkdir()
+    file.write_text(application, "utf-8")
+    (folder / "script.py").write_text(script_of(case, outcome), "utf-8")
+    return subprocess.run(
         [sys.executable, "script.py"],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=100,
         check=False,
     )
+
+
+def test_a_client_of_another_provider_is_answered_too(tmp_path: Path) -> None:
+    case = replace(CASE, api="app/eye.py:eye.first", file="app/eye.py", call=OF_AWS)
+
+    done = ran(tmp_path, case, EYE)
 
     assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
 def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
-    (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "can.py").write_text(APPLICATION, "utf-8")
-    (tmp_path / "script.py").write_text(script_of(CASE), "utf-8")
-
-    done = subprocess.run(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    done = ran(tmp_path, CASE, APPLICATION)
 
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "KeyError: 'odd'"
@@ -134,22 +140,25 @@ def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
 def test_a_refusal_is_one_in_the_script_too(tmp_path: Path) -> None:
     (labels,) = known_providers()[1].operations("detect_labels")
     refusal = next(one for one in refusals_of(labels) if one.is_of_content)
-    (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "eye.py").write_text(EYE, "utf-8")
     call = {**OF_AWS, "answers": {"detect_labels": refusal.to_json()}}
     case = replace(CASE, api="app/eye.py:eye.first", file="app/eye.py", call=call)
-    (tmp_path / "script.py").write_text(script_of(case), "utf-8")
 
-    done = subprocess.run(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    done = ran(tmp_path, case, EYE)
 
     assert "InvalidImageFormatException" in done.stderr.splitlines()[-1]
+
+
+def test_an_object_and_its_client_are_made(tmp_path: Path) -> None:
+    eyes = {"client": {"provider": "aws", "name": "rekognition"}}
+    named = {"eyes": eyes, "image": {"base64": "AAEC"}, "api_key": {"made_up": "it's secret"}}
+    made = {"object": {"of": "Eye", "named": named}}
+    call = {**OF_AWS, "function": "Eye.first", "arguments": {"self": made, "at": {"value": 0}}}
+    case = replace(CASE, api="app/eye.py:eye.Eye.first", file="app/eye.py", call=call)
+
+    done = ran(tmp_path, case, MADE_EYE)
+
+    assert done.stdout.splitlines() == [r"b'\x00\x01\x02' it's secret"]
+    assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
 @pytest.mark.parametrize(
@@ -162,20 +171,10 @@ def test_a_refusal_is_one_in_the_script_too(tmp_path: Path) -> None:
 def test_a_call_that_does_not_return_is_shown(
     tmp_path: Path, function: str, outcome: Outcome, code: int, says: str
 ) -> None:
-    (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "odd.py").write_text(STRANGE, "utf-8")
     call = {**OF_AWS, "module": "odd", "function": function, "arguments": {}}
     case = replace(CASE, api=f"app/odd.py:odd.{function}", file="app/odd.py", call=call)
-    (tmp_path / "script.py").write_text(script_of(case, outcome), "utf-8")
 
-    done = subprocess.run(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    done = ran(tmp_path, case, STRANGE, outcome)
 
     assert done.returncode == code
     assert (done.stdout + done.stderr).splitlines()[0] == says
