@@ -21,7 +21,7 @@ from ciguard.applications.emulating.emulation import Emulating, Emulation, emula
 from ciguard.applications.emulating.remote import Silent, Speaking
 from ciguard.applications.emulating.rest import Asked
 from ciguard.applications.exploring.answers import Answered
-from ciguard.applications.exploring.arguments import arguments_for, plain_contents
+from ciguard.applications.exploring.arguments import arguments_for
 from ciguard.applications.exploring.calling import (
     CALL_LIMIT_S,
     Caller,
@@ -31,6 +31,7 @@ from ciguard.applications.exploring.calling import (
     providers_of,
     routines_of,
 )
+from ciguard.applications.exploring.contents import plain_contents
 from ciguard.applications.exploring.explore import Crash, Explored, explore
 from ciguard.applications.finding.application import Application, Unread, read_application
 from ciguard.applications.finding.conditions import Branch, Goal, LiteralTest

@@ -100,6 +100,12 @@ def _is_client(value: Json) -> bool:
     return _has(value, {"provider", "name"}) and all(map(_is_text, value.values()))
 
 
+def _is_upload(value: Json) -> bool:
+    if not _has(value, {"base64", "name", "is_awaited"}) or not _is_encoded(value["base64"]):
+        return False
+    return isinstance(value["name"], str) and isinstance(value["is_awaited"], bool)
+
+
 def _is_plain(value: Json, depth: int = 0) -> bool:
     if isinstance(value, dict):
         return depth <= _DEEPEST and all(_is_plain(one, depth + 1) for one in value.values())
@@ -124,6 +130,7 @@ _SIMPLE: Mapping[str, Callable[[Json], bool]] = {
     "client": _is_client,
     "made_up": _is_text,
     "path": _is_text,
+    "upload": _is_upload,
     "value": _is_plain,
 }
 """Forms of arguments that hold no others, and what holds of each."""

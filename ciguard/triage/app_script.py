@@ -45,7 +45,8 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     imports += ["from pathlib import Path"] if files or "Path(" in written else []
     imports += ["import faulthandler"] if isinstance(outcome, Hung) else []
     statements = [
-        "from ciguard.applications.in_target.explorer import CLIENTS, finished, function_of",
+        "from ciguard.applications.in_target.explorer import finished, function_of",
+        f"from ciguard.applications.in_target.given import {', '.join(_needed(written))}",
         "",
         "# What the services answer; no service is asked.",
         f"ANSWERS = {answers}",
@@ -60,6 +61,11 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
         'print("The defect did not show.")',
     ]
     return sorted(dict.fromkeys(imports), key=_import_order), statements
+
+
+def _needed(written: str) -> list[str]:
+    """Return the names that a call takes of what makes its arguments."""
+    return ["CLIENTS", *(name for name in ("Awaited", "Upload") if f"{name}(" in written)]
 
 
 def _called(call: Json, outcome: Outcome | None) -> Iterator[str]:
@@ -108,19 +114,27 @@ def _files(files: Mapping[str, str]) -> Iterator[str]:
 
 def _argument(given: Json) -> str:
     """Return the source of an argument as `in_target` takes it."""
-    if "several" in given:
-        return f"[{', '.join(_argument(one) for one in given['several'])}]"
-    if "path" in given:
-        return f"Path({_text(given['path'])})"
-    if "base64" in given:
-        return f"base64.b64decode({scalar(str(given['base64']))})"
-    if "fields" in given:
-        fields = (f"{scalar(str(k))}: {_argument(one)}" for k, one in given["fields"].items())
-        return f"{{{', '.join(fields)}}}"
-    if "client" in given:
-        provider, name = given["client"]["provider"], given["client"]["name"]
-        return f"CLIENTS[{scalar(provider)}].client({scalar(name)})"
-    return _plain(given["made_up"] if "made_up" in given else given["value"])
+    ((form, value),) = given.items()
+    match form:
+        case "several":
+            written = ", ".join(map(_argument, value))
+            source = f"[{written}]"
+        case "fields":
+            written = ", ".join(f"{scalar(str(k))}: {_argument(one)}" for k, one in value.items())
+            source = f"{{{written}}}"
+        case "path":
+            source = f"Path({_text(value)})"
+        case "base64":
+            source = f"base64.b64decode({scalar(str(value))})"
+        case "upload":
+            kind = "Awaited" if value["is_awaited"] else "Upload"
+            content = _argument({"base64": value["base64"]})
+            source = f"{kind}({content}, {scalar(value['name'])})"
+        case "client":
+            source = f"CLIENTS[{scalar(value['provider'])}].client({scalar(value['name'])})"
+        case _:
+            source = _plain(value)
+    return source
 
 
 def _plain(value: Json) -> str:

@@ -11,8 +11,9 @@ from ciguard.applications.answering.choosing import Chosen
 from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.recording import NotRecordedError, Recording
-from ciguard.applications.exploring.arguments import arguments_for, plain_contents
+from ciguard.applications.exploring.arguments import arguments_for
 from ciguard.applications.exploring.calling import Ended, Endless, Impossible
+from ciguard.applications.exploring.contents import plain_contents
 from ciguard.applications.inverting.inputs import digest_of
 from ciguard.applications.providers.description import Field, Task
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 import base64
-import io
 import re
-import struct
-import wave
-import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from ciguard.applications.exploring.made_up import made_up
+from ciguard.applications.exploring.by_name import setting, text_form
+from ciguard.applications.exploring.contents import PLAIN_TEXT
 from ciguard.applications.finding.application import MAIN
 from ciguard.applications.inverting.inputs import Kind, kind_of
 
@@ -20,15 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from ciguard.applications.exploring.contents import Contents
     from ciguard.applications.finding.application import Routine
     from ciguard.applications.finding.findings import Found, Given
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
-_TEXT = (
-    "This is a text. It is long enough for a service that tells what texts are about, as it goes "
-    "on for some thirty words, none of which say anything of interest to anybody at all."
-)
 _OPENS = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
 _NAMED = re.compile(r"(path|file|filename|fname|uri|url)s?$", re.IGNORECASE)
 _FILE = re.compile(r"(path|file|filename|fname)$", re.IGNORECASE)
@@ -39,7 +33,7 @@ _SEVERAL = re.compile(
     r"\[(?P<of>[\w.]+)(?:, \.\.\.)?\]"
 )
 _PATHS = frozenset({"Path", "pathlib.Path"})
-_BY_TYPE: dict[str, Json] = {"str": _TEXT, "int": 1, "float": 1.0, "bool": False}
+_BY_TYPE: dict[str, Json] = {"str": PLAIN_TEXT, "int": 1, "float": 1.0, "bool": False}
 _OTHER = {".png": ".jpg", ".jpg": ".png"}
 """How else the file of an image may be called: what reads it looks at what is in it."""
 _EVENT = "event"
@@ -54,33 +48,17 @@ _OF_UPLOAD: Json = {
     ]
 }
 """What AWS Lambda hands to a function when something is put into a bucket."""
-_SURE_ENOUGH = re.compile(r"threshold|confidence|(^|_)(min_)?score$", re.IGNORECASE)
-_AT_MOST = re.compile(r"^(max|num|n)_|(^|_)(count|limit)$", re.IGNORECASE)
-_WHETHER = re.compile(r"^(is|has|show|use|with|should)_|^(verbose|debug)$", re.IGNORECASE)
-_SPOKEN = re.compile(r"(^|_)(lang|language|locale)(_?code)?$", re.IGNORECASE)
-_WHO_ASKS = re.compile(r"endpoint|region|key|secret|token|subscription", re.IGNORECASE)
+_UPLOADED = re.compile(r"(^|\.)(UploadFile|FileStorage|UploadedFile)$")
+_READ = re.compile(r"\.(read|file|stream|save|chunks)\b")
+"""What is done first to what somebody has sent to a web application."""
 _NUMBERS = frozenset({"int", "float", "bool"})
 """Types that no content has."""
-_NAME = re.compile(r"(^|_)(name|id|title|prefix|label)$", re.IGNORECASE)
 _FIELDS = {"aws": "Bytes"}
 """Where a message has the contents of an image or sound."""
 
 
 class CannotCallError(Exception):
     """A function that cannot be called alone, and why."""
-
-
-Contents: TypeAlias = "Mapping[Kind, bytes]"
-"""An image, a text and a sound, whichever of them are needed."""
-
-
-def plain_contents(text: bytes = b"") -> Contents:
-    """Return contents in which nothing is to be recognised.
-
-    Args:
-        text: in the place of a plain one; empty for that.
-    """
-    return {Kind.IMAGE: _image(), Kind.TEXT: text or _TEXT.encode(), Kind.SOUND: _sound()}
 
 
 def arguments_for(
@@ -164,9 +142,14 @@ class _Use:
         """Return what services are asked about first."""
         return kind_of(self.calls[0][0].task)
 
-    def highest(self) -> float:
-        """Return how high scores are at most."""
-        return next((one.between[1] for one, _ in self.calls if one.between), 1.0)
+    def provider(self) -> str:
+        """Return whose service is asked first."""
+        return self.calls[0][0].provider
+
+    def setting(self, name: str, annotation: str) -> Json:
+        """Return a value for a parameter that says how services are asked; None for any other."""
+        highest = next((one.between[1] for one, _ in self.calls if one.between), 1.0)
+        return setting(name, annotation, highest=highest, is_heard=self.kind() is Kind.SOUND)
 
 
 def _uses(found: Found) -> tuple[_Use, _Use]:
@@ -252,8 +235,10 @@ def _forms_of_one(
         yield {"client": {"provider": client.provider, "name": client.client}}
     elif name == _EVENT and not written:
         yield {"value": _OF_UPLOAD}
-    elif (setting := _setting(name, written, use)) is not None:
-        yield {"value": setting}
+    elif (value := use.setting(name, written)) is not None:
+        yield {"value": value}
+    elif written in _NUMBERS:
+        yield {"value": _BY_TYPE[written]}
     elif asking:
         yield from _asked_about_forms(name, written, *asking[0], contents, folder)
     elif _is_file(parameter):
@@ -262,36 +247,21 @@ def _forms_of_one(
     elif written == "bytes":
         yield _bytes(contents[Kind.IMAGE])
     else:
-        yield _plain_form(name, written, folder)
+        yield _plain_form(name, written, use, folder)
 
 
-def _plain_form(name: str, written: str, folder: Path) -> Json:
+def _plain_form(name: str, written: str, use: _Use, folder: Path) -> Json:
     """Return the form of a parameter that no service is asked about, as far as is known."""
-    may_be_text = written in {"", "str"}
+    text = text_form(name, use.provider()) if written in {"", "str"} else None
     if written in _PATHS:
         folder.mkdir(exist_ok=True, parents=True)
         return {"path": str(folder if _FOLDER.search(name) else folder / name)}
-    if may_be_text and _WHO_ASKS.search(name):
-        return {"made_up": made_up(name)}
-    if may_be_text and _NAME.search(name):
-        return {"value": "name"}
+    if text is not None:
+        return text
     if written in _BY_TYPE:
         return {"value": _BY_TYPE[written]}
     msg = f"nobody says what its parameter `{name}` takes; annotate it, or give it a default"
     raise CannotCallError(msg)
-
-
-def _setting(name: str, written: str, use: _Use) -> Json:
-    """Return a value for a parameter that says how services are asked; None for any other."""
-    if written in {"", "float"} and _SURE_ENOUGH.search(name):
-        return use.highest() / 2
-    if written in {"", "int"} and _AT_MOST.search(name):
-        return 10
-    if written in {"", "bool"} and _WHETHER.search(name):
-        return False
-    if written in {"", "str"} and _SPOKEN.search(name):
-        return "en-US" if use.kind() is Kind.SOUND else "en"
-    return _BY_TYPE[written] if written in _NUMBERS else None
 
 
 def _asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
@@ -311,7 +281,18 @@ def _asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
         file = _file(kind, contents[kind], folder)
         paths: list[Json] = [{"path" if is_path else "value": str(file)}]
         others = [] if is_path else _contents(operation, kind, contents[kind])
-        yield from [*paths, *others] if is_opened else [*others, *paths]
+        uploads = [] if written in {"str", "bytes", *_PATHS} else _uploads(file)
+        several = [paths, others, uploads] if is_opened else [others, paths, uploads]
+        if _UPLOADED.search(written) or _READ.match(steps):
+            several.insert(0, several.pop())
+        for one in several:
+            yield from one
+
+
+def _uploads(file: Path) -> list[Json]:
+    """Return a file as web applications get it."""
+    one = {**_bytes(file.read_bytes()), "name": file.name}
+    return [{"upload": {**one, "is_awaited": is_awaited}} for is_awaited in (False, True)]
 
 
 def _file(kind: Kind, content: bytes, folder: Path) -> Path:
@@ -338,27 +319,3 @@ def _suffix(kind: Kind, content: bytes) -> str:
 
 def _bytes(content: bytes) -> Json:
     return {"base64": base64.b64encode(content).decode()}
-
-
-def _image() -> bytes:
-    """Return a white PNG image of 32 by 32 pixels."""
-    side = 32
-    rows = b"".join(b"\0" + b"\xff" * 3 * side for _ in range(side))
-    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts)
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def _sound() -> bytes:
-    """Return a tenth of a second of silence, as a WAV file."""
-    written = io.BytesIO()
-    with wave.open(written, "wb") as sound:
-        sound.setnchannels(1)
-        sound.setsampwidth(2)
-        sound.setframerate(16_000)
-        sound.writeframes(b"\0\0" * 1_600)
-    return written.getvalue()

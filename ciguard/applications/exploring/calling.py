@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.exploring.made_up import made_up
+from ciguard.applications.exploring.by_name import made_up
 from ciguard.applications.finding.summaries import Placed
 from ciguard.applications.providers.description import known_providers
 from ciguard.functions import Answered as Replied

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.applications.answering.messages import are_written
 from ciguard.applications.exploring.answers import Answered, answers_to, refusals_of
-from ciguard.applications.exploring.arguments import (
-    CannotCallError,
-    arguments_for,
-    plain_contents,
-)
+from ciguard.applications.exploring.arguments import CannotCallError, arguments_for
 from ciguard.applications.exploring.calling import (
     Caller,
     Ended,
@@ -26,6 +22,7 @@ from ciguard.applications.exploring.calling import (
     host_of,
     routines_of,
 )
+from ciguard.applications.exploring.contents import plain_contents
 from ciguard.applications.exploring.solved import solved_answer
 from ciguard.applications.providers.description import Field, Task
 from ciguard.applications.solving import can_solve

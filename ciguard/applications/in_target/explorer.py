@@ -15,7 +15,6 @@ import inspect
 import itertools
 import json
 import os
-import pathlib
 import random
 import re
 import signal
@@ -25,14 +24,12 @@ import threading
 import traceback
 from typing import Any, Dict, List  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.applications.in_target import aws_clients, azure_clients, google_clients
 from ciguard.applications.in_target.asking import UnknownOperationError
+from ciguard.applications.in_target.given import CLIENTS, ITS_CALLERS, argument, forms_in
 from ciguard.applications.in_target.probing import Probes
 from ciguard.applications.in_target.waiting import shorten
 
 Json = Any
-CLIENTS = {"google": google_clients, "aws": aws_clients, "azure": azure_clients}
-"""By provider, what stands between the application and its clients."""
 _LONGEST = 300
 _MOST_ITEMS = 1000
 _MOST_QUESTIONS = 200
@@ -195,17 +192,13 @@ class _Explorer:
             raise _CannotBeCalledError(msg) from error
 
     def _argument(self, given: Json) -> Any:
-        """Return an argument; clients are made here, after what the application imports is."""
-        if self._is_real and given.keys() & {"client", "made_up"}:
+        if self._is_real and not ITS_CALLERS.isdisjoint(forms_in(given)):
             msg = "it takes a client, a key or an address, which only its caller has"
             raise _CannotBeCalledError(msg)
-        if "client" not in given:
-            return _argument(given)
-        provider, name = given["client"]["provider"], given["client"]["name"]
         try:
-            return CLIENTS[provider].client(name)
+            return argument(given)
         except BaseException as error:
-            msg = f"a parameter is a client of {provider} {name}: {self._told(error)}"
+            msg = f"what it takes cannot be made: {self._told(error)}"
             raise _CannotBeCalledError(msg) from error
 
     def _imported(self, name: str, file: str) -> Any:
@@ -301,15 +294,3 @@ async def _taken_from(generator: Any) -> None:
         if not left:
             break
     await generator.aclose()
-
-
-def _argument(given: Json) -> Any:
-    if "several" in given:
-        return [_argument(one) for one in given["several"]]
-    if "path" in given:
-        return pathlib.Path(given["path"])
-    if "base64" in given:
-        return base64.b64decode(given["base64"])
-    if "fields" in given:  # a message of the client, which takes dictionaries for it
-        return {name: _argument(one) for name, one in given["fields"].items()}
-    return given["made_up"] if "made_up" in given else given["value"]

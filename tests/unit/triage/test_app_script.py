@@ -51,9 +51,9 @@ def first(image):
 """
 MADE_EYE = """
 class Eye:
-    def __init__(self, eyes, image, api_key):
-        self.eyes, self.image = eyes, image
-        print(image, api_key)
+    def __init__(self, eyes, sent, api_key):
+        self.eyes, self.image = eyes, sent.read()
+        print(sent.filename, self.image, api_key)
 
     def first(self, at):
         return self.eyes.detect_labels(Image={"Bytes": self.image})["Labels"][at]
@@ -150,14 +150,15 @@ def test_a_refusal_is_one_in_the_script_too(tmp_path: Path) -> None:
 
 def test_an_object_and_its_client_are_made(tmp_path: Path) -> None:
     eyes = {"client": {"provider": "aws", "name": "rekognition"}}
-    named = {"eyes": eyes, "image": {"base64": "AAEC"}, "api_key": {"made_up": "it's secret"}}
+    sent = {"upload": {"base64": "AAEC", "name": "a.png", "is_awaited": False}}
+    named = {"eyes": eyes, "sent": sent, "api_key": {"made_up": "it's secret"}}
     made = {"object": {"of": "Eye", "named": named}}
     call = {**OF_AWS, "function": "Eye.first", "arguments": {"self": made, "at": {"value": 0}}}
     case = replace(CASE, api="app/eye.py:eye.Eye.first", file="app/eye.py", call=call)
 
     done = ran(tmp_path, case, MADE_EYE)
 
-    assert done.stdout.splitlines() == [r"b'\x00\x01\x02' it's secret"]
+    assert done.stdout.splitlines() == [r"a.png b'\x00\x01\x02' it's secret"]
     assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 

@@ -1,0 +1,84 @@
+"""Values for what is called so that its name says what it takes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ciguard.domain import Json
+
+_SURE_ENOUGH = re.compile(r"threshold|confidence|(^|_)(min_)?score$")
+_AT_MOST = re.compile(r"^(max|num|n)_|(^|_)(count|limit|num)$")
+_WHETHER = re.compile(r"^(is|has|show|use|with|should)_|^(verbose|debug)$")
+_SPOKEN = re.compile(r"(^|_)(lang|language|locale)(_?code)?$")
+_WHO_ASKS = re.compile(r"endpoint|region|key|secret|token|subscription")
+_NAME = re.compile(r"(^|_)(name|id|title|prefix|label|tag)$")
+_ADDRESS = re.compile(r"(^|_)uri$")
+_SCHEMES = {"aws": "s3", "google": "gs"}
+"""Of addresses in a provider's storage, which nobody else would fetch."""
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Where a word begins in a name such as `imageTag`."""
+_MADE_UP = (
+    (
+        re.compile("ENDPOINT|URL|HOST", re.IGNORECASE),
+        "https://example.cognitiveservices.azure.com/",
+    ),
+    (re.compile("REGION|LOCATION", re.IGNORECASE), "us-east-1"),
+    (re.compile("BUCKET", re.IGNORECASE), "bucket"),
+    (re.compile("KEY|SECRET|TOKEN|SUBSCRIPTION", re.IGNORECASE), "0123456789abcdef" * 2),
+)
+
+
+def made_up(name: str) -> str:
+    """Return a value for what says where a service is, and who asks it: none is asked with these.
+
+    Args:
+        name: of a variable of the environment, or a parameter.
+
+    Returns:
+        Nothing for any other.
+    """
+    return next((value for pattern, value in _MADE_UP if pattern.search(name)), "")
+
+
+def setting(name: str, annotation: str, *, highest: float, is_heard: bool) -> Json:
+    """Return a value for a parameter that says how a service is asked; None for any other.
+
+    Args:
+        name: of the parameter.
+        annotation: as it is written; may be empty.
+        highest: what scores of the service go up to.
+        is_heard: whether that hears speech.
+    """
+    words = _words(name)
+    if annotation in {"", "float"} and _SURE_ENOUGH.search(words):
+        return highest / 2
+    if annotation in {"", "int"} and _AT_MOST.search(words):
+        return 10
+    if annotation in {"", "bool"} and _WHETHER.search(words):
+        return False
+    if annotation in {"", "str"} and _SPOKEN.search(words):
+        return "en-US" if is_heard else "en"
+    return None
+
+
+def text_form(name: str, provider: str) -> Json:
+    """Return the form of a parameter that takes a text no service is asked about; None for others.
+
+    Args:
+        name: of the parameter.
+        provider: of the service that is asked.
+    """
+    words = _words(name)
+    if _WHO_ASKS.search(words):
+        return {"made_up": made_up(words)}
+    if _NAME.search(words):
+        return {"value": "name"}
+    if _ADDRESS.search(words) and provider in _SCHEMES:
+        return {"value": f"{_SCHEMES[provider]}://bucket/upload"}
+    return None
+
+
+def _words(name: str) -> str:
+    return _WORD.sub("_", name).lower()

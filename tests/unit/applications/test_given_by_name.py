@@ -1,0 +1,99 @@
+"""What a parameter takes, by what it is called; and what is made of it where it is called."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.applications.exploring.by_name import made_up, setting, text_form
+from ciguard.applications.in_target.given import Awaited, Upload, argument, forms_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("name", "annotation", "value"),
+    [
+        ("min_confidence", "", 50.0),
+        ("confThreshold", "float", 50.0),
+        ("confThreshold", "str", None),
+        ("maxResults", "", 10),
+        ("max_labels", "int", 10),
+        ("num", "", 10),
+        ("numeral", "", None),
+        ("is_verbose", "bool", False),
+        ("language_code", "str", "en"),
+        ("langCode", "", "en"),
+        ("slang", "", None),
+    ],
+)
+def test_settings_are_told_by_their_names(name: str, annotation: str, value: object) -> None:
+    assert setting(name, annotation, highest=100.0, is_heard=False) == value
+
+
+def test_the_language_that_is_spoken_has_a_country() -> None:
+    assert setting("language", "", highest=1.0, is_heard=True) == "en-US"
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("apiKey", {"made_up": made_up("key")}),
+        ("endpoint", {"made_up": "https://example.cognitiveservices.azure.com/"}),
+        ("jobName", {"value": "name"}),
+        ("image_tag", {"value": "name"}),
+        ("job_uri", {"value": "s3://bucket/upload"}),
+        ("image_url", None),
+        ("strategy", None),
+    ],
+)
+def test_texts_are_told_by_their_names(name: str, form: object) -> None:
+    assert text_form(name, "aws") == form
+
+
+def test_nobody_knows_where_another_provider_stores() -> None:
+    assert text_form("job_uri", "azure") is None
+
+
+@given(st.binary(max_size=200_000))
+def test_an_upload_is_read_in_every_way(content: bytes) -> None:
+    sent = Upload(content, "a.png")
+
+    assert (sent.read(), sent.size, sent.content_type) == (content, len(content), "image/png")
+    sent.seek(0)
+    assert b"".join(sent.chunks()) == content
+    sent.stream.seek(0)
+    assert sent.file.read() == content
+
+
+def test_an_upload_is_saved(tmp_path: Path) -> None:
+    Upload(b"abc", "a.png").save(tmp_path / "a")
+    with (tmp_path / "b").open("wb") as file:
+        Upload(b"abc", "a.wav").save(file)
+
+    assert [(tmp_path / name).read_bytes() for name in "ab"] == [b"abc", b"abc"]
+
+
+def test_one_that_is_awaited_is_read_again_after_a_seek() -> None:
+    async def twice(sent: Awaited) -> list[bytes]:
+        first = await sent.read()
+        await sent.seek(1)
+        second = await sent.read(1)
+        await sent.close()
+        return [first, second]
+
+    sent = Awaited(b"abc", "a.wav")
+    assert asyncio.run(twice(sent)) == [b"abc", b"b"]
+    assert (sent.content_type, sent.size, sent.file.closed) == ("audio/wav", 3, True)
+
+
+def test_forms_are_found_however_deep() -> None:
+    given = {"several": [{"fields": {"Bytes": {"base64": "YQ=="}, "Key": {"made_up": "k"}}}]}
+
+    assert list(forms_in(given)) == ["several", "fields", "base64", "made_up"]
+    assert argument(given) == [{"Bytes": b"a", "Key": "k"}]
