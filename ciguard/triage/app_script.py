@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _FOLDER = "{folder}"
 _WIDTH = 92
+_PROGRAM = "<module>"
+"""Names what a file does itself."""
 
 
 def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], list[str]]:
@@ -45,7 +47,7 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     imports += ["from pathlib import Path"] if files or "Path(" in written else []
     imports += ["import faulthandler"] if isinstance(outcome, Hung) else []
     statements = [
-        "from ciguard.applications.in_target.explorer import finished, function_of",
+        f"from ciguard.applications.in_target.explorer import finished, {_getter(call)}",
         f"from ciguard.applications.in_target.given import {', '.join(_needed(written))}",
         "",
         "# What the services answer; no service is asked.",
@@ -63,6 +65,10 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     return sorted(dict.fromkeys(imports), key=_import_order), statements
 
 
+def _getter(call: Json) -> str:
+    return "program_of" if call["function"] == _PROGRAM else "function_of"
+
+
 def _needed(written: str) -> list[str]:
     """Return the names that a call takes of what makes its arguments."""
     return ["CLIENTS", *(name for name in ("Awaited", "Upload") if f"{name}(" in written)]
@@ -78,7 +84,9 @@ def _called(call: Json, outcome: Outcome | None) -> Iterator[str]:
         named = ", ".join(f"{field}={_argument(it)}" for field, it in one["named"].items())
         yield f"made = function_of({module}, {scalar(one['of'])})({named})"
         yield f"function = made.{name.rpartition('.')[2]}"
-    if not made:
+    if name == _PROGRAM:
+        yield f"function = program_of({module})"
+    elif not made:
         yield f"function = function_of({module}, {scalar(name)})"
     yield from _before(outcome)
     positional = call.get("positional", ())

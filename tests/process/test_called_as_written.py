@@ -112,3 +112,49 @@ def test_kinds_of_entities_are_meant_and_not_their_names(application: Path) -> N
     (verdict,) = results["places"].verdicts
     assert verdict.measured is not None
     assert verdict.measured.right == verdict.measured.expected > 9
+
+
+PROGRAM = """
+import sys
+import boto3
+
+with open(sys.argv[1], "rb") as file:
+    found = boto3.client("rekognition").detect_labels(Image={"Bytes": file.read()})["Labels"]
+if __name__ == "__main__" and found[0]["Name"] == "Dog":
+    print("a dog")
+else:
+    sys.exit(3)
+"""
+STARTING = """
+import sys
+import boto3
+
+def main(path):
+    with open(path, "rb") as file:
+        return boto3.client("rekognition").detect_labels(Image={"Bytes": file.read()})["Labels"]
+
+if __name__ == "__main__":
+    if main(sys.argv[1]):
+        print("something")
+"""
+
+
+def test_a_file_is_run_as_the_program_that_it_is(tmp_path: Path) -> None:
+    folder = written(tmp_path / "app", PROGRAM)
+
+    (explored_one,) = explored(folder).values()
+    (tried,) = assessed(folder, inputs=12).values()
+
+    assert explored_one.problem == ""
+    assert never({"app": explored_one}) == set()
+    assert failures({"app": explored_one}) == {"app": {"IndexError"}}
+    (verdict,) = tried.verdicts
+    assert verdict.measured is not None
+    assert verdict.measured.expected == 6
+
+
+def test_what_only_calls_functions_is_explored_with_these(tmp_path: Path) -> None:
+    results = explored(written(tmp_path / "app", STARTING))
+
+    assert results["main"].problem == ""
+    assert results["<module>"].problem.startswith("what a file does itself is only to call")

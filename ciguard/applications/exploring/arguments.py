@@ -81,8 +81,7 @@ def arguments_for(
         CannotCallError: if it cannot be called from outside.
     """
     if routine.name == MAIN:
-        msg = "what a file does itself is done when it is imported"
-        raise CannotCallError(msg)
+        return [_of_program(found, contents, folder)]
     if "<locals>" in routine.name:
         msg = "stands in another function"
         raise CannotCallError(msg)
@@ -104,6 +103,15 @@ def arguments_for(
         objects = [{"object": {"of": of, "named": named}} for named in _side_by_side(made)]
         forms = {routine.parameters()[0]: objects, **forms}
     return _side_by_side(forms)
+
+
+def _of_program(found: Found, contents: Contents, folder: Path) -> dict[str, Json]:
+    """Return what a file is given that is run as a program: a path, after its own name."""
+    if all(call.through for call in found.calls):
+        msg = "what a file does itself is only to call functions that are explored by themselves"
+        raise CannotCallError(msg)
+    kind = kind_of(found.calls[0].answer.operation.task)
+    return {"argument": {"value": str(_file(kind, contents[kind], folder))}}
 
 
 def _side_by_side(forms: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:
@@ -166,7 +174,15 @@ def asked_about(found: Found) -> frozenset[str]:
 def takes_contents(found: Found, routine: Routine) -> bool:
     """Tell whether a parameter of a function may be what services are asked about."""
     own, _ = _uses(found)
-    return bool(asked_about(found)) or any(map(_is_file, _given(routine, own)))
+    is_given = bool(asked_about(found)) or any(map(_is_file, _given(routine, own)))
+    return is_given or (routine.name == MAIN and _reads_arguments(routine))
+
+
+def _reads_arguments(routine: Routine) -> bool:
+    """Tell whether a program looks at what it is started with."""
+    nodes = (node for statement in routine.body for node in ast.walk(statement))
+    names = (node.attr if isinstance(node, ast.Attribute) else "" for node in nodes)
+    return not {"argv", "ArgumentParser"}.isdisjoint(names)
 
 
 def _is_file(parameter: ast.arg) -> bool:

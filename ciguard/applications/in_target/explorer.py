@@ -17,12 +17,13 @@ import json
 import os
 import random
 import re
+import runpy
 import signal
 import socket
 import sys
 import threading
 import traceback
-from typing import Any, Dict, List  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Dict, List  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.applications.in_target.asking import UnknownOperationError
 from ciguard.applications.in_target.given import CLIENTS, ITS_CALLERS, argument, forms_in
@@ -30,6 +31,8 @@ from ciguard.applications.in_target.probing import Probes
 from ciguard.applications.in_target.waiting import shorten
 
 Json = Any
+PROGRAM = "<module>"
+"""Names what a file does itself."""
 _LONGEST = 300
 _MOST_ITEMS = 1000
 _MOST_QUESTIONS = 200
@@ -173,6 +176,11 @@ class _Explorer:
         return {"seen": self._probes.seen, "asked": self._asked, "raised": raised}
 
     def _function(self, request: Json) -> Any:
+        if request["function"] == PROGRAM:
+            file = request["file"]
+            return lambda argument: as_program(
+                file, argument, lambda: self._probes.load("__main__", file)
+            )
         try:
             module = self._imported(request["module"], request["file"])
         except BaseException as error:
@@ -257,6 +265,23 @@ def _is_of_surroundings(error: BaseException) -> bool:
         return True
     last = [frame.filename for frame in traceback.extract_tb(error.__traceback__)[-1:]]
     return isinstance(error, KeyError) and last[:1] in _OF_VARIABLES
+
+
+def program_of(module: str) -> Any:
+    """Return a module that can be imported, as a program that is run with one argument."""
+    return lambda argument: as_program(
+        module, argument, lambda: runpy.run_module(module, run_name="__main__", alter_sys=True)
+    )
+
+
+def as_program(name: str, argument: str, run: Callable[[], Any]) -> None:
+    """Run a file as if it were the program that was started, with an argument."""
+    before, given = sys.modules["__main__"], sys.argv
+    sys.argv = [name, argument]
+    try:
+        run()
+    finally:
+        sys.modules["__main__"], sys.argv = before, given
 
 
 def function_of(module: str, name: str) -> Any:

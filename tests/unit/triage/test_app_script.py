@@ -58,6 +58,14 @@ class Eye:
     def first(self, at):
         return self.eyes.detect_labels(Image={"Bytes": self.image})["Labels"][at]
 """
+PROGRAM = """
+import sys
+import boto3
+
+print(__name__, sys.argv[0][-6:])
+content = open(sys.argv[1], "rb").read()
+print(boto3.client("rekognition").detect_labels(Image={"Bytes": content})["Labels"][0])
+"""
 CASE = AppCase(
     api="app/can.py:can.Can.look", file="app/can.py", root="app", aspect=Aspect.ANSWER, call=CALL
 )
@@ -159,6 +167,18 @@ def test_an_object_and_its_client_are_made(tmp_path: Path) -> None:
     done = ran(tmp_path, case, MADE_EYE)
 
     assert done.stdout.splitlines() == [r"a.png b'\x00\x01\x02' it's secret"]
+    assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
+
+
+def test_a_program_is_run(tmp_path: Path) -> None:
+    argument = {"argument": {"value": "{folder}/a.png"}}
+    files = {"a.png": "AAEC"}
+    call = {**OF_AWS, "function": "<module>", "arguments": argument, "files": files}
+    case = replace(CASE, api="app/eye.py:eye.<module>", file="app/eye.py", call=call)
+
+    done = ran(tmp_path, case, PROGRAM)
+
+    assert done.stdout.splitlines() == ["__main__ eye.py"]
     assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
