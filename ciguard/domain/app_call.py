@@ -38,7 +38,7 @@ def checked_call(call: Json, function: str) -> Json:
     _check(isinstance(arguments, dict), "its arguments are no table")
     owner = str(call.get("function")).rpartition(".")[0]
     for name, given in arguments.items():
-        is_form = _is_object_of(owner, given) or _is_argument(given)
+        is_form = _is_object_of(owner, given) or _is_request(given) or _is_argument(given)
         _check(_is_name(name) and is_form, f"{name!r} is no argument")
     _check(isinstance(files, dict), "its files are no table")
     for name, data in files.items():
@@ -82,6 +82,17 @@ def _is_object_of(owner: str, given: Json) -> bool:
         return False
     are_named = all(_is_name(name) and _is_argument(one) for name, one in made["named"].items())
     return bool(owner) and made["of"] == owner and are_named
+
+
+def _is_request(given: Json) -> bool:
+    """Tell whether that is what a web request has in its parts."""
+    if not _has(given, {"request"}) or not _has(given["request"], {"is_passed", "parts"}):
+        return False
+    parts = given["request"]["parts"]
+    if not isinstance(given["request"]["is_passed"], bool) or not isinstance(parts, dict):
+        return False
+    are_fields = all(isinstance(one, dict) for one in parts.values())
+    return are_fields and all(_is_argument(one) for part in parts.values() for one in part.values())
 
 
 def _has(table: Json, keys: set[str]) -> bool:

@@ -71,7 +71,8 @@ def _getter(call: Json) -> str:
 
 def _needed(written: str) -> list[str]:
     """Return the names that a call takes of what makes its arguments."""
-    return ["CLIENTS", *(name for name in ("Awaited", "Upload") if f"{name}(" in written)]
+    optional = ("Awaited", "Upload", "answering")
+    return ["CLIENTS", *(name for name in optional if f"{name}(" in written)]
 
 
 def _called(call: Json, outcome: Outcome | None) -> Iterator[str]:
@@ -88,8 +89,13 @@ def _called(call: Json, outcome: Outcome | None) -> Iterator[str]:
         yield f"function = program_of({module})"
     elif not made:
         yield f"function = function_of({module}, {scalar(name)})"
-    yield from _before(outcome)
     positional = call.get("positional", ())
+    for key in [key for key, one in arguments.items() if "request" in one]:
+        request = arguments.pop(key)["request"]
+        parts = f"{{{', '.join(map(_part, request['parts'].items()))}}}"
+        yield f"function = answering(function, {parts}, is_passed={request['is_passed']})"
+        positional = () if key in positional else positional
+    yield from _before(outcome)
     texts = [_argument(arguments[key]) for key in positional]
     texts += [f"{key}={_argument(it)}" for key, it in arguments.items() if key not in positional]
     yield f"finished(function({', '.join(texts)}))"
@@ -143,6 +149,12 @@ def _argument(given: Json) -> str:
         case _:
             source = _plain(value)
     return source
+
+
+def _part(part: tuple[str, Json]) -> str:
+    """Return the source of a part of a request, and of its fields."""
+    name, fields = part
+    return f"{scalar(name)}: {_argument({'fields': fields})}"
 
 
 def _plain(value: Json) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ciguard.applications.exploring.by_name import setting, text_form
 from ciguard.applications.exploring.contents import PLAIN_TEXT
 from ciguard.applications.finding.application import MAIN
+from ciguard.applications.finding.requested import PASSED, RAW
 from ciguard.applications.inverting.inputs import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -93,11 +94,14 @@ def arguments_for(
             else [{"value": None}]
         )
         for parameter in _given(routine, own)
+        if not (routine.request and parameter.arg == PASSED)
     }
     made = {
         parameter.arg: list(_forms(parameter, making, contents, folder / "made"))
         for parameter in _given_to_constructor(routine, making)
     }
+    if routine.request:
+        forms[PASSED] = list(_requests(routine, own, contents, folder))
     if made:
         of = routine.name.rpartition(".")[0]
         objects = [{"object": {"of": of, "named": named}} for named in _side_by_side(made)]
@@ -112,6 +116,33 @@ def _of_program(found: Found, contents: Contents, folder: Path) -> dict[str, Jso
         raise CannotCallError(msg)
     kind = kind_of(found.calls[0].answer.operation.task)
     return {"argument": {"value": str(_file(kind, contents[kind], folder))}}
+
+
+def _requests(routine: Routine, use: _Use, contents: Contents, folder: Path) -> Iterator[Json]:
+    """Yield requests with what a function reads of them."""
+    kind = use.kind()
+    file = _file(kind, contents[kind], folder)
+    (upload, *_) = _uploads(file)
+    if kind is Kind.TEXT:
+        written = [contents[kind].decode("utf-8", "replace")]
+    else:  # as people put it into a text
+        encoded = _bytes(contents[kind])["base64"]
+        written = [encoded, f"data:image/png;base64,{encoded}", str(file)]
+    for text in written:
+        parts: dict[str, Json] = {}
+        for part, fields in routine.request.items():
+            if part == RAW:
+                parts[part] = {"": {"base64": _bytes(contents[kind])["base64"]}}
+            else:
+                plain = upload if part == "files" else {"value": text}
+                parts[part] = {name: _field(name, use) or plain for name in fields}
+        yield {"request": {"is_passed": PASSED in routine.parameters(), "parts": parts}}
+
+
+def _field(name: str, use: _Use) -> Json:
+    """Return the form of a field that says how services are asked; None for any other."""
+    value = use.setting(name, "")
+    return None if value is None else {"value": str(value)}
 
 
 def _side_by_side(forms: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:
@@ -175,6 +206,7 @@ def takes_contents(found: Found, routine: Routine) -> bool:
     """Tell whether a parameter of a function may be what services are asked about."""
     own, _ = _uses(found)
     is_given = bool(asked_about(found)) or any(map(_is_file, _given(routine, own)))
+    is_given |= bool(routine.request)
     return is_given or (routine.name == MAIN and _reads_arguments(routine))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ciguard.applications.finding.conditions import literals_of
 from ciguard.applications.finding.constructing import annotated_fields, constructor_of
 from ciguard.applications.finding.naming import Names, names_of
+from ciguard.applications.finding.requested import requested
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Routine:
     """Whether that is its class."""
     constructor: ast.arguments | None = None
     """Of a method that is called with its object: what that is made with, itself first."""
+    request: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Parts of the web request that it answers, and which fields of each it reads."""
 
     def parameters(self) -> tuple[str, ...]:
         """Return the names of its parameters, in the order of a call, the object itself first."""
@@ -210,7 +213,7 @@ def _module(file: Path, name: str) -> Module | Unread:
         name=dotted,
         file=name,
         names=names,
-        routines=tuple(_routines(tree)),
+        routines=tuple(_routines(tree, names)),
         classes={
             one.name: tuple(filter(None, (names.qualified(base) for base in one.bases)))
             for one in definitions
@@ -311,14 +314,16 @@ def _texts(tree: ast.Module) -> tuple[str, ...]:
     return tuple(dict.fromkeys(short))[:_MOST_TEXTS]
 
 
-def _routines(tree: ast.Module) -> Iterator[Routine]:
+def _routines(tree: ast.Module, names: Names) -> Iterator[Routine]:
     yield Routine(MAIN, tree.body, 1)
     classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
     constructors = {name: constructor_of(one, classes) for name, one in classes.items()}
     for one in _inside(tree.body, prefix="", owner="", outer=""):
         is_of_object = one.is_bound and not one.is_of_class
         made = constructors.get(one.owner) if is_of_object and not one.outer else None
-        yield replace(one, constructor=made)
+        is_function = one.arguments is not None
+        request = requested(one.body, one.parameters(), names) if is_function else {}
+        yield replace(one, constructor=made, request=request)
 
 
 def _inside(body: Sequence[ast.stmt], *, prefix: str, owner: str, outer: str) -> Iterator[Routine]:

@@ -26,7 +26,13 @@ import traceback
 from typing import Any, Callable, Dict, List  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.applications.in_target.asking import UnknownOperationError
-from ciguard.applications.in_target.given import CLIENTS, ITS_CALLERS, argument, forms_in
+from ciguard.applications.in_target.given import (
+    CLIENTS,
+    ITS_CALLERS,
+    answering,
+    argument,
+    forms_in,
+)
 from ciguard.applications.in_target.probing import Probes
 from ciguard.applications.in_target.waiting import shorten
 
@@ -153,11 +159,18 @@ class _Explorer:
         try:
             function = self._function(request)
             arguments = {
-                name: self._argument(one) for name, one in given.items() if "object" not in one
+                name: self._argument(one)
+                for name, one in given.items()
+                if one.keys().isdisjoint({"object", "request"})
             }
+            for one in given.values():
+                if "request" in one:
+                    function = self._answering(function, one["request"])
         except _CannotBeCalledError as error:
             return {"problem": str(error)}
-        positional = [arguments.pop(name) for name in request["positional"]]
+        # A request that is passed is so by its name, and so is what stands beside it.
+        first = request["positional"] if arguments.keys() >= set(request["positional"]) else []
+        positional = [arguments.pop(name) for name in first]
         self._probes.begin()
         random.seed(0)  # what chance decides is to recur
         raised = None
@@ -198,6 +211,14 @@ class _Explorer:
         except BaseException as error:
             msg = f"cannot be had: {self._told(error)}"
             raise _CannotBeCalledError(msg) from error
+
+    def _answering(self, function: Any, request: Json) -> Any:
+        """Return a function that answers a request."""
+        parts = {
+            part: {name: self._argument(one) for name, one in fields.items()}
+            for part, fields in request["parts"].items()
+        }
+        return answering(function, parts, is_passed=request["is_passed"])
 
     def _argument(self, given: Json) -> Any:
         if self._is_real and not ITS_CALLERS.isdisjoint(forms_in(given)):

@@ -5,10 +5,13 @@ Standard library only, Python 3.9 and later.
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import importlib
+import inspect
 import io
 import pathlib
-from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, Iterator  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.applications.in_target import aws_clients, azure_clients, google_clients
 
@@ -47,6 +50,42 @@ def argument(given: Json) -> Any:
     if form == "path":
         return pathlib.Path(value)
     return base64.b64decode(value) if form == "base64" else value
+
+
+def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: bool) -> Any:  # noqa: UP006
+    """Return a function that is called as if Flask had it answer a request.
+
+    Args:
+        function: of the application.
+        parts: `files`, `form`, `args` and `json` with their fields, `data` with nothing's value.
+        is_passed: whether the request is its argument `request`.
+    """
+
+    def called(*positional: Any, **named: Any) -> Any:
+        flask = importlib.import_module("flask")
+        around = getattr(inspect.unwrap(function), "__globals__", {}).values()
+        own = (one for one in list(around) if isinstance(one, flask.Flask))
+        app = next(own, None) or flask.Flask("ciguard")
+        with app.test_request_context("/", method="POST", **_sent(parts)):
+            given = {"request": flask.request} if is_passed else {}
+            result = function(*positional, **given, **named)
+            return asyncio.run(result) if inspect.iscoroutine(result) else result
+
+    return called
+
+
+def _sent(parts: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:  # noqa: UP006
+    """Return what makes a request with these parts; one of JSON has no others in its body."""
+    sent: Dict[str, Any] = {"query_string": parts.get("args", {})}  # noqa: UP006
+    if parts.get("json"):
+        return {**sent, "json": parts["json"]}
+    if "data" in parts:
+        return {**sent, "data": parts["data"][""]}
+    files = {
+        name: (io.BytesIO(one.getvalue()), one.name, one.content_type)
+        for name, one in parts.get("files", {}).items()
+    }
+    return {**sent, "data": {**parts.get("form", {}), **files}}
 
 
 class Upload(io.BytesIO):

@@ -58,6 +58,19 @@ class Eye:
     def first(self, at):
         return self.eyes.detect_labels(Image={"Bytes": self.image})["Labels"][at]
 """
+WEB_EYE = """
+import boto3
+import flask
+
+def view():
+    cloud(flask.request)
+
+def cloud(request):
+    file, at = request.files["it's"], int(request.form["at"])
+    content = file.read()
+    print(request.method, file.filename, content, at)
+    return boto3.client("rekognition").detect_labels(Image={"Bytes": content})["Labels"][at]
+"""
 PROGRAM = """
 import sys
 import boto3
@@ -115,7 +128,7 @@ def ran(
 ) -> subprocess.CompletedProcess[str]:
     """Run the script of a case beside its application, and return how that ended."""
     file = folder / case.file
-    file.parent.mkdir()
+    file.parent.mkdir(parents=True)
     file.write_text(application, "utf-8")
     (folder / "script.py").write_text(script_of(case, outcome), "utf-8")
     return subprocess.run(
@@ -168,6 +181,23 @@ def test_an_object_and_its_client_are_made(tmp_path: Path) -> None:
 
     assert done.stdout.splitlines() == [r"a.png b'\x00\x01\x02' it's secret"]
     assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
+
+
+def test_a_request_is_answered(tmp_path: Path) -> None:
+    sent = {"upload": {"base64": "AAEC", "name": "a.png", "is_awaited": False}}
+    parts = {"files": {"it's": sent}, "form": {"at": {"value": "0"}}}
+    for function, is_passed in (("view", False), ("cloud", True)):
+        request = {"request": {"is_passed": is_passed, "parts": parts}}
+        call = {**OF_AWS, "function": function, "arguments": {"request": request}}
+        positional = ["request"] if is_passed else []
+        call["positional"] = positional
+        api = f"app/eye.py:eye.{function}"
+        case = replace(CASE, api=api, file="app/eye.py", call=call)
+
+        done = ran(tmp_path / function, case, WEB_EYE)
+
+        assert done.stdout.splitlines() == [r"POST a.png b'\x00\x01\x02' 0"]
+        assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
 def test_a_program_is_run(tmp_path: Path) -> None:

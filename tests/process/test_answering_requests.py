@@ -1,0 +1,80 @@
+"""Views of Flask and cloud functions, called with what they read of the request they answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from running_applications import assessed, explored, failures, never, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+APPLICATION = """
+import base64
+from flask import Flask, jsonify, redirect, request
+from google.cloud import language_v1, vision
+
+app = Flask(__name__)
+app.config["KINDS"] = {"png", "jpg"}
+
+@app.route("/", methods=["GET", "POST"])
+def index():
+    if request.method == "POST":
+        if "photo" not in request.files:
+            return redirect("/")
+        photo = request.files["photo"]
+        if photo.filename.rsplit(".")[1] not in app.config["KINDS"]:
+            return redirect(request.url)
+        image = vision.Image(content=photo.read())
+        found = vision.ImageAnnotatorClient().label_detection(image=image).label_annotations
+        if found[0].description == "Dog":
+            return jsonify(dog=request.form.get("owner"))
+
+@app.route("/mood/<name>", methods=["POST"])
+async def mood(name):
+    said = request.get_json() or {}
+    document = language_v1.Document(
+        content=said["text"], type_=language_v1.Document.Type.PLAIN_TEXT, language=said.get("lang"))
+    client = language_v1.LanguageServiceClient()
+    felt = client.analyze_sentiment(request={"document": document}).document_sentiment
+    return name if felt.score > 0.3 else ""
+
+def stops(request, context=None):
+    content = base64.b64decode(request.get_json(silent=True)["image"].split(",")[1])
+    image = vision.Image(content=content)
+    found = vision.ImageAnnotatorClient().text_detection(image=image).text_annotations
+    if found and found[0].description.strip() == "STOP":
+        return "stop"
+
+def raw():
+    image = vision.Image(content=request.data)
+    if vision.ImageAnnotatorClient().face_detection(image=image).face_annotations:
+        return "somebody"
+"""
+
+
+@pytest.fixture
+def application(tmp_path: Path) -> Path:
+    return written(tmp_path / "app", APPLICATION)
+
+
+def test_requests_have_what_is_read_of_them(application: Path) -> None:
+    results = explored(application)
+
+    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert never(results) == set()
+    assert failures(results) == {"index": {"IndexError"}}
+
+
+def test_requests_bring_inputs_that_people_would_recognise(application: Path) -> None:
+    results = assessed(application, inputs=24)
+
+    measured = {
+        name: (one.measured.right, one.measured.expected)
+        for name, result in results.items()
+        for one in result.verdicts
+        if one.measured is not None
+    }
+    assert measured.keys() >= {"index", "stops"}
+    assert all(right > expected / 2 for right, expected in measured.values())
