@@ -18,7 +18,7 @@ _KEYS = frozenset(
         "module", "function", "arguments", "positional", "files", "answers", "providers", "refused",
     }
 )  # fmt: skip
-_DEEPEST = 4
+_DEEPEST, _DEEPEST_VALUE = 4, 8
 
 
 def checked_call(call: Json, function: str) -> Json:
@@ -118,8 +118,9 @@ def _is_upload(value: Json) -> bool:
 
 
 def _is_plain(value: Json, depth: int = 0) -> bool:
-    if isinstance(value, dict):
-        return depth <= _DEEPEST and all(_is_plain(one, depth + 1) for one in value.values())
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return depth <= _DEEPEST_VALUE and all(_is_plain(one, depth + 1) for one in inner)
     return value is None or isinstance(value, str | int | float)
 
 

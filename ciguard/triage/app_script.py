@@ -160,6 +160,8 @@ def _part(part: tuple[str, Json]) -> str:
 def _plain(value: Json) -> str:
     if isinstance(value, str):
         return _text(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_plain, value))}]"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{scalar(str(k))}: {_plain(v)}' for k, v in value.items())}}}"
     return scalar(value)

@@ -54,6 +54,46 @@ def raw():
 """
 
 
+EVENTS = """
+import base64
+import json
+import boto3
+
+eyes = boto3.client("rekognition", region_name="us-east-1")
+reader = boto3.client("comprehend", region_name="us-east-1")
+
+def stored(event, context):
+    place = event["Records"][0]["s3"]
+    image = {"S3Object": {"Bucket": place["bucket"]["name"], "Name": place["object"]["key"]}}
+    for label in eyes.detect_labels(Image=image, MaxLabels=event.get("maxLabels", 5))["Labels"]:
+        if label["Name"] == "Dog":
+            return {"statusCode": 200}
+
+def posted(event: dict, context):
+    if "Records" in event:
+        raise ValueError("of the web only")
+    content = base64.b64decode(json.loads(event["body"])["image"])
+    if any(one["Name"] == "Dog" for one in eyes.detect_labels(Image={"Bytes": content})["Labels"]):
+        return {"statusCode": 200}
+
+def is_bad(text):
+    return reader.detect_sentiment(Text=text, LanguageCode="en")["Sentiment"] == "NEGATIVE"
+
+def queued(event, context):
+    for record in event["Records"]:
+        if is_bad(record["body"]):
+            return "sad"
+
+def asked(event, _):
+    if is_bad((event.get("queryStringParameters") or {}).get("text")):
+        return event["httpMethod"]
+
+def direct(event, _):
+    if is_bad(event["review"]):
+        return "sad"
+"""
+
+
 @pytest.fixture
 def application(tmp_path: Path) -> Path:
     return written(tmp_path / "app", APPLICATION)
@@ -65,6 +105,19 @@ def test_requests_have_what_is_read_of_them(application: Path) -> None:
     assert {name: one.problem for name, one in results.items() if one.problem} == {}
     assert never(results) == set()
     assert failures(results) == {"index": {"IndexError"}}
+
+
+def test_events_have_what_is_read_of_them(tmp_path: Path) -> None:
+    folder = written(tmp_path / "app", EVENTS)
+
+    results = explored(folder)
+    tried = assessed(folder, inputs=24)
+
+    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert never(results) == set()
+    assert failures(results) == {}
+    judged = {name for name, one in tried.items() if one.verdicts}
+    assert judged == {"posted", "queued", "asked", "direct"}
 
 
 def test_requests_bring_inputs_that_people_would_recognise(application: Path) -> None:

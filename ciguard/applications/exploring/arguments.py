@@ -8,10 +8,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.exploring.by_name import setting, text_form
+from ciguard.applications.exploring.by_name import made_up, setting, text_form
 from ciguard.applications.exploring.contents import PLAIN_TEXT
+from ciguard.applications.exploring.requests import Sent, events, web_requests
 from ciguard.applications.finding.application import MAIN
-from ciguard.applications.finding.requested import PASSED, RAW
+from ciguard.applications.finding.requested import EVENT, PASSED
 from ciguard.applications.inverting.inputs import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -37,18 +38,7 @@ _PATHS = frozenset({"Path", "pathlib.Path"})
 _BY_TYPE: dict[str, Json] = {"str": PLAIN_TEXT, "int": 1, "float": 1.0, "bool": False}
 _OTHER = {".png": ".jpg", ".jpg": ".png"}
 """How else the file of an image may be called: what reads it looks at what is in it."""
-_EVENT = "event"
-_OF_UPLOAD: Json = {
-    "Records": [
-        {
-            "eventSource": "aws:s3",
-            "eventName": "ObjectCreated:Put",
-            "awsRegion": "us-east-1",
-            "s3": {"bucket": {"name": "bucket"}, "object": {"key": "upload.png", "size": 1024}},
-        }
-    ]
-}
-"""What AWS Lambda hands to a function when something is put into a bucket."""
+_PLACE = re.compile(r"bucket|key|region", re.IGNORECASE)
 _UPLOADED = re.compile(r"(^|\.)(UploadFile|FileStorage|UploadedFile)$")
 _READ = re.compile(r"\.(read|file|stream|save|chunks)\b")
 """What is done first to what somebody has sent to a web application."""
@@ -87,6 +77,7 @@ def arguments_for(
         msg = "stands in another function"
         raise CannotCallError(msg)
     own, making = _uses(found)
+    handed = _handed(routine, _sent(own, contents, folder))
     forms = {
         parameter.arg: list(
             _forms(parameter, own, contents, folder)
@@ -94,14 +85,13 @@ def arguments_for(
             else [{"value": None}]
         )
         for parameter in _given(routine, own)
-        if not (routine.request and parameter.arg == PASSED)
+        if parameter.arg not in handed
     }
     made = {
         parameter.arg: list(_forms(parameter, making, contents, folder / "made"))
         for parameter in _given_to_constructor(routine, making)
     }
-    if routine.request:
-        forms[PASSED] = list(_requests(routine, own, contents, folder))
+    forms |= handed
     if made:
         of = routine.name.rpartition(".")[0]
         objects = [{"object": {"of": of, "named": named}} for named in _side_by_side(made)]
@@ -118,31 +108,22 @@ def _of_program(found: Found, contents: Contents, folder: Path) -> dict[str, Jso
     return {"argument": {"value": str(_file(kind, contents[kind], folder))}}
 
 
-def _requests(routine: Routine, use: _Use, contents: Contents, folder: Path) -> Iterator[Json]:
-    """Yield requests with what a function reads of them."""
+def _handed(routine: Routine, sent: Sent) -> dict[str, list[Json]]:
+    """Return the requests and events that a function answers, under the names of parameters."""
+    handed = {}
+    if routine.request:
+        handed[PASSED] = list(web_requests(routine, sent))
+    if routine.event:
+        handed[EVENT] = list(events(routine.event, sent))
+    return handed
+
+
+def _sent(use: _Use, contents: Contents, folder: Path) -> Sent:
+    """Return what is sent to a function that answers requests."""
     kind = use.kind()
     file = _file(kind, contents[kind], folder)
     (upload, *_) = _uploads(file)
-    if kind is Kind.TEXT:
-        written = [contents[kind].decode("utf-8", "replace")]
-    else:  # as people put it into a text
-        encoded = _bytes(contents[kind])["base64"]
-        written = [encoded, f"data:image/png;base64,{encoded}", str(file)]
-    for text in written:
-        parts: dict[str, Json] = {}
-        for part, fields in routine.request.items():
-            if part == RAW:
-                parts[part] = {"": {"base64": _bytes(contents[kind])["base64"]}}
-            else:
-                plain = upload if part == "files" else {"value": text}
-                parts[part] = {name: _field(name, use) or plain for name in fields}
-        yield {"request": {"is_passed": PASSED in routine.parameters(), "parts": parts}}
-
-
-def _field(name: str, use: _Use) -> Json:
-    """Return the form of a field that says how services are asked; None for any other."""
-    value = use.setting(name, "")
-    return None if value is None else {"value": str(value)}
+    return Sent(kind, contents[kind], str(file), upload, use.field)
 
 
 def _side_by_side(forms: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:
@@ -162,7 +143,7 @@ class _Use:
 
     def about(self) -> frozenset[str]:
         """Return the parameters that services are asked about."""
-        return frozenset(name for _, given in self.calls for name, _ in given.inputs) - {_EVENT}
+        return frozenset(name for _, given in self.calls for name, _ in given.inputs) - {EVENT}
 
     def asking(self, name: str) -> list[tuple[Operation, str]]:
         """Return what is asked about a parameter, and what is done to it before, in words."""
@@ -185,6 +166,11 @@ class _Use:
         """Return whose service is asked first."""
         return self.calls[0][0].provider
 
+    def field(self, name: str) -> Json:
+        """Return a value for a field of a request that is no content; None for any other."""
+        value = self.setting(name, "")
+        return value if value is not None or not _PLACE.search(name) else made_up(name)
+
     def setting(self, name: str, annotation: str) -> Json:
         """Return a value for a parameter that says how services are asked; None for any other."""
         highest = next((one.between[1] for one, _ in self.calls if one.between), 1.0)
@@ -206,7 +192,7 @@ def takes_contents(found: Found, routine: Routine) -> bool:
     """Tell whether a parameter of a function may be what services are asked about."""
     own, _ = _uses(found)
     is_given = bool(asked_about(found)) or any(map(_is_file, _given(routine, own)))
-    is_given |= bool(routine.request)
+    is_given |= bool(routine.request or routine.event)
     return is_given or (routine.name == MAIN and _reads_arguments(routine))
 
 
@@ -281,8 +267,6 @@ def _forms_of_one(
     client = use.client(name)
     if client is not None:
         yield {"client": {"provider": client.provider, "name": client.client}}
-    elif name == _EVENT and not written:
-        yield {"value": _OF_UPLOAD}
     elif (value := use.setting(name, written)) is not None:
         yield {"value": value}
     elif written in _NUMBERS:

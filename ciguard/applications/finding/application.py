@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ciguard.applications.finding.conditions import literals_of
 from ciguard.applications.finding.constructing import annotated_fields, constructor_of
 from ciguard.applications.finding.naming import Names, names_of
-from ciguard.applications.finding.requested import requested
+from ciguard.applications.finding.requested import read_of_event, requested
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class Routine:
     """Of a method that is called with its object: what that is made with, itself first."""
     request: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Parts of the web request that it answers, and which fields of each it reads."""
+    event: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Likewise of the event that it is handed."""
 
     def parameters(self) -> tuple[str, ...]:
         """Return the names of its parameters, in the order of a call, the object itself first."""
@@ -321,9 +323,12 @@ def _routines(tree: ast.Module, names: Names) -> Iterator[Routine]:
     for one in _inside(tree.body, prefix="", owner="", outer=""):
         is_of_object = one.is_bound and not one.is_of_class
         made = constructors.get(one.owner) if is_of_object and not one.outer else None
-        is_function = one.arguments is not None
-        request = requested(one.body, one.parameters(), names) if is_function else {}
-        yield replace(one, constructor=made, request=request)
+        if one.arguments is None:
+            yield one
+            continue
+        request = requested(one.body, one.parameters(), names)
+        event = read_of_event(one.body, one.parameters(), names)
+        yield replace(one, constructor=made, request=request, event=event)
 
 
 def _inside(body: Sequence[ast.stmt], *, prefix: str, owner: str, outer: str) -> Iterator[Routine]:

@@ -1,4 +1,4 @@
-"""What a function reads of the request that it answers, as a view of Flask or a cloud function."""
+"""What a function reads of the request or event that it answers, as a view or a cloud function."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ if TYPE_CHECKING:
 
 PASSED = "request"
 """The parameter of a cloud function that gets the request."""
+EVENT = "event"
+"""The parameter of a cloud function that gets an event; the part of that which is the event."""
 RAW = "data"
 """The part that is the body of the request, whatever it is."""
+JSON = "json"
+ARGUMENTS = "args"
+BODY = "body"
+"""The field of an event with the body of a web request, or with what a queue hands over."""
 _OF_FLASK = "flask.request"
 _PARTS = {
     "files": "files",
@@ -24,6 +30,8 @@ _PARTS = {
     RAW: RAW,
 }
 """Attributes of a request → its parts."""
+_OF_GATEWAY = {BODY: RAW, "queryStringParameters": ARGUMENTS}
+"""Fields of an event → parts of a request."""
 _CALLED = {"get_json": "json", "get_data": RAW}
 
 
@@ -40,7 +48,21 @@ def requested(
     Returns:
         Nothing if it reads no request.
     """
-    reading = _Reading(names, is_passed=PASSED in parameters)
+    return _parts_read(body, _Reading(names, is_passed=PASSED in parameters))
+
+
+def read_of_event(
+    body: Sequence[ast.stmt], parameters: tuple[str, ...], names: Names
+) -> dict[str, tuple[str, ...]]:
+    """Return likewise what a function reads of an event: fields, and those of a web request in it.
+
+    Returns:
+        Nothing if it has no event.
+    """
+    return _parts_read(body, _OfEvent(names)) if parameters[:1] == (EVENT,) else {}
+
+
+def _parts_read(body: Sequence[ast.stmt], reading: _Reading) -> dict[str, tuple[str, ...]]:
     nodes = [node for statement in body for node in ast.walk(statement)]
     for node in nodes:
         if isinstance(node, ast.Assign):
@@ -113,3 +135,26 @@ class _Reading:
 
     def _is_loading(self, node: ast.expr) -> bool:
         return self._names.qualified(node) == "json.loads"
+
+
+class _OfEvent(_Reading):
+    """Of a function that gets an event."""
+
+    def __init__(self, names: Names) -> None:
+        super().__init__(names, is_passed=False)
+
+    def part(self, node: ast.expr) -> str:
+        """Return the part of the event that an expression is; empty if it is none."""
+        match node:
+            case ast.Name(id="event"):
+                return EVENT
+            case (
+                ast.Subscript(value=ast.Name(id="event"), slice=ast.Constant(value=field))
+                | ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="event"), attr="get"),
+                    args=[ast.Constant(value=field), *_],
+                )
+            ):
+                return _OF_GATEWAY.get(str(field), "")
+            case _:
+                return super().part(node)

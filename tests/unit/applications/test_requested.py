@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from ciguard.applications.finding.naming import names_of
-from ciguard.applications.finding.requested import requested
+from ciguard.applications.finding.requested import read_of_event, requested
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,26 @@ def test_a_request_of_somebody_else_is_none() -> None:
 
     assert requested(tree.body, [], names_of(tree, "")) == {}
     assert requested(tree.body, ["request"], names_of(tree, "")) == {"files": ("a",)}
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("for one in event['Records']: print(one['body'])", {"event": ("Records",)}),
+        ("print(event)", {"event": ()}),
+        (
+            "body = json.loads(event.get('body') or '{}')\nimage = body['image']",
+            {"event": ("body",), "data": (), "json": ("image",)},
+        ),
+        (
+            "q = event['queryStringParameters'].get('q')",
+            {"event": ("queryStringParameters",), "args": ("q",)},
+        ),
+        ("other['Records']", {}),
+    ],
+)
+def test_parts_of_an_event(written: str, found: dict[str, tuple[str, ...]]) -> None:
+    tree = ast.parse(f"import json\n{written}")
+
+    assert read_of_event(tree.body, ("event", "context"), names_of(tree, "")) == found
+    assert read_of_event(tree.body, ("self", "event"), names_of(tree, "")) == {}

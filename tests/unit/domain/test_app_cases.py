@@ -13,7 +13,10 @@ from ciguard.domain import AppCase, Aspect, case_from_json, case_to_json
 CALL = {
     "module": "can",
     "function": "smart_can",
-    "arguments": {"path": {"value": "{folder}/image.png"}},
+    "arguments": {
+        "path": {"value": "{folder}/image.png"},
+        "event": {"value": {"Records": [{"s3": {"object": {"key": "a"}}}]}},
+    },
     "files": {"image.png": "AAAA"},
     "answers": {"label_detection": {"answer": {}}},
 }
@@ -85,7 +88,7 @@ def test_what_no_ciguard_wrote_is_refused(key: str, value: object) -> None:
     [
         {"arguments": {"x y": {"value": 1}}},
         {"arguments": {"class": {"value": 1}}},
-        {"arguments": {"x": {"value": [1]}}},
+        {"arguments": {"x": {"value": [[[[[[[[[[1]]]]]]]]]]}}},
         {"arguments": {"x": {"zzz": 1}}},
         {"arguments": {"x": {"base64": "&"}}},
         {"arguments": {"x": {"several": {"value": 1}}}},

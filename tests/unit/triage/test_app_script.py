@@ -28,6 +28,7 @@ CALL: dict[str, Any] = {
         "folder": {"path": "{folder}/files"},
         "names": {"several": [{"value": "it's \n # a name"}]},
         "data": {"base64": "AAEC"},
+        "event": {"value": {"Records": [{"body": "it's \n # one"}]}},
     },
     "files": {"files/image.png": base64.b64encode(b"image").decode()},
     "answers": {"label_detection": {"answer": {"label_annotations": [{"description": "Dog"}]}}},
@@ -86,10 +87,10 @@ APPLICATION = """
 from google.cloud import vision
 
 class Can:
-    def look(self, path, folder, names, data):
+    def look(self, path, folder, names, data, event):
         labels = vision.ImageAnnotatorClient().label_detection(image={"content": data})
         said = [one.description for one in labels.label_annotations]
-        seen = (open(path, "rb").read(), [one.name for one in folder.iterdir()], names, data)
+        seen = (open(path, "rb").read(), [one.name for one in folder.iterdir()], names, data, event)
         print(said, seen)
         raise KeyError("odd")
 """
@@ -154,7 +155,8 @@ def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "KeyError: 'odd'"
-    seen = """['Dog'] (b'image', ['image.png'], ["it's \\n # a name"], b'\\x00\\x01\\x02')"""
+    seen = """['Dog'] (b'image', ['image.png'], ["it's \\n # a name"], b'\\x00\\x01\\x02', """
+    seen += """{'Records': [{'body': "it's \\n # one"}]})"""
     assert done.stdout.splitlines() == [seen]
 
 

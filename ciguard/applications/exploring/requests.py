@@ -1,0 +1,101 @@
+"""What functions are handed that answer requests: of the web, of AWS Lambda, of a storage."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.applications.finding.requested import ARGUMENTS, BODY, EVENT, JSON, PASSED, RAW
+from ciguard.applications.inverting.inputs import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ciguard.applications.finding.application import Routine
+    from ciguard.domain import Json
+
+_PLACE: Json = {"bucket": "bucket", "name": "upload.png"}
+"""What a storage of Google hands over when something is put into it."""
+_RECORD: Json = {
+    "eventSource": "aws:s3",
+    "eventName": "ObjectCreated:Put",
+    "awsRegion": "us-east-1",
+    "s3": {"bucket": {"name": "bucket"}, "object": {"key": "upload.png", "size": 1024}},
+}
+"""What AWS Lambda hands over when something is put into a bucket."""
+_OF_GATEWAY: Json = {
+    "httpMethod": "POST",
+    "path": "/",
+    "headers": {},
+    "pathParameters": {},
+    "isBase64Encoded": False,
+}
+"""What AWS Lambda hands over when somebody asks it over HTTP, beside the body and the query."""
+_QUERY = "queryStringParameters"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What somebody sends."""
+
+    kind: Kind
+    content: bytes
+    file: str
+    """That holds it."""
+    upload: Json
+    """The form of it as a file."""
+    setting: Callable[[str], Json]
+    """Says what a field takes that is none of that; None of others."""
+
+    def texts(self) -> list[str]:
+        """Return it as people put it into a text."""
+        if self.kind is Kind.TEXT:
+            return [self.content.decode("utf-8", "replace")]
+        encoded = base64.b64encode(self.content).decode()
+        return [encoded, f"data:image/png;base64,{encoded}", self.file]
+
+    def fields(self, names: tuple[str, ...], text: str) -> dict[str, Json]:
+        """Return fields with what they take."""
+        found = {name: self.setting(name) for name in names}
+        return {name: text if value is None else value for name, value in found.items()}
+
+
+def web_requests(routine: Routine, sent: Sent) -> Iterator[Json]:
+    """Yield the forms of a web request with what a function reads of it.
+
+    Args:
+        routine: the function.
+        sent: what services are to be asked about.
+    """
+    for text in sent.texts():
+        parts: dict[str, Json] = {}
+        for part, names in routine.request.items():
+            if part == RAW:
+                parts[part] = {"": {"base64": base64.b64encode(sent.content).decode()}}
+            elif part == "files":
+                parts[part] = dict.fromkeys(names, sent.upload)
+            else:
+                fields = sent.fields(names, text)
+                parts[part] = {name: {"value": value} for name, value in fields.items()}
+        yield {"request": {"is_passed": PASSED in routine.parameters(), "parts": parts}}
+
+
+def events(read: Mapping[str, tuple[str, ...]], sent: Sent) -> Iterator[Json]:
+    """Yield the forms of an event: something was put into a storage, sent by a queue or the web.
+
+    Args:
+        read: parts of it that a function reads, and which fields of each.
+        sent: what services are to be asked about.
+    """
+    of_web = {BODY, _QUERY, *_OF_GATEWAY}
+    own = tuple(one for one in read.get(EVENT, ()) if one not in {"Records", *of_web})
+    for text in sent.texts():
+        fields = sent.fields(own, text)
+        record = {**_RECORD, BODY: text, "Sns": {"Message": text}}
+        yield {"value": {**_PLACE, **fields, "Records": [record]}}
+        if not of_web.isdisjoint(read.get(EVENT, ())):
+            query = sent.fields(read.get(ARGUMENTS, ()), text)
+            said = json.dumps(sent.fields(read[JSON], text)) if JSON in read else text
+            yield {"value": {**_OF_GATEWAY, **fields, BODY: said, _QUERY: query}}
