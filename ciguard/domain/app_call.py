@@ -18,7 +18,7 @@ _KEYS = frozenset(
         "module", "function", "arguments", "positional", "files", "answers", "providers", "refused",
     }
 )  # fmt: skip
-_DEEPEST, _DEEPEST_VALUE = 4, 8
+_DEEPEST = 8
 
 
 def checked_call(call: Json, function: str) -> Json:
@@ -111,6 +111,12 @@ def _is_client(value: Json) -> bool:
     return _has(value, {"provider", "name"}) and all(map(_is_text, value.values()))
 
 
+def _is_stored(value: Json) -> bool:
+    return (
+        _has(value, {"base64", "name"}) and _is_encoded(value["base64"]) and _is_text(value["name"])
+    )
+
+
 def _is_upload(value: Json) -> bool:
     if not _has(value, {"base64", "name", "is_awaited"}) or not _is_encoded(value["base64"]):
         return False
@@ -120,7 +126,7 @@ def _is_upload(value: Json) -> bool:
 def _is_plain(value: Json, depth: int = 0) -> bool:
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
-        return depth <= _DEEPEST_VALUE and all(_is_plain(one, depth + 1) for one in inner)
+        return depth <= _DEEPEST and all(_is_plain(one, depth + 1) for one in inner)
     return value is None or isinstance(value, str | int | float)
 
 
@@ -142,6 +148,7 @@ _SIMPLE: Mapping[str, Callable[[Json], bool]] = {
     "client": _is_client,
     "made_up": _is_text,
     "path": _is_text,
+    "stored": _is_stored,
     "upload": _is_upload,
     "value": _is_plain,
 }

@@ -71,7 +71,7 @@ def _getter(call: Json) -> str:
 
 def _needed(written: str) -> list[str]:
     """Return the names that a call takes of what makes its arguments."""
-    optional = ("Awaited", "Upload", "answering")
+    optional = ("Awaited", "Upload", "answering", "stored")
     return ["CLIENTS", *(name for name in optional if f"{name}(" in written)]
 
 
@@ -144,6 +144,9 @@ def _argument(given: Json) -> str:
             kind = "Awaited" if value["is_awaited"] else "Upload"
             content = _argument({"base64": value["base64"]})
             source = f"{kind}({content}, {scalar(value['name'])})"
+        case "stored":
+            content = _argument({"base64": value["base64"]})
+            source = f"stored({scalar(value['name'])}, {content})"
         case "client":
             source = f"CLIENTS[{scalar(value['provider'])}].client({scalar(value['name'])})"
         case _:

@@ -91,6 +91,22 @@ def asked(event, _):
 def direct(event, _):
     if is_bad(event["review"]):
         return "sad"
+
+def placed(bucket, photo):
+    found = eyes.detect_labels(Image={"S3Object": {"Bucket": bucket, "Name": photo}})["Labels"]
+    if "Cat" in [one["Name"] for one in found]:
+        return "cat"
+
+def copied(bucket_name, file_name):
+    storage = boto3.client("s3")
+    source = {"Bucket": bucket_name, "Key": file_name}
+    storage.copy_object(Bucket="other", Key="seen/x", CopySource=source)
+    (one,) = storage.list_objects_v2(Bucket="other", Prefix="seen/")["Contents"]
+    content = storage.get_object(Bucket="other", Key=one["Key"])["Body"].read()
+    if len(content) == one["Size"]:
+        found = eyes.detect_labels(Image={"Bytes": content})["Labels"]
+        if "Cat" in [one["Name"] for one in found]:
+            return "cat"
 """
 
 
@@ -116,8 +132,7 @@ def test_events_have_what_is_read_of_them(tmp_path: Path) -> None:
     assert {name: one.problem for name, one in results.items() if one.problem} == {}
     assert never(results) == set()
     assert failures(results) == {}
-    judged = {name for name, one in tried.items() if one.verdicts}
-    assert judged == {"posted", "queued", "asked", "direct"}
+    assert [name for name, one in tried.items() if not one.verdicts] == []
 
 
 def test_requests_bring_inputs_that_people_would_recognise(application: Path) -> None:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _OPENS = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
-_NAMED = re.compile(r"(path|file|filename|fname|uri|url)s?$", re.IGNORECASE)
-_FILE = re.compile(r"(path|file|filename|fname)$", re.IGNORECASE)
+_NAMED = re.compile(r"(path|file|file_?name|fname|uri|url)s?$", re.IGNORECASE)
+_FILE = re.compile(r"(path|file|file_?name|fname)$", re.IGNORECASE)
 _FOLDER = re.compile(r"(folder|dir|directory)$", re.IGNORECASE)
 _BUCKET = re.compile(r"bucket(_?name)?$", re.IGNORECASE)
 _SEVERAL = re.compile(
@@ -275,7 +275,9 @@ def _forms_of_one(
         yield from _asked_about_forms(name, written, *asking[0], contents, folder)
     elif _is_file(parameter):
         kind = use.kind()
-        yield {"value": str(_file(kind, contents[kind], folder))}
+        file = _file(kind, contents[kind], folder)
+        yield {"value": str(file)}
+        yield from _kept(use.calls[0][0], file)
     elif written == "bytes":
         yield _bytes(contents[Kind.IMAGE])
     else:
@@ -314,11 +316,19 @@ def _asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
         paths: list[Json] = [{"path" if is_path else "value": str(file)}]
         others = [] if is_path else _contents(operation, kind, contents[kind])
         uploads = [] if written in {"str", "bytes", *_PATHS} else _uploads(file)
-        several = [paths, others, uploads] if is_opened else [others, paths, uploads]
+        kept = _kept(operation, file) if written not in {"bytes", *_PATHS} else []
+        several = [paths, others, kept, uploads] if is_opened else [others, kept, paths, uploads]
         if _UPLOADED.search(written) or _READ.match(steps):
             several.insert(0, several.pop())
         for one in several:
             yield from one
+
+
+def _kept(operation: Operation, file: Path) -> list[Json]:
+    """Return the name that a file has in a storage of the provider."""
+    if operation.provider != "aws" or kind_of(operation.task) is Kind.TEXT:
+        return []
+    return [{"stored": {**_bytes(file.read_bytes()), "name": file.name}}]
 
 
 def _uploads(file: Path) -> list[Json]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.requested import ARGUMENTS, BODY, EVENT, JSON, PASSED, RAW
@@ -16,15 +17,13 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.application import Routine
     from ciguard.domain import Json
 
-_PLACE: Json = {"bucket": "bucket", "name": "upload.png"}
-"""What a storage of Google hands over when something is put into it."""
-_RECORD: Json = {
+_BUCKET = "bucket"
+_OF_STORAGE: Json = {
     "eventSource": "aws:s3",
     "eventName": "ObjectCreated:Put",
     "awsRegion": "us-east-1",
-    "s3": {"bucket": {"name": "bucket"}, "object": {"key": "upload.png", "size": 1024}},
 }
-"""What AWS Lambda hands over when something is put into a bucket."""
+"""What AWS Lambda says of something that is put into a bucket."""
 _OF_GATEWAY: Json = {
     "httpMethod": "POST",
     "path": "/",
@@ -48,6 +47,11 @@ class Sent:
     """The form of it as a file."""
     setting: Callable[[str], Json]
     """Says what a field takes that is none of that; None of others."""
+
+    def stored(self) -> Json:
+        """Return the form of its key in a storage of AWS, where it lies."""
+        encoded = base64.b64encode(self.content).decode()
+        return {"stored": {"name": Path(self.file).name, "base64": encoded}}
 
     def texts(self) -> list[str]:
         """Return it as people put it into a text."""
@@ -91,11 +95,20 @@ def events(read: Mapping[str, tuple[str, ...]], sent: Sent) -> Iterator[Json]:
     """
     of_web = {BODY, _QUERY, *_OF_GATEWAY}
     own = tuple(one for one in read.get(EVENT, ()) if one not in {"Records", *of_web})
+    plain = {"bucket": _BUCKET, "name": Path(sent.file).name}  # of a storage of Google
     for text in sent.texts():
-        fields = sent.fields(own, text)
-        record = {**_RECORD, BODY: text, "Sns": {"Message": text}}
-        yield {"value": {**_PLACE, **fields, "Records": [record]}}
+        fields = {**plain, **sent.fields(own, text)}
+        named = {name: {"value": value} for name, value in fields.items()}
+        yield {"fields": {**named, "Records": {"several": [_record(sent, text)]}}}
         if not of_web.isdisjoint(read.get(EVENT, ())):
             query = sent.fields(read.get(ARGUMENTS, ()), text)
             said = json.dumps(sent.fields(read[JSON], text)) if JSON in read else text
             yield {"value": {**_OF_GATEWAY, **fields, BODY: said, _QUERY: query}}
+
+
+def _record(sent: Sent, text: str) -> Json:
+    """Return the form of a record of what was put into a bucket of AWS, or into a queue."""
+    plain = {**_OF_STORAGE, BODY: text, "Sns": {"Message": text}}
+    lies = {"fields": {"key": sent.stored(), "size": {"value": len(sent.content)}}}
+    place = {"bucket": {"value": {"name": _BUCKET}}, "object": lies}
+    return {"fields": {**{n: {"value": v} for n, v in plain.items()}, "s3": {"fields": place}}}

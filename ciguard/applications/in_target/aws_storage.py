@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from typing import Dict, Optional, Tuple  # noqa: UP035 - Python 3.9 in the target
+from urllib.parse import unquote
+from xml.sax.saxutils import escape
 
 from ciguard.applications.in_target.asking import Json, UnknownOperationError
 
@@ -23,6 +25,18 @@ _MISSING = (
 
 Response = Tuple[int, Dict[str, str], bytes]  # noqa: UP006
 """Status, headers and content."""
+
+_EVERYWHERE: Dict[str, bytes] = {}  # noqa: UP006
+
+
+def stored(key: str, content: bytes) -> str:
+    """Have an object lie in every bucket, unless the application puts another there.
+
+    Returns:
+        The key.
+    """
+    _EVERYWHERE[key] = content
+    return key
 
 
 class Storage:
@@ -42,7 +56,10 @@ class Storage:
         if found is None:
             return None
         bucket = found["bucket"] or found["host"] or found["first"]
-        return self._objects.get((bucket, found["key"] or found["own"] or found["rest"]))
+        return self._at(bucket, found["key"] or found["own"] or found["rest"])
+
+    def _at(self, bucket: str, key: str) -> Optional[bytes]:  # noqa: UP045
+        return self._objects.get((bucket, key), _EVERYWHERE.get(key))
 
     def answered(self, name: str, asked: Json) -> Response:
         """Return the response to a request.
@@ -67,12 +84,39 @@ class Storage:
         return 200, _tag(content), b""
 
     def _GetObject(self, asked: Json) -> Response:  # noqa: N802
-        content = self._objects.get((asked["Bucket"], asked["Key"]))
+        content = self._at(asked["Bucket"], asked["Key"])
         return (404, {}, _MISSING) if content is None else (200, _tag(content), content)
 
     def _HeadObject(self, asked: Json) -> Response:  # noqa: N802
-        content = self._objects.get((asked["Bucket"], asked["Key"]))
+        content = self._at(asked["Bucket"], asked["Key"])
         return (404, {}, b"") if content is None else (200, _tag(content), b"")
+
+    def _CopyObject(self, asked: Json) -> Response:  # noqa: N802
+        source = asked["CopySource"]
+        if isinstance(source, str):
+            bucket, _, key = source.lstrip("/").partition("/")
+            source = {"Bucket": bucket, "Key": unquote(key)}
+        content = self._at(source["Bucket"], source["Key"])
+        if content is None:
+            return 404, {}, _MISSING
+        self.put(asked["Bucket"], asked["Key"], content)
+        tag = f"<ETag>{escape(_tag(content)['ETag'])}</ETag>"
+        return 200, {}, f"<CopyObjectResult>{tag}</CopyObjectResult>".encode()
+
+    def _ListObjectsV2(self, asked: Json) -> Response:  # noqa: N802
+        own = {
+            key: one for (bucket, key), one in self._objects.items() if bucket == asked["Bucket"]
+        }
+        prefix = asked.get("Prefix", "")
+        found = {key: one for key, one in {**_EVERYWHERE, **own}.items() if key.startswith(prefix)}
+        told = "".join(
+            f"<Contents><Key>{escape(key)}</Key><Size>{len(content)}</Size></Contents>"
+            for key, content in sorted(found.items())
+        )
+        count = f"<KeyCount>{len(found)}</KeyCount><IsTruncated>false</IsTruncated>"
+        return 200, {}, f"<ListBucketResult>{count}{told}</ListBucketResult>".encode()
+
+    _ListObjects = _ListObjectsV2
 
     def _DeleteObject(self, asked: Json) -> Response:  # noqa: N802
         self._objects.pop((asked["Bucket"], asked["Key"]), None)

@@ -11,9 +11,10 @@ import importlib
 import inspect
 import io
 import pathlib
-from typing import Any, Dict, Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.applications.in_target import aws_clients, azure_clients, google_clients
+from ciguard.applications.in_target.aws_storage import stored
 
 Json = Any
 CLIENTS = {"google": google_clients, "aws": aws_clients, "azure": azure_clients}
@@ -33,23 +34,55 @@ def forms_in(given: Json) -> Iterator[str]:
 
 
 def argument(given: Json) -> Any:
-    """Return an argument, of one form: a client, a file, a text and so on.
+    """Return an argument, of one form: a client, a file, a text, what lies in a storage and so on.
 
     A client is one of whichever package the application has imported.
     """
     ((form, value),) = given.items()
-    if form == "several":
-        return [argument(one) for one in value]
-    if form == "fields":  # a message of the client, which takes dictionaries for it
-        return {name: argument(one) for name, one in value.items()}
-    if form == "client":
-        return CLIENTS[value["provider"]].client(value["name"])
-    if form == "upload":
-        kind = Awaited if value["is_awaited"] else Upload
-        return kind(base64.b64decode(value["base64"]), value["name"])
-    if form == "path":
-        return pathlib.Path(value)
-    return base64.b64decode(value) if form == "base64" else value
+    return _MAKING[form](value)
+
+
+def _encoded(value: Json) -> bytes:
+    return base64.b64decode(value)
+
+
+def _several(value: Json) -> List[Any]:  # noqa: UP006
+    return [argument(one) for one in value]
+
+
+def _fields(value: Json) -> Dict[str, Any]:  # noqa: UP006
+    return {name: argument(one) for name, one in value.items()}
+
+
+def _client(value: Json) -> Any:
+    return CLIENTS[value["provider"]].client(value["name"])
+
+
+def _upload(value: Json) -> Any:
+    kind = Awaited if value["is_awaited"] else Upload
+    return kind(_encoded(value["base64"]), value["name"])
+
+
+def _stored(value: Json) -> str:
+    return stored(value["name"], _encoded(value["base64"]))
+
+
+def _as_it_is(value: Json) -> Json:
+    return value
+
+
+_MAKING: Dict[str, Callable[[Json], Any]] = {  # noqa: UP006
+    "base64": _encoded,
+    "client": _client,
+    "fields": _fields,
+    "made_up": _as_it_is,
+    "path": pathlib.Path,
+    "several": _several,
+    "stored": _stored,
+    "upload": _upload,
+    "value": _as_it_is,
+}
+"""What makes an argument of each form."""
 
 
 def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: bool) -> Any:  # noqa: UP006

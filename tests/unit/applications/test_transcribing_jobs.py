@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ciguard.applications.in_target import aws_storage
 from ciguard.applications.in_target.asking import UnknownOperationError
 from ciguard.applications.in_target.aws_jobs import Jobs
 from ciguard.applications.in_target.aws_storage import Storage
@@ -157,3 +158,24 @@ def test_the_oldest_documents_are_forgotten() -> None:
     assert fetched(addresses[1]) == 1
     with pytest.raises(urllib.error.HTTPError, match="404"):
         fetched(addresses[0])
+
+
+def test_what_a_function_is_called_about_lies_in_every_bucket(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(aws_storage, "_EVERYWHERE", {})
+    storage = Storage()
+    place = {"Bucket": "any", "Key": "a <&> b.png"}
+    assert storage.answered("GetObject", place)[0] == 404
+
+    assert aws_storage.stored(place["Key"], b"abc") == place["Key"]
+    assert storage.answered("GetObject", place)[2] == b"abc"
+    assert storage.at("s3://other/a <&> b.png") == b"abc"
+    storage.answered("PutObject", {**place, "Body": b"own"})
+    assert storage.at("s3://any/a <&> b.png") == b"own"
+    _, _, listed = storage.answered("ListObjectsV2", {"Bucket": "any", "Prefix": "a "})
+    assert b"<Key>a &lt;&amp;&gt; b.png</Key><Size>3</Size>" in listed
+    copied = {"Bucket": "b", "Key": "c", "CopySource": "/other/a%20%3C%26%3E%20b.png"}
+    assert storage.answered("CopyObject", copied)[0] == 200
+    assert storage.at("s3://b/c") == b"abc"
+    assert storage.answered("CopyObject", {**copied, "CopySource": "x/y"})[0] == 404

@@ -103,6 +103,7 @@ def test_what_no_ciguard_wrote_is_refused(key: str, value: object) -> None:
         {"arguments": {"x": {"request": {"is_passed": 1, "parts": {}}}}},
         {"arguments": {"x": {"request": {"is_passed": True, "parts": {"files": 1}}}}},
         {"arguments": {"x": {"request": {"is_passed": True, "parts": {"a": {"b": {"c": 1}}}}}}},
+        {"arguments": {"x": {"stored": {"base64": "", "name": 1}}}},
         {"arguments": "none"},
         {"positional": ["not among them"]},
         {"files": {"../outside": "AAAA"}},

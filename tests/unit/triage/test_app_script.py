@@ -29,6 +29,7 @@ CALL: dict[str, Any] = {
         "names": {"several": [{"value": "it's \n # a name"}]},
         "data": {"base64": "AAEC"},
         "event": {"value": {"Records": [{"body": "it's \n # one"}]}},
+        "key": {"fields": {"key": {"stored": {"name": "a.png", "base64": "AAEC"}}}},
     },
     "files": {"files/image.png": base64.b64encode(b"image").decode()},
     "answers": {"label_detection": {"answer": {"label_annotations": [{"description": "Dog"}]}}},
@@ -87,10 +88,11 @@ APPLICATION = """
 from google.cloud import vision
 
 class Can:
-    def look(self, path, folder, names, data, event):
+    def look(self, path, folder, names, data, event, key):
         labels = vision.ImageAnnotatorClient().label_detection(image={"content": data})
         said = [one.description for one in labels.label_annotations]
-        seen = (open(path, "rb").read(), [one.name for one in folder.iterdir()], names, data, event)
+        files = [one.name for one in folder.iterdir()]
+        seen = (open(path, "rb").read(), files, names, data, event, key)
         print(said, seen)
         raise KeyError("odd")
 """
@@ -156,7 +158,7 @@ def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "KeyError: 'odd'"
     seen = """['Dog'] (b'image', ['image.png'], ["it's \\n # a name"], b'\\x00\\x01\\x02', """
-    seen += """{'Records': [{'body': "it's \\n # one"}]})"""
+    seen += """{'Records': [{'body': "it's \\n # one"}]}, {'key': 'a.png'})"""
     assert done.stdout.splitlines() == [seen]
 
 
