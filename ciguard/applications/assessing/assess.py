@@ -282,12 +282,9 @@ class _Assessing:
         elif done and not good:
             result.problem = done[0].problem
         else:
-            result.verdicts = [
-                verdict
-                for aim in self._aims
-                for verdict in [self._judged(aim, self._judging(good), engine)]
-                if verdict is not None
-            ]
+            judging = self._judging(good)
+            verdicts = (self._judged(aim, judging, engine) for aim in self._aims)
+            result.verdicts = [one for one in verdicts if one is not None]
             if self._settings.faults:
                 result.robustness = self._robustness(trials, done, folder)
         result.seconds = time.monotonic() - began
