@@ -19,6 +19,8 @@ _KEYS = frozenset(
     }
 )  # fmt: skip
 _DEEPEST = 8
+_PROGRAM = "<module>"
+"""Names what a file does itself."""
 
 
 def checked_call(call: Json, function: str) -> Json:
@@ -34,6 +36,9 @@ def checked_call(call: Json, function: str) -> Json:
     _check(isinstance(call, dict) and set(call) <= _KEYS, "its call is no table of known keys")
     own = f"{call.get('module')}.{call.get('function')}"
     _check(own == function, "its call is another function's")
+    parts = str(call.get("function")).split(".")
+    is_function = parts == [_PROGRAM] or all(map(_is_name, parts))
+    _check(is_function and isinstance(call.get("module"), str), "its function is none")
     arguments, files, answers = (call.get(key) for key in ("arguments", "files", "answers"))
     _check(isinstance(arguments, dict), "its arguments are no table")
     owner = str(call.get("function")).rpartition(".")[0]
@@ -47,7 +52,9 @@ def checked_call(call: Json, function: str) -> Json:
     _check(all(map(_is_answer, answers.values())), "its answers are none")
     _check(_are_names(call.get("providers", [])), "its providers are no names")
     positional = call.get("positional", [])
+    made = [name for name, given in arguments.items() if "object" in given]
     _check(_are_names(positional) and set(positional) <= set(arguments), "arguments are missing")
+    _check(len(made) <= 1 and not set(made) & set(positional), "it has several objects")
     return call
 
 
@@ -92,6 +99,7 @@ def _is_request(given: Json) -> bool:
     if not isinstance(given["request"]["is_passed"], bool) or not isinstance(parts, dict):
         return False
     are_fields = all(isinstance(one, dict) for one in parts.values())
+    are_fields &= "" in parts.get("data", {"": None})
     return are_fields and all(_is_argument(one) for part in parts.values() for one in part.values())
 
 
@@ -144,8 +152,11 @@ def _is_encoded(data: Json) -> bool:
 
 
 _SIMPLE: Mapping[str, Callable[[Json], bool]] = {
+    "argv": _is_text,
     "base64": _is_encoded,
     "client": _is_client,
+    "guess": _is_plain,
+    "invocation": _is_text,
     "made_up": _is_text,
     "path": _is_text,
     "stored": _is_stored,

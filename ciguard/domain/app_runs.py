@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain.app_call import checked_call
@@ -115,11 +116,20 @@ def app_case_from_json(encoded: Json) -> AppCase:
             root=root,
             aspect=aspect,
             condition=str(rest.get("condition", "")),
-            call=None if call is None else checked_call(call, name),
+            call=None if call is None else _call_of(call, of, root, name),
         )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded case of an application: {error!r}"
         raise ValueError(msg) from error
+
+
+def _call_of(call: Json, file: str, root: str, name: str) -> Json:
+    """Return a call of a function that is in this file, below this folder."""
+    checked = checked_call(call, name)
+    within = PurePosixPath(file).relative_to(root).with_suffix("").as_posix()
+    own = within.removesuffix("/__init__").replace("/", ".")
+    _check(checked["module"] == own, "its call is another file's")
+    return checked
 
 
 def _check(holds: bool, reason: str) -> None:  # noqa: FBT001 - what is checked

@@ -6,6 +6,7 @@ It runs in the folder that the application was tested in, as the campaign did, a
 from __future__ import annotations
 
 import pprint
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Crashed, Hung
@@ -37,7 +38,8 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
         msg = f"{case.api}: no call shows it"
         raise ValueError(msg)
     files, providers = call["files"], call.get("providers", ["google"])
-    called = list(_called(call, outcome))
+    file = PurePosixPath(case.api.partition(":")[0]).relative_to(case.root)
+    called = list(_called(call, file.as_posix(), outcome))
     answers = pprint.pformat(call["answers"], width=_WIDTH, sort_dicts=False)
     written = "\n".join(called)
     imports = ["import base64"] if files or "b64decode(" in written else []
@@ -58,11 +60,17 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
         "",
         *_files(files),
         f"os.chdir({scalar(case.root)})",
+        *(f"sys.path.insert(0, {scalar(one)})" for one in _beside(file)),
         "sys.path.insert(0, os.getcwd())",
         *called,
         'print("The defect did not show.")',
     ]
     return sorted(dict.fromkeys(imports), key=_import_order), statements
+
+
+def _beside(file: PurePosixPath) -> list[str]:
+    """Return the folder that a script in it finds others in, if that is not the application's."""
+    return [] if file.parent == PurePosixPath() else [file.parent.as_posix()]
 
 
 def _getter(call: Json) -> str:
@@ -71,11 +79,11 @@ def _getter(call: Json) -> str:
 
 def _needed(written: str) -> list[str]:
     """Return the names that a call takes of what makes its arguments."""
-    optional = ("Awaited", "Upload", "answering", "stored")
+    optional = ("Awaited", "Invocation", "Upload", "answering", "stored")
     return ["CLIENTS", *(name for name in optional if f"{name}(" in written)]
 
 
-def _called(call: Json, outcome: Outcome | None) -> Iterator[str]:
+def _called(call: Json, file: str, outcome: Outcome | None) -> Iterator[str]:
     """Yield what gets the function, of the object that it is a method of, and calls it."""
     module, name = scalar(call["module"]), call["function"]
     arguments = dict(call["arguments"])
@@ -84,9 +92,12 @@ def _called(call: Json, outcome: Outcome | None) -> Iterator[str]:
         one = arguments.pop(key)["object"]
         named = ", ".join(f"{field}={_argument(it)}" for field, it in one["named"].items())
         yield f"made = function_of({module}, {scalar(one['of'])})({named})"
-        yield f"function = made.{name.rpartition('.')[2]}"
+        yield f"function = getattr(made, {scalar(name.rpartition('.')[2])})"
+    for key in [key for key, one in arguments.items() if "argv" in one]:
+        argument = _text(arguments.pop(key)["argv"])
+        yield f"sys.argv = [{scalar(file)}, {argument}]"
     if name == _PROGRAM:
-        yield f"function = program_of({module})"
+        yield f"function = program_of({scalar(file)})"
     elif not made:
         yield f"function = function_of({module}, {scalar(name)})"
     positional = call.get("positional", ())
@@ -144,6 +155,8 @@ def _argument(given: Json) -> str:
             kind = "Awaited" if value["is_awaited"] else "Upload"
             content = _argument({"base64": value["base64"]})
             source = f"{kind}({content}, {scalar(value['name'])})"
+        case "invocation":
+            source = f"Invocation({scalar(value)})"
         case "stored":
             content = _argument({"base64": value["base64"]})
             source = f"stored({scalar(value['name'])}, {content})"

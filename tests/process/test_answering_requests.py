@@ -40,6 +40,15 @@ async def mood(name):
     felt = client.analyze_sentiment(request={"document": document}).document_sentiment
     return name if felt.score > 0.3 else ""
 
+@app.route("/said/<text>")
+def said(text):
+    document = language_v1.Document(content=text, type_=language_v1.Document.Type.PLAIN_TEXT)
+    client = language_v1.LanguageServiceClient()
+    felt = client.analyze_sentiment(request={"document": document}).document_sentiment
+    if felt.score < 0:
+        return jsonify(felt="bad")
+    return jsonify(felt="good")
+
 def stops(request, context=None):
     content = base64.b64decode(request.get_json(silent=True)["image"].split(",")[1])
     image = vision.Image(content=content)
@@ -57,6 +66,7 @@ def raw():
 EVENTS = """
 import base64
 import json
+import os
 import boto3
 
 eyes = boto3.client("rekognition", region_name="us-east-1")
@@ -84,6 +94,13 @@ def queued(event, context):
         if is_bad(record["body"]):
             return "sad"
 
+def kept(event, context):
+    table = boto3.resource("dynamodb", region_name="us-east-1").Table(os.environ["TABLE_OF_NOBODY"])
+    if is_bad(event["review"]):
+        table.put_item(Item={"id": context.aws_request_id, "text": event["review"]})
+        boto3.client("sns", region_name="us-east-1").publish(Message="sad", TopicArn="arn")
+        return context.get_remaining_time_in_millis() > 0
+
 def asked(event, _):
     if is_bad((event.get("queryStringParameters") or {}).get("text")):
         return event["httpMethod"]
@@ -110,6 +127,40 @@ def copied(bucket_name, file_name):
 """
 
 
+GUESSED = """
+import sys
+import boto3
+from flask import Blueprint, current_app, request
+
+part = Blueprint("part", __name__)
+reader = boto3.client("comprehend", region_name="us-east-1")
+
+def is_bad(text):
+    return reader.detect_sentiment(Text=text, LanguageCode="en")["Sentiment"] == "NEGATIVE"
+
+class Desk:
+    def __init__(self, drawers, job_name):
+        self.drawers, self.name = drawers, job_name
+
+    def put(self, text):
+        if is_bad(text):
+            return self.drawers["bad"], self.name.first
+
+@part.route("/")
+def view():
+    if is_bad(request.form["text"]):
+        return current_app.config["BAD"], int(request.args["number"])
+
+def who(event, context):
+    if is_bad(event["text"]):
+        return event["userIdentity"], event["user"]["id"]
+
+def written(text):
+    if is_bad(text):
+        return sys.argv[2]
+"""
+
+
 @pytest.fixture
 def application(tmp_path: Path) -> Path:
     return written(tmp_path / "app", APPLICATION)
@@ -133,6 +184,19 @@ def test_events_have_what_is_read_of_them(tmp_path: Path) -> None:
     assert never(results) == set()
     assert failures(results) == {}
     assert [name for name, one in tried.items() if not one.verdicts] == []
+
+
+def test_what_was_only_guessed_is_held_against_nobody(tmp_path: Path) -> None:
+    results = explored(written(tmp_path / "app", GUESSED))
+
+    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert failures(results) == {}
+    assert {name: len(one.unjudged) for name, one in results.items() if name != "is_bad"} == {
+        "Desk.put": 1,
+        "view": 1,
+        "who": 1,
+        "written": 1,
+    }
 
 
 def test_requests_bring_inputs_that_people_would_recognise(application: Path) -> None:

@@ -232,7 +232,7 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
             {
                 "Text": one.name,
                 "Type": _KIND_OF.get(one.kind, one.kind),
-                "Score": round(one.salience, DIGITS),
+                "Score": round(one.certainty, DIGITS),
                 "BeginOffset": max(one.begin, 0),
                 "EndOffset": max(one.begin, 0) + len(one.name),
             }

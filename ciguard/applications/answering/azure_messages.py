@@ -193,7 +193,7 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
             {
                 "text": one.name,
                 "category": _KIND_OF.get(one.kind, one.kind),
-                "confidence_score": round(one.salience, DIGITS),
+                "confidence_score": round(one.certainty, DIGITS),
                 "offset": max(one.begin, 0),
                 "length": len(one.name),
             }

@@ -49,7 +49,8 @@ _SIGNS = {
 """What people may call a face that shows an emotion, by how the words begin."""
 _FELT = {Feeling.POSITIVE: "joy", Feeling.NEGATIVE: "sorrow"}
 _MOST_ENTITIES = 4
-_CAPITALISED = re.compile(r"\b[A-Z]\w+")
+_CAPITALISED = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z]\w+")
+"""What may be a name: no word that begins a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +216,10 @@ class Draw:
             elif self.rng.random() < 1 / 2:
                 found.insert(0, (key, self._kind(kind)))
         shares = sorted((self.rng.uniform(0.1, 1) for _ in found), reverse=True)
+        felt = [self._felt(is_felt=is_felt) for _ in found]
         return [
-            Entity(name, kind, share / sum(shares), text.find(name), self._felt(is_felt=is_felt))
-            for (name, kind), share in zip(found, shares, strict=True)
+            Entity(name, kind, share / sum(shares), text.find(name), feeling, self._score())
+            for (name, kind), share, feeling in zip(found, shares, felt, strict=True)
         ]
 
     def _kind(self, other_than: str) -> str:

@@ -104,6 +104,13 @@ class Entity:
     """Where the text names it; -1 for nowhere."""
     score: float | None = None
     """What is felt of it; None where nobody asked."""
+    sureness: float | None = None
+    """How sure a service is of it that says so; None: as its salience."""
+
+    @property
+    def certainty(self) -> float:
+        """How sure a service is of it that says so."""
+        return self.salience if self.sureness is None else self.sureness
 
 
 def as_shares(tops: Sequence[float]) -> list[float]:

@@ -13,6 +13,7 @@ from ciguard.applications.exploring.contents import PLAIN_TEXT
 from ciguard.applications.exploring.requests import Sent, events, web_requests
 from ciguard.applications.finding.application import MAIN
 from ciguard.applications.finding.requested import EVENT, PASSED
+from ciguard.applications.finding.values import EACH
 from ciguard.applications.inverting.inputs import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -34,10 +35,12 @@ _SEVERAL = re.compile(
     r"(?:\w+\.)*(?:list|List|tuple|Tuple|set|Set|Sequence|Iterable|Iterator|Collection)"
     r"\[(?P<of>[\w.]+)(?:, \.\.\.)?\]"
 )
+_OPTIONAL = re.compile(r"(?:\w+\.)*Optional\[(?P<of>.*)\]")
 _PATHS = frozenset({"Path", "pathlib.Path"})
 _BY_TYPE: dict[str, Json] = {"str": PLAIN_TEXT, "int": 1, "float": 1.0, "bool": False}
 _OTHER = {".png": ".jpg", ".jpg": ".png"}
 """How else the file of an image may be called: what reads it looks at what is in it."""
+_ARGV = "argv"
 _PLACE = re.compile(r"bucket|key|region", re.IGNORECASE)
 _UPLOADED = re.compile(r"(^|\.)(UploadFile|FileStorage|UploadedFile)$")
 _READ = re.compile(r"\.(read|file|stream|save|chunks)\b")
@@ -72,7 +75,10 @@ def arguments_for(
         CannotCallError: if it cannot be called from outside.
     """
     if routine.name == MAIN:
-        return [_of_program(found, contents, folder)]
+        if all(call.through for call in found.calls):
+            msg = "what a file does itself is only to call functions that are explored as such"
+            raise CannotCallError(msg)
+        return [{_ARGV: _argv(found, contents, folder)}]
     if "<locals>" in routine.name:
         msg = "stands in another function"
         raise CannotCallError(msg)
@@ -88,24 +94,23 @@ def arguments_for(
         if parameter.arg not in handed
     }
     made = {
-        parameter.arg: list(_forms(parameter, making, contents, folder / "made"))
+        parameter.arg: list(_forms_or_nothing(parameter, making, contents, folder / "made"))
         for parameter in _given_to_constructor(routine, making)
     }
     forms |= handed
+    if _reads_arguments(routine):
+        forms[_ARGV] = [_argv(found, contents, folder)]
     if made:
         of = routine.name.rpartition(".")[0]
         objects = [{"object": {"of": of, "named": named}} for named in _side_by_side(made)]
-        forms = {routine.parameters()[0]: objects, **forms}
+        forms = {routine.receiver or "self": objects, **forms}
     return _side_by_side(forms)
 
 
-def _of_program(found: Found, contents: Contents, folder: Path) -> dict[str, Json]:
-    """Return what a file is given that is run as a program: a path, after its own name."""
-    if all(call.through for call in found.calls):
-        msg = "what a file does itself is only to call functions that are explored by themselves"
-        raise CannotCallError(msg)
+def _argv(found: Found, contents: Contents, folder: Path) -> Json:
+    """Return the form of what a program is started with: a path."""
     kind = kind_of(found.calls[0].answer.operation.task)
-    return {"argument": {"value": str(_file(kind, contents[kind], folder))}}
+    return {"argv": str(_file(kind, contents[kind], folder))}
 
 
 def _handed(routine: Routine, sent: Sent) -> dict[str, list[Json]]:
@@ -115,6 +120,8 @@ def _handed(routine: Routine, sent: Sent) -> dict[str, list[Json]]:
         handed[PASSED] = list(web_requests(routine, sent))
     if routine.event:
         handed[EVENT] = list(events(routine.event, sent))
+        if routine.parameters()[1:2] == ("context",):
+            handed["context"] = [{"invocation": "1"}]
     return handed
 
 
@@ -193,7 +200,7 @@ def takes_contents(found: Found, routine: Routine) -> bool:
     own, _ = _uses(found)
     is_given = bool(asked_about(found)) or any(map(_is_file, _given(routine, own)))
     is_given |= bool(routine.request or routine.event)
-    return is_given or (routine.name == MAIN and _reads_arguments(routine))
+    return is_given or _reads_arguments(routine)
 
 
 def _reads_arguments(routine: Routine) -> bool:
@@ -210,7 +217,9 @@ def _is_file(parameter: ast.arg) -> bool:
 
 def _annotation(parameter: ast.arg) -> str:
     written = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
-    return written.strip("'\"").removesuffix(" | None")
+    written = written.strip("'\"").removesuffix(" | None")
+    optional = _OPTIONAL.fullmatch(written)
+    return optional["of"] if optional else written
 
 
 def _is_read(parameter: ast.arg, routine: Routine) -> bool:
@@ -223,19 +232,24 @@ def _given(routine: Routine, use: _Use) -> list[ast.arg]:
     """Return the parameters that are given: those without a default, or asked about."""
     if routine.arguments is None:
         return []
-    return _needed(routine.arguments, use)[1 if routine.is_bound else 0 :]
+    return _needed(routine.arguments, use, is_bound=routine.is_bound)
 
 
 def _given_to_constructor(routine: Routine, use: _Use) -> list[ast.arg]:
     """Return those of a method's object, if it needs any."""
-    return [] if routine.constructor is None else _needed(routine.constructor, use)[1:]
+    made = routine.constructor
+    return [] if made is None else _needed(made, use, is_bound=True)
 
 
-def _needed(given: ast.arguments, use: _Use) -> list[ast.arg]:
+def _needed(given: ast.arguments, use: _Use, *, is_bound: bool) -> list[ast.arg]:
     about = use.about()
     positional = [*given.posonlyargs, *given.args]
     first = len(positional) - len(given.defaults)
-    needed = [one for at, one in enumerate(positional) if at < first or one.arg in about]
+    needed = [
+        one
+        for at, one in enumerate(positional)
+        if at >= is_bound and (at < first or one.arg in about)
+    ]
     pairs = zip(given.kwonlyargs, given.kw_defaults, strict=True)
     return needed + [one for one, default in pairs if default is None or one.arg in about]
 
@@ -245,10 +259,29 @@ def _forms(parameter: ast.arg, use: _Use, contents: Contents, folder: Path) -> I
     several = _SEVERAL.fullmatch(written)
     one = several["of"] if several else written
     forms = list(_forms_of_one(parameter, one, use, contents, folder))
-    if several is None:
-        yield from forms
-    if several is not None or (not written and _may_be_list(parameter, use)):
-        yield from ({"several": [form]} for form in forms)
+    listed = [{"several": [form]} for form in forms]
+    if several is not None or _is_gone_over(parameter, use):
+        yield from listed
+        return
+    yield from forms
+    if not written and _may_be_list(parameter, use):
+        yield from listed
+
+
+def _forms_or_nothing(
+    parameter: ast.arg, use: _Use, contents: Contents, folder: Path
+) -> Iterator[Json]:
+    """Yield the forms of a constructor's parameter; its object may do without what nobody knows."""
+    try:
+        yield from _forms(parameter, use, contents, folder)
+    except CannotCallError:
+        yield {"guess": None}
+
+
+def _is_gone_over(parameter: ast.arg, use: _Use) -> bool:
+    """Tell whether services are asked about each of what a parameter holds, and about no whole."""
+    asking = use.asking(parameter.arg)
+    return bool(asking) and all(steps.split(" ")[0] == EACH for _, steps in asking)
 
 
 def _may_be_list(parameter: ast.arg, use: _Use) -> bool:
@@ -268,7 +301,7 @@ def _forms_of_one(
     if client is not None:
         yield {"client": {"provider": client.provider, "name": client.client}}
     elif (value := use.setting(name, written)) is not None:
-        yield {"value": value}
+        yield {"value" if written else "guess": value}
     elif written in _NUMBERS:
         yield {"value": _BY_TYPE[written]}
     elif asking:
@@ -304,7 +337,7 @@ def _asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
     """Yield the forms of a parameter that a service is asked about, after some steps."""
     kind, is_path = kind_of(operation.task), written in _PATHS
     if _BUCKET.search(name):
-        yield {"value": "bucket"}
+        yield {"made_up": "bucket"}
     elif _FOLDER.search(name) and written != "bytes":
         file = _file(kind, contents[kind], folder / "files")
         if kind is Kind.IMAGE:  # an application may look for the one or the other
@@ -348,7 +381,8 @@ def _contents(operation: Operation, kind: Kind, content: bytes) -> list[Json]:
     """Return what becomes what a service is asked about: contents, a message of the client."""
     if kind is Kind.TEXT:
         text = content.decode("utf-8", "replace")
-        return [{"value": text}, {"value": {"content": text, "type": "PLAIN_TEXT"}}]
+        document = {"value": {"content": text, "type": "PLAIN_TEXT"}}
+        return [{"value": text}, *([document] if operation.provider == "google" else [])]
     field = _FIELDS.get(operation.provider, "content")
     return [_bytes(content), {"fields": {field: _bytes(content)}}]
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ciguard.domain import Json
 
-_SURE_ENOUGH = re.compile(r"threshold|confidence|(^|_)(min_)?score$")
-_AT_MOST = re.compile(r"^(max|num|n)_|(^|_)(count|limit|num)$")
+_SURE_ENOUGH = re.compile(r"(^|_)(threshold|confidence|score)$")
+_AT_MOST = re.compile(r"^(max|num|n)_\w+$|(^|_)(count|limit|num|page|offset)$")
 _WHETHER = re.compile(r"^(is|has|show|use|with|should)_|^(verbose|debug)$")
 _SPOKEN = re.compile(r"(^|_)(lang|language|locale)(_?code)?$")
-_WHO_ASKS = re.compile(r"endpoint|region|key|secret|token|subscription")
-_NAME = re.compile(r"(^|_)(name|id|title|prefix|label|tag)$")
+_WHO_ASKS = re.compile(
+    r"(^|_)(endpoint|region(_name)?|api_?key|key(_id)?|secret|token|subscription(_key)?)$"
+)
+_NAME = re.compile(r"(^|_)(name|id|title|prefix)$|[a-z]_(tag|label)$")
 _ADDRESS = re.compile(r"(^|_)uri$")
 _SCHEMES = {"aws": "s3", "google": "gs"}
 """Of addresses in a provider's storage, which nobody else would fetch."""
@@ -66,17 +68,21 @@ def setting(name: str, annotation: str, *, highest: float, is_heard: bool) -> Js
 def text_form(name: str, provider: str) -> Json:
     """Return the form of a parameter that takes a text no service is asked about; None for others.
 
+    A guess: something else may be called so.
+
     Args:
         name: of the parameter.
         provider: of the service that is asked.
     """
     words = _words(name)
+    if words.startswith("on_"):
+        return None
     if _WHO_ASKS.search(words):
         return {"made_up": made_up(words)}
     if _NAME.search(words):
-        return {"value": "name"}
+        return {"guess": "name"}
     if _ADDRESS.search(words) and provider in _SCHEMES:
-        return {"value": f"{_SCHEMES[provider]}://bucket/upload"}
+        return {"made_up": f"{_SCHEMES[provider]}://bucket/upload"}
     return None
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _ENTRY = "ciguard.applications.in_target.explorer"
+_NEEDED = "name"
+"""Value of a variable of the environment that has to be there."""
 CALL_LIMIT_S = 20.0
 """Of one call of an application's function."""
 _FIRST_LIMIT_S = 120.0
@@ -108,8 +110,10 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
 
 def _variables(application: Application) -> dict[str, str]:
     """Return values for variables that say where a service is, and who asks it."""
-    names = (name for module in application.modules for name in module.variables)
-    return {name: value for name in names if (value := made_up(name))}
+    modules = application.modules
+    found = {name: made_up(name) for module in modules for name in module.variables}
+    needed = {name for module in modules for name in module.needed}
+    return {name: value or _NEEDED for name, value in found.items() if value or name in needed}
 
 
 def providers_of(application: Application) -> list[str]:

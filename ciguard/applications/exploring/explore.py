@@ -362,6 +362,11 @@ class _Exploring:
     def _judge(self) -> None:
         """Tell what answers bring about from what comes whatever is answered."""
         result = self._result
+        if result.runs and not self._fine and self._raised and not result.problem:
+            _, crash = max(self._raised.values(), key=lambda one: one[0])
+            result.problem = f"fails whatever is answered: {crash.error} (line {crash.line})"
+            result.always = crash
+            return
         if not result.problem and result.runs and not self._asked:
             result.problem = (
                 "never asks a service: its arguments, what it reads, or a variable of the "
@@ -371,11 +376,8 @@ class _Exploring:
             result.problem = "asks a service once only, and remembers what it answers"
         if result.runs and self._left == result.runs:
             result.problem = "ends the program whatever is answered"
-        for times, crash in self._raised.values():
-            if times == result.runs:
-                result.problem = f"fails whatever is answered: {crash.error} (line {crash.line})"
-                result.always = crash
-            elif not crash.is_judged:
+        for _, crash in self._raised.values():
+            if not crash.is_judged:
                 result.unjudged.append(crash)
             elif self._recurs(crash):
                 result.crashes.append(crash)
@@ -387,8 +389,6 @@ class _Exploring:
         if time.monotonic() > self._deadline:
             return False
         self._caller.restart()
-        if not self._fine:
-            return self._fails(crash.answers)
         ends = [self._fails(answers) for answers in (self._fine, crash.answers, self._fine)]
         return ends == [False, True, False]
 

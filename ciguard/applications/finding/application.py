@@ -61,6 +61,8 @@ class Routine:
     """Whether it is called with its object or class before the arguments."""
     is_of_class: bool = False
     """Whether that is its class."""
+    is_routed: bool = False
+    """Whether a decorator has it answer requests to an address."""
     constructor: ast.arguments | None = None
     """Of a method that is called with its object: what that is made with, itself first."""
     request: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -81,6 +83,14 @@ class Routine:
             return ()
         given = (*self.arguments.posonlyargs, *self.arguments.args, *self.arguments.kwonlyargs)
         return tuple((one.arg, one.annotation) for one in given if one.annotation is not None)
+
+    @property
+    def receiver(self) -> str:
+        """The name of the object, or class, that it is called with; empty if it has none."""
+        if self.arguments is None or not self.is_bound:
+            return ""
+        several = (*self.arguments.posonlyargs, *self.arguments.args)
+        return several[0].arg if several else ""
 
     def positional(self) -> tuple[str, ...]:
         """Return the names of those that a call need not name, without the object itself."""
@@ -115,6 +125,8 @@ class Module:
     """Short ones that its variables hold, however deep."""
     variables: tuple[str, ...] = ()
     """Of the environment, that it reads by their names."""
+    needed: frozenset[str] = frozenset()
+    """Those among them without which it fails."""
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Name of a class → those that its body annotates, which a generated constructor takes."""
 
@@ -222,7 +234,8 @@ def _module(file: Path, name: str) -> Module | Unread:
         },
         constants=_constants(tree),
         texts=_texts(tree),
-        variables=tuple(dict.fromkeys(_of_environment(tree))),
+        variables=tuple(dict.fromkeys(name for name, _ in _of_environment(tree))),
+        needed=frozenset(name for name, is_needed in _of_environment(tree) if is_needed),
         fields={
             one.name: tuple(ast.unparse(field.target) for field in annotated_fields(one))
             for one in definitions
@@ -276,7 +289,7 @@ def _constants(tree: ast.Module) -> dict[str, tuple[Literal, ...]]:
     return found
 
 
-def _variables(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+def _variables(tree: ast.Module | ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
     for statement in tree.body:
         match statement:
             case (
@@ -288,7 +301,8 @@ def _variables(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
                 pass
 
 
-def _of_environment(tree: ast.Module) -> Iterator[str]:
+def _of_environment(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Yield the variables that are read, and whether by what fails where there is none."""
     for node in ast.walk(tree):
         match node:
             case (
@@ -304,13 +318,16 @@ def _of_environment(tree: ast.Module) -> Iterator[str]:
                     slice=ast.Constant(value=str(name)),
                 )
             ):
-                yield name
+                yield name, isinstance(node, ast.Subscript)
             case _:
                 continue
 
 
 def _texts(tree: ast.Module) -> tuple[str, ...]:
-    nodes = (node for _, value in _variables(tree) for node in ast.walk(value))
+    classes = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+    values = [value for _, value in _variables(tree)]
+    values += [value for one in classes for _, value in _variables(one)]
+    nodes = (node for value in values for node in ast.walk(value))
     texts = (one.value for one in nodes if isinstance(one, ast.Constant))
     short = (one for one in texts if isinstance(one, str) and 0 < len(one) <= _LONGEST_TEXT)
     return tuple(dict.fromkeys(short))[:_MOST_TEXTS]
@@ -326,8 +343,10 @@ def _routines(tree: ast.Module, names: Names) -> Iterator[Routine]:
         if one.arguments is None:
             yield one
             continue
-        request = requested(one.body, one.parameters(), names)
-        event = read_of_event(one.body, one.parameters(), names)
+        request = requested(one.body, one.arguments, names)
+        if one.is_routed and not request and names.imports("flask"):
+            request = {"args": ()}
+        event = read_of_event(one.body, one.arguments, names)
         yield replace(one, constructor=made, request=request, event=event)
 
 
@@ -355,6 +374,7 @@ def _routine(node: Function, *, prefix: str, owner: str, outer: str) -> Iterator
         outer,
         is_bound=bool(owner) and "staticmethod" not in decorators,
         is_of_class="classmethod" in decorators,
+        is_routed=any(".route(" in one for one in decorators),
     )
     yield from _inside(node.body, prefix=f"{name}.<locals>.", owner="", outer=name)
 

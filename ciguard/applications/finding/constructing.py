@@ -13,6 +13,18 @@ _GENERATING = frozenset({
     "define", "frozen", "NamedTuple", "typing.NamedTuple", "BaseModel", "pydantic.BaseModel",
 })  # fmt: skip
 """Decorators and bases by which a class gets a constructor that takes its fields."""
+_MAKING_FIELDS = frozenset(
+    {
+        "attr.field",
+        "attr.ib",
+        "attrs.field",
+        "dataclasses.field",
+        "field",
+        "Field",
+        "pydantic.Field",
+    }
+)
+_DEFAULTS = frozenset({"default", "default_factory", "factory"})
 
 
 def constructor_of(
@@ -33,17 +45,18 @@ def constructor_of(
         if written is not None:
             return written
         if has_generated_constructor(one):
-            above = lineage[lineage.index(one) :]
-            return _generated(
-                [field for each in reversed(above) for field in annotated_fields(each)]
-            )
+            above = filter(has_generated_constructor, lineage[lineage.index(one) :])
+            several = [list(annotated_fields(each)) for each in above]
+            return _generated([field for fields in reversed(several) for field in fields])
     return None
 
 
 def has_generated_constructor(definition: ast.ClassDef) -> bool:
     """Tell whether a class gets a constructor that takes its fields."""
-    by = (*definition.decorator_list, *definition.bases)
-    return any(_name(one) in _GENERATING for one in by)
+    by = [
+        one for one in (*definition.decorator_list, *definition.bases) if _name(one) in _GENERATING
+    ]
+    return any(not isinstance(one, ast.Call) or not _says(one, "init", value=False) for one in by)
 
 
 def constructor_name(of: str) -> str:
@@ -89,15 +102,39 @@ def annotated_fields(definition: ast.ClassDef) -> Iterator[ast.AnnAssign]:
 
 
 def _generated(fields: list[ast.AnnAssign]) -> ast.arguments:
-    """Return the parameters of the constructor that a dataclass with these fields gets."""
-    own = {
-        ast.unparse(field.target): field
-        for field in fields
-        if field.value is None or "init=False" not in ast.unparse(field.value)
-    }
-    given = [ast.arg(name, field.annotation) for name, field in own.items()]
-    defaults = [field.value for field in own.values() if field.value is not None]
+    """Return the parameters of the constructor that a class with these fields gets, by name."""
+    own = {ast.unparse(field.target): field for field in fields if _is_taken(field)}
     return ast.arguments(
-        posonlyargs=[], args=[ast.arg("self"), *given], kwonlyargs=[], kw_defaults=[],
-        defaults=defaults,
-    )  # fmt: skip
+        posonlyargs=[],
+        args=[ast.arg("self")],
+        defaults=[],
+        kwonlyargs=[ast.arg(name, field.annotation) for name, field in own.items()],
+        kw_defaults=[field.value if _has_default(field) else None for field in own.values()],
+    )
+
+
+def _is_taken(field: ast.AnnAssign) -> bool:
+    if ast.unparse(field.annotation).endswith("KW_ONLY"):
+        return False
+    return not (isinstance(field.value, ast.Call) and _says(field.value, "init", value=False))
+
+
+def _has_default(field: ast.AnnAssign) -> bool:
+    """Tell whether a field need not be given: `field(repr=False)` and `Field(...)` need."""
+    match field.value:
+        case None:
+            return False
+        case ast.Call(func=made, args=given, keywords=named) if _name(made) in _MAKING_FIELDS:
+            is_given = any(
+                not (isinstance(one, ast.Constant) and one.value is ...) for one in given
+            )
+            return is_given or any(one.arg in _DEFAULTS for one in named)
+        case _:
+            return True
+
+
+def _says(call: ast.Call, name: str, *, value: object) -> bool:
+    return any(
+        one.arg == name and isinstance(one.value, ast.Constant) and one.value.value is value
+        for one in call.keywords
+    )

@@ -285,6 +285,9 @@ class Expressions:
         """
         world = self._scope.world
         self._scope.summary.callees.add(name)
+        for parameter, value in given.items():
+            if value.clients:
+                world.set_clients(name, parameter, value.clients)
         part = applied(world.summaries[name], world.placed[name], given, step)
         self._scope.reach(part.goals)
         self._scope.ask(part.asked)

@@ -117,8 +117,8 @@ def find(application: Application, providers: Sequence[Provider]) -> tuple[Found
                     answer,
                     way[answer][name],
                     *(
-                        _given(one, asked[name][answer], clients[name].get(answer, ()))
-                        for one in (name, _constructor(world, placed))
+                        _given(several, asked[name][answer], clients[name].get(answer, ()))
+                        for several in ([name], _constructors(world, placed))
                     ),
                 )
                 for answer in sorted(asked[name], key=_position)
@@ -155,19 +155,26 @@ def _position(answer: Answer) -> tuple[str, int, str]:
     return answer.file, answer.line, answer.operation.name
 
 
-def _constructor(world: World, placed: Placed) -> str:
-    """Return the qualified name of what makes the object of a method; empty of anything else."""
+def _constructors(world: World, placed: Placed) -> list[str]:
+    """Return the qualified names of what may make the object of a method."""
     if not placed.routine.owner:
-        return ""
+        return []
     owner = f"{placed.module.name}.{placed.routine.owner}"
-    return world.method(owner, "__init__") or constructor_name(owner)
+    written = world.method(owner, "__init__")
+    # A generated constructor takes the fields of the classes above, too.
+    return [written] if written else [constructor_name(one) for one in world.lineage(owner)]
 
 
-def _given(name: str, asked: Iterable[Flow], clients: Iterable[Flow]) -> Given:
-    """Return what parameters of a function go into what is asked, and who asks it."""
-    inputs = sorted((source.name, flow.steps) for flow, source in open_in(name, asked).items())
-    asking = sorted({source.name for source in open_in(name, clients).values()})
-    return Given(tuple(inputs), tuple(asking))
+def _given(several: Sequence[str], asked: Iterable[Flow], clients: Iterable[Flow]) -> Given:
+    """Return what parameters of functions go into what is asked, and who asks it."""
+    asked, clients = list(asked), list(clients)
+    inputs = {
+        (source.name, flow.steps)
+        for name in several
+        for flow, source in open_in(name, asked).items()
+    }
+    asking = {source.name for name in several for source in open_in(name, clients).values()}
+    return Given(tuple(sorted(inputs)), tuple(sorted(asking)))
 
 
 def _is_decided(flows: frozenset[Flow]) -> bool:

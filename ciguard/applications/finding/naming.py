@@ -47,7 +47,7 @@ def named_in(annotation: ast.expr) -> Iterator[ast.expr]:
         case ast.Constant(value=str(text)):
             try:
                 yield from named_in(ast.parse(text, mode="eval").body)
-            except SyntaxError:  # words
+            except (SyntaxError, ValueError):  # words
                 return
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             yield from named_in(left)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,18 @@ ARGUMENTS = "args"
 BODY = "body"
 """The field of an event with the body of a web request, or with what a queue hands over."""
 _OF_FLASK = "flask.request"
+_OF_REQUEST = frozenset({
+    "args", "base_url", "content_type", "cookies", "data", "files", "form", "get_data", "get_json",
+    "headers", "host", "is_json", "json", "method", "mimetype", "path", "remote_addr", "stream",
+    "url", "user_agent", "values", "view_args",
+})  # fmt: skip
+"""Attributes of Flask's requests."""
+_OTHER_FRAMEWORKS = ("django", "fastapi", "starlette", "grpc", "aiohttp", "sanic", "tornado")
+_OF_DICTIONARY = frozenset(
+    {"copy", "get", "items", "keys", "pop", "setdefault", "update", "values"}
+)
+_IS_DICTIONARY = re.compile(r"$|(\w+\.)*([Dd]ict|Any|(Mutable)?Mapping|object)\b")
+"""What an annotation of a dictionary begins with, if there is one."""
 _PARTS = {
     "files": "files",
     "form": "form",
@@ -36,30 +49,67 @@ _CALLED = {"get_json": "json", "get_data": RAW}
 
 
 def requested(
-    body: Sequence[ast.stmt], parameters: Sequence[str], names: Names
+    body: Sequence[ast.stmt], arguments: ast.arguments, names: Names
 ) -> dict[str, tuple[str, ...]]:
     """Return the parts of a request that a function reads, and which fields of each.
 
     Args:
         body: of the function.
-        parameters: of the function, by name.
+        arguments: of the function.
         names: that its module imports.
 
     Returns:
-        Nothing if it reads no request.
+        Nothing if it reads no request, or that of another framework.
     """
-    return _parts_read(body, _Reading(names, is_passed=PASSED in parameters))
+    passed = next((one for one in _all(arguments) if one.arg == PASSED), None)
+    if passed is None:
+        return _parts_read(body, _Reading(names))
+    is_of_flask = _is_of_flask(passed.annotation, names)
+    if not is_of_flask or not _attributes(body, PASSED) <= _OF_REQUEST:
+        return {}
+    return _parts_read(body, _Reading(names, is_passed=True))
 
 
 def read_of_event(
-    body: Sequence[ast.stmt], parameters: tuple[str, ...], names: Names
+    body: Sequence[ast.stmt], arguments: ast.arguments, names: Names
 ) -> dict[str, tuple[str, ...]]:
     """Return likewise what a function reads of an event: fields, and those of a web request in it.
 
     Returns:
-        Nothing if it has no event.
+        Nothing if it has no event, or one that is no dictionary.
     """
-    return _parts_read(body, _OfEvent(names)) if parameters[:1] == (EVENT,) else {}
+    is_first = [one.arg for one in _all(arguments)][:1] == [EVENT]
+    is_dictionary = is_first and _attributes(body, EVENT) <= _OF_DICTIONARY
+    if not is_dictionary or not _IS_DICTIONARY.match(_written(_all(arguments)[0].annotation)):
+        return {}
+    return _parts_read(body, _OfEvent(names))
+
+
+def _all(arguments: ast.arguments) -> list[ast.arg]:
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+
+
+def _written(annotation: ast.expr | None) -> str:
+    return "" if annotation is None else ast.unparse(annotation).strip("'\"")
+
+
+def _is_of_flask(annotation: ast.expr | None, names: Names) -> bool:
+    """Tell whether a request may be Flask's by its annotation, and by what the file imports."""
+    if annotation is not None:
+        return names.qualified(annotation) in {"flask.Request", "flask.wrappers.Request"}
+    return not any(names.imports(one) for one in _OTHER_FRAMEWORKS)
+
+
+def _attributes(body: Sequence[ast.stmt], name: str) -> set[str]:
+    """Return the attributes of a variable that are read."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+    }
 
 
 def _parts_read(body: Sequence[ast.stmt], reading: _Reading) -> dict[str, tuple[str, ...]]:
@@ -79,7 +129,7 @@ def _parts_read(body: Sequence[ast.stmt], reading: _Reading) -> dict[str, tuple[
 class _Reading:
     """Of one function."""
 
-    def __init__(self, names: Names, *, is_passed: bool) -> None:
+    def __init__(self, names: Names, *, is_passed: bool = False) -> None:
         self._names = names
         self._is_passed = is_passed
         self._held: dict[str, str] = {}
@@ -101,7 +151,7 @@ class _Reading:
                 return _CALLED.get(attr, "")
             case ast.Call(func=called, args=[held, *_]) if self._is_loading(called):
                 return "json" if self.part(held) == RAW else ""
-            case ast.BoolOp(values=[held, *_]):
+            case ast.BoolOp(values=[held, *_]) | ast.IfExp(body=held):
                 return self.part(held)
             case ast.Name(id=name):
                 return self._held.get(name, "")
@@ -139,9 +189,6 @@ class _Reading:
 
 class _OfEvent(_Reading):
     """Of a function that gets an event."""
-
-    def __init__(self, names: Names) -> None:
-        super().__init__(names, is_passed=False)
 
     def part(self, node: ast.expr) -> str:
         """Return the part of the event that an expression is; empty if it is none."""

@@ -54,7 +54,8 @@ class Scope:
         """Bind the parameters."""
         routine = self.placed.routine
         for name in (*routine.parameters(), *routine.rest()):
-            self.local[name] = Value(frozenset({Flow(Parameter(self.own, name))}))
+            flows = frozenset({Flow(Parameter(self.own, name))})
+            self.local[name] = Value(flows, self.world.passed.get((self.own, name), frozenset()))
         for name, annotation in routine.annotations():
             self.local[name] |= self.annotated(annotation)
         if routine.is_bound and routine.parameters():

@@ -75,6 +75,8 @@ class World:
         """Of modules, and of functions that others stand in: (qualified owner, name)."""
         self.fields: dict[str, dict[str, Value]] = {}
         """Of objects: attribute → qualified class → what it may be."""
+        self.passed: dict[tuple[str, str], frozenset[Client]] = {}
+        """Clients that parameters of functions may be: (qualified function, name)."""
         self._lineages: dict[str, list[str]] = {}
         self._bases = {
             f"{module.name}.{name}": _absolute(bases, module)
@@ -153,6 +155,11 @@ class World:
         if owner in self._seen_from_inside:
             self.variables[owner, name] = self.variables.get((owner, name), NOTHING) | value
 
+    def set_clients(self, of: str, name: str, clients: frozenset[Client]) -> None:
+        """Note which clients a parameter of a function may be, as a caller hands them on."""
+        known = self.passed.get((of, name), frozenset())
+        self.passed[of, name] = known | clients
+
     def set_field(self, of: str, name: str, value: Value) -> None:
         """Note what an attribute of a class's objects may be."""
         known = self.fields.setdefault(name, {})
@@ -170,7 +177,7 @@ class World:
         """Return how much is known of variables and objects: it only grows."""
         fields = (value for known in self.fields.values() for value in known.values())
         values = (*self.variables.values(), *fields)
-        return sum(value.size() for value in values)
+        return sum(value.size() for value in values) + sum(map(len, self.passed.values()))
 
 
 _COMMON = frozenset({

@@ -23,6 +23,9 @@ from ciguard.applications.in_target.aws_jobs import Jobs
 from ciguard.applications.in_target.aws_messages import answered, heard, is_known, method_of
 from ciguard.applications.in_target.aws_storage import REGION, Storage
 
+_ANSWERED = frozenset({"comprehend", "rekognition", "s3", "transcribe"})
+_WRITES = ("BatchWrite", "Delete", "Publish", "Put", "Send", "Update")
+"""What the operations of other services begin with that only write: they are taken to succeed."""
 _SERVICES = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 
 
@@ -99,6 +102,8 @@ class _Services:
         if service == "transcribe":
             asked = _request(operation, sent)
             return _in_json(operation, *self._jobs.answered(name, asked, self._answering))
+        if service not in _ANSWERED and name.startswith(_WRITES):
+            return _written()
         if not is_known(name):
             msg = f"{service} {method_of(name)}"
             raise UnknownOperationError(msg)
@@ -110,6 +115,13 @@ class _Services:
         place = asked.get("Image", {}).get("S3Object", {})
         content = self._storage.at(f"s3://{place.get('Bucket')}/{place.get('Name')}")
         return asked if content is None else {**asked, "Image": {"Bytes": content}}
+
+
+def _written() -> Any:
+    """Return a response that tells nothing but that something was written."""
+    from botocore.awsrequest import AWSResponse  # noqa: PLC0415 - the application's
+
+    return AWSResponse("", 200, {}, None), {"ResponseMetadata": {"HTTPStatusCode": 200}}
 
 
 def _in_json(operation: Any, status: int, content: Json) -> Any:

@@ -19,6 +19,7 @@ _PLACE = re.compile(
     r"|https://(?P<host>[^/]+)\.s3[.\w-]*\.amazonaws\.com/(?P<own>.+)"
     r"|https://s3[.\w-]*\.amazonaws\.com/(?P<first>[^/]+)/(?P<rest>.+)"
 )
+_WHEN = "2024-01-01T00:00:00.000Z"
 _MISSING = (
     b"<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>"
 )
@@ -27,6 +28,11 @@ Response = Tuple[int, Dict[str, str], bytes]  # noqa: UP006
 """Status, headers and content."""
 
 _EVERYWHERE: Dict[str, bytes] = {}  # noqa: UP006
+
+
+def forget() -> None:
+    """Have nothing lie in every bucket any more."""
+    _EVERYWHERE.clear()
 
 
 def stored(key: str, content: bytes) -> str:
@@ -94,7 +100,7 @@ class Storage:
     def _CopyObject(self, asked: Json) -> Response:  # noqa: N802
         source = asked["CopySource"]
         if isinstance(source, str):
-            bucket, _, key = source.lstrip("/").partition("/")
+            bucket, _, key = source.partition("?")[0].lstrip("/").partition("/")
             source = {"Bucket": bucket, "Key": unquote(key)}
         content = self._at(source["Bucket"], source["Key"])
         if content is None:
@@ -110,7 +116,9 @@ class Storage:
         prefix = asked.get("Prefix", "")
         found = {key: one for key, one in {**_EVERYWHERE, **own}.items() if key.startswith(prefix)}
         told = "".join(
-            f"<Contents><Key>{escape(key)}</Key><Size>{len(content)}</Size></Contents>"
+            f"<Contents><Key>{escape(key)}</Key><LastModified>{_WHEN}</LastModified>"
+            f"<ETag>{escape(_tag(content)['ETag'])}</ETag><Size>{len(content)}</Size>"
+            "<StorageClass>STANDARD</StorageClass></Contents>"
             for key, content in sorted(found.items())
         )
         count = f"<KeyCount>{len(found)}</KeyCount><IsTruncated>false</IsTruncated>"
@@ -137,4 +145,9 @@ def _content(body: Json) -> bytes:
 
 def _tag(content: bytes) -> Dict[str, str]:  # noqa: UP006
     digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
-    return {"ETag": f'"{digest}"', "Content-Length": f"{len(content)}"}
+    return {
+        "ETag": f'"{digest}"',
+        "Content-Length": f"{len(content)}",
+        "Content-Type": "binary/octet-stream",
+        "Last-Modified": "Mon, 01 Jan 2024 00:00:00 GMT",
+    }

@@ -23,20 +23,27 @@ import socket
 import sys
 import threading
 import traceback
-from typing import Any, Callable, Dict, List  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Dict, List, Set, Tuple  # noqa: UP035 - Python 3.9 in the target
 
+from ciguard.applications.in_target import aws_storage
 from ciguard.applications.in_target.asking import UnknownOperationError
 from ciguard.applications.in_target.given import (
     CLIENTS,
+    EVENT,
     ITS_CALLERS,
+    Arguments,
     answering,
     argument,
+    event,
     forms_in,
 )
+from ciguard.applications.in_target.guessing import guesses, is_of_guess
 from ciguard.applications.in_target.probing import Probes
 from ciguard.applications.in_target.waiting import shorten
 
 Json = Any
+_AROUND = frozenset({"argv", "object", "request"})
+"""Forms of what is there when a function is called, and is no argument."""
 PROGRAM = "<module>"
 """Names what a file does itself."""
 _LONGEST = 300
@@ -80,6 +87,8 @@ class _Explorer:
         self._asked: List[str] = []  # noqa: UP006
         self._problem = ""
         self._is_called = False
+        self._guesses: Set[str] = set()  # noqa: UP006
+        """Types of arguments that a parameter's name alone speaks for."""
         self._is_real = bool(settings["real"])
         for name, value in settings["variables"].items():
             os.environ.setdefault(name, value)
@@ -155,22 +164,10 @@ class _Explorer:
             return {"problem": self._problem}
         self._answers, self._asked = request["answers"], []
         self._probes.begin()
-        given = request["arguments"]
         try:
-            function = self._function(request)
-            arguments = {
-                name: self._argument(one)
-                for name, one in given.items()
-                if one.keys().isdisjoint({"object", "request"})
-            }
-            for one in given.values():
-                if "request" in one:
-                    function = self._answering(function, one["request"])
+            function, positional, arguments = self._prepared(request)
         except _CannotBeCalledError as error:
             return {"problem": str(error)}
-        # A request that is passed is so by its name, and so is what stands beside it.
-        first = request["positional"] if arguments.keys() >= set(request["positional"]) else []
-        positional = [arguments.pop(name) for name in first]
         self._probes.begin()
         random.seed(0)  # what chance decides is to recur
         raised = None
@@ -188,12 +185,34 @@ class _Explorer:
                 return {"problem": told}
         return {"seen": self._probes.seen, "asked": self._asked, "raised": raised}
 
+    def _prepared(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:  # noqa: UP006
+        """Return what is called, and its arguments without and with names."""
+        given = request["arguments"]
+        aws_storage.forget()
+        self._guesses = set(guesses(list(given.values())))
+        sys.argv = Arguments([request["file"]])
+        function = self._function(request)
+        arguments = {
+            name: self._argument(one)
+            for name, one in given.items()
+            if one.keys().isdisjoint(_AROUND)
+        }
+        for one in given.values():
+            if "request" in one:
+                function = self._answering(function, one["request"])
+            if "argv" in one:
+                sys.argv.append(one["argv"])
+        if EVENT in arguments:
+            self._guesses |= {"str", "NotAll"}
+            arguments[EVENT] = event(arguments[EVENT])
+        # A request that is passed is so by its name, and so is what stands beside it.
+        first = request["positional"] if arguments.keys() >= set(request["positional"]) else []
+        return function, [arguments.pop(name) for name in first], arguments
+
     def _function(self, request: Json) -> Any:
         if request["function"] == PROGRAM:
             file = request["file"]
-            return lambda argument: as_program(
-                file, argument, lambda: self._probes.load("__main__", file)
-            )
+            return lambda: as_program(lambda: self._probes.load("__main__", file))
         try:
             module = self._imported(request["module"], request["file"])
         except BaseException as error:
@@ -222,7 +241,7 @@ class _Explorer:
 
     def _argument(self, given: Json) -> Any:
         if self._is_real and not ITS_CALLERS.isdisjoint(forms_in(given)):
-            msg = "it takes a client, a key or an address, which only its caller has"
+            msg = "it takes a client, a key or a place, which only its caller has"
             raise _CannotBeCalledError(msg)
         try:
             return argument(given)
@@ -259,7 +278,7 @@ class _Explorer:
             "message": _message(error),
             "frames": [frame for frame in frames if frame[0]],
             "own": bool(frames and frames[-1][0]),
-            "lacks": _is_of_surroundings(error),
+            "lacks": _is_of_surroundings(error) or is_of_guess(error, self._guesses),
         }
 
 
@@ -280,7 +299,7 @@ def _is_of_surroundings(error: BaseException) -> bool:
 
     Those of other packages are taken to: what they mean, nobody knows.
     """
-    if type(error).__module__ != "builtins":
+    if type(error).__module__ != "builtins":  # NotGivenError too
         return True
     if isinstance(error, (OSError, ImportError, EOFError, SystemExit, KeyboardInterrupt)):
         return True
@@ -288,21 +307,18 @@ def _is_of_surroundings(error: BaseException) -> bool:
     return isinstance(error, KeyError) and last[:1] in _OF_VARIABLES
 
 
-def program_of(module: str) -> Any:
-    """Return a module that can be imported, as a program that is run with one argument."""
-    return lambda argument: as_program(
-        module, argument, lambda: runpy.run_module(module, run_name="__main__", alter_sys=True)
-    )
+def program_of(file: str) -> Any:
+    """Return what runs a file as the program that was started."""
+    return lambda: as_program(lambda: runpy.run_path(file, run_name="__main__"))
 
 
-def as_program(name: str, argument: str, run: Callable[[], Any]) -> None:
-    """Run a file as if it were the program that was started, with an argument."""
-    before, given = sys.modules["__main__"], sys.argv
-    sys.argv = [name, argument]
+def as_program(run: Callable[[], Any]) -> None:
+    """Run a file as if it were the program that was started."""
+    before = sys.modules["__main__"]
     try:
         run()
     finally:
-        sys.modules["__main__"], sys.argv = before, given
+        sys.modules["__main__"] = before
 
 
 def function_of(module: str, name: str) -> Any:
@@ -311,7 +327,10 @@ def function_of(module: str, name: str) -> Any:
 
 
 def member_of(module: Any, name: str) -> Any:
-    """Return a function, or a method of an object that is made without arguments."""
+    """Return a function, or a method of an object that is made without arguments.
+
+    A method of one that needs some is taken from that; see `_Explorer._function`.
+    """
     found = module
     for part in name.split("."):
         owner, found = found, getattr(found, part)

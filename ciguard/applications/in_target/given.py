@@ -10,7 +10,9 @@ import base64
 import importlib
 import inspect
 import io
+import os
 import pathlib
+import sys
 from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.applications.in_target import aws_clients, azure_clients, google_clients
@@ -19,7 +21,9 @@ from ciguard.applications.in_target.aws_storage import stored
 Json = Any
 CLIENTS = {"google": google_clients, "aws": aws_clients, "azure": azure_clients}
 """By provider, what stands between the application and its clients."""
-ITS_CALLERS = frozenset({"client", "made_up"})
+EVENT = "event"
+"""The parameter of a cloud function that gets an event."""
+ITS_CALLERS = frozenset({"client", "made_up", "stored"})
 """Forms of what only a function's caller has, where the service itself is asked."""
 _CHUNK = 2**16
 
@@ -67,6 +71,21 @@ def _stored(value: Json) -> str:
     return stored(value["name"], _encoded(value["base64"]))
 
 
+class Invocation:
+    """What AWS Lambda says of a call, beside the event."""
+
+    def __init__(self, number: str) -> None:
+        self.aws_request_id = number
+        self.function_name, self.function_version = "function", "$LATEST"
+        self.invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:function"
+        self.memory_limit_in_mb = "128"
+        self.log_group_name = self.log_stream_name = "log"
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return how long the function may go on."""
+        return 60_000
+
+
 def _as_it_is(value: Json) -> Json:
     return value
 
@@ -75,6 +94,8 @@ _MAKING: Dict[str, Callable[[Json], Any]] = {  # noqa: UP006
     "base64": _encoded,
     "client": _client,
     "fields": _fields,
+    "guess": _as_it_is,
+    "invocation": Invocation,
     "made_up": _as_it_is,
     "path": pathlib.Path,
     "several": _several,
@@ -96,9 +117,7 @@ def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: boo
 
     def called(*positional: Any, **named: Any) -> Any:
         flask = importlib.import_module("flask")
-        around = getattr(inspect.unwrap(function), "__globals__", {}).values()
-        own = (one for one in list(around) if isinstance(one, flask.Flask))
-        app = next(own, None) or flask.Flask("ciguard")
+        app = _web_application(flask)
         with app.test_request_context("/", method="POST", **_sent(parts)):
             given = {"request": flask.request} if is_passed else {}
             result = function(*positional, **given, **named)
@@ -107,13 +126,58 @@ def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: boo
     return called
 
 
+def _web_application(flask: Any) -> Any:
+    """Return the application that a view belongs to, or one of which nothing is known."""
+    here = f"{os.getcwd()}{os.sep}"
+    own = [one for one in list(sys.modules.values()) if _file_of(one).startswith(here)]
+    for module in own:
+        for one in list(vars(module).values()):
+            if isinstance(one, flask.Flask):
+                return one
+    app = flask.Flask("ciguard")
+    app.config = NotAll(app.config)
+    return app
+
+
+def _file_of(module: Any) -> str:
+    return str(getattr(module, "__file__", None) or "")
+
+
+class NotGivenError(KeyError, IndexError):
+    """A function looks for what it would have been given by others, and not by ciguard."""
+
+
+class NotAll(Dict[str, Any]):  # noqa: UP006
+    """What would have more in it."""
+
+    def __missing__(self, name: str) -> Any:
+        raise NotGivenError(name)
+
+
+class Arguments(List[str]):  # noqa: UP006
+    """Those that a program is started with."""
+
+    def __getitem__(self, at: Any) -> Any:
+        try:
+            return super().__getitem__(at)
+        except IndexError:
+            raise NotGivenError(at) from None
+
+
+def event(given: Any) -> Any:
+    """Return an event of which others would have said more."""
+    if isinstance(given, dict):
+        return NotAll({name: event(one) for name, one in given.items()})
+    return [event(one) for one in given] if isinstance(given, list) else given
+
+
 def _sent(parts: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:  # noqa: UP006
     """Return what makes a request with these parts; one of JSON has no others in its body."""
     sent: Dict[str, Any] = {"query_string": parts.get("args", {})}  # noqa: UP006
     if parts.get("json"):
         return {**sent, "json": parts["json"]}
     if "data" in parts:
-        return {**sent, "data": parts["data"][""]}
+        return {**sent, "data": parts["data"].get("", b"")}
     files = {
         name: (io.BytesIO(one.getvalue()), one.name, one.content_type)
         for name, one in parts.get("files", {}).items()

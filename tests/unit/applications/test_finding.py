@@ -859,6 +859,18 @@ def test_the_client_is_told_from_what_holds_it(tmp_path: Path) -> None:
             seen: list = dataclasses.field(default_factory=list, init=False)
         """,
         """
+        import dataclasses
+        from dataclasses import dataclass, field
+        @dataclass
+        class Seeing:
+            client: object
+        @dataclass(kw_only=True)
+        class Eye(Seeing):
+            _: dataclasses.KW_ONLY
+            at: int = 0
+            image: bytes = field(repr=False)
+        """,
+        """
         from typing import NamedTuple
         class Eye(NamedTuple):
             client: object
@@ -885,5 +897,42 @@ def test_what_an_object_is_made_with_is_told_of_its_methods(tmp_path: Path, made
     routines = {one.name: one for one in module.routines}
     constructor = routines["Eye.look"].constructor
     assert constructor is not None
-    assert [one.arg for one in constructor.args] == ["self", "client", "image"]
+    given = (*constructor.args, *constructor.kwonlyargs)
+    assert [one.arg for one in given if one.arg != "at"] == ["self", "client", "image"]
     assert routines["Eye.about"].constructor is None
+
+
+def test_a_client_is_known_where_a_caller_hands_it_on(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import speech
+        def hear(client, content):
+            return client.recognize(audio=content).results
+        def other(client, content):
+            return client.recognize(audio=content).results
+        def main(content):
+            client = speech.SpeechClient()
+            if hear(client, content):
+                return 1
+        """,
+    )
+
+    assert set(found) == {"app.hear", "app.main"}
+    assert clients(found["app.hear"]) == {"client"}
+
+
+def test_texts_of_classes_are_known(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text('A = "a"\nclass B:\n    C = ["c"]\n    D = {"d": ["e"]}\n')
+    (module,) = read_application(tmp_path).modules
+
+    assert module.texts == ("a", "c", "d", "e")
+
+
+def test_variables_that_have_to_be_there_are_told_from_others(tmp_path: Path) -> None:
+    text = "import os\nos.environ['A'], os.getenv('B'), os.environ.get('C')\n"
+    (tmp_path / "app.py").write_text(text)
+    (module,) = read_application(tmp_path).modules
+
+    assert set(module.variables) == {"A", "B", "C"}
+    assert module.needed == {"A"}

@@ -11,6 +11,12 @@ from ciguard.applications.finding.naming import names_of
 from ciguard.applications.finding.requested import read_of_event, requested
 
 
+def arguments(*parameters: str) -> ast.arguments:
+    (function,) = ast.parse(f"def f({', '.join(parameters)}): ...").body
+    assert isinstance(function, ast.FunctionDef)
+    return function.args
+
+
 @pytest.mark.parametrize(
     ("written", "parameters", "found"),
     [
@@ -35,14 +41,46 @@ def test_parts_and_their_fields(
     head = "import flask, json\nfrom flask import request\n"
     tree = ast.parse(head + dedent(written))
 
-    assert requested(tree.body, parameters, names_of(tree, "")) == found
+    assert requested(tree.body, arguments(*parameters), names_of(tree, "")) == found
 
 
 def test_a_request_of_somebody_else_is_none() -> None:
     tree = ast.parse("from acme import request\nrequest.files['a']")
 
-    assert requested(tree.body, [], names_of(tree, "")) == {}
-    assert requested(tree.body, ["request"], names_of(tree, "")) == {"files": ("a",)}
+    assert requested(tree.body, arguments(), names_of(tree, "")) == {}
+    assert requested(tree.body, arguments("request"), names_of(tree, "")) == {"files": ("a",)}
+
+
+@pytest.mark.parametrize(
+    ("head", "parameter", "reading"),
+    [
+        ("import grpc", "request", "request.data"),
+        ("from fastapi import Request", "request: Request", "request.json['a']"),
+        ("", "request", "request.data; request.user"),
+        ("", "request", "request.FILES['a']; request.data"),
+        ("", "request: 'AnalyzeRequest'", "request.data"),
+    ],
+)
+def test_requests_of_other_frameworks_are_not_flasks(
+    head: str, parameter: str, reading: str
+) -> None:
+    tree = ast.parse(f"{head}\n{reading}")
+
+    assert requested(tree.body, arguments(parameter), names_of(tree, "")) == {}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "reading"),
+    [
+        ("event", "event.widget.config()"),
+        ("event: 'Event'", "event['x']"),
+        ("event: str", "event['x']"),
+    ],
+)
+def test_other_events_are_no_dictionaries(parameter: str, reading: str) -> None:
+    tree = ast.parse(reading)
+
+    assert read_of_event(tree.body, arguments(parameter), names_of(tree, "")) == {}
 
 
 @pytest.mark.parametrize(
@@ -64,5 +102,6 @@ def test_a_request_of_somebody_else_is_none() -> None:
 def test_parts_of_an_event(written: str, found: dict[str, tuple[str, ...]]) -> None:
     tree = ast.parse(f"import json\n{written}")
 
-    assert read_of_event(tree.body, ("event", "context"), names_of(tree, "")) == found
-    assert read_of_event(tree.body, ("self", "event"), names_of(tree, "")) == {}
+    for first in ("event", "event: dict", "event: 'typing.Dict[str, Any]'"):
+        assert read_of_event(tree.body, arguments(first, "context"), names_of(tree, "")) == found
+    assert read_of_event(tree.body, arguments("self", "event"), names_of(tree, "")) == {}

@@ -138,6 +138,56 @@ def of_a_method(made: object) -> AppCase:
     )
 
 
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [
+        ("can", "Can.look;exit()"),
+        ("can", "Can.1"),
+        ("can", "<module>.x"),
+        ("os", "system"),
+        (1, "look"),
+    ],
+)
+def test_only_functions_of_the_file_are_called(module: object, function: str) -> None:
+    call = {**CALL, "module": module, "function": function}
+    case = AppCase(
+        api=f"app/can.py:{module}.{function}",
+        file="app/can.py",
+        root="app",
+        aspect=Aspect.ANSWER,
+        call=call,
+    )
+
+    with pytest.raises(ValueError, match="not an encoded case"):
+        case_from_json(case_to_json(case))
+
+
+@pytest.mark.parametrize(
+    ("file", "module"),
+    [
+        ("app/can.py", "can"),
+        ("app/pkg/__init__.py", "pkg"),
+        ("app/pkg/v1.2.py", "pkg.v1.2"),
+    ],
+)
+def test_a_program_is_of_its_file(file: str, module: str) -> None:
+    call = {**CALL, "module": module, "function": "<module>", "arguments": {"argv": {"argv": "a"}}}
+    api = f"{file}:{module}.<module>"
+    case = AppCase(api=api, file=file, root="app", aspect=Aspect.ANSWER, call=call)
+
+    assert case_from_json(case_to_json(case)) == case
+
+
+def test_an_object_is_no_argument() -> None:
+    made = {"object": {"of": "Can", "named": {}}}
+    for changed in ({"positional": ["self"]}, {"arguments": {"self": made, "other": made}}):
+        case = of_a_method(made)
+        encoded = case_to_json(case)
+        encoded[2]["call"] = {**case.call, **changed}
+        with pytest.raises(ValueError, match="not an encoded case"):
+            case_from_json(encoded)
+
+
 def test_an_object_is_made_for_its_method() -> None:
     client = {"client": {"provider": "aws", "name": "rekognition"}}
     named = {"client": client, "api_key": {"made_up": "0123"}}
@@ -154,6 +204,7 @@ def test_an_object_is_made_for_its_method() -> None:
         {"object": {"of": "Can", "named": {"x": {"zzz": 1}}}},
         {"object": {"of": "Can", "named": [1]}},
         {"object": {"of": "Can"}},
+        {"request": {"is_passed": False, "parts": {"data": {}}}},
         {"several": [{"object": {"of": "Can", "named": {}}}]},
     ],
 )

@@ -76,10 +76,11 @@ def cloud(request):
 PROGRAM = """
 import sys
 import boto3
+from helper import NUMBER
 
-print(__name__, sys.argv[0][-6:])
+print(__name__, sys.argv[0])
 content = open(sys.argv[1], "rb").read()
-print(boto3.client("rekognition").detect_labels(Image={"Bytes": content})["Labels"][0])
+print(boto3.client("rekognition").detect_labels(Image={"Bytes": content})["Labels"][NUMBER])
 """
 CASE = AppCase(
     api="app/can.py:can.Can.look", file="app/can.py", root="app", aspect=Aspect.ANSWER, call=CALL
@@ -131,7 +132,7 @@ def ran(
 ) -> subprocess.CompletedProcess[str]:
     """Run the script of a case beside its application, and return how that ended."""
     file = folder / case.file
-    file.parent.mkdir(parents=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(application, "utf-8")
     (folder / "script.py").write_text(script_of(case, outcome), "utf-8")
     return subprocess.run(
@@ -205,14 +206,18 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
 
 
 def test_a_program_is_run(tmp_path: Path) -> None:
-    argument = {"argument": {"value": "{folder}/a.png"}}
+    arguments = {"argv": {"argv": "{folder}/a.png"}}
     files = {"a.png": "AAEC"}
-    call = {**OF_AWS, "function": "<module>", "arguments": argument, "files": files}
-    case = replace(CASE, api="app/eye.py:eye.<module>", file="app/eye.py", call=call)
+    changed = {"module": "tools.v1.2", "function": "<module>", "arguments": arguments}
+    call = {**OF_AWS, **changed, "files": files}
+    file = "app/tools/v1.2.py"
+    case = replace(CASE, api=f"{file}:tools.v1.2.<module>", file=file, call=call)
+    (tmp_path / "app" / "tools").mkdir(parents=True)
+    (tmp_path / "app" / "tools" / "helper.py").write_text("NUMBER = 0")
 
     done = ran(tmp_path, case, PROGRAM)
 
-    assert done.stdout.splitlines() == ["__main__ eye.py"]
+    assert done.stdout.splitlines() == ["__main__ tools/v1.2.py"]
     assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
