@@ -85,6 +85,12 @@ def only_fails(client: vision.ImageAnnotatorClient, path):
         raise_none.name
     return nothing.name
 
+def refuses(client: vision.ImageAnnotatorClient, path):
+    found = client.label_detection(image=vision.Image(content=open(path, "rb").read()))
+    if found.label_annotations[0].description == "Cat":
+        raise ValueError("no cats")
+    raise LookupError("no more")
+
 def mood(comprehend, text, language):
     answer = comprehend.detect_sentiment(Text=text, LanguageCode=language)
     if answer["Sentiment"] == "MIXED":
@@ -118,6 +124,7 @@ def test_clients_and_objects_are_made(application: Path) -> None:
     # Who asks at once meets what is not done yet; who waits does not.
     assert failures(results) == {
         "Gate.is_open": {"IndexError"},
+        "refuses": {"IndexError"},
         "spoken": {"KeyError"},
         "patiently": {"KeyError"},
     }

@@ -229,6 +229,8 @@ class _Exploring:
         """What came through refusals."""
         self._fine: Answers = ()
         """With which it returned."""
+        self._ends_as_meant = False
+        """Whether it has raised or left as it is meant to."""
         self._deadline = 0.0
         self._asked = 0
         """Calls in which it asked a service."""
@@ -354,7 +356,9 @@ class _Exploring:
 
     def _note(self, raised: Json, answers: Answers) -> None:
         crash = crash_of(raised, answers, self._found, self._root)
-        if crash is not None:
+        if crash is None:
+            self._ends_as_meant = True
+        else:
             key = raised["type"], crash.file, crash.line
             times, first = self._raised.get(key, (0, crash))
             self._raised[key] = (times + 1, first)
@@ -362,7 +366,8 @@ class _Exploring:
     def _judge(self) -> None:
         """Tell what answers bring about from what comes whatever is answered."""
         result = self._result
-        if result.runs and not self._fine and self._raised and not result.problem:
+        ends_well = bool(self._fine) or self._ends_as_meant
+        if self._raised and not ends_well and not result.problem:
             _, crash = max(self._raised.values(), key=lambda one: one[0])
             result.problem = f"fails whatever is answered: {crash.error} (line {crash.line})"
             result.always = crash
@@ -389,6 +394,8 @@ class _Exploring:
         if time.monotonic() > self._deadline:
             return False
         self._caller.restart()
+        if not self._fine:
+            return self._fails(crash.answers)
         ends = [self._fails(answers) for answers in (self._fine, crash.answers, self._fine)]
         return ends == [False, True, False]
 
