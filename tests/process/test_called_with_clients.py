@@ -137,7 +137,7 @@ def test_what_an_object_is_made_with_is_what_services_are_asked_about(applicatio
     results = assessed(application, inputs=12)
 
     verdicts = {name: one.verdicts for name, one in results.items() if one.verdicts}
-    assert verdicts.keys() == {"Picture.dog", "cat", "halt"}
+    assert verdicts.keys() == {"Picture.dog", "cat", "halt", "refuses"}
     (shown,) = verdicts["Picture.dog"]
     assert shown.measured is not None
     assert shown.measured.right > shown.measured.expected / 2 > 2
