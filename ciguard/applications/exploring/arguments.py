@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.exploring.by_name import made_up, setting, text_form
+from ciguard.applications.exploring.by_name import place, setting, text_form
 from ciguard.applications.exploring.contents import PLAIN_TEXT
 from ciguard.applications.exploring.requests import Sent, events, web_requests
 from ciguard.applications.finding.application import MAIN
@@ -41,7 +41,6 @@ _BY_TYPE: dict[str, Json] = {"str": PLAIN_TEXT, "int": 1, "float": 1.0, "bool": 
 _OTHER = {".png": ".jpg", ".jpg": ".png"}
 """How else the file of an image may be called: what reads it looks at what is in it."""
 _ARGV = "argv"
-_PLACE = re.compile(r"bucket|key|region", re.IGNORECASE)
 _UPLOADED = re.compile(r"(^|\.)(UploadFile|FileStorage|UploadedFile)$")
 _READ = re.compile(r"\.(read|file|stream|save|chunks)\b")
 """What is done first to what somebody has sent to a web application."""
@@ -176,7 +175,7 @@ class _Use:
     def field(self, name: str) -> Json:
         """Return a value for a field of a request that is no content; None for any other."""
         value = self.setting(name, "")
-        return value if value is not None or not _PLACE.search(name) else made_up(name)
+        return value if value is not None else place(name) or None
 
     def setting(self, name: str, annotation: str) -> Json:
         """Return a value for a parameter that says how services are asked; None for any other."""

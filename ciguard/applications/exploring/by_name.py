@@ -15,6 +15,7 @@ _SPOKEN = re.compile(r"(^|_)(lang|language|locale)(_?code)?$")
 _WHO_ASKS = re.compile(
     r"(^|_)(endpoint|region(_name)?|api_?key|key(_id)?|secret|token|subscription(_key)?)$"
 )
+_PLACE = re.compile(r"(^|_)(bucket(_name)?|key|region)$")
 _NAME = re.compile(r"(^|_)(name|id|title|prefix)$|[a-z]_(tag|label)$")
 _ADDRESS = re.compile(r"(^|_)uri$")
 _SCHEMES = {"aws": "s3", "google": "gs"}
@@ -84,6 +85,12 @@ def text_form(name: str, provider: str) -> Json:
     if _ADDRESS.search(words) and provider in _SCHEMES:
         return {"made_up": f"{_SCHEMES[provider]}://bucket/upload"}
     return None
+
+
+def place(name: str) -> str:
+    """Return a value for a field that says where something lies, or who asks; empty for others."""
+    words = _words(name)
+    return made_up(words) if _PLACE.search(words) else ""
 
 
 def _words(name: str) -> str:

@@ -10,6 +10,7 @@ import base64
 import importlib
 import inspect
 import io
+import mimetypes
 import os
 import pathlib
 import sys
@@ -191,7 +192,7 @@ class Upload(io.BytesIO):
     def __init__(self, content: bytes, name: str) -> None:
         super().__init__(content)
         self.name = self.filename = name
-        kind = "audio/wav" if name.endswith(".wav") else f"image/{pathlib.Path(name).suffix[1:]}"
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         self.content_type = self.mimetype = kind
         self.size = self.content_length = len(content)
         self.file = self.stream = self

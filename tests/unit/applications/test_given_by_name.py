@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.applications.exploring.by_name import made_up, setting, text_form
+from ciguard.applications.exploring.by_name import made_up, place, setting, text_form
 from ciguard.applications.in_target.given import Awaited, Upload, argument, forms_in
 
 if TYPE_CHECKING:
@@ -61,6 +61,16 @@ def test_texts_are_told_by_their_names(name: str, form: object) -> None:
     assert text_form(name, "aws") == form
 
 
+@pytest.mark.parametrize("name", ["s3Bucket", "s3ObjectKey", "bucket_name", "region"])
+def test_fields_say_where_something_lies(name: str) -> None:
+    assert place(name)
+
+
+@pytest.mark.parametrize("name", ["keywords", "keyword", "monkey", "text", "regional"])
+def test_fields_that_say_something_else_are_no_places(name: str) -> None:
+    assert not place(name)
+
+
 def test_nobody_knows_where_another_provider_stores() -> None:
     assert text_form("job_uri", "azure") is None
 
@@ -94,7 +104,15 @@ def test_one_that_is_awaited_is_read_again_after_a_seek() -> None:
 
     sent = Awaited(b"abc", "a.wav")
     assert asyncio.run(twice(sent)) == [b"abc", b"b"]
-    assert (sent.content_type, sent.size, sent.file.closed) == ("audio/wav", 3, True)
+    assert (sent.content_type.partition("/")[0], sent.size, sent.file.closed) == ("audio", 3, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("a.jpg", "image/jpeg"), ("a.txt", "text/plain"), ("a", "application/octet-stream")],
+)
+def test_an_upload_is_of_its_kind(name: str, kind: str) -> None:
+    assert Upload(b"", name).content_type == kind
 
 
 def test_forms_are_found_however_deep() -> None:
