@@ -1,10 +1,15 @@
-# Needs python3.11, git, make and a C++ compiler; everything else is set up in .venv. The tests need a
-# browser too: where there is none, `make browser` installs one, see there.
+# Needs Linux, python3.11 or newer, git, make and a C++ compiler; everything else is set up in .venv.
 #
 #   make guard              the main job; BUDGET=10m make guard gives it more time
-#   make test               all tests but those below
+#   make test               checks and all tests but the slow ones
+#   make test-quick         checks and unit tests, for the inner loop
 #   make test-slow          the rest: libraries that compile for minutes, many starts of workers
+#   make coverage           branch coverage of `make test`, a table per package
 #   make constraints        before a release: extract the constraints that come with ciguard anew
+
+ifeq ($(wildcard ciguard/__main__.py),)
+$(error run make in the folder of the checkout: make -C FOLDER)
+endif
 
 PYTHON ?= python3.11
 BUDGET ?= 3m
@@ -14,19 +19,33 @@ VENV := .venv
 BIN := $(VENV)/bin
 # uv reads no configuration of pip; wheels that pip is told to find are found by uv too.
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+# What only the tests need, and keep from run to run: see tests/examples/surroundings.py.
+TEST_CACHE := .cache
+export PLAYWRIGHT_BROWSERS_PATH := $(CURDIR)/$(TEST_CACHE)/browsers
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
+PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
-.PHONY: guard test test-slow check readme constraints action-lock release-check format clean
+.PHONY: guard test test-quick test-slow test-tools preflight check readme constraints action-lock \
+	release-check format clean
 
 guard: $(VENV)/.installed
 	$(BIN)/ciguard run --budget $(BUDGET)
 
-test: check browser
-	$(BIN)/pytest -n $(JOBS) tests/unit tests/process tests/cli
-	$(BIN)/pytest -n $(JOBS) tests/e2e
+test: check test-tools
+	$(PYTEST)
 
-test-slow: $(VENV)/.installed-dev
-	$(BIN)/pytest -n $(JOBS) -m slow
+test-quick: check test-tools
+	$(PYTEST) tests/unit
+
+test-slow: test-tools
+	$(PYTEST) -m slow
+
+# Nothing else is on the tests' PATH. What is missing is installed, see setup/programs.py.
+test-tools: $(VENV)/.installed-dev tests/actions/node_modules/.package-lock.json
+	$(BIN)/python setup/programs.py $(TEST_CACHE)/programs
+
+tests/actions/node_modules/.package-lock.json: tests/actions/package-lock.json | $(VENV)/.installed-dev
+	cd tests/actions && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check
@@ -34,17 +53,6 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	for file in tests/*/conftest.py tests/*/*/conftest.py benchmarks/planted.py; \
 		do $(BIN)/mypy $$file || exit 1; done
-
-# What the tests of report.html drive: Debian's, with sudo where this is not root, or Playwright's own.
-.PHONY: browser
-browser: $(VENV)/.installed-dev
-	@for name in chromium chromium-browser google-chrome; do \
-		if command -v $$name; then exit 0; fi; \
-	done; \
-	sudo=$$(test "$$(id -u)" = 0 || echo "sudo -n"); \
-	if command -v apt-get && $$sudo apt-get update -qq && $$sudo apt-get install -y -qq chromium; \
-	then exit 0; fi; \
-	$(BIN)/playwright install chromium
 
 # Write what README.md and docs/ quote from the program.
 readme: $(VENV)/.installed-dev
@@ -55,7 +63,7 @@ constraints: $(VENV)/.installed
 	mkdir -p seeds/constraints
 	cd seeds/constraints && for target in "torch==2.13.0" "tensorflow-cpu==2.21.0" \
 		"keras==3.15.1 + jax" "jax==0.10.2" "jittor==1.3.11.0"; \
-		do $(CURDIR)/$(BIN)/ciguard extract --target "$$target" || exit 1; done
+		do "$(CURDIR)/$(BIN)/ciguard" extract --target "$$target" || exit 1; done
 
 # After a dependency changed: what the action installs, with hashes and without the index's name.
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
@@ -72,14 +80,19 @@ format: $(VENV)/.installed-dev
 
 # Results, baseline and issues in .ciguard/ stay.
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(TEST_CACHE) tests/actions/node_modules build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-$(VENV)/.uv:
+preflight:
+	@sh setup/preflight.sh "$(PYTHON)" "$${CIGUARD_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/ciguard}"
+
+$(VENV)/.uv: | preflight
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5"
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check "uv>=0.5" || { \
+		echo "make: uv cannot be installed: is the package index out of reach? pip reads" \
+		"PIP_INDEX_URL, PIP_FIND_LINKS and HTTPS_PROXY." >&2; exit 2; }
 	touch $@
 
-$(VENV)/.installed: $(VENV)/.uv pyproject.toml
+$(VENV)/.installed: $(VENV)/.uv pyproject.toml | preflight
 	$(INSTALL) --editable .
 	touch $@
 

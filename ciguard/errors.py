@@ -39,6 +39,10 @@ class ConfigurationError(CiguardError):
     """A setting is unknown, of the wrong type or out of range."""
 
 
+class PlatformError(CiguardError):
+    """The operating system is none that workers can be confined on, or has no builds of libraries."""
+
+
 class TargetSyntaxError(CiguardError):
     """A target's text cannot be read."""
 

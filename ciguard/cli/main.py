@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import platform
 import sys
+import sysconfig
 import traceback
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +40,7 @@ from ciguard.cli.show import show
 from ciguard.cli.suggest import suggest
 from ciguard.cli.targets import targets
 from ciguard.cli.version import version
-from ciguard.errors import CiguardError, ExitCode
+from ciguard.errors import CiguardError, ExitCode, PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,12 +54,27 @@ class _Group(click.Group):
     """Click would answer a closed pipe with exit code 1, which means findings here."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        _require_platform()
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             # Python flushes standard output when it ends, and would complain again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(SIGPIPE_EXIT) from None
+
+
+def _require_platform() -> None:
+    system = platform.system()
+    if system != "Linux":
+        advice = {"Windows": "run it in WSL 2", "Darwin": "run it in a Linux container"}
+        msg = f"ciguard needs Linux, and this is {system}: {advice.get(system, 'use another machine')}."
+        raise PlatformError(msg)
+    if "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or ""):
+        msg = (
+            "this Python is built for musl, which deep-learning libraries have no builds for. "
+            "Use a distribution with glibc, such as Debian."
+        )
+        raise PlatformError(msg)
 
 
 @click.group(

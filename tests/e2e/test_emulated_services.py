@@ -33,7 +33,6 @@ from ciguard_command import command, environment
 from msrest.authentication import CognitiveServicesCredentials
 
 from ciguard.applications.answering.operations import operations
-from ciguard.applications.answering.written_text import WrittenText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 SECRET = "AKIASECRETSECRET"  # noqa: S105 - none that anything accepts
 TEXT = next(one for one in operations() if one.name == "detect_text")
-reads = pytest.mark.skipif(not WrittenText().serves(TEXT), reason="Tesseract is not installed")
 
 
 def png(text: str = "Hello World") -> bytes:
@@ -140,7 +138,6 @@ def said_in_english(**text: object) -> dict[str, object]:
 # --- AWS -----------------------------------------------------------------------------------------
 
 
-@reads
 def test_rekognition_answers_boto3(running: Running) -> None:
     with aws(running, "rekognition") as asking:
         labels = asking.detect_labels(**shown(png()), MaxLabels=2, MinConfidence=1)["Labels"]
@@ -256,7 +253,6 @@ def from_parts(content: bytes) -> object:
     return iter([content[:99], content[99:]])
 
 
-@reads
 @pytest.mark.parametrize("given", [from_bytes, from_file, from_parts])
 def test_image_analysis_answers_its_client(running: Running, given: Any) -> None:
     wanted = [VisualFeatures.TAGS, VisualFeatures.READ, VisualFeatures.CAPTION]
@@ -278,7 +274,6 @@ def test_what_image_analysis_refuses_its_client_raises(running: Running) -> None
             asking.analyze_from_url(image_url="https://example.com/a.png", visual_features=tags)
 
 
-@reads
 def test_computer_vision_answers_its_client(running: Running, tmp_path: Path) -> None:
     (tmp_path / "image.png").write_bytes(png())
     wanted = [VisualFeatureTypes.tags, VisualFeatureTypes.objects]

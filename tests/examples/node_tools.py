@@ -1,23 +1,18 @@
-"""Node and the packages of GitHub's own tools, installed on first use from the lock file."""
+"""Node and the packages of GitHub's own tools, as `make test-tools` installs them."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock
-
 FOLDER = Path(__file__).parents[1] / "actions"
 _EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _STATUS = re.compile(r"\b(always|success|failure|cancelled)\s*\(\s*\)")
-_BESIDE_US = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+_NODE = Path(sys.executable).with_name("node")
 
 
 def node(*words: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -35,33 +30,9 @@ def node(*words: str | Path, **options: Any) -> subprocess.CompletedProcess[str]
 
 def node_words(*words: str | Path) -> list[str]:
     """Return the command that runs node with GitHub's packages."""
-    _install()
+    assert (FOLDER / "node_modules").is_dir(), "run `make test-tools`"
     hook = (FOLDER / "json_imports.mjs").as_uri()
-    return [_program("node"), "--import", hook, *map(str, words)]
-
-
-def _program(name: str) -> str:
-    path = shutil.which(name, path=_BESIDE_US)
-    assert path, f"no {name}: the dependency group dev brings it"
-    return path
-
-
-def _install() -> None:
-    """Bring the packages to the state of the lock file; processes that need them wait for one."""
-    wanted = hashlib.sha256((FOLDER / "package-lock.json").read_bytes()).hexdigest()
-    stamp = FOLDER / "node_modules" / ".installed"
-    with FileLock(FOLDER / ".installing.lock"):
-        if stamp.is_file() and stamp.read_text("utf-8") == wanted:
-            return
-        environment = {**os.environ, "PATH": _BESIDE_US}
-        subprocess.run(
-            [_program("npm"), "ci", "--silent"],
-            cwd=FOLDER,
-            env=environment,
-            check=True,
-            timeout=300,
-        )
-        stamp.write_text(wanted, "utf-8")
+    return [str(_NODE), "--import", hook, *map(str, words)]
 
 
 class Expressions:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import planted
-import pytest
 from ciguard_planted import adapter as planted_adapter
 
 from ciguard.domain import ApiCall, CallKind, LiteralValue
@@ -16,7 +15,6 @@ from ciguard.oracles import encode
 from ciguard.triage import native_frames
 
 DEBUGGER = find_debugger()
-needs_debugger = pytest.mark.skipif(DEBUGGER is None, reason="no gdb here")
 
 
 def spec() -> WorkerSpec:
@@ -37,7 +35,6 @@ def traced(function: str, *arguments: object, limit_s: float = 120.0) -> NativeT
     return trace(spec(), encode(case), debugger=DEBUGGER, limit_s=limit_s)
 
 
-@needs_debugger
 def test_the_stack_of_a_crash_is_told_by_the_debugger() -> None:
     seen = traced("fragile", -1)
 
@@ -46,23 +43,19 @@ def test_the_stack_of_a_crash_is_told_by_the_debugger() -> None:
     assert native_frames(seen.frames) == (), "the planted library has no native code of its own"
 
 
-@needs_debugger
 def test_a_call_that_returns_has_no_stack() -> None:
     assert traced("double", 2).frames == ()
 
 
-@needs_debugger
 def test_what_a_case_prints_is_no_stack() -> None:
     assert traced("checked", 2000).frames
     assert "Check failed" not in traced("checked", 2000).text
 
 
-@needs_debugger
 def test_a_call_that_does_not_return_is_ended() -> None:
     assert traced("spin", -1, limit_s=10.0) == NativeTrace((), "")
 
 
-@needs_debugger
 def test_a_file_outside_is_not_to_be_reached(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept", encoding="utf-8")
@@ -72,7 +65,6 @@ def test_a_file_outside_is_not_to_be_reached(tmp_path: Path) -> None:
     assert precious.read_text("utf-8") == "kept"
 
 
-@needs_debugger
 def test_a_folder_with_a_space_in_its_name_is_no_obstacle(tmp_path: Path) -> None:
     folder = tmp_path / "an adapter"
     folder.mkdir()

@@ -9,7 +9,6 @@ import io
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -39,7 +38,6 @@ from hypothesis import strategies as st
 
 from ciguard.applications import Asked, Emulating, Emulation, Silent, Speaking, emulation
 from ciguard.applications.answering.operations import operations
-from ciguard.applications.answering.written_text import WrittenText
 from ciguard.applications.emulating.remote import EndedError
 from ciguard.errors import ConfigurationError
 
@@ -52,7 +50,6 @@ SPOKEN = {"language_code": "en-US"}
 SERVICES_PAGE = Path(__file__).parents[2] / "docs" / "services.md"
 
 TEXT = next(one for one in operations() if one.name == "text_detection")
-reads = pytest.mark.skipif(not WrittenText().serves(TEXT), reason="Tesseract is not installed")
 
 
 def png(text: str = "Hello World") -> bytes:
@@ -137,7 +134,6 @@ def test_clients_of_vision_get_their_messages(running: Emulation, way: Any, clie
     assert not both.face_annotations
 
 
-@reads
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_written_is_read(running: Emulation, way: Any) -> None:
     with way(running, vision.ImageAnnotatorClient) as asking:
@@ -201,7 +197,6 @@ def test_streams_are_refused(running: Emulation) -> None:
         list(asking.streaming_recognize({"config": SPOKEN}, iter([])))
 
 
-@reads
 def test_plain_http_gets_googles_json(running: Emulation, log: list[Asked]) -> None:
     request = {
         "requests": [
@@ -336,7 +331,6 @@ def test_other_methods_of_http_are_not_implemented(running: Emulation) -> None:
         assert json.load(answer)["error"]["status"] == "UNIMPLEMENTED"
 
 
-@reads
 def test_several_ask_at_once_and_get_their_own_answers(running: Emulation) -> None:
     texts = ["Apple tree", "Garden door", "Window", "Bread and butter", "Station", "Winter"]
     with by_grpc(running, vision.ImageAnnotatorClient) as asking:
@@ -507,8 +501,6 @@ def test_it_listens_on_one_address_only(running: Emulation) -> None:
                 socket.create_connection((other, port), timeout=5).close()
 
 
-@reads
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_lines_of_the_documentation_work(running: Emulation, tmp_path: Path) -> None:
     """Run what the page tells users of Python to write, against the ports of this service."""
     text = SERVICES_PAGE.read_text("utf-8")

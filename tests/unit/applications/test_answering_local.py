@@ -41,11 +41,6 @@ ENGINES: list[tuple[Engine, Operation, tuple[str, ...]]] = [
     (Feelings(), SENTIMENT, ("vaderSentiment",)),
     (Speech(), SPEECH, ("pocketsphinx",)),
 ]
-reads = pytest.mark.skipif(not WrittenText().serves(TEXT), reason="Tesseract is not installed")
-finds = pytest.mark.skipif(not Faces().serves(FACE), reason="OpenCV below 5 is not installed")
-feels = pytest.mark.skipif(not Feelings().serves(SENTIMENT), reason="VADER is not installed")
-hears = pytest.mark.skipif(not Speech().serves(SPEECH), reason="PocketSphinx is not installed")
-sees = pytest.mark.skipif(not are_installed("PIL"), reason="Pillow is not installed")
 
 
 def drawing(size: tuple[int, int] = (400, 120)) -> tuple[Any, Any]:
@@ -112,7 +107,6 @@ def test_tesseract_is_not_served_without_its_program(monkeypatch: pytest.MonkeyP
     assert not WrittenText().serves(TEXT)
 
 
-@reads
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_tesseract_reads_lines_and_words_where_they_are(kind: str) -> None:
     answer = WrittenText().answer(TEXT, written("Emergency exit\nturn left", kind))
@@ -133,13 +127,11 @@ def test_tesseract_reads_lines_and_words_where_they_are(kind: str) -> None:
     assert all(0.3 <= w.confidence <= 1 for w in page.blocks[0].paragraphs[0].words)
 
 
-@reads
 def test_tesseract_reads_nothing_on_white_paper_or_on_a_speck() -> None:
     assert WrittenText().answer(TEXT, saved(drawing()[0])) == {}
     assert WrittenText().answer(TEXT, saved(drawing((1, 1))[0])) == {}
 
 
-@reads
 def test_tesseract_that_does_not_end_exceeds_the_deadline() -> None:
     with pytest.raises(ServiceError, match="DEADLINE_EXCEEDED"):
         WrittenText(limit_s=0.001).answer(TEXT, written("Exit"))
@@ -164,7 +156,6 @@ def faces(count: int) -> bytes:
     return saved(image)
 
 
-@finds
 def test_opencv_finds_faces_from_left_to_right_and_knows_no_emotions() -> None:
     answer = Faces().answer(FACE, faces(2))
 
@@ -178,13 +169,11 @@ def test_opencv_finds_faces_from_left_to_right_and_knows_no_emotions() -> None:
     assert answer["face_annotations"][0]["sorrow_likelihood"] == "UNKNOWN"
 
 
-@finds
 def test_opencv_finds_no_face_on_white_paper() -> None:
     assert Faces().answer(FACE, saved(drawing()[0])) == {}
     assert Faces().answer(FACE, saved(drawing((1, 1))[0])) == {}
 
 
-@feels
 def test_vader_scores_a_text_and_its_sentences() -> None:
     text = "I love this wonderful place. The soup was horrible! It has a door."
 
@@ -203,7 +192,6 @@ def test_vader_scores_a_text_and_its_sentences() -> None:
     ]  # fmt: skip
 
 
-@feels
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_vader_answers_any_bytes_or_refuses_them(about: bytes) -> None:
     check_answers(Feelings(), SENTIMENT, about)
@@ -218,11 +206,8 @@ def check_answers(engine: Engine, operation: Operation, about: bytes) -> None:
         assert isinstance(answer, dict)
 
 
-@hears
 def test_pocketsphinx_hears_what_flite_says(tmp_path: Path) -> None:
     file = tmp_path / "said.wav"
-    if not are_installed(program="flite"):
-        pytest.skip("flite is not installed")
     said = ["flite", "-voice", "rms", "-t", "turn on the light", "-o", str(file)]
     subprocess.run(said, check=True, timeout=60)
 
@@ -235,13 +220,11 @@ def test_pocketsphinx_hears_what_flite_says(tmp_path: Path) -> None:
     assert answers[0] == answers[1]
 
 
-@hears
 def test_pocketsphinx_hears_nothing_in_silence_or_in_less_than_a_sound() -> None:
     for silence in (b"", bytes(2), bytes(32_000), b"\1\0"):
         assert Speech().answer(SPEECH, sound(silence)) == {}
 
 
-@hears
 @pytest.mark.parametrize(
     ("about", "message"),
     [
@@ -271,7 +254,6 @@ def test_damaged_sounds_are_read_or_refused(about: bytes, at: int, damage: bytes
         assert len(found) % 2 == 0
 
 
-@hears
 @settings(max_examples=6, deadline=None)
 @given(st.binary(max_size=2000).map(sound), st.integers(0, 60), st.binary(max_size=8))
 def test_pocketsphinx_answers_damaged_sounds_or_refuses_them(
@@ -283,7 +265,6 @@ def test_pocketsphinx_answers_damaged_sounds_or_refuses_them(
 PICTURES = [(engine, operation) for engine, operation, _ in ENGINES[:2]]
 
 
-@sees
 @pytest.mark.parametrize(("engine", "operation"), PICTURES)
 @pytest.mark.parametrize(
     ("about", "message"),
@@ -301,7 +282,6 @@ def test_images_that_are_none_are_refused_in_the_services_words(
     assert refusal(engine, operation, about) == message
 
 
-@sees
 @pytest.mark.parametrize(("engine", "operation"), PICTURES)
 def test_truncated_and_too_large_images_are_refused(engine: Engine, operation: Operation) -> None:
     images = import_module("PIL.Image")
@@ -313,7 +293,6 @@ def test_truncated_and_too_large_images_are_refused(engine: Engine, operation: O
         assert refusal(engine, operation, large) == "Bad image data."
 
 
-@finds
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(["PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "ICO"]),

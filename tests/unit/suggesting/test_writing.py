@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import shutil
 import subprocess
 from pathlib import Path
 from textwrap import dedent
@@ -59,8 +58,6 @@ def applied(source: str, folder: Path, *command: str) -> str:
 def command(request: pytest.FixtureRequest) -> list[str]:
     if request.param == "git":
         return ["git", "apply", "--whitespace=nowarn"]
-    if shutil.which("patch") is None:
-        pytest.skip("there is no patch")
     return ["patch", "-p1", "--binary"]
 
 
