@@ -40,7 +40,7 @@ class ConfigurationError(CiguardError):
 
 
 class PlatformError(CiguardError):
-    """The operating system is none that workers can be confined on, or has no builds of libraries."""
+    """The operating system cannot confine workers, or libraries have no builds for it."""
 
 
 class TargetSyntaxError(CiguardError):

@@ -67,7 +67,8 @@ def _require_platform() -> None:
     system = platform.system()
     if system != "Linux":
         advice = {"Windows": "run it in WSL 2", "Darwin": "run it in a Linux container"}
-        msg = f"ciguard needs Linux, and this is {system}: {advice.get(system, 'use another machine')}."
+        remedy = advice.get(system, "use another machine")
+        msg = f"ciguard needs Linux, and this is {system}: {remedy}."
         raise PlatformError(msg)
     if "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or ""):
         msg = (

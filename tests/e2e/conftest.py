@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 from action_runner import Runner
 from action_scenarios import FEW
-from ciguard_command import answer, buckets_of, campaign
+from ciguard_command import answer, buckets_of, campaign, lines_of
 from github_repository import WallClock
 from github_server import GitHubServer
 from node_tools import Expressions
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[object, ...]]:
     """Return the buckets of a planted campaign that nothing disturbed."""
     folder: Path = tmp_path_factory.mktemp("uninterrupted")
-    done = answer(campaign("--out", "out"), folder)
+    done = answer(campaign("--out", "out"), folder, PATH=os.environ["PATH"])
     assert done.returncode == 0, done.stderr
+    assert any(bucket["native_stack"] for bucket in lines_of(folder / "out" / "buckets.jsonl"))
     return buckets_of(folder / "out")
 
 

@@ -87,6 +87,7 @@ def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner
     assert ("notice", "Nothing to test.") in [(n, t[:16]) for n, t in executed_commands(job.log)]
 
 
+@pytest.mark.slow
 def test_without_a_baseline_nothing_is_compared_and_that_is_said_aloud(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
@@ -210,6 +211,7 @@ def test_the_privileged_half_takes_hostile_artifacts_for_data(
     assert not (runner.workspace / ".ciguard" / "baseline").exists()
 
 
+@pytest.mark.slow
 def test_environments_are_kept_by_the_default_branch_only(runner: Runner, tmp_path: Path) -> None:
     for version in ("1.0", "1.1"):
         planted_wheel(tmp_path / "wheels", version, checked="return n")
@@ -236,6 +238,7 @@ def test_environments_are_kept_by_the_default_branch_only(runner: Runner, tmp_pa
     assert list(runner.caches.iterdir()) == saved
 
 
+@pytest.mark.slow
 def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     commit(runner.workspace, README="first\n")

@@ -65,6 +65,7 @@ def test_a_check_run_and_one_comment_follow_the_pull_request(
         assert TOKEN not in job.log + job.summary
 
 
+@pytest.mark.slow
 def test_a_fork_whose_token_only_reads_has_annotations_and_a_notice_instead(
     judged: Runner, server: GitHubServer
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_fork_whose_token_only_reads_has_annotations_and_a_notice_instead(
     assert server.repository.issues[NUMBER].comments == []
 
 
+@pytest.mark.slow
 def test_a_fork_without_a_token_gets_its_verdict_all_the_same(
     judged: Runner, server: GitHubServer
 ) -> None:

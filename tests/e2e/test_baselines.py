@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from ciguard_command import PLANTED, answer, buckets_of, campaign, command
 from git_examples import bare_repository, git
 
@@ -50,6 +51,7 @@ def test_a_baseline_on_a_branch_serves_every_clone(tmp_path: Path) -> None:
     assert f"git+origin#{BRANCH}: " in shown.stdout
 
 
+@pytest.mark.slow
 def test_recorded_buckets_are_filed_a_few_at_a_time_the_worst_first(tmp_path: Path) -> None:
     established = answer(campaign("init", *QUICK), tmp_path)
     assert established.returncode == 0, established.stdout + established.stderr

@@ -247,6 +247,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
     assert server.violations == []
 
 
+@pytest.mark.slow
 def test_every_spell_was_cast(told: Told) -> None:
     kinds = {bucket["kind"] for bucket in lines_of(told.folder / "buckets.jsonl")}
 

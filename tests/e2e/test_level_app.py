@@ -122,6 +122,7 @@ def test_what_a_pull_request_breaks_fails_it(tmp_path: Path) -> None:
     assert "2 new of severity medium or above" in done.stdout
 
 
+@pytest.mark.slow
 def test_shards_find_together_what_one_run_finds(tmp_path: Path) -> None:
     project(tmp_path, **FAULTY)
     for shard in ("1/2", "2/2"):
@@ -148,6 +149,7 @@ def test_the_application_sees_no_secret(tmp_path: Path) -> None:
     assert PRIVATE not in seen
 
 
+@pytest.mark.slow
 def test_a_label_that_the_service_does_not_know_counts_where_labels_are_given(
     tmp_path: Path,
 ) -> None:
@@ -175,6 +177,7 @@ def mood(text: str):
 """
 
 
+@pytest.mark.slow
 def test_inputs_that_a_function_does_not_do_right_with_are_in_the_report(
     tmp_path: Path, browser: Browser
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_program_of_ones_own_is_taken_apart_and_nothing_is_blamed(tmp_path: Pa
 
 
 @pytest.mark.library("torch")
+@pytest.mark.slow
 def test_a_campaign_that_was_killed_goes_on(tmp_path: Path) -> None:
     words = ("--program", "lenet", "--seed", "3")
     with started(run(*words, "--max-cases", "60", "--budget", "120s"), tmp_path) as process:

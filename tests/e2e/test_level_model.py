@@ -89,6 +89,7 @@ def ended_by(target: str, script: Path, folder: Path) -> int:
 
 
 @pytest.mark.library("keras")
+@pytest.mark.slow
 def test_a_campaign_that_was_killed_goes_on(targets: tuple[str, str], tmp_path: Path) -> None:
     same = (targets[0], targets[0])
     with started(run("--max-cases", "64", "--budget", "120s", on=same), tmp_path) as process:

@@ -82,6 +82,7 @@ def test_an_interrupted_run_sums_up_and_is_resumed_to_the_same_buckets(
     assert buckets_of(out) == uninterrupted
 
 
+@pytest.mark.slow
 def test_a_run_interrupted_twice_is_still_the_same_campaign(
     tmp_path: Path, uninterrupted: Buckets
 ) -> None:

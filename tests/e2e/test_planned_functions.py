@@ -6,6 +6,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from action_scenarios import BEFORE, INPUTS, commit, event, git, origin
 from ciguard_command import PLANTED, answer, command, lines_of
 
@@ -68,6 +69,7 @@ def found_in(out: Path) -> list[dict[str, Any]]:
     return [b for b in lines_of(out / "buckets.jsonl") if b["api"] == "model.py:windows"]
 
 
+@pytest.mark.slow
 def test_what_a_commit_changed_is_planned_first_and_found_by_the_planned_row(
     tmp_path: Path,
 ) -> None:

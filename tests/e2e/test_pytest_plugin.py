@@ -646,6 +646,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 def test_exported_tests_run_without_ciguard_and_find_the_same(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:

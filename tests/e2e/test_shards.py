@@ -50,6 +50,7 @@ def merge(shards: Path, *names: str, out: Path) -> Any:
     return answer(command("merge", *names, *words), shards)
 
 
+@pytest.mark.slow
 def test_the_shards_together_find_what_one_run_finds(
     shards: Path, tmp_path: Path, uninterrupted: Buckets
 ) -> None:

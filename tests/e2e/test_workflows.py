@@ -133,6 +133,7 @@ def test_a_change_of_documentation_starts_no_row_and_is_not_red(
     assert "only documentation changes" in run.only("merge").summary
 
 
+@pytest.mark.slow
 def test_a_plan_that_cannot_be_kept_is_no_pass_of_another_calls_plan(
     github: GitHub, project: Path
 ) -> None:

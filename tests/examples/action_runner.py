@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from action_file import ROOT, parsed
 from github_services import ActionFailedError, Services
 from runner_protocol import read_outputs
+from surroundings import programs_without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -138,17 +139,12 @@ class Runner(Trigger):
 
     def environment(self, files: Path, count: int) -> dict[str, str]:
         """Return what every step sees."""
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("CIGUARD_", "GITHUB_", "PYTEST_", "INPUT_"))
-        }
-        if "CIGUARD_CACHE" in os.environ:
-            kept["CIGUARD_CACHE"] = os.environ["CIGUARD_CACHE"]
+        kept = {n: v for n, v in os.environ.items() if not n.startswith("PYTEST_")}
         event = files / "event.json"
         event.write_text(json.dumps(self.event), "utf-8")
         return {
             **kept,
+            "PATH": str(programs_without("gdb")),
             "CI": "true",
             "GITHUB_ACTIONS": "true",
             "GITHUB_EVENT_NAME": self.event_name,

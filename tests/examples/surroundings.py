@@ -49,6 +49,17 @@ def variables(outer: dict[str, str], home: Path) -> dict[str, str]:
     }
 
 
+def programs_without(*names: str) -> Path:
+    """Return a folder with links to the declared programs but some, which are hidden so."""
+    folder = Path.home() / f"without-{'-'.join(names)}"
+    if not folder.is_dir():
+        folder.mkdir()
+        for program in PROGRAMS.iterdir():
+            if program.name not in names:
+                (folder / program.name).symlink_to(program)
+    return folder
+
+
 def enter() -> Path:
     """Put this process into the surroundings of tests, and return its home, to be left again."""
     home = Path(tempfile.mkdtemp(prefix="ciguard-tests-home-"))

@@ -247,6 +247,7 @@ def people(text: str):
 )
 
 
+@pytest.mark.slow
 def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Path) -> None:
     app = tmp_path / "app"
     habits = tmp_path / "habits.toml"

@@ -258,6 +258,7 @@ def exits(image: bytes):
 )
 
 
+@pytest.mark.slow
 def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Path) -> None:
     app = written(tmp_path / "app", TRIED)
     habits = tmp_path / "habits.toml"

@@ -133,6 +133,7 @@ def test_clients_and_objects_are_made(application: Path) -> None:
     assert by["patiently"][0]
 
 
+@pytest.mark.slow
 def test_what_an_object_is_made_with_is_what_services_are_asked_about(application: Path) -> None:
     results = assessed(application, inputs=12)
 

@@ -118,6 +118,7 @@ def test_the_same_seed_gives_the_same_cases_and_the_same_buckets(
     assert len(end(first).buckets) >= 4
 
 
+@pytest.mark.slow
 def test_another_seed_meets_the_same_easy_crashes(campaign: Campaign, tmp_path: Path) -> None:
     api = tuple({name for name, _ in EASY})
 

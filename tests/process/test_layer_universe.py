@@ -97,6 +97,7 @@ def alone(
 
 
 @pytest.mark.library("keras")
+@pytest.mark.slow
 def test_keras_gives_every_layer_the_shape_that_the_universe_says(
     universe: Universe, environment_of: EnvironmentOf, tmp_path: Path
 ) -> None:

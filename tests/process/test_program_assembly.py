@@ -28,7 +28,7 @@ PROBE = Path(__file__).with_name("program_probe.py")
 SEEDS = Path(__file__).parents[2] / "seeds" / "models"
 LIBRARIES = [
     pytest.param("torch", marks=pytest.mark.library("torch")),
-    pytest.param("tensorflow", marks=pytest.mark.library("tensorflow")),
+    pytest.param("tensorflow", marks=[pytest.mark.library("tensorflow"), pytest.mark.slow]),
     # Every program is compiled.
     pytest.param("jittor", marks=[pytest.mark.library("jittor"), pytest.mark.slow]),
 ]

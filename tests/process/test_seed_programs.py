@@ -46,7 +46,9 @@ def left_by_programs(environment: Environment, library: str) -> dict[str, Any]:
             "torch", "torch==2.0.1", marks=[pytest.mark.library("torch"), pytest.mark.slow]
         ),
         pytest.param(
-            "tensorflow", "tensorflow-cpu==2.12.0", marks=pytest.mark.library("tensorflow")
+            "tensorflow",
+            "tensorflow-cpu==2.12.0",
+            marks=[pytest.mark.library("tensorflow"), pytest.mark.slow],
         ),
         pytest.param(
             "tensorflow", "tensorflow-cpu==2.21.0", marks=pytest.mark.library("tensorflow")

@@ -138,6 +138,7 @@ def test_answers_turn_what_is_computed(tmp_path: Path, body: str, holds: str) ->
     assert eval(holds, seen), seen  # noqa: S307 - written above
 
 
+@pytest.mark.slow
 def test_nothing_is_proposed_for_what_no_answer_turns(tmp_path: Path) -> None:
     assert solved(tmp_path, "if len(text) > 3 and len(text) < 2: pass") == []
 
@@ -187,10 +188,12 @@ def proposed_by_others(folder: Path, condition: str) -> list[dict[str, Json]]:
         "tag.name == 'Dog'",
     ],
 )
+@pytest.mark.slow
 def test_nothing_is_proposed_that_no_service_answers(tmp_path: Path, condition: str) -> None:
     assert proposed_by_others(tmp_path, condition) == []
 
 
+@pytest.mark.slow
 def test_what_is_proposed_has_the_form_of_what_services_answer(tmp_path: Path) -> None:
     conditions = [
         "felt['SentimentScore']['Mixed'] > 0.55", "review.sentiment != 'mixed'",

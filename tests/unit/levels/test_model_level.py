@@ -143,6 +143,7 @@ def test_what_does_not_run_on_two_targets_teaches_no_inconsistency() -> None:
     assert {mutant.graph for mutant in mutants} == {None}
 
 
+@pytest.mark.slow
 def test_layers_that_hang_are_left_out() -> None:
     made, lag = level(), 6
     seeds = {node.layer for model in MODELS for node in model.graph.nodes}

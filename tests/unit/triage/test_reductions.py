@@ -187,6 +187,7 @@ def test_one_element_of_each_array_stands_for_all() -> None:
 @settings(max_examples=30, deadline=None)
 @given(CASES)
 @example(call(TensorValue("float32", (0, 3), Explicit(()))))
+@pytest.mark.slow
 def test_variants_of_variants_can_be_made(case: ApiCall) -> None:
     for variant in reductions(case)[-8:]:
         assert all(simplicity(least) < simplicity(variant) for least in reductions(variant))

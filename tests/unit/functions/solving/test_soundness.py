@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
+import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
@@ -112,6 +113,7 @@ def test_only_what_no_call_fulfils_is_called_unsatisfiable(texts: list[str]) -> 
 
 @settings(max_examples=25, phases=QUICK, deadline=None, suppress_health_check=list(HealthCheck))
 @given(every_condition, st.integers(0, 999))
+@pytest.mark.slow
 def test_every_valid_call_stays_possible_and_what_is_drawn_is_valid(
     texts: list[str], seed: int
 ) -> None:

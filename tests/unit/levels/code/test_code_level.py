@@ -95,6 +95,7 @@ def test_a_batch_follows_from_what_was_learned_and_not_from_what_was_proposed() 
 
 
 @given(st.integers(1, 60))
+@pytest.mark.slow
 def test_a_resumed_campaign_makes_the_same_batches(stop: int) -> None:
     expected = run(level(), 90)[stop:]
     waiting: list[tuple[int, Json]] = []
