@@ -21,11 +21,12 @@ BIN := $(VENV)/bin
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 # What only the tests need, and keep from run to run: see tests/examples/surroundings.py.
 TEST_CACHE := .cache
+SLOW_PASSED := $(TEST_CACHE)/slow-tests-passed
 export PLAYWRIGHT_BROWSERS_PATH := $(CURDIR)/$(TEST_CACHE)/browsers
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
-.PHONY: guard test test-quick test-slow test-tools preflight check readme constraints action-lock \
+.PHONY: guard test test-quick test-slow coverage test-tools preflight check readme constraints action-lock \
 	release-check format clean
 
 guard: $(VENV)/.installed
@@ -37,8 +38,21 @@ test: check test-tools
 test-quick: check test-tools
 	$(PYTEST) tests/unit
 
+# A release needs it to have passed at the same commit.
 test-slow: test-tools
+	@rm -f $(SLOW_PASSED)
 	$(PYTEST) -m slow
+	@if git diff --quiet HEAD; then git rev-parse HEAD > $(SLOW_PASSED); fi
+
+# Processes that are started and workers that are forked count too, see docs/testing.md.
+coverage: test-tools
+	rm -rf $(TEST_CACHE)/coverage
+	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage json --quiet
+	$(BIN)/python setup/coverage_table.py $(TEST_CACHE)/coverage/coverage.json \
+		> $(TEST_CACHE)/coverage/summary.md
+	@cat $(TEST_CACHE)/coverage/summary.md
 
 # Nothing else is on the tests' PATH. What is missing is installed, see setup/programs.py.
 test-tools: $(VENV)/.installed-dev tests/actions/node_modules/.package-lock.json
@@ -71,7 +85,9 @@ action-lock: $(VENV)/.uv
 	echo hatchling | $(LOCK) --python-version 3.11 pyproject.toml - > action/requirements.txt
 	grep -o '^uv==[^ ]*' action/requirements.txt | $(LOCK) --python-version 3.8 - > action/uv.txt
 
-release-check: $(VENV)/.installed-dev
+release-check: test-tools
+	@test "$$(cat $(SLOW_PASSED) 2> /dev/null)" = "$$(git rev-parse HEAD)" || { \
+		echo "make: before a release, make test-slow must pass at this very commit." >&2; exit 2; }
 	$(BIN)/pytest -m release
 
 format: $(VENV)/.installed-dev

@@ -47,11 +47,10 @@ def _install(packages: list[str]) -> None:
     if shutil.which("apt-get") is None or not (privilege == [] or shutil.which("sudo")):
         return
     _say(f"Installing {' '.join(packages)}")
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for words in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
         command = [*privilege, "apt-get", "--quiet=2", *words]
-        if subprocess.run(command, check=False, env=environment, **quiet).returncode:
+        if subprocess.run(command, check=False, env=environment, capture_output=True).returncode:
             return
 
 

@@ -50,7 +50,7 @@ TARGETS = {
 def pytest_configure(config: pytest.Config) -> None:
     """Set the environment before any test module is imported."""
     if not surroundings.PROGRAMS.is_dir():
-        pytest.exit("the programs that tests start are not linked: run `make programs`", 2)
+        pytest.exit("the programs that tests start are not linked: run `make test-tools`", 2)
     config.stash[_HOME] = surroundings.enter()
 
 

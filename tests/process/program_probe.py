@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def run(source: str) -> dict[str, Any]:
-    """Return numbers and tensors among the globals of a program, or how it failed."""
+    """Return numbers and tensors among the `globals` of a program, or what it has `raised`."""
     linecache.cache["<program>"] = (
         len(source),
         None,
@@ -33,9 +33,9 @@ def run(source: str) -> dict[str, Any]:
     try:
         exec(compile(source, "<program>", "exec"), names)  # noqa: S102 - that is what it is for
     except Exception:  # noqa: BLE001 - whatever a program raises is the answer
-        return {"error": traceback.format_exc()}
+        return {"raised": traceback.format_exc()}
     public = {name: one for name, one in names.items() if not name.startswith("_")}
-    return {name: described(one) for name, one in public.items() if is_told(one)}
+    return {"globals": {name: described(one) for name, one in public.items() if is_told(one)}}
 
 
 def seed() -> None:

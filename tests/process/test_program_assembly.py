@@ -45,8 +45,9 @@ class Target:
         """Return the globals of a program, which has to run."""
         print(json.dumps(source), file=self.questions, flush=True)
         found: dict[str, Any] = json.loads(self.answers.readline())
-        assert "error" not in found, f"{found.get('error')}\n{source}"
-        return found
+        assert "raised" not in found, f"{found.get('raised')}\n{source}"
+        made: dict[str, Any] = found["globals"]
+        return made
 
 
 @contextmanager
