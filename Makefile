@@ -44,7 +44,7 @@ test-slow: test-tools
 	$(PYTEST) -m slow
 	@if git diff --quiet HEAD; then git rev-parse HEAD > $(SLOW_PASSED); fi
 
-# Processes that are started and workers that are forked count too, see docs/testing.md.
+# Processes that are started and workers that are forked count too, see [tool.coverage] in pyproject.toml.
 coverage: test-tools
 	rm -rf $(TEST_CACHE)/coverage
 	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal

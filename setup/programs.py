@@ -22,8 +22,8 @@ def main(folder: Path) -> int:
     """Provide all declared programs in `folder`, and return the exit code."""
     declared = tomllib.loads(DECLARED.read_text("utf-8"))
     packages, browsers = declared["packages"], declared["browsers"]
-    if _missing(packages) or _without_browser(browsers):
-        wanted = _missing(packages) + _without_browser(browsers)
+    # Apart from each other: Ubuntu has no package of the browser, and apt-get installs all or none.
+    for wanted in (_missing(packages), _without_browser(browsers)):
         _install(wanted)
     if _without_browser(browsers) and not _install_browser():
         return _refuse(_missing(packages) + _without_browser(browsers))
@@ -44,19 +44,22 @@ def _without_browser(browsers: dict[str, list[str]]) -> list[str]:
 def _install(packages: list[str]) -> None:
     """Install Debian packages as root or with sudo, where that is possible without a question."""
     privilege = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    if shutil.which("apt-get") is None or not (privilege == [] or shutil.which("sudo")):
+    if not packages or shutil.which("apt-get") is None or not _works([*privilege, "true"]):
         return
     _say(f"Installing {' '.join(packages)}")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for words in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
-        command = [*privilege, "apt-get", "--quiet=2", *words]
-        if subprocess.run(command, check=False, env=environment, capture_output=True).returncode:
-            return
+    apt_get = [*privilege, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet=2"]
+    if _works([*apt_get, "update"]):
+        _works([*apt_get, "install", "--yes", "--no-install-recommends", *packages])
+
+
+def _works(command: list[str]) -> bool:
+    if shutil.which(command[0]) is None:
+        return False
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
 def _install_browser() -> bool:
-    command = [sys.executable, "-m", "playwright", "install", "chromium"]
-    return subprocess.run(command, check=False, capture_output=True).returncode == 0
+    return _works([sys.executable, "-m", "playwright", "install", "chromium"])
 
 
 def _refuse(packages: list[str]) -> int:
@@ -70,10 +73,13 @@ def _refuse(packages: list[str]) -> int:
 def _link(folder: Path, programs: list[str]) -> None:
     """Fill the folder with links to the programs, and with `python3`, which is that of `.venv`.
 
-    What is right already stays as it is: tests may be running.
+    uv makes no environment of another environment's interpreter, so the one below it is there by
+    its own name, such as python3.11. What is right already stays as it is: tests may be running.
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths = {program: path for program in programs if (path := shutil.which(program))}
+    base = Path(sys.executable).resolve()
+    paths[base.name] = str(base)
     for entry in folder.iterdir():
         if entry.name not in {*paths, "python3"}:
             entry.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,9 @@ def launched() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # A browser's own sandbox does not start in containers, and the page is ours.
         arguments = ["--no-sandbox", "--disable-background-networking", "--disable-gpu"]
-        started = playwright.chromium.launch(executable_path=path, args=arguments)
+        # Distributions launch it by a shell script, which needs the programs of the system.
+        variables: dict[str, str | float | bool] = {**os.environ, "PATH": os.defpath}
+        started = playwright.chromium.launch(executable_path=path, args=arguments, env=variables)
         yield started
         started.close()
 

@@ -282,9 +282,8 @@ def test_a_library_that_compiles_finds_the_headers_of_its_interpreter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     base = Path(sys.executable).resolve()
-    settings = base.parent / f"{base.name}-config"
-    if not settings.exists():
-        pytest.skip(f"{base} comes without its headers")
+    names = (f"{base.name}-config", "python3-config")
+    settings = next(base.parent / name for name in names if (base.parent / name).exists())
     tiny = dataclasses.replace(
         LIBRARIES.get("tiny"), needs_processes=True, cache_variable="TINY_HOME"
     )
@@ -294,7 +293,7 @@ def test_a_library_that_compiles_finds_the_headers_of_its_interpreter(
 
     asked = [
         subprocess.run([script, "--includes"], check=True, capture_output=True).stdout
-        for script in (settings, environment.python.parent / settings.name)
+        for script in (settings, environment.python.parent / names[0])
     ]
     assert asked[0] == asked[1]
     assert environment.cache is not None
