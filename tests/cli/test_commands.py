@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from baseline_examples import record, sighting
+from command_server import answer
 from snapshot import assert_matches
 
 from ciguard.baseline import FolderStore, accept
@@ -59,27 +60,13 @@ def _bucket(fingerprint: str, **changes: object) -> str:
     return json.dumps({**encoded, **changes}) + "\n"
 
 
-def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CIGUARD_")}
-    for name in ("CI", "GITHUB_ACTIONS", "FORCE_COLOR"):
-        kept.pop(name, None)
-    return {**kept, "COLUMNS": "100", "NO_COLOR": "1"}
-
-
 @pytest.fixture
 def ciguard(tmp_path: Path) -> Command:
     """Run the real command in a folder of its own."""
 
     def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "ciguard", *words],
-            cwd=tmp_path,
-            env={**_environment(), **variables},
-            capture_output=True,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
+        given = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", **variables}
+        return answer(*words, folder=tmp_path, variables=given)
 
     return run
 

@@ -14,6 +14,7 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from command_server import answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,14 +69,7 @@ def logged_in(folder: Path) -> str:
 
 
 def refused(folder: Path, *words: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "ciguard", "emulate", *words],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    done = answer("emulate", *words, folder=folder)
     assert done.stdout == ""
     return done.returncode, done.stderr
 

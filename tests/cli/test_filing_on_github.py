@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_server import answer, environment
 from github_repository import NAME, WallClock
 from github_server import TOKEN, Fault, GitHubServer
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
+    from pathlib import Path
 
 QUICK = ("--target", "current[planted]", "--budget", "6s", "--issues", f"github:{NAME}")
 ESTABLISH = (*QUICK, "--api", "planted.double", "--max-cases", "64")
@@ -31,18 +30,8 @@ def server() -> Iterator[GitHubServer]:
 def run(
     folder: Path, server: GitHubServer, *words: str, token: str = TOKEN
 ) -> subprocess.CompletedProcess[str]:
-    kept = {n: v for n, v in os.environ.items() if not n.startswith(("CIGUARD_", "GITHUB_", "GH_"))}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
-    given = {"PATH": path, "GITHUB_API_URL": server.address(), "GITHUB_TOKEN": token, "CI": "true"}
-    return subprocess.run(
-        [sys.executable, "-m", "ciguard", "run", *words],
-        cwd=folder,
-        env={**kept, **given},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    given = {"GITHUB_API_URL": server.address(), "GITHUB_TOKEN": token, "CI": "true"}
+    return answer("run", *words, folder=folder, variables=environment(**given))
 
 
 def test_a_new_bucket_becomes_an_issue_and_stays_one(tmp_path: Path, server: GitHubServer) -> None:

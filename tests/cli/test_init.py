@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
 from action_file import parsed
+from command_server import answer
 from workflow_checkers import actionlint, language_service, schema, zizmor
 
 if TYPE_CHECKING:
@@ -30,14 +30,7 @@ def _repository(folder: Path, **files: str) -> Path:
 
 
 def _init(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "ciguard", "init", "--action", ACTION, *words],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    return answer("init", "--action", ACTION, *words, folder=folder)
 
 
 def _files(folder: Path) -> dict[Path, str]:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from command_server import answer, environment
 from git_examples import git
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -25,17 +27,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def _ciguard(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CIGUARD_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
-    return subprocess.run(
-        [sys.executable, "-m", "ciguard", *words],
-        cwd=folder,
-        env={**kept, "PATH": path, **variables},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    return answer(*words, folder=folder, variables=environment(**variables))
 
 
 def test_a_plan_is_explained_and_written(repository: Path) -> None:
@@ -106,7 +98,7 @@ def test_a_run_tries_first_what_its_plan_names(tmp_path: Path) -> None:
     }
     (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
     targets = ("--target", "current[planted]", "--target", "current[planted] PLANTED_VERSION=2.0")
-    words = ("--api", "planted.checked", "--api", "planted.fragile", "--budget", "8s")
+    words = ("--api", "planted.checked", "--api", "planted.fragile", "--max-cases", "96")
 
     answer = _ciguard(tmp_path, "run", *targets, *words, "--plan", "plan.json")
 

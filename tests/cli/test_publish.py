@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_server import answer, environment
 from github_repository import NAME
 from github_server import TOKEN, GitHubServer
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
+    from pathlib import Path
 
 RUN = ("run", "--target", "current[planted]", "--budget", "6s", "--max-cases")
 ESTABLISH = (*RUN, "64", "--api", "planted.double")
@@ -43,17 +42,8 @@ def server() -> Iterator[GitHubServer]:
 
 
 def ciguard(folder: Path, *words: str, **given: str) -> subprocess.CompletedProcess[str]:
-    kept = {n: v for n, v in os.environ.items() if not n.startswith(("CIGUARD_", "GITHUB_", "GH_"))}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
-    return subprocess.run(
-        [sys.executable, "-m", "ciguard", *words],
-        cwd=folder,
-        env={**kept, "PATH": path, "CI": "true", **given},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    variables = environment(CI="true", **given)
+    return answer(*words, folder=folder, variables=variables)
 
 
 def publish(
@@ -95,11 +85,11 @@ def test_without_the_permission_the_annotations_go_to_the_log(
     refused = publish(folder, server)
     alone = publish(folder, server, GITHUB_TOKEN="")
 
-    for answer in (refused, alone):
-        assert answer.returncode == 0
-        assert "No check run, for want of permission" in answer.stdout
-        assert "::error file=requirements.txt,line=2,title=NEW " in answer.stdout
-        assert "checks: write" in answer.stderr
+    for told in (refused, alone):
+        assert told.returncode == 0
+        assert "No check run, for want of permission" in told.stdout
+        assert "::error file=requirements.txt,line=2,title=NEW " in told.stdout
+        assert "checks: write" in told.stderr
 
 
 def test_results_that_are_missing_are_a_failed_check(tmp_path: Path, server: GitHubServer) -> None:

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from command_server import answer, environment
 
 from ciguard.cli.run import console_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TARGETS = ("current[planted]", "current[planted] PLANTED_VERSION=2.0")
 """The planted library in the environment of these tests: nothing is installed."""
@@ -21,28 +24,12 @@ def _command(*words: str) -> list[str]:
     return [sys.executable, "-m", "ciguard", "run", *targets, *words]
 
 
-def _environment(**variables: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CIGUARD_")}
-    for name in ("CI", "GITHUB_ACTIONS"):
-        kept.pop(name, None)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
-    return {**kept, "PATH": path, **variables}
-
-
 def _run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        _command(*words),
-        cwd=folder,
-        env=_environment(**variables),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    return answer(*_command(*words)[3:], folder=folder, variables=environment(**variables))
 
 
 def test_the_first_run_establishes_and_the_second_reports_as_known(tmp_path: Path) -> None:
-    words = ("--api", "planted.checked", "--budget", "8s")
+    words = ("--api", "planted.checked", "--max-cases", "320")
 
     first = _run(tmp_path, *words)
     second = _run(tmp_path, *words)
@@ -62,7 +49,7 @@ def test_the_first_run_establishes_and_the_second_reports_as_known(tmp_path: Pat
 
 
 def test_in_github_actions_nothing_of_a_case_is_a_command(tmp_path: Path) -> None:
-    answer = _run(tmp_path, "--api", "planted.double", "--budget", "4s", GITHUB_ACTIONS="true")
+    answer = _run(tmp_path, "--api", "planted.double", "--max-cases", "32", GITHUB_ACTIONS="true")
 
     lines = answer.stdout.splitlines()
     assert lines[0].startswith("::stop-commands::")
@@ -77,7 +64,7 @@ def test_an_interrupted_run_writes_its_reports_and_exits_130(
     with subprocess.Popen(
         _command("--budget", "60s"),
         cwd=tmp_path,
-        env=_environment(),
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
@@ -102,7 +89,7 @@ def test_a_report_that_cannot_be_written_ends_with_3_and_the_others_are_there(
 ) -> None:
     (tmp_path / "out" / "junit.xml").mkdir(parents=True)
 
-    answer = _run(tmp_path, "--api", "planted.double", "--budget", "4s", "--out", "out")
+    answer = _run(tmp_path, "--api", "planted.double", "--max-cases", "32", "--out", "out")
 
     assert answer.returncode == 3
     assert "ciguard: error: the junit report failed: out/junit.xml: cannot be written" in (

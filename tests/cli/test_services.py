@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from command_server import answer
 from image_server import ImageServer, photos
 from snapshot import assert_matches
 
@@ -48,14 +49,7 @@ def project(tmp_path: Path) -> Path:
 def services(
     folder: Path, *words: str, command: str = "services"
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "ciguard", command, *words],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    return answer(command, *words, folder=folder)
 
 
 def test_calls_and_what_answers_decide_are_printed(project: Path) -> None:

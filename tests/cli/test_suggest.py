@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from command_server import answer
 from snapshot import assert_matches
 
 if TYPE_CHECKING:
@@ -39,14 +39,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def suggest(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "ciguard", "suggest", *words],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    return answer("suggest", *words, folder=folder)
 
 
 def test_the_diff_is_printed_with_its_reasons_and_applies(project: Path) -> None:

@@ -54,7 +54,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trees")
     (folder / "train.py").write_text(SEED, "utf-8")
     level = ("--level", "code", "--target", "torch==2.13.0", "--program", "train.py")
-    done = answer(command("run", *level, "--budget", "75s", "--out", "out"), folder)
+    done = answer(command("run", *level, "--max-cases", "48", "--out", "out"), folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "out"
 

@@ -87,7 +87,7 @@ def mounted(folder: Path) -> bool:
     return done == 0
 
 
-@pytest.fixture(params=[SmallDisk, LimitedFiles])
+@pytest.fixture(params=[pytest.param(SmallDisk, marks=pytest.mark.slow), LimitedFiles])
 def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
     """Make a disk; where nothing can be mounted, files are limited in both."""
     folder = tmp_path / "disk"

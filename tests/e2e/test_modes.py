@@ -78,7 +78,8 @@ JITTOR = (
     method("jittor.Var.add", tensor(2), tensor(2)),
 )
 CASES = {"torch": TORCH, "tensorflow": TENSORFLOW, "jax": JAX, "jittor": JITTOR}
-SLOW = {"compile", "jit", "lazy"}
+SLOW = {"aot_eager", "compile", "export", "jit", "lazy", "xla"}
+"""One mode that is none of these shows for each library that modes are entered at all."""
 MODES = [
     pytest.param(
         name,
@@ -132,13 +133,16 @@ def test_a_mode_gives_what_eager_execution_gives(
 
 INEXPRESSIBLE = [
     pytest.param(
-        "torch", "aot_eager", call("torch.is_nonzero", tensor()), marks=pytest.mark.library("torch")
+        "torch",
+        "aot_eager",
+        call("torch.is_nonzero", tensor()),
+        marks=[pytest.mark.library("torch"), pytest.mark.slow],
     ),
     pytest.param(
         "torch",
         "export",
         call("torch.allclose", tensor(2), tensor(2)),
-        marks=pytest.mark.library("torch"),
+        marks=[pytest.mark.library("torch"), pytest.mark.slow],
     ),
     pytest.param(
         "torch", "trace", call("torch.Tensor.tolist", tensor(2)), marks=pytest.mark.library("torch")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import shutil
+from pathlib import Path
 
 import pytest
 from ciguard_command import PLANTED, answer, campaign, command
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 QUICK = ("--exclude", "*.spin", "--max-cases", "64")
 
@@ -20,14 +18,21 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-@pytest.fixture
-def baseline(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def established(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Establish a baseline of some buckets."""
-    done = answer(campaign(*QUICK), tmp_path)
+    folder = tmp_path_factory.mktemp("established")
+    done = answer(campaign(*QUICK), folder)
     assert done.returncode == 0, done.stderr
-    folder = tmp_path / ".ciguard" / "baseline"
-    assert len((folder / "buckets.jsonl").read_text("utf-8").splitlines()) > 1
-    return folder
+    baseline = folder / ".ciguard" / "baseline"
+    assert len((baseline / "buckets.jsonl").read_text("utf-8").splitlines()) > 1
+    return baseline
+
+
+@pytest.fixture
+def baseline(established: Path, tmp_path: Path) -> Path:
+    """Return a copy of the baseline, to be damaged."""
+    return Path(shutil.copytree(established, tmp_path / ".ciguard" / "baseline"))
 
 
 def newer_header(text: str) -> str:

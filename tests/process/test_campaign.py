@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from surroundings import programs_without
 
 from ciguard.campaign import JOURNAL, minimise, run
 from ciguard.cli import main
@@ -50,6 +51,7 @@ Campaign = Callable[..., list[Event]]
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     """Run a campaign in the environment of these tests; all share one baseline."""
     monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("PATH", str(programs_without("gdb")))  # its traces take seconds each
     monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
 
     def started(**changes: Any) -> list[Event]:
@@ -348,7 +350,9 @@ def test_a_hang_is_confirmed_and_blamed_on_its_case(campaign: Campaign) -> None:
 
 
 @pytest.mark.usefixtures("campaign")
-@pytest.mark.parametrize("after", [12, 25, 60])
+@pytest.mark.parametrize(
+    "after", [25, *(pytest.param(n, marks=pytest.mark.slow) for n in (12, 60))]
+)
 def test_an_interrupted_campaign_goes_on_to_the_same_buckets(tmp_path: Path, after: int) -> None:
     settings = {"api": QUICK, "max_cases": CASES}
     whole = list(start(tmp_path, out=tmp_path / "whole", baseline=tmp_path / "other", **settings))

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from surroundings import programs_without
 
 from ciguard.campaign import JOURNAL, run
 from ciguard.config import Config
@@ -33,6 +34,7 @@ def campaign(folder: Path, **changes: Any) -> list[Event]:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("PATH", str(programs_without("gdb")))  # its traces take seconds each
     monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
     return tmp_path
 

@@ -126,6 +126,7 @@ def test_keras_gives_every_layer_the_shape_that_the_universe_says(
 
 
 @pytest.mark.library("keras")
+@pytest.mark.slow
 def test_keras_builds_every_mutant(
     universe: Universe, environment_of: EnvironmentOf, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import planted
 import pytest
 from ciguard_planted import adapter as planted_adapter
+from surroundings import programs_without
 
 from ciguard.campaign import run
 from ciguard.config import Config
@@ -164,6 +165,7 @@ def test_a_session_keeps_its_worker_and_ordinary_jobs_never_see_it(dispatcher: D
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Event]]:
     """Run a campaign on the costly functions; all share one baseline."""
     monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("PATH", str(programs_without("gdb")))  # its traces take seconds each
     monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
 
     def started(*targets: str, **changes: Any) -> list[Event]:

@@ -51,7 +51,9 @@ def left_by_programs(environment: Environment, library: str) -> dict[str, Any]:
             marks=[pytest.mark.library("tensorflow"), pytest.mark.slow],
         ),
         pytest.param(
-            "tensorflow", "tensorflow-cpu==2.21.0", marks=pytest.mark.library("tensorflow")
+            "tensorflow",
+            "tensorflow-cpu==2.21.0",
+            marks=[pytest.mark.library("tensorflow"), pytest.mark.slow],
         ),
         pytest.param(
             "jittor",
