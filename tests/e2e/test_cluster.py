@@ -16,12 +16,12 @@ from ciguard_command import (
     buckets_of,
     campaign,
     command,
-    environment,
     lines_of,
     run_of,
     started,
     wait_until,
 )
+from command_server import environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

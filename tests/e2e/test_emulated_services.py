@@ -29,7 +29,8 @@ from azure.cognitiveservices.vision.computervision.models import (
 from azure.core.credentials import AccessToken, AzureKeyCredential
 from azure.core.exceptions import HttpResponseError, ServiceRequestError
 from botocore.exceptions import ClientError
-from ciguard_command import command, environment
+from ciguard_command import command
+from command_server import environment
 from msrest.authentication import CognitiveServicesCredentials
 
 from ciguard.applications.answering.operations import operations

@@ -9,16 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ciguard_command import (
-    answer,
-    batches_noted,
-    command,
-    environment,
-    lines_of,
-    run_of,
-    started,
-    wait_until,
-)
+from ciguard_command import answer, batches_noted, command, lines_of, run_of, started, wait_until
+from command_server import environment
 from uv import find_uv_bin
 
 from ciguard.targets import parse_target, provision

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from ciguard_command import answer, command, environment, lines_of, run_of
+from ciguard_command import answer, command, lines_of, run_of
+from command_server import environment
 
 from ciguard.campaign.group import worker_spec
 from ciguard.config import Config
