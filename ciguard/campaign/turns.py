@@ -16,6 +16,7 @@ from ciguard.campaign.replay import Replays
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.campaign.suspects import Suspects
 from ciguard.domain import BatchFinished, Event, ModelCase, TargetUnavailable
+from ciguard.interrupts import held
 from ciguard.triage import Confirmer, Minimiser
 
 if TYPE_CHECKING:
@@ -158,16 +159,17 @@ class Turns:
             yield from self.intake.propose(finding)
 
     def judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
-        """Judge a batch, then say what came of it: an interruption comes between two batches."""
-        if any(isinstance(case, ModelCase) for case in executed.cases):
-            self.isolator.note(executed, stream.group)
-            judged: list[Event] = []
-        else:
-            judged = list(self.intake.take(executed, stream.group))
-        counted = list(self._count(stream.group, executed))
-        self.suspects.note(executed, stream.group)
-        self.equivalents.note(executed)
-        stream.mark_judged()
+        """Judge a batch, then yield what came of it: an interruption comes between two batches."""
+        with held():
+            if any(isinstance(case, ModelCase) for case in executed.cases):
+                self.isolator.note(executed, stream.group)
+                judged: list[Event] = []
+            else:
+                judged = list(self.intake.take(executed, stream.group))
+            counted = list(self._count(stream.group, executed))
+            self.suspects.note(executed, stream.group)
+            self.equivalents.note(executed)
+            stream.mark_judged()
         yield from (*counted, *programs_of(executed), *judged)
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
@@ -214,15 +216,16 @@ class Turns:
         targets: dict[str, Any] = {
             m.name: {"tally": m.tally.as_dict(), "exercised": sorted(m.unnoted)} for m in members
         }
-        for member in members:
-            member.unnoted.clear()
-        self._journal.progress(
-            self._budget.elapsed_s,
-            streams={name: stream.state() for name, stream in self.streams.items()},
-            targets=targets,
-            counts=self.intake.counts,
-            lessons={name: stream.new_lessons() for name, stream in self.streams.items()},
-        )
+        with held():
+            for member in members:
+                member.unnoted.clear()
+            self._journal.progress(
+                self._budget.elapsed_s,
+                streams={name: stream.state() for name, stream in self.streams.items()},
+                targets=targets,
+                counts=self.intake.counts,
+                lessons={name: stream.new_lessons() for name, stream in self.streams.items()},
+            )
 
 
 def _apis_of(case: Case) -> Collection[str]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ciguard import interrupts
 from ciguard.cli.explore import functions_in, of_functions, with_python
-from ciguard.cli.interrupts import Interrupts
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         yield accuracy_summary(results)
 
     try:
-        with Interrupts():
+        with interrupts.raised():
             for line in remarks.fenced(lines()) if github else lines():
                 click.echo(line)
     finally:  # what is known when somebody interrupts is kept

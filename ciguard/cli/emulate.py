@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.interrupts import Interrupts
+from ciguard import interrupts
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def emulate(  # noqa: PLR0913 - one for each option
         faults=faults,
         seed=seed,
     )
-    with Interrupts():
+    with interrupts.raised():
         try:
             with emulation(emulating, tell) as running:
                 click.echo("\n".join(emulation_lines(running)))  # at once, for who reads the first

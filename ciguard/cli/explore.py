@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.interrupts import Interrupts
+from ciguard import interrupts
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def explore(
         if left_open and not can_solve():
             yield "nothing was solved for, as z3 is not installed: pip install 'ciguard[apps]'"
 
-    with Interrupts():
+    with interrupts.raised():
         for line in remarks.fenced(lines()) if github else lines():
             click.echo(line)
     sys.exit(ExitCode.FINDINGS if failed else ExitCode.CLEAN)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 import click
 
-from ciguard.cli.interrupts import Interrupts
+from ciguard import interrupts
 from ciguard.cli.options import takes_settings
 from ciguard.config import SETTINGS
 
@@ -68,8 +68,8 @@ def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
         events = judge(store=issues.store, intends=issues.filing.intend)
     console = console_name(os.environ, sys.stdout)
     reporters[console] = REPORTERS.get(console)(destination)
-    with Interrupts() as interrupts:
-        ended = dispatch(events, reporters, shield=interrupts.held)
+    with interrupts.raised():
+        ended = dispatch(events, reporters)
     for line in issues.desk.says if issues and (config.issues or config.dry_run) else ():
         click.echo(f"issues: {line}")
     for failure in ended.failures:

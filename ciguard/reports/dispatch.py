@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Event, RunFinished, Warned, visible
 from ciguard.errors import CiguardError, ExitCode
+from ciguard.interrupts import held
 
 if TYPE_CHECKING:
     from ciguard.reports.contract import Reporter
@@ -37,19 +37,16 @@ class Dispatched:
 def dispatch(
     events: Iterator[Event],
     reporters: Mapping[str, Reporter],
-    *,
-    shield: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Dispatched:
     """Send every event to every reporter, in the order of `reporters`, and close them.
 
     A reporter that fails is dropped: the others are told in a warning, and the run ends with
-    `ExitCode.INTERNAL`, which reporters after it in the order see in `RunFinished` already.
+    `ExitCode.INTERNAL`, which reporters after it in the order see in `RunFinished` already. A
+    signal waits until an event is delivered. Then it interrupts the campaign, which ends in order.
 
     Args:
         events: what the campaign yields.
         reporters: by name.
-        shield: makes a context in which a signal waits; it may raise KeyboardInterrupt when left,
-            which then reaches the campaign, so that the campaign can end in order.
 
     Raises:
         CiguardError: what the campaign raises; reporters are closed before.
@@ -60,7 +57,7 @@ def dispatch(
         event = next(events, None)
         while event is not None:
             try:
-                with shield():
+                with held():
                     desk.deliver(event)
             except KeyboardInterrupt as interruption:
                 event = _interrupted(events, interruption)

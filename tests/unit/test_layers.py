@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "ciguard"
 
 ORDER = (
-    {"errors", "files", "registry", "annotations", "syntax", "__init__"},
+    {"errors", "files", "interrupts", "registry", "annotations", "syntax", "__init__"},
     {"domain"},
     {"config"},
     {"values"},

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
+from ciguard import interrupts
 from ciguard.domain import Event, RunFinished, RunStarted, Verdict, Warned
 from ciguard.errors import BaselineError, ExitCode, OutputError
 from ciguard.reports import dispatch
@@ -112,15 +114,16 @@ def test_an_interruption_during_a_report_reaches_the_campaign_which_ends_in_orde
         except KeyboardInterrupt:
             yield finished(verdict=Verdict.INTERRUPTED, exit_code=130)
 
-    @contextmanager
-    def shield() -> Iterator[None]:
-        yield
-        if len(recorder.received) == 1:
-            raise KeyboardInterrupt
+    class Interrupted(_Recorder):
+        def receive(self, event: Event) -> None:
+            if not self.received:
+                os.kill(os.getpid(), signal.SIGINT)
+            super().receive(event)
 
-    recorder = _Recorder()
+    recorder = Interrupted()
 
-    ended = dispatch(campaign(), {"recorder": recorder}, shield=shield)
+    with interrupts.raised():
+        ended = dispatch(campaign(), {"recorder": recorder})
 
     assert [type(event) for event in recorder.received] == [Warned, RunFinished]
     assert ended.exit_code == ExitCode.INTERRUPTED
