@@ -1,6 +1,8 @@
-"""Runs inside a target's interpreter: answers one question about an adapter as JSON.
+"""Runs inside a target's interpreter: answers questions about an adapter, one per input line.
 
-python adapter_probe.py REPOSITORY ADAPTER QUESTION
+python adapter_probe.py REPOSITORY ADAPTER
+
+Each answer is a line of JSON, then a line with `END` and the status of the process that gave it.
 """
 
 # ruff: noqa: PLC0415, BLE001, FBT003, SLF001, S311 - the library is imported last, and
@@ -15,6 +17,8 @@ import sys
 import types
 from pathlib import Path
 from typing import Any
+
+END = "=== status "
 
 _DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -189,18 +193,33 @@ QUESTIONS = {
 }
 
 
+def reply(adapter: Any, question: str) -> Any:
+    if question != "absent":
+        return QUESTIONS[question](adapter)
+    try:
+        type(adapter)().load("cuda:7")
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
 def main() -> None:
-    root, library, question = sys.argv[1:]
+    root, library = sys.argv[1:]
     open_packages(root)
     adapter = importlib.import_module(f"ciguard.targets.adapters.{library}").ADAPTER()
-    device = "cuda:7" if question == "absent" else "cpu"
-    try:
-        adapter.load(device)
-    except RuntimeError as error:
-        answer: Any = str(error)
-    else:
-        answer = QUESTIONS[question](adapter)
-    sys.stdout.write(f"\n{json.dumps(answer)}\n")
+    adapter.load("cpu")
+    while question := sys.stdin.readline():
+        # The library is loaded once, and each question finds it untouched.
+        child = os.fork()
+        if child == 0:
+            try:
+                answer = json.dumps(reply(adapter, question.strip()))
+            except BaseException as error:
+                answer = json.dumps({"failed": f"{question.strip()}: {error!r}"})
+            sys.stdout.flush()
+            os.write(1, f"\n{answer}\n".encode())
+            os._exit(0)
+        os.write(1, f"\n{END}{os.waitpid(child, 0)[1]}\n".encode())
 
 
 if __name__ == "__main__":

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import pytest
+from adapter_probe import END
 
 from ciguard.domain import record_from_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 REPOSITORY = Path(__file__).parents[2]
 PROBE = Path(__file__).with_name("adapter_probe.py")
@@ -46,91 +47,101 @@ class Environment(Protocol):
     variables: Mapping[str, str]
 
 
-def ask(environment: Environment, library: str, question: str) -> Any:
-    done = subprocess.run(
-        [str(environment.python), "-I", str(PROBE), str(REPOSITORY), library, question],
-        env=dict(environment.variables),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
+Ask = Callable[[str, str], Any]
 
 
-def test_tensors_come_back_as_they_were_made(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
-    found = ask(environment_of(library), library, "round-trips")
+class Probe:
+    """A process that has loaded a library and answers questions about its adapter."""
+
+    def __init__(self, environment: Environment, library: str) -> None:
+        self._process = subprocess.Popen(
+            [str(environment.python), "-I", str(PROBE), str(REPOSITORY), library],
+            env=dict(environment.variables),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def ask(self, question: str) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{question}\n")
+        self._process.stdin.flush()
+        lines: list[str] = []
+        for line in self._process.stdout:
+            if line.startswith(END):
+                assert line == f"{END}0\n", lines
+                return json.loads(lines[-2])
+            lines.append(line)
+        raise AssertionError(lines)
+
+    def close(self) -> None:
+        self._process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def ask(environment_of: Callable[[str], Environment]) -> Iterator[Ask]:
+    with ExitStack() as stack:
+
+        @cache
+        def probe(library: str) -> Probe:
+            return stack.enter_context(closing(Probe(environment_of(library), library)))
+
+        yield lambda library, question: probe(library).ask(question)
+
+
+def test_tensors_come_back_as_they_were_made(ask: Ask, library: str) -> None:
+    found = ask(library, "round-trips")
 
     lacking = {dtype for dtype, result in found.items() if result is not True}
     assert lacking == LACKING[library]
     assert False not in found.values()
 
 
-def test_what_is_no_tensor_is_not_read(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
-    assert ask(environment_of(library), library, "strangers") == [None] * 9
+def test_what_is_no_tensor_is_not_read(ask: Ask, library: str) -> None:
+    assert ask(library, "strangers") == [None] * 9
 
 
-def test_changed_and_shared_tensors_are_seen_where_tensors_can_be(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
-    seen = ask(environment_of(library), library, "effects")
+def test_changed_and_shared_tensors_are_seen_where_tensors_can_be(ask: Ask, library: str) -> None:
+    seen = ask(library, "effects")
 
     nothing: list[list[int]] = [[], []]
     of_torch = [nothing, [[0], [1]], [[0], [0]]]
     assert seen == (of_torch if library == "torch" else [nothing, nothing])
 
 
-def test_a_seed_decides_what_is_drawn(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
-    first, again, other, after_use = ask(environment_of(library), library, "draws")
+def test_a_seed_decides_what_is_drawn(ask: Ask, library: str) -> None:
+    first, again, other, after_use = ask(library, "draws")
 
     assert first == again == after_use
     # Keras on JAX and JAX itself draw from keys; what is left is Python's generator, always alike.
     assert (other == first) is (library in {"keras", "jax"})
 
 
-def test_settings_that_a_case_changes_are_put_back(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
-    assert ask(environment_of(library), library, "restored") == [True, True, True]
+def test_settings_that_a_case_changes_are_put_back(ask: Ask, library: str) -> None:
+    assert ask(library, "restored") == [True, True, True]
 
 
-def test_a_process_forked_after_loading_can_work(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
-    assert ask(environment_of(library), library, "survives-fork") == 0
+def test_a_process_forked_after_loading_can_work(ask: Ask, library: str) -> None:
+    assert ask(library, "survives-fork") == 0
 
 
-def test_a_rehearsal_passes_and_refuses_and_leaves_nothing_behind(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
+def test_a_rehearsal_passes_and_refuses_and_leaves_nothing_behind(ask: Ask, library: str) -> None:
     ends = ["P", "R"] if library == "torch" else []  # the others rehearse nothing
 
-    assert ask(environment_of(library), library, "rehearsed") == [ends, True, 0]
+    assert ask(library, "rehearsed") == [ends, True, 0]
 
 
-def test_an_absent_device_is_named(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
-    assert "'cuda:7' is absent" in ask(environment_of(library), library, "absent")
+def test_an_absent_device_is_named(ask: Ask, library: str) -> None:
+    assert "'cuda:7' is absent" in ask(library, "absent")
 
 
-def test_exhausted_memory_and_user_errors_are_told_apart(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
-    assert ask(environment_of(library), library, "verdicts") == ["exhausted", "rejected"]
+def test_exhausted_memory_and_user_errors_are_told_apart(ask: Ask, library: str) -> None:
+    assert ask(library, "verdicts") == ["exhausted", "rejected"]
 
 
-def test_the_catalogue_names_each_api_once_and_every_name_resolves(
-    environment_of: Callable[[str], Environment], library: str
-) -> None:
-    found = ask(environment_of(library), library, "described")
+def test_the_catalogue_names_each_api_once_and_every_name_resolves(ask: Ask, library: str) -> None:
+    found = ask(library, "described")
 
     records = [record_from_json(item) for item in found]
     assert len(records) >= FEWEST_RECORDS[library]
