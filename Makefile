@@ -3,6 +3,7 @@
 #   make guard              the main job; BUDGET=10m make guard gives it more time
 #   make test               checks and all tests but the slow ones
 #   make test-quick         checks and unit tests, for the inner loop
+#   make test-properties    property-based tests with many more examples each
 #   make test-slow          the rest: libraries that compile for minutes, many starts of workers
 #   make coverage           branch coverage of `make test`, a table per package
 #   make constraints        before a release: extract the constraints that come with ciguard anew
@@ -26,7 +27,7 @@ export PLAYWRIGHT_BROWSERS_PATH := $(CURDIR)/$(TEST_CACHE)/browsers
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
-.PHONY: guard test test-quick test-slow coverage test-tools preflight check readme constraints action-lock \
+.PHONY: guard test test-quick test-properties test-slow coverage test-tools preflight check readme constraints action-lock \
 	release-check format clean
 
 guard: $(VENV)/.installed
@@ -39,6 +40,9 @@ test-quick: check test-tools
 	$(PYTEST) tests/unit
 
 # A release needs it to have passed at the same commit.
+test-properties: test-tools
+	$(PYTEST) tests/unit -m hypothesis --hypothesis-profile exploring
+
 test-slow: test-tools
 	@rm -f $(SLOW_PASSED)
 	$(PYTEST) -m slow

@@ -20,18 +20,22 @@ log = logging.getLogger(__name__)
 
 _HOME = pytest.StashKey["Path"]()
 
-# Every run tries the same examples, and none that an earlier run left in the checkout. How long an
-# example takes depends on the machine. `--hypothesis-profile exploring` looks for new examples.
+# Every run tries the same few examples, and none that an earlier run left in the checkout; `make
+# test-properties` looks for new ones. How long an example takes depends on the machine.
 hypothesis.settings.register_profile(
     "exploring",
     parent=hypothesis.settings.get_profile("default"),
     database=None,
     deadline=None,
     derandomize=False,
+    max_examples=300,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.register_profile(
-    "repeatable", parent=hypothesis.settings.get_profile("exploring"), derandomize=True
+    "repeatable",
+    parent=hypothesis.settings.get_profile("exploring"),
+    derandomize=True,
+    max_examples=25,
 )
 hypothesis.settings.load_profile("repeatable")
 

@@ -296,12 +296,14 @@ def test_a_defect_of_ciguard_leaves_its_traceback_and_exits_3(
 
 @pytest.mark.usefixtures("run_folder")
 def test_a_reader_that_goes_away_is_no_finding(tmp_path: Path) -> None:
-    command = (
-        f"'{sys.executable}' -u -m ciguard show abcd000000000001 | true; echo ${{PIPESTATUS[0]}}"
-    )
+    command = '"$0" -u -m ciguard show abcd000000000001 | true; echo "${PIPESTATUS[0]}"'
 
     answer = subprocess.run(
-        ["/bin/bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+        ["/bin/bash", "-c", command, sys.executable],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert answer.stdout.strip() in {"141", "0"}

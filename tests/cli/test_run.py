@@ -40,7 +40,7 @@ def test_the_first_run_establishes_and_the_second_reports_as_known(tmp_path: Pat
     out = tmp_path / ".ciguard" / "run"
     run = json.loads((out / "run.json").read_text("utf-8"))
     assert (run["schema"], run["exit_code"], run["buckets"]["known"]) == (1, 0, 1)
-    assert run["parameters"]["budget_s"] == 8
+    assert run["parameters"]["max_cases"] == 320
     for name in ("findings.jsonl", "buckets.jsonl"):
         lines = (out / name).read_text("utf-8").splitlines()
         assert [json.loads(line)["api"] for line in lines] == ["planted.checked"]
@@ -57,7 +57,9 @@ def test_in_github_actions_nothing_of_a_case_is_a_command(tmp_path: Path) -> Non
     assert lines[-1].startswith("::")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_an_interrupted_run_writes_its_reports_and_exits_130(
     number: signal.Signals, tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -
     assert job.step("Fuzz").outcome == "skipped"
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_leaves_results_that_say_so(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
     journals = runner.workspace / ".ciguard"
@@ -139,6 +140,7 @@ def test_a_cancelled_job_leaves_results_that_say_so(runner: Runner) -> None:
     assert job.step("Fuzz").seconds < 60
 
 
+@pytest.mark.slow
 def test_the_default_branch_keeps_a_baseline_on_a_branch(runner: Runner, tmp_path: Path) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     commit(runner.workspace, README="first\n")
@@ -154,6 +156,7 @@ def test_the_default_branch_keeps_a_baseline_on_a_branch(runner: Runner, tmp_pat
     assert "ciguard-baseline" in git(remote, "branch", "--list")
 
 
+@pytest.mark.slow
 def test_a_matrix_comes_to_one_verdict_and_names_what_is_missing(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
     planned = runner.run({**INPUTS, **MATRIX, "task": "plan", "shards": "2", "artifact": "plan"})
@@ -290,6 +293,7 @@ def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(
     assert min(ran.values()) > 0
 
 
+@pytest.mark.slow
 def test_the_fixed_cost_of_the_action_is_small(runner: Runner) -> None:
     """Warm: wheels are in uv's cache, environments are there. Printed by `pytest -s`."""
     pull_request(runner, app__py="import planted\n")

@@ -41,6 +41,7 @@ def told_in_the_log(job: Job) -> list[str]:
     return [name for name, _ in executed_commands(told.log)]
 
 
+@pytest.mark.slow
 def test_a_check_run_and_one_comment_follow_the_pull_request(
     judged: Runner, server: GitHubServer
 ) -> None:

@@ -99,6 +99,7 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
         ctypes.CDLL(None).umount2(os.fsencode(folder), 2)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_clear_error_and_the_campaign_goes_on_when_there_is_space(
     disk: Disk, tmp_path: Path, uninterrupted: set[tuple[object, ...]]
 ) -> None:

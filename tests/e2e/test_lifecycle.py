@@ -52,7 +52,9 @@ def test_a_killed_run_leaves_no_process_and_is_resumed_to_the_same_buckets(
     assert buckets_of(out) == uninterrupted
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_an_interrupted_run_sums_up_and_is_resumed_to_the_same_buckets(
     number: signal.Signals, tmp_path: Path, uninterrupted: Buckets
 ) -> None:

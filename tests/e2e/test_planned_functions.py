@@ -95,6 +95,7 @@ def test_what_a_commit_changed_is_planned_first_and_found_by_the_planned_row(
     assert "model.py, line 10" in found["message"]
 
 
+@pytest.mark.slow
 def test_the_action_calls_the_functions_that_a_pull_request_changes(
     runner: Runner, tmp_path: Path
 ) -> None:
@@ -124,6 +125,7 @@ def test_the_action_calls_the_functions_that_a_pull_request_changes(
     assert found["confirmed"]
 
 
+@pytest.mark.slow
 def test_the_action_names_the_input_when_there_is_no_such_program(runner: Runner) -> None:
     base = project(runner.workspace)
     runner.event = event(base, commit(runner.workspace, model__py=WRONG))

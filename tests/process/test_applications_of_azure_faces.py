@@ -76,6 +76,7 @@ def near(image_url: str):
 )
 
 
+@pytest.mark.slow
 def test_every_outcome_that_answers_can_bring_about_is_met(tmp_path: Path) -> None:
     results = explored(written(tmp_path, EVERYTHING))
 

@@ -236,7 +236,7 @@ def server_of(target: str) -> int:
 @pytest.mark.usefixtures("campaign")
 def test_a_target_whose_server_is_killed_is_not_run(tmp_path: Path) -> None:
     events: list[Event] = []
-    for event in start(tmp_path, api=("planted.double", "planted.fragile"), max_cases=100_000):
+    for event in start(tmp_path, api=("planted.double", "planted.fragile"), max_cases=8_000):
         events.append(event)
         if len(events) == 40:
             os.killpg(server_of(TWO), signal.SIGKILL)

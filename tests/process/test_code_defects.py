@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 PROBE = Path(__file__).with_name("code_defects_probe.py")
 
-pytestmark = pytest.mark.library("torch")
+pytestmark = [pytest.mark.library("torch"), pytest.mark.slow]
 
 
 def probed(environment: Environment, *arguments: str) -> Any:

@@ -357,6 +357,7 @@ class Service:
     assert results["app.Service.keyed"].outcomes() == (4, 4)
 
 
+@pytest.mark.slow
 def test_what_is_raised_on_purpose_is_known_by_its_statement(tmp_path: Path) -> None:
     results = explored(
         tmp_path,

@@ -331,6 +331,7 @@ def text_of(output: Output) -> str:
     return output.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -346,6 +347,7 @@ def test_three_backends_compute_the_same(answers: dict[str, Answers], name: str)
         assert largest_difference(other, torch) < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_outputs_come_back_whole_and_every_layer_sampled(
     answers: dict[str, Answers], backend: str
@@ -365,6 +367,7 @@ def test_the_outputs_come_back_whole_and_every_layer_sampled(
     assert text_of(first["nan"]) == text_of(first["inf"]) == "0"
 
 
+@pytest.mark.slow
 def test_weights_are_those_of_the_recipe(answers: dict[str, Answers]) -> None:
     plain, nudged = (
         tensors(answers["torch"].passed(name)["outputs"])[0].elements
@@ -374,6 +377,7 @@ def test_weights_are_those_of_the_recipe(answers: dict[str, Answers]) -> None:
     assert 0 < np.abs(plain - nudged).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_a_model_that_was_loaded_computes_what_it_did_when_it_was_saved(
     answers: dict[str, Answers],
 ) -> None:
@@ -389,6 +393,7 @@ def test_a_model_that_was_loaded_computes_what_it_did_when_it_was_saved(
         assert answers[backend].left == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["wide", "wide sequences", "wide gradients"])
 def test_two_backends_compute_the_same_in_double_precision(
     answers: dict[str, Answers], name: str
@@ -398,6 +403,7 @@ def test_two_backends_compute_the_same_in_double_precision(
     assert largest_difference(tensorflow, torch) < 1e-9
 
 
+@pytest.mark.slow
 def test_double_precision_says_what_single_precision_approximates(
     answers: dict[str, Answers],
 ) -> None:
@@ -410,6 +416,7 @@ def test_double_precision_says_what_single_precision_approximates(
     assert 0 < np.abs(wide.elements - narrow.elements).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_a_backend_without_double_precision_says_so(answers: dict[str, Answers]) -> None:
     outcome = answers["jax"].outcomes["wide"]
 
@@ -418,6 +425,7 @@ def test_a_backend_without_double_precision_says_so(answers: dict[str, Answers])
     assert outcome.exception == "CannotComputeError"
 
 
+@pytest.mark.slow
 def test_what_a_wide_case_sets_is_gone_in_the_next(answers: dict[str, Answers]) -> None:
     for backend in BACKENDS:
         before, after = (
@@ -427,6 +435,7 @@ def test_what_a_wide_case_sets_is_gone_in_the_next(answers: dict[str, Answers]) 
         assert largest_difference(after, before) == 0
 
 
+@pytest.mark.slow
 def test_gradients_are_there_for_every_trainable_weight_and_floating_input(
     answers: dict[str, Answers],
 ) -> None:
@@ -446,6 +455,7 @@ def test_gradients_are_there_for_every_trainable_weight_and_floating_input(
             assert float(text_of(described["norm"])) == pytest.approx(norm)
 
 
+@pytest.mark.slow
 def test_the_gradient_is_that_of_the_mean_squared_error(answers: dict[str, Answers]) -> None:
     found = answers["torch"].passed("wide gradients")
     (output,) = tensors(answers["torch"].passed("wide")["outputs"])
@@ -455,6 +465,7 @@ def test_the_gradient_is_that_of_the_mean_squared_error(answers: dict[str, Answe
     assert found["loss"].elements[0] == pytest.approx(np.mean((output.elements - truth) ** 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_probe_returns_the_inputs_of_its_node_only(
     answers: dict[str, Answers], backend: str
@@ -465,6 +476,7 @@ def test_a_probe_returns_the_inputs_of_its_node_only(
     assert [tensor.shape for tensor in tensors(found["inputs"])] == [(2, 7, 7, 4)] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_large_outputs_come_back_whole_as_long_as_a_record_holds_them(
     answers: dict[str, Answers], backend: str
@@ -478,6 +490,7 @@ def test_large_outputs_come_back_whole_as_long_as_a_record_holds_them(
     assert too_large.shape == (2, 300, 80, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_is_no_number_is_counted_by_layer(answers: dict[str, Answers], backend: str) -> None:
     layers = items(answers[backend].passed("infinite")["layers"])
@@ -488,6 +501,7 @@ def test_what_is_no_number_is_counted_by_layer(answers: dict[str, Answers], back
     assert np.isfinite(float(text_of(counts["none"]["mean_abs"])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_layer_computes_in_the_type_of_its_output(
     answers: dict[str, Answers], backend: str
@@ -497,6 +511,7 @@ def test_a_layer_computes_in_the_type_of_its_output(
     assert output.dtype == "float16"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_weights_are_read_from_a_file(
     answers: dict[str, Answers], stored: tuple[Path, Any], backend: str
@@ -506,6 +521,7 @@ def test_weights_are_read_from_a_file(
     assert np.abs(output.elements - stored[1].reshape(-1)).max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stored elsewhere", "stored under another name"])
 def test_weights_that_are_not_there_are_the_fault_of_the_case(
     answers: dict[str, Answers], name: str
@@ -516,6 +532,7 @@ def test_weights_that_are_not_there_are_the_fault_of_the_case(
     assert outcome.stage is Stage.BUILD
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["refused", "refused in training"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_error_names_its_node(answers: dict[str, Answers], backend: str, name: str) -> None:
@@ -527,6 +544,7 @@ def test_an_error_names_its_node(answers: dict[str, Answers], backend: str, name
     assert outcome.message.startswith("layer 'misfit': Input 0 ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["no such layer", "no such argument"])
 def test_what_this_version_lacks_was_never_run(answers: dict[str, Answers], name: str) -> None:
     for backend in BACKENDS:
@@ -537,6 +555,7 @@ def test_what_this_version_lacks_was_never_run(answers: dict[str, Answers], name
         assert outcome.message.startswith("layer 'new': ")
 
 
+@pytest.mark.slow
 def test_a_truth_of_another_shape_is_refused(answers: dict[str, Answers]) -> None:
     for backend in BACKENDS:
         outcome = answers[backend].outcomes["no such shape"]
@@ -546,7 +565,7 @@ def test_a_truth_of_another_shape_is_refused(answers: dict[str, Answers]) -> Non
 
 
 def test_a_confined_worker_runs_graphs_and_saves_models(
-    environment_of: Callable[[str], Environment], answers: dict[str, Answers]
+    environment_of: Callable[[str], Environment],
 ) -> None:
     environment = environment_of("keras==3.15.1 + jax")
     spec = WorkerSpec(
@@ -558,7 +577,9 @@ def test_a_confined_worker_runs_graphs_and_saves_models(
         limits=Limits(case_s=60.0, memory_mib=2048),
     )
     names = ("residual predict", "residual save", "too large", "refused")
-    encoded = [json.dumps(model_case_to_json(CASES[name])).encode() for name in names]
+    cases = {name: CASES[name] for name in names}
+    encoded = [json.dumps(model_case_to_json(case)).encode() for case in cases.values()]
+    unconfined = Answers(environment, cases)
 
     with Dispatcher() as dispatcher:
         started = dispatcher.start([spec])["keras"]
@@ -570,7 +591,7 @@ def test_a_confined_worker_runs_graphs_and_saves_models(
             found = [each for result in dispatcher.wait(1.0) for each in result.outcomes]
 
     for name, outcome in zip(names, found, strict=True):
-        expected = answers["jax"].outcomes[name]
+        expected = unconfined.outcomes[name]
         if isinstance(expected, Passed):
             assert isinstance(outcome, Passed)
             assert outcome.encoded == expected.encoded

@@ -198,6 +198,7 @@ def shown(events: list[Event]) -> set[tuple[str, str, Comparison]]:
     }
 
 
+@pytest.mark.slow
 def test_a_burden_is_found_known_the_next_time(
     campaign: Callable[..., list[Event]], tmp_path: Path
 ) -> None:

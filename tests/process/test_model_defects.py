@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 PROBE = Path(__file__).with_name("model_defects_probe.py")
 
-pytestmark = pytest.mark.library("keras")
+pytestmark = [pytest.mark.library("keras"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

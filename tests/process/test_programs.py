@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 LIBRARIES = (
     pytest.param("torch", marks=pytest.mark.library("torch")),
     pytest.param("tensorflow", marks=pytest.mark.library("tensorflow")),
-    pytest.param("tensorflow-cpu==2.21.0", marks=pytest.mark.library("tensorflow")),
+    pytest.param(
+        "tensorflow-cpu==2.21.0", marks=[pytest.mark.library("tensorflow"), pytest.mark.slow]
+    ),
     pytest.param("keras", marks=pytest.mark.library("keras")),
     pytest.param("jittor", marks=[pytest.mark.library("jittor"), pytest.mark.slow]),
 )

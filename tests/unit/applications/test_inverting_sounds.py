@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import shutil
 import sys
 import wave
@@ -71,9 +72,10 @@ def test_what_is_installed_here_speaks_and_else_the_reason_is_said() -> None:
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the file that a synthesiser of ours writes its arguments and the text to."""
-    file, log = tmp_path / "flite", tmp_path / "log"
-    file.write_text(
-        f"#!{sys.executable}\n"
+    file, script, log = tmp_path / "flite", tmp_path / "flite.py", tmp_path / "log"
+    words = shlex.join([sys.executable, str(script)])
+    file.write_text(f'#!/bin/sh\nexec {words} "$@"\n', "utf-8")
+    script.write_text(
         "import json, pathlib, sys, wave\n"
         f"log = pathlib.Path({str(log)!r})\n"
         "text = pathlib.Path(sys.argv[sys.argv.index('-f') + 1]).read_text()\n"

@@ -123,9 +123,15 @@ STATEMENTS = [
 ]
 
 
+BODIES = [*((f"if {condition}: pass", holds) for condition, holds in CONDITIONS), *STATEMENTS]
+
+
 @pytest.mark.parametrize(
     ("body", "holds"),
-    [*((f"if {condition}: pass", holds) for condition, holds in CONDITIONS), *STATEMENTS],
+    [
+        *BODIES[::4],
+        *(pytest.param(*b, marks=pytest.mark.slow) for n, b in enumerate(BODIES) if n % 4),
+    ],
 )
 def test_answers_turn_what_is_computed(tmp_path: Path, body: str, holds: str) -> None:
     *_, last = solved(tmp_path, body)

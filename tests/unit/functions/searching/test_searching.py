@@ -89,7 +89,7 @@ def test_a_path_that_failed_is_blocked_so_that_what_it_masks_is_found() -> None:
             return failure("nearly all")
         return failure("the rest") if call.value >= 970 else Passed()
 
-    result = searched(masked)
+    result = searched(masked, max_examples=100)
 
     assert {f.failure.key: f.call.value for f in result.found} == {"nearly all": 0, "the rest": 970}
 
