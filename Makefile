@@ -16,6 +16,11 @@ PYTHON ?= python3.11
 BUDGET ?= 3m
 JOBS ?= 2
 
+# In this locale Python 3.11 does not start in a folder whose name is not ASCII: it reads .pth files as such.
+ifneq ($(filter C POSIX,$(LC_ALL)),)
+export LC_ALL := C.UTF-8
+endif
+
 VENV := .venv
 BIN := $(VENV)/bin
 # uv reads no configuration of pip; wheels that pip is told to find are found by uv too.

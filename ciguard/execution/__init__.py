@@ -28,6 +28,7 @@ from ciguard.execution.outputs import (
 )
 from ciguard.execution.process import ServerProcess
 from ciguard.execution.spec import Limits, WorkerSpec
+from ciguard.execution.stacks import stack_line
 
 __all__ = [
     "Container",
@@ -53,6 +54,7 @@ __all__ = [
     "find_debugger",
     "growth_request",
     "peak_request",
+    "stack_line",
     "time_request",
     "trace",
 ]

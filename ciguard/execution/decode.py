@@ -21,6 +21,7 @@ from ciguard.domain import (
     Resource,
     Stage,
 )
+from ciguard.execution.stacks import stack_line
 from ciguard.execution.worker import cell as cells
 
 MOST_LOG = 4000
@@ -28,7 +29,6 @@ MOST_LOG = 4000
 check stands, half from its end, behind the stack that some libraries print."""
 _READ_AT_ONCE = 32768
 _OUT_OF_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError")
-_FRAME = re.compile(r'^  File "(?P<file>[^"]+)", line \S+ in (?P<function>.+)$')
 _PACKAGE_ROOT = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3\.\d+)/")
 _OWN_FILES = "/ciguard/execution/worker/"
 
@@ -115,8 +115,8 @@ def parse_stack(text: str) -> tuple[Frame, ...]:
     for line in text.splitlines():
         if line.startswith(("Thread 0x", "Current thread 0x")):
             threads.append((line, []))
-        elif threads and (match := _FRAME.match(line)) and _OWN_FILES not in match["file"]:
-            threads[-1][1].append(Frame(_relative(match["file"]), match["function"]))
+        elif threads and (frame := stack_line(line)) and _OWN_FILES not in frame.file:
+            threads[-1][1].append(Frame(_relative(frame.file), frame.function))
     current = [frames for title, frames in threads if title.startswith("Current") and frames]
     chosen = current or [frames for _, frames in threads if frames]
     return tuple(chosen[-1]) if chosen else ()

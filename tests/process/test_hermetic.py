@@ -26,7 +26,6 @@ def test_hostile_surroundings_change_nothing(tmp_path: Path) -> None:
         "XDG_CACHE_HOME": str(home / "cache"),
         "PATH": "/usr/bin:/bin",
         "LANG": "C",
-        "LC_ALL": "C",
         "CI": "true",
         "GITHUB_ACTIONS": "true",
         "GITHUB_TOKEN": "secret",

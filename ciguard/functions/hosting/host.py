@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import ciguard
 from ciguard.errors import WorkerStartError
+from ciguard.execution import stack_line
 from ciguard.functions.hosting.verdicts import Frame
 from ciguard.functions.in_target.calling.caller import ORACLES
 
@@ -45,7 +46,6 @@ _MOST_OUTPUT = 20_000
 _MOST_ON_DISK = 16 << 20
 """Bytes of what a program prints that are kept, of each stream."""
 _STREAMS = ("stdout", "stderr")
-_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,10 +371,10 @@ class Host:
         current = re.search(r"^(Current thread|Stack) .*:$", text, re.MULTILINE)
         frames = []
         for line in text[current.end() :].splitlines()[1:] if current else ():
-            found = _FRAME.match(line)
+            found = stack_line(line)
             if found is None:
                 break
-            frames.append(Frame(found["file"], int(found["line"]), found["function"]))
+            frames.append(Frame(*found))
         return tuple(reversed(frames))
 
     def stop(self) -> None:
