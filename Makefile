@@ -2,7 +2,7 @@
 #
 #   make guard              the main job; BUDGET=10m make guard gives it more time
 #   make test               checks and all tests but the slow ones
-#   make test-quick         checks and unit tests, for the inner loop
+#   make test-quick         checks and unit tests but the lengthy ones, for the inner loop
 #   make test-properties    property-based tests with many more examples each
 #   make test-slow          the rest: libraries that compile for minutes, many starts of workers
 #   make coverage           branch coverage of `make test`, a table per package
@@ -42,7 +42,7 @@ test: check test-tools
 	$(PYTEST)
 
 test-quick: check test-tools
-	$(PYTEST) tests/unit
+	$(PYTEST) tests/unit -m 'not slow and not release and not lengthy'
 
 # A release needs it to have passed at the same commit.
 test-properties: test-tools

@@ -151,6 +151,7 @@ def test_an_unknown_code_of_an_engine_is_kept_as_unknown(tmp_path: Path) -> None
         Recorded(file).answer(LABELS, b"\0")
 
 
+@pytest.mark.lengthy
 def test_a_recording_survives_being_cut_at_any_byte_and_is_mended(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     recorded(file, {"a": 1}, {"b": "é\u2028"})
@@ -278,6 +279,7 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
     ),
     st.binary(),
 )  # fmt: skip
+@pytest.mark.lengthy
 def test_every_answer_comes_back_as_it_was(tmp_path: Path, answer: Json, about: bytes) -> None:
     file = tmp_path / "recording.jsonl"
     Recording(Service([answer]), file).answer(LABELS, about)

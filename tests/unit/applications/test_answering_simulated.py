@@ -141,6 +141,7 @@ def test_the_same_content_is_answered_the_same_in_messages_that_the_clients_can_
         ("recognize", Wanted(Task.SPEECH, "turn on the light")),
     ],
 )
+@pytest.mark.lengthy
 def test_the_share_of_hits_is_near_what_is_said(name: str, wanted: Wanted) -> None:
     operation, count = OPERATIONS[name], 500
     for confusion in (0.0, 0.2, 1.0):

@@ -650,6 +650,7 @@ def test_attributes_may_be_set_and_read_by_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_called_first", [True, False], ids=["callees first", "callers first"])
+@pytest.mark.lengthy
 def test_a_long_chain_of_functions_is_followed_to_its_end(
     tmp_path: Path, *, is_called_first: bool
 ) -> None:

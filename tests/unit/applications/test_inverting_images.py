@@ -31,6 +31,7 @@ def pixels(one: Input) -> NDArray[np.uint8]:
 
 @given(text=st.text(max_size=40))
 @settings(max_examples=40, deadline=None)
+@pytest.mark.lengthy
 def test_any_text_is_drawn_or_not_served(text: str) -> None:
     wanted = Wanted(Task.TEXT, text)
 
@@ -69,6 +70,7 @@ def test_the_same_seed_makes_the_same_images() -> None:
     assert {one.digest for one in first} != {one.digest for one in other}
 
 
+@pytest.mark.lengthy
 def test_a_long_text_fits() -> None:
     text = "a very long text indeed " * 40 + "x" * 400
 

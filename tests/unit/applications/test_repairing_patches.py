@@ -283,6 +283,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("file", ["app.py", "src/my app.py", "é/日本.py", 'qu"ote\\.py', "a\tb.py"])
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.lengthy
 def test_git_applies_a_patch_to_files_of_all_kinds(shape: str, file: str) -> None:
     source = Source(file, SHAPES[shape])
 
@@ -393,6 +394,7 @@ def decided(program: str, more: list[str], text: str) -> object:
 
 @settings(max_examples=300)
 @given(programs(), st.lists(labels, min_size=1, max_size=3), st.lists(labels))
+@pytest.mark.lengthy
 def test_an_extended_program_behaves_as_extended_and_nothing_else_is_changed(
     program: tuple[str, str, str, str], more: list[str], texts: list[str]
 ) -> None:

@@ -99,6 +99,7 @@ def test_a_line_holds_where_its_condition_does(
 
 
 @pytest.mark.parametrize("for_positive", [True, False])
+@pytest.mark.lengthy
 def test_a_threshold_on_the_score_is_found_and_short(for_positive: bool) -> None:  # noqa: FBT001
     several = texts(by_score, above=-2)
 

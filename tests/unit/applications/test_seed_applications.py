@@ -100,6 +100,7 @@ def test_every_class_of_fault_is_planted_in_the_tasks_it_is_known_from() -> None
         assert tasks <= planted[kind], kind
 
 
+@pytest.mark.lengthy
 def test_every_task_has_a_fault_and_every_operation_is_asked() -> None:
     asked = {call.answer.operation.name for one in found(APPS).values() for call in one.calls}
 

@@ -133,6 +133,7 @@ BODIES = [*((f"if {condition}: pass", holds) for condition, holds in CONDITIONS)
         *(pytest.param(*b, marks=pytest.mark.slow) for n, b in enumerate(BODIES) if n % 4),
     ],
 )
+@pytest.mark.lengthy
 def test_answers_turn_what_is_computed(tmp_path: Path, body: str, holds: str) -> None:
     *_, last = solved(tmp_path, body)
 

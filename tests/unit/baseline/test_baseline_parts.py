@@ -88,6 +88,7 @@ def test_two_thousand_buckets_are_one_file_and_one_more_makes_sixteen(tmp_path: 
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
 )
 @given(record_sets, record_sets, record_sets)
+@pytest.mark.lengthy
 def test_the_order_of_writers_changes_no_byte(
     tmp_path_factory: pytest.TempPathFactory, one: Records, two: Records, three: Records
 ) -> None:
@@ -115,6 +116,7 @@ def test_only_the_parts_of_a_changed_bucket_are_written(stored: FolderStore) -> 
 
 
 @pytest.mark.usefixtures("_few")
+@pytest.mark.lengthy
 def test_parts_that_would_be_too_large_are_cut_finer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +262,7 @@ def of_schema_2(folder: Path, records: Records) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20
 )
 @given(record_sets, record_sets)
+@pytest.mark.lengthy
 def test_a_baseline_of_schema_2_is_read_and_becomes_one_of_today(
     tmp_path_factory: pytest.TempPathFactory, most: int, old: Records, new: Records
 ) -> None:
@@ -322,6 +325,7 @@ CHANGES: dict[str, Records] = {
 @pytest.mark.parametrize("first", [BEFORE, {ONE: record(ONE)}], ids=["parts", "one file"])
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.usefixtures("_few")
+@pytest.mark.lengthy
 def test_a_writer_that_is_killed_anywhere_loses_nothing_and_is_cleaned_up_after(
     tmp_path: Path, first: Records, change: str
 ) -> None:

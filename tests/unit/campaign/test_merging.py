@@ -67,6 +67,7 @@ def planned(*jobs: PlannedJob, skipped: tuple[SkippedJob, ...] = ()) -> Plan:
 
 @settings(max_examples=60)
 @given(st.lists(parts(), max_size=6), st.data())
+@pytest.mark.lengthy
 def test_neither_order_nor_repetition_nor_merging_in_steps_changes_the_result(
     every: list[Part], data: st.DataObject
 ) -> None:

@@ -158,6 +158,7 @@ JSON = st.recursive(
 
 @settings(max_examples=400)
 @given(st.data(), JSON)
+@pytest.mark.lengthy
 def test_whatever_is_put_in_the_place_of_a_value_is_refused_or_read(
     data: st.DataObject, odd: Any
 ) -> None:

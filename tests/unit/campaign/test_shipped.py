@@ -147,6 +147,7 @@ def test_a_shipped_file_is_named_after_what_it_holds(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+@pytest.mark.lengthy
 def test_a_shipped_file_is_whole_and_in_order(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
         known = read_constraints(lines, name=str(path))

@@ -309,6 +309,7 @@ def shard_of(shard: Shard, *, end_after: int) -> Stream:
 
 @settings(max_examples=20)
 @given(st.integers(), st.integers(1, 6))
+@pytest.mark.lengthy
 def test_all_shards_together_make_the_batches_of_one_run(seed: int, count: int) -> None:
     whole, _ = play(stream(ONE, TWO, end_after=1600), chance())
     shards = [shard_of(Shard(i + 1, count), end_after=1600) for i in range(count)]
@@ -333,6 +334,7 @@ def test_a_shard_has_as_many_batches_under_way_as_a_whole_run() -> None:
 
 
 @given(st.integers(), st.integers(0, 30))
+@pytest.mark.lengthy
 def test_a_resumed_shard_goes_on_as_if_nothing_had_happened(seed: int, cut: int) -> None:
     states: list[dict[str, Any]] = []
     shard = Shard(2, 3)

@@ -139,6 +139,7 @@ def test_a_damaged_constraint_is_refused_when_it_is_asked_for() -> None:
         back.api(SUM.api)
 
 
+@pytest.mark.lengthy
 def test_what_is_known_of_thousands_of_apis_comes_back_whole() -> None:
     many = [replace(SUM, api=f"torch.sum{number}") for number in range(4000)]
     written = list(constraint_lines(known_of(many, (), ORIGIN)))

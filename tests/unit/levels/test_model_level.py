@@ -184,6 +184,7 @@ def test_a_seed_model_that_hangs_is_mutated_no_more() -> None:
 
 
 @pytest.mark.parametrize("layer", [kind.public for kind in KINDS])
+@pytest.mark.lengthy
 def test_a_universe_of_one_layer_is_enough(layer: str) -> None:
     """Globs may leave that few: rules that need others find no place."""
     record = ApiRecord(api=layer, kind=CallKind.LAYER, parameters=())

@@ -204,6 +204,7 @@ def test_a_new_layer_goes_where_the_least_used_one_suits() -> None:
     assert sum(bool(one and one.drawn[0] in never) for one in made) > 150
 
 
+@pytest.mark.lengthy
 def test_bundles_reach_layers_that_take_volumes() -> None:
     graph = next(graph for graph in GRAPHS.values() if len(graph.inputs[0].shape) == 3)
     rng, uses = random.Random(1), Counter[str]()
@@ -219,6 +220,7 @@ def test_bundles_reach_layers_that_take_volumes() -> None:
     assert {"keras.layers.MaxPooling3D", "keras.layers.SpatialDropout3D"} <= layers
 
 
+@pytest.mark.lengthy
 def test_what_suits_nowhere_keeps_nothing_from_being_inserted() -> None:
     """What was drawn least comes first, again and again, if nothing tells that it does not suit."""
 
@@ -232,6 +234,7 @@ def test_what_suits_nowhere_keeps_nothing_from_being_inserted() -> None:
     assert all(added(seed, universe) for seed in range(20))
 
 
+@pytest.mark.lengthy
 def test_a_layer_of_several_inputs_is_mostly_given_different_tensors() -> None:
     found = Counter(
         len(set(each.inputs)) > 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import pytest
 from model_graphs import MODELS
 
 from ciguard.domain import LayerNode, Weights, graph_from_json, graph_to_json
@@ -109,6 +110,7 @@ def test_a_renewed_chain_has_free_names_and_weights_of_its_own() -> None:
     assert wider.weights != WIDER.weights
 
 
+@pytest.mark.lengthy
 def test_every_insertion_can_be_repeated_where_it_was_made() -> None:
     """The graph with the chain once more is consistent, for all that both rules insert."""
     universe = Universe.of()
@@ -131,6 +133,7 @@ def test_every_insertion_can_be_repeated_where_it_was_made() -> None:
     assert made > 150
 
 
+@pytest.mark.lengthy
 def test_as_many_insertions_repeat_what_is_known_as_is_asked_for() -> None:
     rng, universe = random.Random(0), replace(Universe.of(), repeats=0.5)
     graph = MODELS[0].graph

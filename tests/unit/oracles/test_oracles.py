@@ -100,6 +100,7 @@ def test_the_same_input_gives_the_same_findings(
 
 
 @given(met=outcomes)
+@pytest.mark.lengthy
 def test_a_finding_names_targets_that_ran_the_case_and_what_they_answered(
     oracle: Oracle, met: dict[str, Outcome]
 ) -> None:

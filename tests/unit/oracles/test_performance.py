@@ -88,6 +88,7 @@ def test_differences_of_one_sign_have_the_least_p_value(differences: list[float]
 
 
 @pytest.mark.parametrize("sigma", [0.05, 1.5])
+@pytest.mark.lengthy
 def test_equal_targets_are_called_different_no_more_often_than_the_level_says(
     sigma: float,
 ) -> None:

@@ -191,6 +191,7 @@ def test_no_file_outside_is_shown_as_a_reproducer(folder: Path, tmp_path: Path) 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
+@pytest.mark.lengthy
 def test_whatever_stands_in_the_files_is_shown_or_refused(
     folder: Path, data: st.DataObject
 ) -> None:

@@ -138,6 +138,7 @@ def test_nothing_fuzzed_is_alive_in_a_comment(text: str) -> None:
 
 @pytest.mark.parametrize("length", [300_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("nasty", ["x", "`", "@a ", "\n", "<", "\u202e", "\x00", "| ", "/a"])
+@pytest.mark.lengthy
 def test_megabytes_make_an_issue_of_bounded_size(nasty: str, length: int) -> None:
     text = nasty * (length // len(nasty))
     died = Crashed("SIGABRT", (Frame(text, text),), text)

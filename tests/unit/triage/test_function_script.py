@@ -166,6 +166,7 @@ def test_without_what_is_known_of_it_a_call_stays_as_it_is(described: Json) -> N
         ("slow", {"x": LiteralValue(1)}, ("timeout", "@timeout"), "BROKEN: took"),
     ],
 )
+@pytest.mark.lengthy
 def test_a_script_fails_as_the_function_did(
     described: Json, name: str, arguments: dict[str, Value], failure: tuple[str, str], says: str
 ) -> None:

@@ -93,6 +93,7 @@ def minimal(case: ApiCall, fails: Callable[[ApiCall], bool]) -> ApiCall:
 
 
 @given(CASES)
+@pytest.mark.lengthy
 def test_every_variant_is_simpler_and_none_comes_twice(case: ApiCall) -> None:
     keys = [simplicity(variant) for variant in reductions(case)]
 

@@ -30,6 +30,7 @@ def test_a_strategy_shrinks_to_the_least_failing_value() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "expected"), [(None, None, 0), (-2, 3, 0), (1, 3, 1), (-5, -2, -2)]
 )
+@pytest.mark.lengthy
 def test_elements_shrink_to_the_number_next_to_zero(
     low: float | None, high: float | None, expected: float
 ) -> None:

@@ -86,6 +86,7 @@ def several(n):
 
 
 @pytest.mark.parametrize(("values", "holds"), KINDS.items())
+@pytest.mark.lengthy
 def test_a_drawn_value_conforms(values: str, holds: str) -> None:
     source = f"{PRELUDE}\n@arg('x', {values})\n@ensure({holds!r})\ndef f(x): pass"
     program = Annotated(source)
@@ -98,6 +99,7 @@ def test_a_drawn_value_conforms(values: str, holds: str) -> None:
 
 
 @pytest.mark.parametrize(("values", "holds"), KINDS.items())
+@pytest.mark.lengthy
 def test_a_value_that_hypothesis_draws_conforms(values: str, holds: str) -> None:
     source = f"{PRELUDE}\n@arg('x', {values})\n@ensure({holds!r})\ndef f(x): pass"
     program = Annotated(source)

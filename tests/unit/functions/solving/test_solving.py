@@ -122,6 +122,7 @@ SOLVED = {
 
 
 @pytest.mark.parametrize("source", SOLVED.values(), ids=SOLVED)
+@pytest.mark.lengthy
 def test_nothing_is_discarded_where_preconditions_are_solved(source: str) -> None:
     program = Annotated(source)
 
@@ -134,6 +135,7 @@ def test_nothing_is_discarded_where_preconditions_are_solved(source: str) -> Non
 
 
 @pytest.mark.parametrize("source", SOLVED.values(), ids=SOLVED)
+@pytest.mark.lengthy
 def test_hypothesis_draws_such_calls_without_rejecting(source: str) -> None:
     program = Annotated(source)
     statuses: collections.Counter[str] = collections.Counter()

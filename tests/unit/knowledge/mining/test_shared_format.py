@@ -107,6 +107,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([*SENTENCE, *INPUT]), JSON))
+@pytest.mark.lengthy
 def test_any_object_is_read_or_refused(record: dict[str, object]) -> None:
     for read in (annotated_spans, parameter_texts):
         with contextlib.suppress(CiguardError):

@@ -231,6 +231,7 @@ def _names_in(lesson: Json) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("seeds", [1, 3, 9, 20])
 @pytest.mark.parametrize("lag", [6, 8, 12, 48])
+@pytest.mark.lengthy
 def test_no_turn_of_a_tree_is_lost_however_late_lessons_come(seeds: int, lag: int) -> None:
     programs, effort = [Program() for _ in range(seeds)], Effort(trees=lag)
     made = CodeLevel("lib", 5, programs=programs, operators=OPERATORS, effort=effort)

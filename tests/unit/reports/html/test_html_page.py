@@ -256,6 +256,7 @@ def test_every_bucket_has_its_row_and_its_details_at_the_same_place(tmp_path: Pa
     ]
 
 
+@pytest.mark.lengthy
 def test_the_page_stays_bounded_whatever_was_found(tmp_path: Path) -> None:
     huge = "<" * 200_000
     (worst,) = many(1)

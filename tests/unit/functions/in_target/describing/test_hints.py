@@ -52,6 +52,7 @@ class Color(enum.Enum):
 
 
 @pytest.mark.parametrize(("hint", "holds"), HINTED.items())
+@pytest.mark.lengthy
 def test_a_hint_says_what_an_argument_may_be(hint: str, holds: str) -> None:
     program = Annotated(f"{PRELUDE}\n@ensure({holds!r})\ndef f(x: {hint}): return None")
 
