@@ -194,16 +194,6 @@ def outer(image):
         return client.label_detection(image=image)
     return inner
 
-def waits(image):
-    found = client.label_detection(image=image).label_annotations
-    while not found:
-        pass
-
-def never(image):
-    client.label_detection(image=image)
-    while True:
-        pass
-
 class Needy:
     def __init__(self, strategy):
         self.strategy = strategy
@@ -228,10 +218,31 @@ class Broken:
     assert problems["outer.<locals>.inner"] == "stands in another function"
     assert problems["Needy.look"].startswith("fails whatever is answered: AttributeError: 'None")
     assert problems["Broken.look"].startswith("cannot be had: LookupError: 012 (app.py, line")
+
+
+@pytest.mark.slow  # each such call is waited for
+def test_what_does_not_end_is_told_with_its_answers(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+def waits(image):
+    found = client.label_detection(image=image).label_annotations
+    while not found:
+        pass
+
+def never(image):
+    client.label_detection(image=image)
+    while True:
+        pass
+""",
+        budget_s=5.0,
+    )
+
     (hang,) = results["app.waits"].hangs
     assert hang.instead == "does not end"
     assert hang.titles == ("label_detection: nothing recognised",)
-    assert "does not end" in problems["never"]
+    assert "does not end" in results["app.never"].problem
 
 
 @pytest.mark.parametrize(
