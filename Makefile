@@ -97,7 +97,7 @@ action-lock: $(VENV)/.uv
 release-check: test-tools
 	@test "$$(cat $(SLOW_PASSED) 2> /dev/null)" = "$$(git rev-parse HEAD)" || { \
 		echo "make: before a release, make test-slow must pass at this very commit." >&2; exit 2; }
-	$(BIN)/pytest -m release
+	$(PYTEST) -m release
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix

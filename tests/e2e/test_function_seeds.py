@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "seeds" / "functions"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py"))
+SAMPLE = frozenset(NAMES[::6])
+"""Tried by `make test-slow`; all are tried before a release."""
 IS_INSTALLED = any(entry.name == "ciguard" for entry in entry_points(group="pytest11"))
 PLUGIN = [] if IS_INSTALLED else ["-p", "ciguard.pytest_plugin"]
 EXAMPLES = 100
@@ -33,11 +35,17 @@ BUDGET_S = 300
 """For one function; the largest networks, and programs that import torch anew, take seconds."""
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.library("keras"),
     pytest.mark.library("torch"),
     pytest.mark.timeout(3000),
 ]
+programs = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in SAMPLE else pytest.mark.release)
+        for name in NAMES
+    ],
+)
 
 _FRAME = re.compile(r'^ *File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _ERROR = re.compile(r"^ *(?P<class>\w*(?:Error|Exception))\b")
@@ -110,7 +118,7 @@ def faults() -> list[dict[str, Any]]:
     return listed
 
 
-@pytest.mark.parametrize("name", NAMES)
+@programs
 def test_each_planted_fault_is_found_where_it_is_and_nothing_else(
     name: str, environment: Environment, faults: list[dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -135,7 +143,7 @@ def test_each_planted_fault_is_found_where_it_is_and_nothing_else(
     assert found <= expected
 
 
-@pytest.mark.parametrize("name", NAMES)
+@programs
 def test_no_function_of_a_twin_without_faults_fails(
     name: str, environment: Environment, tmp_path: Path
 ) -> None:

@@ -76,7 +76,11 @@ def race(folder: Path, *, jobs: int, pushes: int, kills: int) -> tuple[str, list
 
 @pytest.mark.parametrize(
     ("jobs", "pushes", "kills"),
-    [(3, 3, 3), pytest.param(8, 50, 60, marks=pytest.mark.slow)],
+    [
+        (3, 3, 3),
+        pytest.param(6, 12, 12, marks=pytest.mark.slow),
+        pytest.param(8, 50, 60, marks=pytest.mark.release),
+    ],
 )
 def test_no_update_is_lost_and_history_is_one_line(
     tmp_path: Path, jobs: int, pushes: int, kills: int

@@ -15,6 +15,8 @@ from ciguard.levels import shipped_programs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from _pytest.mark import ParameterSet
+
     from ciguard.targets import Environment
 
 PROBE = Path(__file__).with_name("seed_program_probe.py")
@@ -22,9 +24,11 @@ SEEDS = Path(__file__).parents[2] / "seeds" / "models"
 FORECASTS = {"lstm", "pointnet"}
 
 
-def left_by_programs(environment: Environment, library: str) -> dict[str, Any]:
-    """Run the programs of a library; return what each left behind."""
-    programs = [SEEDS / library / f"{name}.py" for name in shipped_programs(library)]
+def left_by_programs(
+    environment: Environment, library: str, names: tuple[str, ...]
+) -> dict[str, Any]:
+    """Run programs of a library; return what each left behind."""
+    programs = [SEEDS / library / f"{name}.py" for name in names]
     done = subprocess.run(
         [str(environment.python), "-I", str(PROBE), library, *map(str, programs)],
         env=dict(environment.variables),
@@ -38,38 +42,48 @@ def left_by_programs(environment: Environment, library: str) -> dict[str, Any]:
     return found
 
 
+def param(
+    library: str, target: str, *names: str, marks: list[pytest.MarkDecorator] | None = None
+) -> ParameterSet:
+    """Return a library, a target of it and the names of programs to be run there."""
+    return pytest.param(
+        library,
+        target,
+        names,
+        marks=[pytest.mark.library(library), *(marks or [])],
+        id=f"{target}-{len(names)}",
+    )
+
+
 @pytest.mark.parametrize(
-    ("library", "target"),
+    ("library", "target", "names"),
     [
-        pytest.param("torch", "torch==2.13.0", marks=pytest.mark.library("torch")),
-        pytest.param(
-            "torch", "torch==2.0.1", marks=[pytest.mark.library("torch"), pytest.mark.slow]
-        ),
-        pytest.param(
-            "tensorflow",
-            "tensorflow-cpu==2.12.0",
-            marks=[pytest.mark.library("tensorflow"), pytest.mark.slow],
-        ),
-        pytest.param(
+        param("torch", "torch==2.13.0", *shipped_programs("torch")),
+        param("torch", "torch==2.0.1", *shipped_programs("torch"), marks=[pytest.mark.slow]),
+        param("tensorflow", "tensorflow-cpu==2.12.0", "lenet", "lstm", marks=[pytest.mark.slow]),
+        param(
             "tensorflow",
             "tensorflow-cpu==2.21.0",
-            marks=[pytest.mark.library("tensorflow"), pytest.mark.slow],
+            *shipped_programs("tensorflow"),
+            marks=[pytest.mark.slow],
         ),
-        pytest.param(
+        param("jittor", "jittor==1.3.11.0", "lenet", "lstm", marks=[pytest.mark.slow]),
+        param(
             "jittor",
             "jittor==1.3.11.0",
+            *shipped_programs("jittor"),
             # Each kernel is compiled on first use, which takes half an hour on two cores.
-            marks=[pytest.mark.library("jittor"), pytest.mark.slow, pytest.mark.timeout(3600)],
+            marks=[pytest.mark.release, pytest.mark.timeout(3600)],
         ),
     ],
 )
 def test_programs_train_and_evaluate(
-    environment_of: Callable[[str], Environment], library: str, target: str
+    environment_of: Callable[[str], Environment], library: str, target: str, names: tuple[str, ...]
 ) -> None:
-    found = left_by_programs(environment_of(target), library)
+    found = left_by_programs(environment_of(target), library, names)
 
     assert {name: left["error"] for name, left in found.items() if "error" in left} == {}
-    assert tuple(found) == shipped_programs(library)
+    assert tuple(found) == names
     for name, left in found.items():
         measure, outputs = ("error", 1) if name in FORECASTS else ("accuracy", 10)
         assert left["numbers"].keys() == {"loss", measure}, name

@@ -84,8 +84,7 @@ _LAYERS = {
     "jittor": (
         "jittor.nn.Pool",
         _JITTOR,
-        "L1Loss", "MSELoss", "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "KLDivLoss",
-        "Bilinear", "LSTMCell", "MaxUnpool2d",
+        "MSELoss", "CrossEntropyLoss", "Bilinear", "LSTMCell",
     ),
 }  # fmt: skip
 """For each library the API whose place it is, the model, and what is put there."""
