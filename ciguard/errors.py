@@ -87,6 +87,14 @@ class TrackerForbiddenError(TrackerError):
     """The token may not do that; another way may be open."""
 
 
+class TrackerIssueError(TrackerError):
+    """One issue cannot be written: locked, transferred, too long. Others can."""
+
+
+class TrackerGoneError(TrackerIssueError):
+    """The issue was deleted, transferred or converted to a discussion."""
+
+
 class TrackerUnavailableError(TrackerError):
     """The tracker did not answer in time, or asks to wait longer than a run may take."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record
 from ciguard.domain import visible
-from ciguard.errors import CiguardError, TrackerUnavailableError
+from ciguard.errors import CiguardError, TrackerIssueError, TrackerUnavailableError
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.dry import DryRun
 from ciguard.trackers.tasks import Close, File, perform, still_holds
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ciguard.trackers.tasks import Task
 
 _MOST_REFUSALS = 3
-"""What a tracker refuses again and again, it refuses for the rest too."""
+"""What a tracker refuses again and again, it refuses for the rest too; trouble with single issues
+does not count."""
 
 
 class Desk:
@@ -43,6 +44,8 @@ class Desk:
         self._done: list[Task] = []
         self._void: list[Task] = []
         """What waited and need not be done any more."""
+        self._refused: list[Task] = []
+        """What waits behind everything else from now on, so that it holds up nothing."""
         self.refusal: CiguardError | None = None
         """Why something was refused that only a person can put right."""
 
@@ -106,7 +109,8 @@ class Desk:
                 break
             except CiguardError as error:
                 self.refusal = error
-                refusals += 1
+                self._refused.append(task)
+                refusals += not isinstance(error, TrackerIssueError)
                 if refusals == _MOST_REFUSALS:
                     break
                 continue
@@ -130,9 +134,9 @@ class Desk:
             return
         gone = [*self._done, *self._void]
         if change is None:
-            self._outbox.remove(gone)
+            self._outbox.remove(gone, behind=self._refused)
         else:
-            self._outbox.remove(gone, change=change)
+            self._outbox.remove(gone, behind=self._refused, change=change)
         left = len(self._outbox.tasks())
         if left:
             self.says.append(f"{left} wait for the next run")

@@ -12,9 +12,9 @@ from github import GithubException, UnknownObjectException
 from github.GithubObject import NotSet
 
 from ciguard.domain import markdown_text
-from ciguard.errors import TrackerError, TrackerUnavailableError
+from ciguard.errors import TrackerError, TrackerGoneError, TrackerUnavailableError
 from ciguard.trackers.contract import ROLL_UP, Issue, Report, marked_with
-from ciguard.trackers.github_client import FAILURES, Client, may_be_done
+from ciguard.trackers.github_client import FAILURES, Client, is_locked, may_be_done
 from ciguard.trackers.patience import Patience
 from ciguard.trackers.places import Terms
 
@@ -100,13 +100,14 @@ class GitHubTracker:
         stays = self._settled(report.names) or self._created(report)
         issue = _issue(report.fingerprint, stays)
         if not issue.is_silenced and _lines(stays.body) != _lines(report.body):
-            self._client.repeat(lambda: stays.edit(body=report.body))
+            self._edit(stays, body=report.body)
         return issue
 
     def comment(self, issue: Issue, text: str) -> None:
         """Say something in the issue; whoever follows it is notified once a day.
 
-        What is said within a day of an earlier comment is added to that one.
+        What is said within a day of an earlier comment is added to that one. In a locked issue,
+        where nobody is notified and a bot may not comment, it is added to the issue's own text.
 
         Raises:
             TrackerError: if GitHub refuses, or does not answer in time.
@@ -115,6 +116,9 @@ class GitHubTracker:
         if _is_silenced(filed):
             return
         line = markdown_text(text, limit=_MOST_NOTE)
+        if filed.locked:
+            self._append(filed, line)
+            return
         for attempt in itertools.count():
             notes = self._notes(filed)
             if notes:
@@ -123,7 +127,10 @@ class GitHubTracker:
             try:
                 filed.create_comment(f"{_NOTE}\n\n{line}")
             except FAILURES as failure:
-                self._client.give_way(failure, attempt, least_s=_SETTLE_S)
+                if is_locked(failure):  # since it was listed
+                    self._append(filed, line)
+                    return
+                self._client.give_way(failure, attempt, least_s=_SETTLE_S, issue=filed.number)
                 continue
             # Another job may have said something at the same time.
             self._gather(self._notes(filed), line)
@@ -161,8 +168,22 @@ class GitHubTracker:
         if filed.state != state and not _is_silenced(filed):
             # The comment first: where the second request fails, the next run still sees what to do.
             self.comment(issue, because)
-            self._client.repeat(lambda: filed.edit(state=state, state_reason=reason))
+            self._edit(filed, state=state, state_reason=reason)
         return _issue(issue.fingerprint, filed)
+
+    def _edit(self, filed: Filed, **changed: str) -> None:
+        try:
+            self._client.repeat(
+                lambda: filed.edit(**changed),  # type: ignore[arg-type] # strings only
+                issue=filed.number,
+            )
+        except TrackerGoneError:
+            self._filed.pop(filed.number, None)
+            raise
+
+    def _append(self, filed: Filed, line: str) -> None:
+        if line not in _lines(filed.body):
+            self._edit(filed, body=f"{(filed.body or '').rstrip()}\n\n{line}")
 
     def _created(self, report: Report) -> Filed:
         """Create the issue, unless another job has. Nothing is sent twice without a look."""
@@ -214,7 +235,7 @@ class GitHubTracker:
     def _close_as_duplicate(self, other: Filed, *, of: Filed) -> None:
         # Without its marker nobody takes it for the bucket's issue again: one request does it all.
         body = f"Duplicate of #{of.number}: two jobs filed at once."
-        self._client.repeat(lambda: other.edit(body=body, state="closed", state_reason="duplicate"))
+        self._edit(other, body=body, state="closed", state_reason="duplicate")
 
     def _list(self) -> set[int]:
         """Take up what was filed or changed since the last listing; return the numbers."""
@@ -248,7 +269,9 @@ class GitHubTracker:
     def _notes(self, filed: Filed) -> list[IssueComment]:
         """Return our comments of the last day, the oldest first."""
         since = self._now() - _DAY
-        comments = self._client.repeat(lambda: list(filed.get_comments(since=since)))
+        comments = self._client.repeat(
+            lambda: list(filed.get_comments(since=since)), issue=filed.number
+        )
         return [c for c in comments if c.body.startswith(_NOTE) and c.created_at >= since]
 
     def _gather(self, notes: list[IssueComment], line: str) -> None:

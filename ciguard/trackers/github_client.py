@@ -15,7 +15,13 @@ from github import Auth, Github, GithubException
 from requests import RequestException
 
 from ciguard.domain import visible
-from ciguard.errors import TrackerError, TrackerForbiddenError, TrackerUnavailableError
+from ciguard.errors import (
+    TrackerError,
+    TrackerForbiddenError,
+    TrackerGoneError,
+    TrackerIssueError,
+    TrackerUnavailableError,
+)
 from ciguard.trackers.places import TOKEN_VARIABLES
 
 if TYPE_CHECKING:
@@ -69,10 +75,15 @@ class Client:
         )
         self.repository: Repository = github.get_repo(to.repository)
 
-    def repeat(self, request: Callable[[], T]) -> T:
+    def repeat(self, request: Callable[[], T], *, issue: int = 0) -> T:
         """Make a request that may be made twice, until it is answered.
 
+        Args:
+            request: sends it.
+            issue: number of the one issue that it is about; 0 if it is about the repository.
+
         Raises:
+            TrackerIssueError: if GitHub refuses for a reason that lies in that issue.
             TrackerError: if GitHub refuses.
             TrackerUnavailableError: if it does not answer in time.
         """
@@ -80,7 +91,7 @@ class Client:
             try:
                 return request()
             except FAILURES as failure:
-                self.give_way(failure, attempt)
+                self.give_way(failure, attempt, issue=issue)
         raise AssertionError  # `count` has no end
 
     def create(self, make: Callable[[], T], look: Callable[[], T | None], *, what: str) -> T:
@@ -111,15 +122,19 @@ class Client:
                 raise TrackerUnavailableError(msg)
         raise AssertionError  # `count` has no end
 
-    def give_way(self, failure: Failure, attempt: int, *, least_s: float = 1.0) -> None:
+    def give_way(
+        self, failure: Failure, attempt: int, *, least_s: float = 1.0, issue: int = 0
+    ) -> None:
         """Wait before the next attempt, where there can be one.
 
         Args:
             failure: what the last attempt met.
             attempt: how many there were before it.
             least_s: the shortest wait, before the first repetition.
+            issue: number of the one issue that the request is about; 0 for the repository.
 
         Raises:
+            TrackerIssueError: if the reason lies in that issue.
             TrackerForbiddenError: if the token may not do that.
             TrackerError: if trying again cannot help.
             TrackerUnavailableError: if there is no time for it.
@@ -127,6 +142,8 @@ class Client:
         says = self._told(failure)
         if isinstance(failure, GithubException):
             asked_s = _asked_wait_s(failure)
+            if asked_s is None and issue:
+                self._blame_issue(failure, issue)
             if asked_s is None and failure.status == HTTPStatus.FORBIDDEN:
                 raise TrackerForbiddenError(says) from None
             if asked_s is None and failure.status < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -137,6 +154,20 @@ class Client:
         if attempt + 1 >= _MOST_ATTEMPTS:
             grown_s = float("inf")
         self._patience.wait(max(asked_s or 0.0, grown_s), because=says)
+
+    def _blame_issue(self, failure: GithubException, issue: int) -> None:
+        """Raise if the failure is of this issue, and says nothing of the others."""
+        where = f"{self._to.repository}#{issue}"
+        said = self._without_token(_said(failure))
+        if failure.status in _GONE:
+            msg = f"{where}: was deleted, transferred or converted to a discussion ({said})"
+            raise TrackerGoneError(msg) from None
+        if is_locked(failure):
+            msg = f"{where}: is locked; unlock it to have it updated ({said})"
+            raise TrackerIssueError(msg) from None
+        if failure.status == HTTPStatus.UNPROCESSABLE_ENTITY:
+            msg = f"{where}: GitHub refuses what is to be written ({said})"
+            raise TrackerIssueError(msg) from None
 
     def wait(self, seconds: float, *, because: str) -> None:
         """Wait for GitHub to show what it has accepted, if there is time."""
@@ -150,6 +181,8 @@ class Client:
         if _asked_wait_s(failure) is not None:
             return f"{name}: GitHub's rate limit is reached ({said})"
         remedy = _REMEDIES.get(failure.status, "GitHub answers").format(needs=self._needs)
+        if failure.status == HTTPStatus.FORBIDDEN and "archived" in said:
+            remedy = "the repository is archived; unarchive it, or name another one in `issues`"
         return f"{name}: {remedy} ({said})"
 
     def _without_token(self, text: str) -> str:
@@ -168,6 +201,16 @@ _REMEDIES: Mapping[int, str] = {
     "or `issue-assignees`",
     HTTPStatus.MOVED_PERMANENTLY: "the repository has moved; write its new name",
 }
+
+
+_GONE = (HTTPStatus.MOVED_PERMANENTLY, HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+
+
+def is_locked(failure: Failure) -> bool:
+    """Tell whether a comment was refused because the issue's conversation is locked."""
+    if not isinstance(failure, GithubException) or failure.status != HTTPStatus.FORBIDDEN:
+        return False
+    return "locked" in _said(failure)
 
 
 def may_be_done(failure: Failure) -> bool:

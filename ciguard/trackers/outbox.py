@@ -68,8 +68,19 @@ class Outbox:
             waiting = [other for other in waiting if not replaces(task, other)] + [task]
         _write(folder / OUTBOX, waiting)
 
-    def remove(self, done: Sequence[Task], *, change: Change = _unchanged) -> None:
+    def remove(
+        self,
+        done: Sequence[Task],
+        *,
+        behind: Sequence[Task] = (),
+        change: Change = _unchanged,
+    ) -> None:
         """Take out what is done, and change the records of the baseline in the same step.
+
+        Args:
+            done: goes.
+            behind: what was refused; it waits behind all others.
+            change: of the baseline.
 
         Raises:
             OutputError: if the file cannot be read or written.
@@ -77,11 +88,12 @@ class Outbox:
         """
 
         def beside(folder: Path) -> None:
-            waiting = self._read(folder / OUTBOX)
-            _write(folder / OUTBOX, [task for task in waiting if task not in done])
+            waiting = [task for task in self._read(folder / OUTBOX) if task not in done]
+            _write(folder / OUTBOX, sorted(waiting, key=behind.__contains__))
 
-        if done or change is not _unchanged:
-            self._store.change(change, beside=beside if done else None)
+        moves = bool(done or behind)
+        if moves or change is not _unchanged:
+            self._store.change(change, beside=beside if moves else None)
 
     def _read(self, path: Path) -> list[Task]:
         try:

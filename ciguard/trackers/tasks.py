@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from ciguard.baseline import State, find_record
 from ciguard.domain import markdown_code
+from ciguard.errors import TrackerGoneError
 from ciguard.trackers.contract import ROLL_UP, Report
 from ciguard.triage import is_fingerprint
 
@@ -68,7 +69,7 @@ _KINDS: Mapping[str, type[Task]] = {"file": File, "refresh": Refresh, "close": C
 
 
 def perform(task: Task, tracker: Tracker) -> Issue | None:
-    """Do what the task says.
+    """Do what the task says; an issue that is gone meanwhile is filed anew, else left gone.
 
     Returns:
         The bucket's issue, if it has one.
@@ -76,6 +77,13 @@ def perform(task: Task, tracker: Tracker) -> Issue | None:
     Raises:
         CiguardError: if the tracker fails; doing the task again later is safe.
     """
+    try:
+        return _performed(task, tracker)
+    except TrackerGoneError:
+        return _performed(task, tracker) if isinstance(task, File) else None
+
+
+def _performed(task: Task, tracker: Tracker) -> Issue | None:
     match task:
         case File(report=report, because=because, related=related):
             issue = tracker.open(_linked(report, related, tracker))

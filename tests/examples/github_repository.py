@@ -108,6 +108,11 @@ class GitHubRepository:
         """Of pull requests, by number."""
         self.has_issues = True
         self.may_write = True
+        self.is_archived = False
+        self.locked: set[int] = set()
+        """Numbers of issues that only collaborators may comment on; a token of a job is none."""
+        self.gone: set[int] = set()
+        """Numbers of issues that were deleted since they were listed."""
         self.drops_labels = False
         self._ids = 1000
 
@@ -117,7 +122,7 @@ class GitHubRepository:
         found = []
         for stored in self.issues.values():
             state = stored.as_of(as_of)
-            if state is None or not wanted <= set(state["labels"]):
+            if state is None or stored.number in self.gone or not wanted <= set(state["labels"]):
                 continue
             if query.get("state", "open") not in {"all", state["state"]}:
                 continue
@@ -172,6 +177,8 @@ class GitHubRepository:
     def create_comment(self, number: int, body: Json, base: str) -> Json:
         self._require_write()
         stored = self._issue(number)
+        if number in self.locked and self.writer.endswith("[bot]"):
+            raise RefusedError(403, "Unable to create comment because issue is locked.")
         now = self.clock.now()
         comment = {
             "id": self._next_id(),
@@ -248,7 +255,7 @@ class GitHubRepository:
             "assignee": None,
             "assignees": [],
             "milestone": None,
-            "locked": False,
+            "locked": stored.number in self.locked,
             "comments": len(stored.comments),
             "closed_at": None,
             "created_at": stamp(stored.created),
@@ -276,6 +283,8 @@ class GitHubRepository:
         self._require_issues()
         if number not in self.issues:
             raise RefusedError(404, "Not Found")
+        if number in self.gone:
+            raise RefusedError(410, "This issue was deleted")
         return self.issues[number]
 
     def _require_issues(self) -> None:
@@ -283,6 +292,8 @@ class GitHubRepository:
             raise RefusedError(410, "Issues has been disabled in this repository.")
 
     def _require_write(self) -> None:
+        if self.is_archived:
+            raise RefusedError(403, "Repository was archived so is read-only.")
         if not self.may_write:
             raise RefusedError(403, "Resource not accessible by integration")
 

@@ -6,6 +6,7 @@ import itertools
 import logging
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ from tracker_stages import GitHubStage
 from ciguard.errors import TrackerError, TrackerUnavailableError
 from ciguard.trackers import Connection, Patience, Report, Terms, marker
 from ciguard.trackers.github import GitHubTracker
+from ciguard.trackers.tasks import Close, File, Refresh, perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -196,6 +198,7 @@ def test_a_server_that_is_gone_is_told_without_a_traceback(stage: GitHubStage) -
     ("attribute", "value", "message"),
     [
         ("has_issues", False, "issues are disabled; enable them"),
+        ("is_archived", True, "the repository is archived; unarchive it"),
         ("may_write", False, "give it the permission `issues: write`"),
         ("drops_labels", True, "GitHub dropped the label 'ciguard', so the issue was closed"),
     ],
@@ -210,6 +213,61 @@ def test_what_only_a_person_can_put_right_is_told_at_once(
 
     assert not isinstance(caught.value, TrackerUnavailableError)
     assert all(s.latest["state"] == "closed" for s in server.repository.issues.values())
+
+
+def test_a_locked_issue_is_updated_without_a_comment(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    issue = stage.tracker().open(REPORT)
+    server.repository.locked.add(1)
+    tracker = stage.tracker()
+
+    closed = tracker.close(issue, "gone in 2.1")
+    reopened = tracker.reopen(closed, "met again in 2.2")
+    tracker.comment(reopened, "also in 2.3")
+    tracker.comment(reopened, "also in 2.3")
+
+    stored = server.repository.issues[1]
+    assert (closed.is_open, reopened.is_open) == (False, True)
+    assert stored.comments == []
+    assert stored.latest["state"] == "open"
+    lines = stored.latest["body"].splitlines()
+    assert [line for line in lines if "2." in line] == [
+        "gone in 2.1",
+        "met again in 2.2",
+        "also in 2.3",
+    ]
+
+
+def test_an_issue_that_was_locked_since_it_was_listed_is_updated_all_the_same(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    tracker = stage.tracker()
+    issue = tracker.open(REPORT)
+    server.repository.locked.add(1)
+
+    tracker.comment(issue, "also in 2.3")
+
+    assert server.repository.issues[1].latest["body"].endswith("\n\nalso in 2.3")
+
+
+def test_an_issue_that_is_gone_is_filed_anew_where_it_is_needed_and_left_gone_elsewhere(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    stage.tracker().open(REPORT)
+    tracker = stage.tracker()
+    tracker.find(FINGERPRINT)
+    server.repository.gone.add(1)
+    changed = replace(REPORT, body=f"{REPORT.body}, changed")
+
+    refreshed = perform(Refresh(report=changed), tracker)
+    closed = perform(Close(fingerprint=FINGERPRINT, because="fixed"), tracker)
+    filed = perform(File(report=changed), tracker)
+
+    assert refreshed is None
+    assert closed is None
+    assert filed is not None
+    assert filed.number == "2"
 
 
 def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(

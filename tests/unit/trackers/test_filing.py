@@ -20,7 +20,7 @@ from ciguard.domain import (
     Comparison,
     Verdict,
 )
-from ciguard.errors import OutputError, TrackerError, TrackerUnavailableError
+from ciguard.errors import OutputError, TrackerError, TrackerIssueError, TrackerUnavailableError
 from ciguard.trackers import (
     ROLL_UP,
     Desk,
@@ -161,6 +161,26 @@ def test_a_refusal_is_an_error_and_loses_nothing(project: Project) -> None:
     project.run(known())
 
     assert project.numbers() == {"torch.fold": True}
+
+
+def test_trouble_with_some_issues_keeps_no_other_from_being_filed(project: Project) -> None:
+    troubled = [f"torch.troubled_{n}" for n in range(4)]
+
+    class Troubled(Stopped):
+        def open(self, report: Report) -> object:
+            if "troubled" in report.title:
+                msg = "owner/library#4: GitHub refuses what is to be written"
+                raise TrackerIssueError(msg)
+            return self._tracker.open(report)
+
+    tracker = Troubled(project.issues, after=0, error=TrackerError)
+    project.rules = FilingRules(cap=9, per_day=20)
+
+    with pytest.raises(TrackerIssueError, match="refuses what is to be written"):
+        project.run(*map(bucket, [*troubled, "torch.fold"]), tracker=tracker)
+
+    assert project.numbers() == {"torch.fold": True}
+    assert len(project.outbox.tasks()) == len(troubled)
 
 
 def test_a_run_that_is_killed_while_filing_leaves_no_second_issue(project: Project) -> None:

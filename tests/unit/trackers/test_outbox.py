@@ -86,6 +86,15 @@ def test_what_was_added_is_there_until_it_is_done(tmp_path: Path) -> None:
     assert not (tmp_path / "outbox.jsonl").exists()
 
 
+def test_what_was_refused_waits_behind_all_others(tmp_path: Path) -> None:
+    refused, other, done = (Close(fingerprint=f"v1:{n:016x}", because="gone") for n in (1, 2, 3))
+    Outbox(FolderStore(tmp_path)).add([refused, done, other])
+
+    Outbox(FolderStore(tmp_path)).remove([done], behind=[refused])
+
+    assert Outbox(FolderStore(tmp_path)).tasks() == [other, refused]
+
+
 def test_a_later_task_replaces_what_it_makes_pointless_and_keeps_news(tmp_path: Path) -> None:
     news = Refresh(report=report(), news="also on torch==2.14.0")
     outbox = Outbox(FolderStore(tmp_path))
