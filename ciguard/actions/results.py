@@ -28,7 +28,8 @@ FILES = {
     "junit": "junit.xml",
 }
 """Outputs that are paths, and the file of the result folder that each names."""
-_NOT_RUN = "not-run"
+NOT_RUN = "not-run"
+INTERRUPTED = "interrupted"
 _NO_PASS = frozenset({Verdict.NOT_RUN, Verdict.INTERRUPTED})
 _MOST_REASONS = 20
 _MOST_BYTES = 64 * 1024 * 1024
@@ -50,7 +51,7 @@ class Results:
         """How loud the sentence is said."""
         if self.exit_code:
             return "error"
-        return "warning" if self.verdict in {_NOT_RUN, NO_BASELINE} else "notice"
+        return "warning" if self.verdict in {NOT_RUN, NO_BASELINE} else "notice"
 
     def outputs(self) -> dict[str, str]:
         """Return every output by its name; a report that was not written is empty."""
@@ -71,7 +72,7 @@ def results_of(folder: Path) -> Results:
         return _results(run, folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Results(
-            verdict=_NOT_RUN,
+            verdict=NOT_RUN,
             sentence=f"Not run: there are no results in the output folder ({visible(str(error))}).",
             exit_code=ExitCode.INTERNAL,
             counts={},
@@ -90,9 +91,15 @@ def without_baseline(results: Results) -> Results:
     return replace(results, verdict=NO_BASELINE, sentence=sentence)
 
 
+def passed_over(results: Results) -> Results:
+    """Return the results of filing what a run left that ended before there was anything."""
+    sentence = "Nothing was filed: the run that was to be filed left no results. Its log says why."
+    return replace(results, sentence=sentence, exit_code=ExitCode.CLEAN)
+
+
 def without_plan(results: Results, plan: Path) -> Results:
     """Return the results of a run that came to nothing because there is no plan, saying that."""
-    if results.verdict != _NOT_RUN or plan.is_file():
+    if results.verdict != NOT_RUN or plan.is_file():
         return results
     sentence = (
         "Not run: there is no plan. The job or step that makes it failed, or what it left is gone: "
@@ -110,7 +117,7 @@ def idle_results(plan: Plan, folder: Path) -> Results:
     skipped = [f"{row.name}: {row.reason}" for row in plan.skipped]
     title = "Not run." if skipped else "Nothing to test."
     return Results(
-        verdict=_NOT_RUN if skipped else NOTHING_TO_TEST,
+        verdict=NOT_RUN if skipped else NOTHING_TO_TEST,
         sentence="\n".join([title, *(skipped or plan.reasons)[:_MOST_REASONS]]),
         exit_code=ExitCode.INTERNAL if skipped else ExitCode.CLEAN,
         counts={},

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ciguard.actions.children import run_command
 from ciguard.actions.inputs import InputError, variable_of
 from ciguard.actions.request import TOKEN_INPUT, Task, settings_of
+from ciguard.actions.results import INTERRUPTED, NOT_RUN, results_of
 from ciguard.domain import plan_from_json, visible
 from ciguard.errors import ExitCode, suggestion
 from ciguard.files import read_text
@@ -30,6 +31,7 @@ _FOR_STEPS_ONLY = re.compile(
     r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
 )
 """What a command, and with it the parent of every fuzzed process, has no use for."""
+_INCONCLUSIVE = frozenset({NOT_RUN, INTERRUPTED})
 _SEPARATOR = re.compile(r"[,\s]+")
 
 
@@ -120,7 +122,7 @@ class Steps:
     def merge(self) -> int:
         """Join what the jobs left, judge it, and write baseline and issues if this run may."""
         request = self.request
-        if self.is_idle:
+        if self.is_idle or self.is_passed_over:
             return ExitCode.CLEAN
         if request.task in {Task.MERGE, Task.FILE}:
             given = request.path_of("results")
@@ -142,6 +144,8 @@ class Steps:
         words = ["merge", *map(str, found), "--out", str(request.out)]
         words += ["--plan", str(self.plan_file)]
         code = self._run(words, settings, fenced=False)
+        if request.task is Task.FILE and self._is_inconclusive():
+            return ExitCode.CLEAN  # the other run is red itself
         if request.writes and code in {ExitCode.CLEAN, ExitCode.FINDINGS}:
             # Nothing else removes what has long been fixed, or what another record covers.
             code = max(code, self._run(["baseline", "prune"]))
@@ -152,6 +156,18 @@ class Steps:
         """Whether there is a plan, and nothing in it to run."""
         return self.plan_file.is_file() and not self.read_plan().jobs
 
+    @property
+    def is_passed_over(self) -> bool:
+        """Whether the run whose results are to be filed left none: it ended before its plan."""
+        if self.request.task is not Task.FILE:
+            return False
+        left = self.request.path_of("results")
+        return not any(any(left.rglob(name)) for name in (PLAN_FILE, RUN_FILE))
+
+    def _is_inconclusive(self) -> bool:
+        is_judged = (self.request.out / RUN_FILE).is_file()
+        return is_judged and results_of(self.request.out).verdict in _INCONCLUSIVE
+
     def publish(self) -> int:
         """Tell the commit and the pull request, where that is asked for and there is one.
 
@@ -159,6 +175,8 @@ class Steps:
         """
         switches = [f"--{name}" for name in ("check", "comment") if self.request.is_on(name)]
         judged = self.request.event.pull_request
+        if self.is_passed_over:
+            return ExitCode.CLEAN
         if not switches or judged is None or not judged.head or self._has_nothing_to_tell():
             return ExitCode.CLEAN
         if not judged.number:

@@ -131,6 +131,7 @@ def report(kept: Path) -> None:
         append_outputs,
         append_summary,
         idle_results,
+        passed_over,
         results_of,
         without_baseline,
         without_plan,
@@ -143,7 +144,9 @@ def report(kept: Path) -> None:
     except InputError:  # Whoever needed the plan has said so; without it nothing is idle.
         idle = None
     results = idle_results(idle, request.out) if idle else results_of(request.out)
-    results = without_plan(results, steps.plan_file)
+    results = (
+        passed_over(results) if steps.is_passed_over else without_plan(results, steps.plan_file)
+    )
     if not request.writes:
         results = without_baseline(results)
     append_outputs(results.outputs(), os.environ)

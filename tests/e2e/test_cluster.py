@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,7 +26,6 @@ from command_server import environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
@@ -80,10 +80,17 @@ def cluster_command(*words: str) -> list[str]:
     return [*argv[:place], "cluster", "--shards", str(SHARDS), *argv[place + 1 :]]
 
 
-def each_worker_has_results_to_lose(out: Path) -> bool:
-    """Tell whether each of two workers is in the midst of a shard, so that either can be killed."""
+def shards_under_way(out: Path) -> list[Path]:
+    """Return the folders of shards that have results to lose."""
     folders = [one for one in (out / "shards").glob("*-of-*") if not (one / "run.json").exists()]
-    return sum(batches_noted(folder) >= 2 for folder in folders) >= 2
+    return [folder for folder in folders if batches_noted(folder) >= 4]
+
+
+def runs_shard(worker: subprocess.Popen[bytes], folder: Path) -> bool:
+    """Tell whether the process that writes to the shard's folder is this worker's child."""
+    listed = Path(f"/proc/{worker.pid}/task").glob("*/children")
+    children = [pid for path in listed for pid in path.read_text().split()]
+    return any(str(folder) in Path(f"/proc/{pid}/cmdline").read_text() for pid in children)
 
 
 def parts_of(out: Path) -> list[dict[str, Any]]:
@@ -97,8 +104,10 @@ def test_a_shard_whose_worker_is_killed_goes_on_elsewhere_and_the_whole_is_the_s
     with cluster(tmp_path, workers=2) as (address, workers):
         argv = cluster_command("--address", address, "--out", "out")
         with started(argv, tmp_path) as running:
-            assert wait_until(lambda: each_worker_has_results_to_lose(out)), running.communicate()
-            workers[0].send_signal(signal.SIGKILL)
+            assert wait_until(lambda: bool(shards_under_way(out))), running.communicate()
+            (folder, *_) = shards_under_way(out)
+            (worker,) = (one for one in workers if runs_shard(one, folder))
+            worker.send_signal(signal.SIGKILL)
             stdout, stderr = running.communicate(timeout=200)
 
     assert running.returncode == 0, stdout + stderr
@@ -126,7 +135,7 @@ def test_an_interrupted_launch_leaves_shards_that_can_be_merged_and_gone_on_with
     out = tmp_path / "out"
     argv = cluster_command("--workers", "2", "--out", "out")
     with started(argv, tmp_path) as running:
-        assert wait_until(lambda: each_worker_has_results_to_lose(out)), running.communicate()
+        assert wait_until(lambda: bool(shards_under_way(out))), running.communicate()
         running.send_signal(signal.SIGINT)
         stdout, stderr = running.communicate(timeout=120)
     interrupted = running.returncode

@@ -181,7 +181,76 @@ def test_a_nightly_run_files_one_issue_and_tells_what_had_no_runner(
     assert [text for text in notices if "no runner with a GPU" in text], run.log
     assert "no runner with a GPU" in run.only("merge").summary
     assert of_readers == []
-    assert (first.conclusion, again.conclusion) == ("failure", "success"), first.log + again.log
+    assert (first.conclusion, again.conclusion) == ("success", "success"), first.log + again.log
+    assert results(filing)["publish"] == "skipped"
     (issue,) = server.repository.issues.values()
     assert issue.latest["title"].startswith("planted.checked: ")
     assert TOKEN not in run.log + first.log + again.log
+
+
+def ended(event_name: str, conclusion: str, *, head: str, repository: str = NAME) -> Trigger:
+    """Return the event of a run of the guard that has ended."""
+    ran = {
+        "id": 1,
+        "event": event_name,
+        "conclusion": conclusion,
+        "head_branch": "change",
+        "head_sha": head,
+        "head_repository": {"full_name": repository},
+        "pull_requests": [],
+    }
+    payload = {"repository": LIBRARY, "workflow_run": ran}
+    return Trigger("workflow_run", payload, "refs/heads/main", NAME, TOKEN)
+
+
+@pytest.mark.slow
+def test_what_a_pull_request_shows_turns_no_filing_job_red(
+    github: GitHub, project: Path, server: GitHubServer
+) -> None:
+    hub = replace(github, variables={"GITHUB_API_URL": server.address()})
+    trigger = opened(project, app__py="import planted  # changed\n")
+    head = git(project, "rev-parse", "change")
+    run = guarded(hub, trigger, shards=2, **BUILT)
+    planted_wheel(run.artifacts / "ciguard-wheels" / "base", "1.0", checked="return n")
+    planted_wheel(run.artifacts / "ciguard-wheels" / "head", "1.1", checked=BROKEN)
+
+    def filed(number: str, conclusion: str, **of: str) -> WorkflowRun:
+        after = ended("pull_request", conclusion, head=head, **of)
+        filing = WorkflowRun(hub, FILE_ISSUES, after, number=number)
+        filing.start()
+        return filing
+
+    run.start(lost="-2-of-2")
+    incomplete = filed("2", "failure")
+    run.start()
+    found = filed("3", "failure")
+    by_a_fork = filed("4", "failure", repository="stranger/library")
+    superseded = filed("5", "cancelled")
+    skipped = filed("6", "skipped")
+
+    assert run.outputs["verdict"] == "new-findings"
+    published = {"file": "skipped", "publish": "success"}
+    for filing in (incomplete, found, by_a_fork):
+        assert results(filing) == published, filing.log
+    for filing in (superseded, skipped):
+        assert results(filing) == {"file": "skipped", "publish": "skipped"}
+    assert [check["conclusion"] for check in server.checks.runs] == ["failure"]
+    assert server.repository.issues == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("event_name", "job"), [("pull_request", "publish"), ("schedule", "file")])
+def test_a_run_that_left_nothing_is_passed_over(
+    github: GitHub, project: Path, server: GitHubServer, event_name: str, job: str
+) -> None:
+    hub = replace(github, variables={"GITHUB_API_URL": server.address()})
+    hub.artifacts("1")
+    head = git(project, "rev-parse", "main")
+    filing = WorkflowRun(hub, FILE_ISSUES, ended(event_name, "failure", head=head), number="2")
+
+    filing.start()
+
+    assert filing.result(job) == "success", filing.log
+    assert "the run that was to be filed left no results" in filing.only(job).summary
+    assert server.repository.issues == {}
+    assert [r.method for r in server.requests if r.method != "GET"] == []
