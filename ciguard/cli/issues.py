@@ -86,6 +86,7 @@ def _rules(config: Config) -> FilingRules:
         per_day=config.issues_per_day,
         policy=config.policy,
         numbered=config.issues.startswith("github:"),
+        withholds_security=True,
     )
 
 

@@ -167,6 +167,12 @@ class Policy:
         return Action.FILE if finding.severity >= _FILED else Action.REPORT
 
     @property
+    def files_security(self) -> bool:
+        """Whether a rule says by its class that security-relevant crashes are filed."""
+        chosen = [r for r in self.rules if r.selector == FindingClass.SECURITY.value]
+        return bool(chosen) and chosen[-1].action >= Action.FILE
+
+    @property
     def reads_documentation(self) -> bool:
         """Whether defects of documentation are reported. They belong to no case: none is filed."""
         chosen = [r for r in self.rules if r.selector == FindingClass.DOCUMENTATION.value]

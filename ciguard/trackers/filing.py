@@ -144,6 +144,8 @@ class Filing:
             rules=replace(self._rules, cap=max(0, room - len(promised))),
             establishes=found.verdict is Verdict.ESTABLISHED,
         )
+        if chosen.withheld:
+            self._desk.says.append(_withheld(len(chosen.withheld)))
         return _Author(self._before, after, found.versions, self._sources).tasks(chosen)
 
     def _file(self, event: RunFinished) -> None:
@@ -167,6 +169,15 @@ class Filing:
         except TrackerUnavailableError:
             today = 0  # nothing will be opened now, and the outbox is emptied by these rules, too
         return max(0, min(self._rules.cap, self._rules.per_day - today))
+
+
+def _withheld(count: int) -> str:
+    what = "crash is" if count == 1 else "crashes are"
+    return (
+        f"{count} security-relevant {what} in the reports and not filed, since others can read "
+        "issues. Report them to the library's maintainers in private (docs/severity.md), or file "
+        "them with the policy security-crash=file"
+    )
 
 
 class _Author:

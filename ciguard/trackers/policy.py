@@ -6,13 +6,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import State, find_record, is_regression
-from ciguard.domain import Action, Comparison, Confirmation, Policy
+from ciguard.domain import (
+    Action,
+    Comparison,
+    Confirmation,
+    FindingClass,
+    Policy,
+    class_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.baseline import BaselineRecord, Records
-    from ciguard.domain import Bucket
+    from ciguard.domain import Bucket, Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +36,17 @@ class FilingRules:
     """File the findings of the run that establishes the baseline, too (up to the cap)."""
     numbered: bool = False
     """The tracker numbers its issues: what the baseline names otherwise is in another one."""
+    withholds_security: bool = False
+    """Others can read the tracker: memory that is read or written out of bounds is reported and
+    not filed, unless the policy names that class."""
+
+    def withholds(self, finding: Finding) -> bool:
+        """Tell whether a finding that would be filed must not be published."""
+        if not self.withholds_security or self.policy.files_security:
+            return False
+        # The baseline keeps no outcomes, so it does not know which crashes these are.
+        is_unknown = finding.oracle == "crash" and not finding.outcomes
+        return is_unknown or class_of(finding) is FindingClass.SECURITY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +62,8 @@ class Plan:
     """Fingerprints of records that became fixed."""
     listed: tuple[Bucket, ...] = ()
     """Known or new, without an issue of their own."""
+    withheld: tuple[Bucket, ...] = ()
+    """Security-relevant crashes that are not to be published."""
 
 
 def plan(
@@ -68,6 +88,7 @@ def plan(
     reopened: list[Bucket] = []
     refreshed: list[Bucket] = []
     listed: list[Bucket] = []
+    withheld: list[Bucket] = []
     compared = list(compared)
     for bucket in compared:
         if not _is_fileable(bucket, rules):
@@ -78,6 +99,8 @@ def plan(
             reopened.append(bucket)
         elif has_issue:
             refreshed.append(bucket)
+        elif rules.withholds(bucket.finding):
+            withheld.append(bucket)
         elif bucket.comparison is Comparison.NEW and len(opened) < cap:
             opened.append(bucket)
         else:
@@ -89,6 +112,7 @@ def plan(
         refreshed=tuple(refreshed),
         closed=tuple(sorted(_became_fixed(before, after))),
         listed=tuple(listed),
+        withheld=tuple(withheld),
     )
 
 
@@ -114,7 +138,8 @@ def _unmet(compared: Iterable[Bucket], after: Records, rules: FilingRules) -> It
             continue
         record = find_record(after, bucket.fingerprint)
         is_open = record is not None and record.state is State.OPEN and not record.issue
-        if is_open and rules.policy.action(bucket.finding) >= Action.FILE:
+        is_filed = rules.policy.action(bucket.finding) >= Action.FILE
+        if is_open and is_filed and not rules.withholds(bucket.finding):
             yield bucket
 
 

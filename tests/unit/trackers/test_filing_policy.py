@@ -25,6 +25,11 @@ def bucket(
     return replace(made, comparison=comparison, confirmation=confirmation)
 
 
+def aborted(api: str) -> Bucket:
+    made = Buckets().add(crash(cause="SIGABRT", log="Check failed", case=call(api=api)))
+    return replace(made, comparison=Comparison.NEW, confirmation=Confirmation.CONFIRMED)
+
+
 def decided(*buckets: Bucket, before: Records | None = None, **options: bool) -> Plan:
     known = before or {}
     return plan(buckets, before=known, after=known, rules=RULES, **options)
@@ -134,3 +139,43 @@ def test_an_issue_in_another_tracker_is_none_here() -> None:
     assert of_this_tracker(elsewhere, rules) == known
     assert of_this_tracker(here, rules) == here
     assert of_this_tracker(elsewhere, FilingRules()) == elsewhere
+
+
+def test_security_relevant_crashes_are_not_published() -> None:
+    grave, plain = bucket("torch.fold"), aborted("torch.unfold")
+    rules = FilingRules(withholds_security=True)
+
+    chosen = plan((grave, plain), before={}, after={}, rules=rules)
+
+    assert (chosen.opened, chosen.withheld) == ((plain,), (grave,))
+    assert chosen.listed == ()
+
+
+def test_a_policy_that_names_them_publishes_security_relevant_crashes() -> None:
+    grave = bucket("torch.fold")
+    policy = Policy(rules=(Rule("security-crash", Action.FILE),))
+
+    chosen = plan(
+        (grave,), before={}, after={}, rules=FilingRules(withholds_security=True, policy=policy)
+    )
+
+    assert chosen.opened == (grave,)
+
+
+def test_a_policy_for_an_api_publishes_no_security_relevant_crash() -> None:
+    policy = Policy(rules=(Rule("torch.*", Action.FAIL),))
+
+    chosen = plan(
+        (bucket(),), before={}, after={}, rules=FilingRules(withholds_security=True, policy=policy)
+    )
+
+    assert chosen.opened == ()
+
+
+def test_a_crash_that_was_not_met_again_stays_off_the_list_as_it_may_be_security_relevant() -> None:
+    before = establish((bucket(),), sighting())
+    unmet = bucket(comparison=Comparison.NOT_RUN)
+    forgotten = replace(unmet, finding=replace(unmet.finding, outcomes={}))
+    rules = FilingRules(withholds_security=True)
+
+    assert plan((forgotten,), before=before, after=before, rules=rules) == Plan()
