@@ -74,6 +74,7 @@ def _setting(name: str, key: str = "") -> Input:
 
 _JOB = r"[\w.-]{1,200}"
 _WORDS = r"[\w.,:+ \n-]+"
+_LABELS = r'[\w.,:+ \n-]+|\[[\w.,:+ "-]+\]'
 
 INPUTS: Mapping[str, Input] = MappingProxyType(
     {
@@ -107,7 +108,8 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             _setting("issues-per-run"),
             _setting("dry-run"),
             Input(name="devices", pattern=_WORDS, remedy="devices such as cpu, cuda"),
-            Input(name="gpu-runner", pattern=_WORDS, remedy="labels of a runner such as gpu-t4"),
+            Input(name="runner", pattern=_LABELS, remedy="labels of a runner such as ubuntu-24.04"),
+            Input(name="gpu-runner", pattern=_LABELS, remedy="labels of a runner such as gpu-t4"),
             Input(
                 name="shards", pattern=r"[1-9]\d{0,2}", remedy="how many, a number from 1 to 256"
             ),

@@ -28,6 +28,9 @@ _BRANCH = re.compile(r"[\w][\w./-]{0,200}")
 _ACTION = re.compile(r"([\w.-]+/[\w.-]+)@([\w./-]+)")
 _REMOTE = re.compile(r"[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_TAG = re.compile(r"v[\w.-]{1,60}")
+_PLACEHOLDERS = frozenset({"OWNER", "NAME", "COMMIT", "REF", "TAG", "VERSION"})
+"""What documentation writes in the place of an owner, a name or a commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,8 @@ class ActionSource:
     repository: str
     """`owner/name`."""
     ref: str
+    tag: str = ""
+    """Release that the commit is of; empty if it is of none, or nobody knows."""
 
     @property
     def is_pinned(self) -> bool:
@@ -68,12 +73,22 @@ def action_source(text: str, *, package: Path) -> ActionSource:
     Raises:
         ConfigurationError: if it cannot be told.
     """
+    tag = ""
     if not text and (package / "action.yml").is_file():
         remote = _REMOTE.search(_git(package, "remote", "get-url", "origin"))
         commit = _git(package, "rev-parse", "HEAD")
         text = f"{remote[1]}@{commit}" if remote else ""
-    if found := _ACTION.fullmatch(text):
-        return ActionSource(repository=found[1], ref=found[2])
+        tags = _git(package, "tag", "--points-at", "HEAD", "v*").split()
+        tag = next(filter(_TAG.fullmatch, sorted(tags, key=len, reverse=True)), "")
+    found = _ACTION.fullmatch(text)
+    if found and not _PLACEHOLDERS & {*found[1].split("/"), found[2]}:
+        return ActionSource(repository=found[1], ref=found[2], tag=tag)
+    if found:
+        msg = (
+            f"--action {visible(text, limit=80)!r}: a placeholder of the documentation. Write the "
+            "repository and the commit of ciguard that the workflows are to use."
+        )
+        raise ConfigurationError(msg)
     msg = (
         f"--action {visible(text, limit=80)!r}: this does not say where the action is. Write "
         "OWNER/NAME@COMMIT of ciguard's repository, as after `uses:` in a workflow."

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from ciguard import __version__
 from ciguard.errors import OutputError
 from ciguard.files import read_text, replace_file
 
@@ -55,7 +54,7 @@ def contents(repository: Repository, source: ActionSource) -> dict[str, str]:
     values = {
         "workflows": f"{source.repository}/.github/workflows",
         "commit": source.ref,
-        "version": f"v{__version__}",
+        "tag": source.tag,
         "gpu_runner": repository.gpu_runner,
         "builds": repository.builds,
         "minute": repository.minute,

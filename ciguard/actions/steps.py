@@ -64,8 +64,9 @@ class Steps:
         ]
         for device in _words(given.get("devices", "")):
             words += ["--device", device]
-        for label in _words(given.get("gpu-runner", "")):
-            words += ["--gpu-runner", label]
+        for name in ("runner", "gpu-runner"):
+            for label in _words(given.get(name, "").strip("[]").replace('"', "")):
+                words += [f"--{name}", label]
         self.plan_file.parent.mkdir(parents=True, exist_ok=True)
         return self._run([*words, "--out", str(self.plan_file)])
 

@@ -128,6 +128,35 @@ def test_a_name_of_an_action_that_is_none_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "ciguard.toml").exists()
 
 
+@pytest.mark.parametrize("text", ["OWNER/ciguard@COMMIT", f"OWNER/ciguard@{'0' * 40}"])
+def test_a_placeholder_of_the_documentation_is_refused(tmp_path: Path, text: str) -> None:
+    _repository(tmp_path)
+
+    done = _init(tmp_path, "--action", text)
+
+    assert done.returncode == 2
+    assert "a placeholder of the documentation" in done.stderr
+    assert not (tmp_path / "ciguard.toml").exists()
+
+
+def test_no_release_is_named_that_nobody_knows_of(tmp_path: Path) -> None:
+    _repository(tmp_path)
+
+    _init(tmp_path)
+
+    for path, text in _files(tmp_path).items():
+        assert "# v" not in text.replace("actions/", "").partition(f"@{ACTION[-40:]}")[2][:10], path
+
+
+def test_the_check_answers_a_merge_queue(tmp_path: Path) -> None:
+    _repository(tmp_path, **{"pyproject.toml": LIBRARY})
+
+    _init(tmp_path)
+
+    written = parsed(tmp_path / ".github" / "workflows" / "ciguard.yml")
+    assert set(written["on"]) == {"pull_request", "merge_group"}
+
+
 def test_an_action_that_can_be_moved_is_told_of(tmp_path: Path) -> None:
     _repository(tmp_path)
 

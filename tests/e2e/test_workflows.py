@@ -133,6 +133,18 @@ def test_a_change_of_documentation_starts_no_row_and_is_not_red(
     assert "only documentation changes" in run.only("merge").summary
 
 
+def test_a_runner_that_does_not_say_where_the_workflow_is_from_is_named(
+    github: GitHub, project: Path
+) -> None:
+    run = guarded(replace(github, workflows_of=""), opened(project, app__py="x = 1\n"))
+
+    run.start()
+
+    assert results(run) == {"plan": "failure", "shard": "skipped", "merge": "failure"}
+    (error,) = [text for name, text in executed_commands(run.only("plan").log) if name == "error"]
+    assert "job.workflow_repository is empty" in error
+
+
 @pytest.mark.slow
 def test_a_plan_that_cannot_be_kept_is_no_pass_of_another_calls_plan(
     github: GitHub, project: Path

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from action_file import ROOT
+from git_examples import git
 from runner_protocol import executed_commands
 
 from ciguard.actions import Steps, request_of, run_command
@@ -154,6 +155,23 @@ def test_a_plan_without_jobs_is_told_to_nobody_and_lost_results_are(
     steps = Steps(request=request_of(environment, workspace=tmp_path), environment=environment)
 
     assert steps.publish() == code
+
+
+@pytest.mark.parametrize(
+    ("runner", "labels"),
+    [("big", ("big",)), ('["self-hosted", "linux"]', ("self-hosted", "linux"))],
+)
+def test_a_runner_is_one_label_or_an_array_of_them(
+    tmp_path: Path, runner: str, labels: tuple[str, ...]
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    given = {"INPUT_TASK": "plan", "INPUT_MODE": "batch", "INPUT_RUNNER": runner}
+    request = request_of({**given, "INPUT_TARGETS": "torch==2.13.0"}, workspace=tmp_path)
+    steps = Steps(request=request, environment=dict(os.environ))
+
+    assert steps.plan() == 0
+
+    assert {job.runs_on for job in steps.read_plan().jobs} == {labels}
 
 
 def test_a_tracker_that_the_configuration_names_is_not_asked_by_a_pull_request(
