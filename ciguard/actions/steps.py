@@ -58,7 +58,7 @@ class Steps:
         words = ["plan", "--mode", self.request.mode.value, "--shards", given.get("shards", "1")]
         pull_request = self.request.event.pull_request
         if pull_request and pull_request.base:
-            words += ["--against", pull_request.base]
+            words += ["--against", pull_request.base, "--deepen"]
         words += [
             f"--{name}={self._wheel(name)}" for name in ("wheel", "base-wheel") if name in given
         ]

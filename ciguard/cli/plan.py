@@ -58,6 +58,12 @@ _WHEEL = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--shards", type=click.IntRange(1, 256), default=1, help="Jobs per row.  [default: 1]"
 )
+@click.option(
+    "--deepen",
+    "deepens",
+    is_flag=True,
+    help="Fetch from origin what a shallow checkout lacks of the history up to --against.",
+)
 @click.option("--wheel", type=_WHEEL, help="Test this build instead of a release.")
 @click.option("--base-wheel", type=_WHEEL, help="Build of the base that --wheel is held against.")
 @click.option(
@@ -107,6 +113,7 @@ def _request(settings: Effective, options: Mapping[str, Any]) -> PlanRequest:
         folder=Path.cwd(),
         mode=PlanMode(mode),
         against=against,
+        deepens=options["deepens"],
         targets=settings.config.targets,
         targets_are_chosen=settings.sources["targets"].kind is not SourceKind.DEFAULT,
         base=settings.config.base,

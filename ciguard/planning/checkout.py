@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from ciguard.errors import BaselineError, PlanError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+log = logging.getLogger(__name__)
+
 MOST_BYTES = 8 * 1024 * 1024
 """Of a file that is read."""
 REGISTERING = (".py", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".mm", ".yaml")
@@ -24,6 +27,10 @@ _WITH_LINES = (*REGISTERING, ".ipynb")
 _MOST_DIFFS = 400
 """Files whose changed lines are looked at one by one; of the others every line counts."""
 _LIMIT_S = 60.0
+_DEPTHS = ("--deepen=1", "--deepen=30", "--deepen=500", "--unshallow")
+"""How much more history is fetched, one after the other, until the base is among it."""
+_QUIETLY = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _EVERY_LINE = ((1, 2**31),)
 
@@ -82,6 +89,29 @@ class Checkout:
             )
             raise PlanError(msg) from error
 
+    def deepen(self, ref: str) -> None:
+        """Fetch what a shallow checkout lacks of the history between `ref` and HEAD.
+
+        A little at first, since the base is near as a rule. What cannot be fetched stays away, and
+        `base_of` says what to do.
+
+        Args:
+            ref: a commit, or a branch as `origin/NAME`.
+        """
+        remote, _, branch = ref.partition("/")
+        wanted = f"+refs/heads/{branch}:refs/remotes/{ref}" if remote == "origin" else ref
+        if not self._is_shallow() or not (remote == "origin" or _COMMIT.fullmatch(ref)):
+            return
+        head = self._run("rev-parse", "HEAD").decode().strip()
+        for depth in _DEPTHS:
+            try:
+                self._run("fetch", *_QUIETLY, depth, "--end-of-options", "origin", head, wanted)
+                self._run("merge-base", ref, "HEAD")
+            except GitError as error:
+                log.debug("%s: %s", depth, error)
+            else:
+                return
+
     def changes(self, base: str) -> list[ChangedFile]:
         """Return what differs between a commit and the checkout, by path."""
         listed = self._paths("diff", *_PLAIN, "--name-status", "-z", base, *_BELOW)
@@ -139,8 +169,11 @@ class Checkout:
             raise PlanError(msg) from error
         return found.decode().strip()
 
+    def _is_shallow(self) -> bool:
+        return self._run("rev-parse", "--is-shallow-repository") == b"true\n"
+
     def _remedy(self) -> str:
-        if self._run("rev-parse", "--is-shallow-repository") == b"true\n":
+        if self._is_shallow():
             return (
                 "The checkout is shallow: give actions/checkout the input fetch-depth: 0, or run "
                 "`git fetch --unshallow origin` first."

@@ -61,6 +61,8 @@ class PlanRequest:
     mode: PlanMode
     against: str = ""
     """Base commit; empty for none."""
+    deepens: bool = False
+    """Fetch what a shallow checkout lacks of the history up to the base."""
     targets: tuple[str, ...]
     targets_are_chosen: bool = True
     """False for ciguard's own defaults: what the project requires comes before them."""
@@ -134,6 +136,8 @@ class _Planner:
 
     def _base_commit(self) -> str:
         if self._request.against:
+            if self._request.deepens:
+                self._checkout.deepen(self._request.against)
             return self._checkout.base_of(self._request.against)
         if self._request.mode is PlanMode.PULL_REQUEST:
             msg = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,33 @@ def test_a_shallow_clone_that_has_the_base_but_no_history_says_so_too(
 
     with pytest.raises(PlanError, match="does not hold the history"):
         make_plan(_request(shallow, base), _no_index)
+
+
+@pytest.mark.parametrize("commits_on_base", [0, 3, 40])
+@pytest.mark.parametrize("names_branch", [False, True])
+def test_a_shallow_checkout_is_deepened_up_to_the_base(
+    repository: Path, tmp_path: Path, commits_on_base: int, *, names_branch: bool
+) -> None:
+    git(repository, "config", "uploadpack.allowAnySHA1InWant", "true")
+    start = git(repository, "rev-parse", "HEAD")
+    for number in range(commits_on_base):
+        git(repository, "commit", "--quiet", "--allow-empty", "--message", f"{number}")
+    git(repository, "checkout", "--quiet", "-b", "change", start)
+    _commit(repository, {"requirements.txt": "tensorflow-cpu==2.21.0\n"})
+    git(repository, "checkout", "--quiet", "--detach", "main")
+    git(repository, "merge", "--quiet", "--no-ff", "--message", "merged", "change")
+    git(repository, "update-ref", "refs/pull/7/merge", "HEAD")
+    shallow = tmp_path / "shallow"
+    git(tmp_path, "init", "--quiet", str(shallow))
+    git(shallow, "remote", "add", "origin", repository.as_uri())
+    git(shallow, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", "refs/pull/7/merge")
+    git(shallow, "checkout", "--quiet", "--detach", "FETCH_HEAD")
+    against = "origin/main" if names_branch else git(repository, "rev-parse", "main")
+
+    plan = make_plan(replace(_request(shallow, against), deepens=True), _no_index)
+
+    (change,) = plan.changes
+    assert (change.base, change.head) == ("2.12.0", "2.21.0")
 
 
 def test_only_what_the_branch_changed_counts_when_the_base_has_moved_on(repository: Path) -> None:
