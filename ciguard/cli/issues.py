@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from ciguard.trackers import (
     Terms,
     Tracker,
     open_tracker,
+    page_of_run,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def filing_of(settings: Effective) -> Issues:
         desk,
         store,
         rules=_rules(config),
-        sources=Sources(out=config.out, template=template),
+        sources=Sources(out=config.out, run_page=page_of_run(os.environ), template=template),
     )
     return Issues(filing, desk, store)
 

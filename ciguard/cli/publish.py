@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from ciguard.trackers import Connection, Head
 
 _PATIENCE_S = 300.0
-_PAGE = re.compile(r"https://[A-Za-z0-9.-]{1,100}(?::[0-9]{1,5})?")
-_RUN = re.compile(r"[0-9]{1,20}")
 
 
 @click.command(short_help="Show the results of a run on a pull request.")
@@ -80,14 +77,14 @@ def publish(folder: Path, *, check: bool, comment: bool, **options: str) -> int:
 
 def _check(to: Connection, head: Head, status: Status) -> None:
     from ciguard.reports import workflow_commands  # noqa: PLC0415
-    from ciguard.trackers import Check, Patience, publish_check  # noqa: PLC0415
+    from ciguard.trackers import Check, Patience, page_of_run, publish_check  # noqa: PLC0415
 
     said = Check(
         conclusion=status.conclusion,
         title=status.title,
         summary=status.summary,
         remarks=status.remarks,
-        details=_page_of_run(to.repository),
+        details=page_of_run(os.environ, to.repository),
     )
     try:
         _require_token(to, "checks: write")
@@ -123,15 +120,8 @@ def _comment(to: Connection, head: Head, status: Status, options: dict[str, str]
 
 
 def _comment_text(status: Status, head: Head, repository: str) -> str:
-    page = _page_of_run(repository)
+    from ciguard.trackers import page_of_run  # noqa: PLC0415
+
+    page = page_of_run(os.environ, repository)
     results = f" · [results]({page})" if page else ""
     return f"{status.summary}\n<sub>Of commit {head.sha[:12]}{results}</sub>\n"
-
-
-def _page_of_run(repository: str) -> str:
-    """Return the address of the workflow's run that publishes; empty outside of one."""
-    server = os.environ.get("GITHUB_SERVER_URL", "")
-    run = os.environ.get("GITHUB_RUN_ID", "")
-    if not (_PAGE.fullmatch(server) and _RUN.fullmatch(run)):
-        return ""
-    return f"{server}/{repository}/actions/runs/{run}"

@@ -18,7 +18,7 @@ from ciguard.trackers.filing import Filing, Sources
 from ciguard.trackers.local import LocalTracker
 from ciguard.trackers.outbox import Outbox
 from ciguard.trackers.patience import Patience
-from ciguard.trackers.places import Connection, Terms, open_tracker
+from ciguard.trackers.places import Connection, Terms, open_tracker, page_of_run
 from ciguard.trackers.policy import FilingRules, Plan, plan
 from ciguard.trackers.pull_request import (
     GITHUB_ACTIONS,
@@ -57,6 +57,7 @@ __all__ = [
     "TrackerFactory",
     "marker",
     "open_tracker",
+    "page_of_run",
     "plan",
     "publish_check",
     "publish_comment",

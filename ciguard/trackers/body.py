@@ -63,6 +63,8 @@ class Context:
 
     script: str = ""
     """The standalone reproducer."""
+    run_page: str = ""
+    """Address of the workflow's run that found it; empty where there is none."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Library version by target."""
     commit: str = ""
@@ -373,6 +375,7 @@ def _script(context: Context, *, reproduced: bool) -> str:
             "issue: it is among the results of the run, in `reproducers/`."
         )
     checked = "It was run on its own and failed the same way." if reproduced else ""
+    checked = f"Save it, install what its line `Install:` says, and run it. {checked}".strip()
     block = markdown_block(context.script.rstrip("\n"), language="python", limit=_MOST_SCRIPT)
     return "\n\n".join(part for part in ("### Script", checked, block) if part)
 
@@ -440,7 +443,9 @@ def _footer(bucket: Bucket, context: Context) -> str:
         facts.append(f"commit {markdown_code(context.commit, limit=60)}")
     if context.first_seen:
         facts.append(f"first seen {markdown_code(context.first_seen, limit=40)}")
+    page = f" [The run and all its results]({context.run_page})." if context.run_page else ""
     return (
-        f"---\nFound by ciguard: {', '.join(facts)}. "
-        f"`ciguard reproduce {bucket.fingerprint}` runs it again."
+        "---\nFound by ciguard, which calls libraries with generated arguments and compares "
+        f"versions, devices and documentation: {', '.join(facts)}.{page} Where its results or its "
+        f"baseline are, `ciguard reproduce {bucket.fingerprint}` runs the case again."
     )

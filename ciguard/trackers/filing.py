@@ -38,6 +38,8 @@ class Sources:
 
     out: Path
     """The run's folder, which holds the reproducers."""
+    run_page: str = ""
+    """Address of the run; empty where it has none."""
     template: Template | None = None
 
 
@@ -229,6 +231,7 @@ class _Author:
         names = {*bucket.aliases, *((record.fingerprint, *record.aliases) if record else ())}
         context = Context(
             script=read_script(self._sources.out, bucket),
+            run_page=self._sources.run_page,
             versions=self._versions,
             commit="" if record is None else record.first_seen.commit,
             first_seen="" if record is None else record.first_seen.time,

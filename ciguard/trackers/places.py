@@ -22,6 +22,8 @@ PUBLIC_API = "https://api.github.com"
 TOKEN_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN")
 """Where GitHub's token comes from, and from nowhere else."""
 _API_VARIABLE = "GITHUB_API_URL"
+_PAGE = re.compile(r"https://[A-Za-z0-9.-]{1,100}(?::[0-9]{1,5})?")
+_RUN = re.compile(r"[0-9]{1,20}")
 _REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 
 
@@ -70,6 +72,21 @@ def connection(location: str, environment: Mapping[str, str]) -> Connection:
     _refuse_open_channel(api)
     token = next((environment[n] for n in TOKEN_VARIABLES if environment.get(n)), "")
     return Connection(repository=name, api=api.rstrip("/"), token=token.strip())
+
+
+def page_of_run(environment: Mapping[str, str], repository: str = "") -> str:
+    """Return the address of the workflow's run that this process is part of; empty outside of one.
+
+    Args:
+        environment: of the process; GitHub's runners say in it which run it is.
+        repository: whose run it is; empty means what the environment says.
+    """
+    server = environment.get("GITHUB_SERVER_URL", "")
+    run = environment.get("GITHUB_RUN_ID", "")
+    name = repository or environment.get("GITHUB_REPOSITORY", "")
+    if not (_PAGE.fullmatch(server) and _RUN.fullmatch(run) and _REPOSITORY.fullmatch(name)):
+        return ""
+    return f"{server}/{name}/actions/runs/{run}"
 
 
 def _refuse_open_channel(api: str) -> None:

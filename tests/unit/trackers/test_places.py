@@ -4,7 +4,7 @@ import pytest
 
 from ciguard.errors import ConfigurationError, UnknownNameError
 from ciguard.trackers import Patience, Terms, open_tracker
-from ciguard.trackers.places import PUBLIC_API, connection
+from ciguard.trackers.places import PUBLIC_API, connection, page_of_run
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,17 @@ def test_without_a_token_nothing_can_be_filed_and_it_is_told_before_the_run(
 def test_an_unknown_tracker_gets_the_closest_match() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'github'"):
         open_tracker("gitbub:a/b", terms=Terms(), patience=Patience(1))
+
+
+def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
+    said = {
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_REPOSITORY": "owner/library",
+        "GITHUB_RUN_ID": "71",
+    }
+
+    assert page_of_run(said) == "https://github.com/owner/library/actions/runs/71"
+    assert page_of_run(said, "other/one") == "https://github.com/other/one/actions/runs/71"
+    for name in said:
+        assert page_of_run({**said, name: "x) [click](https://elsewhere"}) == ""
+        assert page_of_run({key: text for key, text in said.items() if key != name}) == ""

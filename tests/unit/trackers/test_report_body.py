@@ -72,6 +72,17 @@ def test_an_issue_says_what_happens_where_and_how_to_see_it() -> None:
     assert f"`ciguard reproduce {issue.fingerprint}`" in issue.body
 
 
+def test_an_issue_leads_to_the_run_and_says_what_to_do_with_the_script() -> None:
+    page = "https://github.com/owner/library/actions/runs/71"
+    made = bucket(Crashed("SIGABRT", (), ""))
+
+    linked = report(made, Context(script="# Install: pip install torch\n", run_page=page))
+
+    assert f"[The run and all its results]({page})." in linked.body
+    assert "install what its line `Install:` says" in linked.body
+    assert "actions/runs" not in report(made, Context()).body
+
+
 def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_source() -> None:
     said = Evidence(
         expected="an exception", observed="p = 2.0", law="'p' is at most 1", source="“up to 1”"
