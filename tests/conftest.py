@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -41,7 +42,8 @@ hypothesis.settings.load_profile("repeatable")
 
 TARGETS = {
     "torch": "torch==2.13.0",
-    "tensorflow": "tensorflow-cpu==2.12.0",
+    # The older one has no build for later interpreters.
+    "tensorflow": f"tensorflow-cpu=={'2.12.0' if sys.version_info < (3, 12) else '2.21.0'}",
     "jittor": "jittor==1.3.11.0",
     "keras": "keras==3.15.1 + jax",
     # JAX alone would be a second environment of the same wheels.

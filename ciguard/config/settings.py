@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 
     from ciguard.config.locations import Location
 
-DEFAULT_TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.12.0", "tensorflow-cpu==2.21.0")
+_TENSORFLOW = ("tensorflow-cpu==2.20.0", "tensorflow-cpu==2.21.0")
+# TensorFlow has no build for Python 3.14 yet.
+DEFAULT_TARGETS = ("torch==2.13.0", *(_TENSORFLOW if sys.version_info < (3, 14) else ()))
+"""Have builds for every Python that ciguard runs on."""
 
 SMALL_MODELS = ("lenet5-*", "lstm-*", "alexnet-cifar10")
 

@@ -18,11 +18,38 @@ Scalar: TypeAlias = bool | int | float | complex | str | bytes | None
 Json: TypeAlias = Any
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class _EqualNumbers:
+    """Equal where its numbers are, NaN to NaN; the order of generated cases depends on it."""
+
+    __slots__ = ()
+
+    def _numbers(self) -> tuple[object, ...]:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, _EqualNumbers):
+            return NotImplemented
+        return _comparable(self._numbers()) == _comparable(other._numbers())
+
+    def __hash__(self) -> int:
+        return hash(_comparable(self._numbers()))
+
+
+def _comparable(numbers: tuple[object, ...]) -> tuple[object, ...]:
+    return tuple(_NAN if number != number else number for number in numbers)  # noqa: PLR0124
+
+
+_NAN = object()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant(_EqualNumbers):
     """Every element has the same value."""
 
     value: bool | int | float
+
+    def _numbers(self) -> tuple[object, ...]:
+        return (self.value,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +68,27 @@ class Special:
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Explicit:
+@dataclass(frozen=True, slots=True, eq=False)
+class Explicit(_EqualNumbers):
     """The elements themselves, in C order."""
 
     data: tuple[bool | int | float, ...]
+
+    def _numbers(self) -> tuple[object, ...]:
+        return self.data
 
 
 Fill: TypeAlias = Constant | Uniform | Special | Explicit
 
 
-@dataclass(frozen=True, slots=True)
-class LiteralValue:
+@dataclass(frozen=True, slots=True, eq=False)
+class LiteralValue(_EqualNumbers):
     """A Python scalar, string, bytes or None."""
 
     value: Scalar
+
+    def _numbers(self) -> tuple[object, ...]:
+        return (self.value,)
 
 
 @dataclass(frozen=True, slots=True)

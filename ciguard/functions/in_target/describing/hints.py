@@ -95,6 +95,7 @@ _NAMED = (
 
 def hint_spec(hint: Any, encoder: Encoder) -> Hint | None:
     """Return the constraint that a hint is, None if it is of no known form."""
+    hint = _expanded(hint)
     if typing.get_origin(hint) is typing.Annotated:
         return _annotated(hint, encoder)
     if is_shaped(hint):
@@ -108,6 +109,32 @@ def hint_spec(hint: Any, encoder: Encoder) -> Hint | None:
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return Hint(_froms(list(hint), encoder), is_exact=True)
     return _plain(hint)
+
+
+def _expanded(hint: Any) -> Any:
+    """Return what an alias of Python 3.12 (`type Floats[T] = list[T]`) stands for.
+
+    One that stands for itself in the end, such as `type Tree = list[Tree]`, stays an alias.
+    """
+    alias = hint if _is_alias(hint) else typing.get_origin(hint)
+    if not _is_alias(alias) or _mentions(alias.__value__, alias, set()):
+        return hint
+    given = dict(zip(alias.__type_params__, typing.get_args(hint)))  # noqa: B905 - Python 3.9
+    free = [given.get(name, typing.Any) for name in getattr(alias.__value__, "__parameters__", ())]
+    return _expanded(alias.__value__[tuple(free)] if free else alias.__value__)
+
+
+def _is_alias(hint: Any) -> bool:
+    # By its name: `typing_extensions` has one for earlier versions.
+    return type(hint).__name__ == "TypeAliasType"
+
+
+def _mentions(hint: Any, alias: Any, seen: set[int]) -> bool:
+    if hint is alias or id(hint) in seen:
+        return hint is alias
+    seen.add(id(hint))
+    inner = [*typing.get_args(hint), typing.get_origin(hint), getattr(hint, "__value__", None)]
+    return any(_mentions(one, alias, seen) for one in inner if one is not None)
 
 
 def _origin_name(origin: Any) -> str:

@@ -32,6 +32,9 @@ HINTED = {
     "'Optional[int]'": "x is None or type(x) is int",
     "np.ndarray": "isinstance(x, np.ndarray)",
     "numpy.typing.NDArray[np.float32]": "x.dtype == np.float32",
+    "Switch": "type(x) is bool",
+    "Many[Switch]": "type(x) is list and all(type(i) is bool for i in x)",
+    "Pair[int, bool]": "type(x[0]) is bool and type(x[1]) is int",
     "Float32[np.ndarray, 'b 3']": "x.shape[1:] == (3,) and x.dtype == np.float32",
     "Float16[np.ndarray, '']": "x.shape == () and x.dtype == np.float16",
     "Int[np.ndarray, 'n']": "x.dtype == np.int64",
@@ -42,9 +45,16 @@ PRELUDE = """
 import enum
 import numpy as np
 import numpy.typing
-from typing import Annotated, Dict, List, Literal, Optional, Tuple, Union
+from typing import Annotated, Dict, List, Literal, Optional, Tuple, TypeVar, Union
 from annotated_types import Ge, Gt, Interval, Le, Len, Lt
 from jaxtyping import Bool, Float, Float16, Float32, Int, Shaped
+from typing_extensions import TypeAliasType
+A, B = TypeVar("A"), TypeVar("B")
+Switch = TypeAliasType("Switch", bool)
+Many = TypeAliasType("Many", List[A], type_params=(A,))
+Pair = TypeAliasType("Pair", Tuple[B, A], type_params=(A, B))
+Tree = TypeAliasType("Tree", List["Branches"])
+Branches = TypeAliasType("Branches", List[Tree])
 class Color(enum.Enum):
     RED = 1
     BLUE = 2
@@ -59,6 +69,13 @@ def test_a_hint_says_what_an_argument_may_be(hint: str, holds: str) -> None:
     assert program.problems == []
     assert program.calls("f").count(None) == 0
     assert program.statuses("f") == {"passed"}
+
+
+def test_an_alias_that_stands_for_itself_has_no_values() -> None:
+    program = Annotated(f"{PRELUDE}\n@ensure('True')\ndef f(x: Branches): return None")
+
+    assert len(program.problems) == 1
+    assert "'x' of f has no values" in program.problems[0]
 
 
 def test_sizes_of_one_name_are_the_same_in_the_whole_call() -> None:
