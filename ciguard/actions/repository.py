@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.domain import Plan
+    from ciguard.project import Project
 
 _MOST_BYTES = 1024 * 1024
 _GPU_LABEL = re.compile(r"runs-on:[^\n${]*?([\w.-]*gpu[\w.-]*)", re.IGNORECASE)
 _BRANCH = re.compile(r"[\w][\w./-]{0,200}")
 _ACTION = re.compile(r"([\w.-]+/[\w.-]+)@([\w./-]+)")
-_REMOTE = re.compile(r"[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_TAG = re.compile(r"v[\w.-]{1,60}")
 _PLACEHOLDERS = frozenset({"OWNER", "NAME", "COMMIT", "REF", "TAG", "VERSION"})
 """What documentation writes in the place of an owner, a name or a commit."""
 
@@ -67,19 +66,15 @@ class Repository:
     reasons: tuple[str, ...]
 
 
-def action_source(text: str, *, package: Path) -> ActionSource:
-    """Return where the action is: what was written, else the checkout that ciguard runs from.
+def action_source(text: str, *, project: Project) -> ActionSource:
+    """Return where the action is: what was written, else where this copy of ciguard comes from.
 
     Raises:
-        ConfigurationError: if it cannot be told.
+        ConfigurationError: if it is unknown, or a placeholder of the documentation.
     """
     tag = ""
-    if not text and (package / "action.yml").is_file():
-        remote = _REMOTE.search(_git(package, "remote", "get-url", "origin"))
-        commit = _git(package, "rev-parse", "HEAD")
-        text = f"{remote[1]}@{commit}" if remote else ""
-        tags = _git(package, "tag", "--points-at", "HEAD", "v*").split()
-        tag = next(filter(_TAG.fullmatch, sorted(tags, key=len, reverse=True)), "")
+    if not text and project.repository and project.commit:
+        text, tag = f"{project.repository}@{project.commit}", project.tag
     found = _ACTION.fullmatch(text)
     if found and not _PLACEHOLDERS & {*found[1].split("/"), found[2]}:
         return ActionSource(repository=found[1], ref=found[2], tag=tag)

@@ -14,7 +14,7 @@ import click
     "action_text",
     metavar="OWNER/NAME@COMMIT",
     default="",
-    help="Where the workflows take ciguard from. [default: the checkout that it runs from]",
+    help="Where the workflows take ciguard from. [default: where this copy is from]",
 )
 @click.option("--force", is_flag=True, help="Replace files that say something else.")
 def init(action_text: str, *, force: bool) -> None:
@@ -22,13 +22,18 @@ def init(action_text: str, *, force: bool) -> None:
 
     What exists and says something else is left alone; a second call changes nothing.
     """
-    import ciguard  # noqa: PLC0415 - `--help` needs none of these
-    from ciguard.actions import action_source, contents, look_at, write_all  # noqa: PLC0415
+    from ciguard.actions import (  # noqa: PLC0415 - `--help` needs none of these
+        action_source,
+        contents,
+        look_at,
+        write_all,
+    )
     from ciguard.config import SourceKind, load_config  # noqa: PLC0415
     from ciguard.domain import visible  # noqa: PLC0415
+    from ciguard.project import this_project  # noqa: PLC0415
 
     root = Path.cwd()
-    source = action_source(action_text, package=Path(ciguard.__file__).parents[1])
+    source = action_source(action_text, project=this_project())
     settings = load_config({}, os.environ, folder=root)
     found = look_at(
         root,

@@ -1,0 +1,108 @@
+"""Where this copy of ciguard comes from: the one place that knows the project's own address."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.files import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLE = "CIGUARD_PROJECT"
+"""`owner/name` or `owner/name@commit`, where neither a release nor a checkout knows it."""
+RELEASE_FILE = "release.json"
+"""Lies in the package of a released wheel; the release workflow writes it."""
+_SERVER = "https://github.com"
+_REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
+_REMOTE = re.compile(r"[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_TAG = re.compile(r"v\d[\w.-]{0,60}", re.ASCII)
+_MAX_BYTES = 65_536
+_GIT_TIMEOUT_S = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """The repository, commit and release that this copy of ciguard was made from."""
+
+    repository: str = ""
+    """`owner/name`; empty if unknown."""
+    commit: str = ""
+    """40 hexadecimal digits; empty if unknown."""
+    tag: str = ""
+    """Release tag of the commit, such as `v0.1.0`; empty if it has none."""
+
+    def page(self, path: str = "") -> str:
+        """Return the URL of a page of the project, or an empty string if the address is unknown.
+
+        Args:
+            path: below the repository, such as `blob/main/docs/action.md`.
+        """
+        if not self.repository:
+            return ""
+        return f"{_SERVER}/{self.repository}/{path}".rstrip("/")
+
+    def document(self, path: str) -> str:
+        """Return the URL of a file of the project as of this release, commit or default branch."""
+        return self.page(f"blob/{self.tag or self.commit or 'HEAD'}/{path}")
+
+
+def this_project(environment: Mapping[str, str] = os.environ) -> Project:
+    """Return where this copy comes from: the variable, else the release, else the checkout."""
+    package = Path(__file__).parent
+    return (
+        _from_variable(environment.get(VARIABLE, ""))
+        or _from_release(package / RELEASE_FILE)
+        or _from_checkout(package.parent)
+    )
+
+
+def _from_variable(text: str) -> Project | None:
+    repository, _, commit = text.partition("@")
+    if not _REPOSITORY.fullmatch(repository):
+        return None
+    return Project(repository=repository, commit=commit if _COMMIT.fullmatch(commit) else "")
+
+
+def _from_release(path: Path) -> Project | None:
+    if not path.is_file():
+        return None
+    release = json.loads(read_text(path, most=_MAX_BYTES))
+    return Project(repository=release["repository"], commit=release["commit"], tag=release["tag"])
+
+
+def _from_checkout(folder: Path) -> Project:
+    if not (folder / "action.yml").is_file():
+        return Project()
+    remote = _REMOTE.search(_git(folder, "remote", "get-url", "origin"))
+    commit = _git(folder, "rev-parse", "HEAD")
+    tags = _git(folder, "tag", "--points-at", "HEAD", "v*").split()
+    return Project(
+        repository=remote[1] if remote else "",
+        commit=commit if _COMMIT.fullmatch(commit) else "",
+        tag=next(filter(_TAG.fullmatch, sorted(tags, key=len, reverse=True)), ""),
+    )
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Return what git prints; nothing if it fails or is not installed."""
+    program = shutil.which("git")
+    if program is None:
+        return ""
+    done = subprocess.run(
+        [program, "-C", str(folder), *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=_GIT_TIMEOUT_S,
+        check=False,
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""
