@@ -215,9 +215,7 @@ def test_the_wait_that_a_rate_limit_asks_for_is_kept_or_reported(
 REMEDY = "Exempt the branch ciguard-baseline in the repository's Settings, Rules, Rulesets"
 
 
-@pytest.mark.parametrize(
-    ("rule", "code"), [(THROUGH_PULL_REQUESTS, "GH013"), (PROTECTED, "GH006")]
-)
+@pytest.mark.parametrize(("rule", "code"), [(THROUGH_PULL_REQUESTS, "GH013"), (PROTECTED, "GH006")])
 def test_a_rule_that_binds_the_api_too_is_named_with_the_remedy(
     database: GitDatabase, server: GitHubServer, remote: str, rule: str, code: str
 ) -> None:

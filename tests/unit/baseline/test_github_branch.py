@@ -7,7 +7,10 @@ import pytest
 from ciguard.baseline.github_branch import repository_behind
 from ciguard.errors import ConfigurationError
 
-ENTERPRISE = {"GITHUB_SERVER_URL": "https://g.example", "GITHUB_API_URL": "https://g.example/api/v3"}
+ENTERPRISE = {
+    "GITHUB_SERVER_URL": "https://g.example",
+    "GITHUB_API_URL": "https://g.example/api/v3",
+}
 
 
 @pytest.mark.parametrize(
