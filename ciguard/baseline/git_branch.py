@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _TIP = "refs/ciguard/tip"
 _OWN = re.compile(
-    r"(?:buckets|corpus|outbox)\.jsonl|frontier\.json|experience-[\w.-]{1,100}\.jsonl"
+    r"(?:buckets|corpus|outbox|runs)\.jsonl|(?:frontier|badge)\.json|index\.html|experience-[\w.-]{1,100}\.jsonl"
     r"|(?:buckets|corpus)/[\w-]{1,60}\.jsonl?",
     re.ASCII,
 )
@@ -226,7 +226,7 @@ class GitBranchStore:
     def _commit(self, tip: str, count: int) -> str:
         """Return a commit on top of `tip` with the files as they are; `tip` if nothing changed."""
         every = {
-            path.relative_to(self.folder).as_posix(): path for path in self.folder.rglob("*.json*")
+            path.relative_to(self.folder).as_posix(): path for path in self.folder.rglob("*.*")
         }
         stamps = {file: stamp(path) for file, path in every.items() if _OWN.fullmatch(file)}
         changed = [file for file in sorted(stamps) if not self._is_kept(file, stamps[file])]

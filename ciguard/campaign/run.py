@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord, BaselineStore
     from ciguard.campaign.conclude import Intends, Memory
     from ciguard.campaign.group import Group
+    from ciguard.campaign.history import Publishing
     from ciguard.config import Config
     from ciguard.domain import Bucket
     from ciguard.targets import Environment
@@ -73,7 +74,11 @@ EXPERIENCE = "experience"
 
 
 def run(
-    config: Config, *, store: BaselineStore | None = None, intends: Intends | None = None
+    config: Config,
+    *,
+    store: BaselineStore | None = None,
+    intends: Intends | None = None,
+    publishing: Publishing | None = None,
 ) -> Iterator[Event]:
     """Run a campaign.
 
@@ -84,6 +89,7 @@ def run(
         config: what to run.
         store: of the baseline, if it is open already.
         intends: decides what is to be done about what is found, before the baseline is written.
+        publishing: what is shown of the baseline beside it.
 
     Raises:
         CiguardError: before anything runs, if targets, baseline or output folder are unusable;
@@ -100,7 +106,7 @@ def run(
     check_code(config)
     check_functions(config)
     check_applications(config)
-    memory = load_memory(config, store=store, intends=intends)
+    memory = load_memory(config, store=store, intends=intends, publishing=publishing)
     yield RunStarted(
         targets=(*config.base, *config.targets),
         levels=config.levels,
