@@ -131,10 +131,10 @@ class Steps:
             found = sorted(path.parent for path in given.rglob(RUN_FILE)) or [given]
         else:
             found = [self._out_of(index) for index in range(len(self.jobs()))]
-        settings = {} if request.writes else self._reading_only()
+        # GitHub's rules may let the baseline be written through its API only.
+        settings = self._token() if request.writes else self._reading_only()
         if request.files_issues:
             settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
-            settings |= self._token()
         elif "CIGUARD_COMPARE_ONLY" not in settings:
             # The configuration may name a tracker; only the input lets anything be filed there.
             folder = settings.get("CIGUARD_TRACKER", self.request.config.tracker)
@@ -149,7 +149,7 @@ class Steps:
             return ExitCode.CLEAN  # the other run is red itself
         if request.writes and code in {ExitCode.CLEAN, ExitCode.FINDINGS}:
             # Nothing else removes what has long been fixed, or what another record covers.
-            code = max(code, self._run(["baseline", "prune"]))
+            code = max(code, self._run(["baseline", "prune"], self._token()))
         return code
 
     @property

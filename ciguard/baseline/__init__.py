@@ -35,10 +35,13 @@ from ciguard.baseline.record import (
     bucket_of,
     with_exhibit,
 )
+from ciguard.baseline.runs import MAX_RUNS, MAX_VERSIONS, RunNote, read_runs, with_run, write_runs
 from ciguard.baseline.store import BaselineStore, Beside, Change, FolderStore
 
 __all__ = [
     "CLEAN_RUNS_UNTIL_FIXED",
+    "MAX_RUNS",
+    "MAX_VERSIONS",
     "TIME_FORMAT",
     "BaselineRecord",
     "BaselineStore",
@@ -54,6 +57,7 @@ __all__ = [
     "GitError",
     "Inventory",
     "Records",
+    "RunNote",
     "Sighting",
     "State",
     "accept",
@@ -69,7 +73,10 @@ __all__ = [
     "merge",
     "open_store",
     "prune",
+    "read_runs",
     "update",
     "with_exhibit",
     "with_issues",
+    "with_run",
+    "write_runs",
 ]

@@ -101,6 +101,7 @@ def _compared(bucket: Bucket, record: BaselineRecord | None) -> Bucket:
         comparison=_of_bucket(bucket, record),
         native_stack=bucket.native_stack or stack,
         issue=record.issue if record is not None else "",
+        onset=bucket.onset or (record.onset if record is not None else None),
     )
 
 
@@ -297,6 +298,7 @@ def _met(record: BaselineRecord | None, bucket: Bucket, sighting: Sighting) -> B
         with_exhibit(decided(record, decision), bucket),
         aliases=tuple(sorted({*record.aliases, *bucket.aliases})),
         native_stack=bucket.native_stack or record.native_stack,
+        onset=record.onset or bucket.onset,
         targets=tuple(sorted({*record.targets, *bucket.finding.targets})),
         last_seen=max(record.last_seen, sighting),
         flakes=record.flakes.plus(shown=bucket.shown, tried=bucket.tried),

@@ -26,6 +26,8 @@ from ciguard.domain import (
     case_from_json,
     case_to_json,
     evidence_from_json,
+    onset_from_json,
+    onset_to_json,
     stack_to_json,
 )
 from ciguard.triage import is_fingerprint
@@ -69,6 +71,7 @@ def record_to_line(record: BaselineRecord) -> str:
         ],
         "native_stack": stack_to_json(record.native_stack),
         "issue": record.issue,
+        "since": onset_to_json(record.onset),
         "shown": record.flakes.shown,
         "tried": record.flakes.tried,
     }
@@ -99,6 +102,7 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
         history=_history(fields),
         native_stack=_stack(fields),
         issue=_field(fields, "issue", str),
+        onset=onset_from_json(fields.get("since")),
         flakes=_flakes(fields),
     )
 

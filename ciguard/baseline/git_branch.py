@@ -3,11 +3,13 @@
 Every store has a bare repository of its own in a temporary folder, so nothing is shared with other
 processes but the remote, and a process that is killed leaves nothing behind that could hinder. A
 change is made on the tip of the branch, committed on top of it, and pushed on the condition that
-the tip is still the same; otherwise all of it is done again.
+the tip is still the same; otherwise all of it is done again. Where rules of GitHub refuse every
+push, `github_branch` writes the same commit.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import shutil
@@ -23,6 +25,13 @@ from ciguard.baseline.comparison import merge
 from ciguard.baseline.encoding import SCHEMA
 from ciguard.baseline.files import stored_layout
 from ciguard.baseline.git_command import Git, GitError
+from ciguard.baseline.github_branch import (
+    BusyError,
+    GitHubBranch,
+    exemption,
+    is_refused_by_rules,
+    repository_behind,
+)
 from ciguard.baseline.layout import INDEX, leftovers
 from ciguard.baseline.store import FolderStore
 from ciguard.domain import visible
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
 
 _TIP = "refs/ciguard/tip"
 _OWN = re.compile(
-    r"(?:buckets|corpus|outbox)\.jsonl|frontier\.json|experience-[\w.-]{1,100}\.jsonl"
+    r"(?:buckets|corpus|outbox|runs)\.jsonl|(?:frontier|badge)\.json|index\.html|experience-[\w.-]{1,100}\.jsonl"
     r"|(?:buckets|corpus)/[\w-]{1,60}\.jsonl?",
     re.ASCII,
 )
@@ -79,6 +88,8 @@ class GitBranchStore:
         weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
         self._git = Git(self._root / "repository", name=self._name, limit_s=_COMMAND_S)
         self._urls: tuple[str, str] | None = None
+        self._github: GitHubBranch | None = None
+        """What writes the branch once a push was refused by rules."""
         self._tip = ""
         self._kept: dict[str, tuple[Stamp, str]] = {}
         """What git has of the files: the stamp of each, and the object that holds it."""
@@ -126,13 +137,12 @@ class GitBranchStore:
             self._tip = ""  # what is done to its files now is of no use unless it is pushed
             records = self._here.change(changed, beside=beside)
             commit = self._commit(tip, len(records))
-            refusal = None if commit == tip else self._push(commit, tip)
+            refusal = self._write(commit, tip)
             if refusal is None:
-                self._tip = commit
                 return records
             failures = 0 if self._ask() != tip else failures + 1
             tries += 1
-            wait_s = _wait_s(tries)
+            wait_s = max(_wait_s(tries), refusal.wait_s if isinstance(refusal, BusyError) else 0)
             if failures == _MOST_FAILURES or time.monotonic() + wait_s > until:
                 raise refusal
             time.sleep(wait_s)
@@ -216,7 +226,7 @@ class GitBranchStore:
     def _commit(self, tip: str, count: int) -> str:
         """Return a commit on top of `tip` with the files as they are; `tip` if nothing changed."""
         every = {
-            path.relative_to(self.folder).as_posix(): path for path in self.folder.rglob("*.json*")
+            path.relative_to(self.folder).as_posix(): path for path in self.folder.rglob("*.*")
         }
         stamps = {file: stamp(path) for file, path in every.items() if _OWN.fullmatch(file)}
         changed = [file for file in sorted(stamps) if not self._is_kept(file, stamps[file])]
@@ -245,6 +255,22 @@ class GitBranchStore:
     def _is_kept(self, file: str, now: Stamp) -> bool:
         return file in self._kept and self._kept[file][0] == now
 
+    def _write(self, commit: str, tip: str) -> BaselineError | None:
+        """Move the branch if it is still at `tip`; return why that failed, if it may be repeated.
+
+        Raises:
+            BaselineError: if it cannot be repeated.
+        """
+        if commit == tip:
+            self._tip = tip
+            return None
+        if self._github is None:
+            refusal = self._push(commit, tip)
+            if refusal is None or not is_refused_by_rules(refusal):
+                return refusal
+            self._github = self._behind_rules(refusal)
+        return self._write_by_api(self._github, commit, tip)
+
     def _push(self, commit: str, tip: str) -> GitError | None:
         """Push a commit if the branch is still at `tip`; return why that failed, if it did."""
         lease = f"--force-with-lease={self._ref}:{tip}"
@@ -252,9 +278,34 @@ class GitBranchStore:
         try:
             self._git.text("push", *words, "--", self._url(push=True), f"{commit}:{self._ref}")
         except GitError as failure:
+            if self._ask() != commit:
+                return failure
             # An answer that got lost is no refusal.
-            return None if self._ask() == commit else failure
+        self._tip = commit
         return None
+
+    def _write_by_api(self, github: GitHubBranch, commit: str, tip: str) -> BusyError | None:
+        written = ""
+        try:
+            written = github.create_commit(self._git, commit, tip)
+            github.move(written, tip)
+        except BusyError as failure:
+            # The tip stays unknown: GitHub's commit is not here, and is fetched when it is needed.
+            return None if written and self._ask() == written else failure
+        return None
+
+    def _behind_rules(self, refusal: GitError) -> GitHubBranch:
+        """Return what may write the branch although a push is refused.
+
+        Raises:
+            BaselineError: if nothing may; the message says what to change.
+        """
+        branch = self._location.branch
+        repository = repository_behind(self._url(push=True), os.environ)
+        if repository is None:
+            msg = f"{refusal} {exemption(branch)}"
+            raise BaselineError(msg)
+        return GitHubBranch(repository, branch, refusal=refusal, place=self._name)
 
     def _url(self, *, push: bool = False) -> str:
         """Return where to fetch from or push to. The first call prepares the repository."""

@@ -18,6 +18,7 @@ from ciguard.domain import (
     Evidence,
     Finding,
     Frame,
+    Onset,
     PairKind,
     Severity,
     case_to_json,
@@ -159,6 +160,8 @@ class BaselineRecord:
     """Its native frames, where a debugger told them."""
     issue: str = ""
     """Number of its issue, or path of its file; empty while none was filed."""
+    onset: Onset | None = None
+    """Since which release it shows; None where nobody has bisected it."""
     flakes: Flakes = Flakes()
     """Measured while it was flaky; nothing is counted for what shows every time."""
 
@@ -183,6 +186,7 @@ def record_of(bucket: Bucket, sighting: Sighting, *, state: State = State.OPEN) 
         decision=decision,
         history=(decision,),
         native_stack=bucket.native_stack,
+        onset=bucket.onset,
         exhibit=exhibit_of(bucket),
         targets=tuple(sorted(bucket.finding.targets)),
         first_seen=sighting,
@@ -247,6 +251,7 @@ def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
         shown=record.flakes.shown,
         tried=record.flakes.tried,
         issue=record.issue,
+        onset=record.onset,
     )
 
 
@@ -279,6 +284,7 @@ def merge_records(one: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
         decision=max(one.decision, other.decision, key=Decision.order),
         history=united_history(one.history, other.history),
         native_stack=max(one.native_stack, other.native_stack, key=_stack_order),
+        onset=min((o for o in (one.onset, other.onset) if o), default=None),
         exhibit=_better(one.exhibit, other.exhibit),
         targets=_union(one.targets, other.targets),
         first_seen=min(one.first_seen, other.first_seen),

@@ -10,6 +10,7 @@ from ciguard.campaign.cluster import folder_of as shard_folder
 from ciguard.campaign.cluster import jobs_of, launch
 from ciguard.campaign.conclude import Intends
 from ciguard.campaign.extract import extract
+from ciguard.campaign.history import PAGE_FILE, PAGE_MARK, Publishing
 from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lookup import knowledge_for, learned_of, shipped_knowledge
 from ciguard.campaign.merge import Merged, gather, merge
@@ -22,9 +23,12 @@ from ciguard.campaign.shipped import shipped_files
 
 __all__ = [
     "JOURNAL",
+    "PAGE_FILE",
+    "PAGE_MARK",
     "Bisection",
     "Intends",
     "Merged",
+    "Publishing",
     "ShardDone",
     "bisect",
     "debug",

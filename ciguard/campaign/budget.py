@@ -10,6 +10,8 @@ _LIBRARIES = 0.06
 _CONFIRM_UNTIL = 0.88
 _MINIMISE_UNTIL = 0.91
 _TRACE_UNTIL = 0.95
+_DATE_SHARE = 0.5
+"""Of the time left: half stays for what comes after."""
 _CHECK_SCRIPTS_UNTIL = 0.97
 
 
@@ -78,6 +80,13 @@ class Budget:
     def trace_until(self) -> float:
         """When looking at crashes with a debugger ends."""
         return self._until(_TRACE_UNTIL)
+
+    @property
+    def date_until(self) -> float:
+        """When bisecting what is new over releases ends that begins now."""
+        now = time.monotonic()
+        left_s = self._until(_CHECK_SCRIPTS_UNTIL) - now
+        return min(self.trace_until, now + _DATE_SHARE * left_s)
 
     @property
     def scripts_until(self) -> float:

@@ -22,6 +22,7 @@ from ciguard.baseline import (
 )
 from ciguard.campaign.experience import keep_explored
 from ciguard.campaign.frontier import Frontier
+from ciguard.campaign.history import keep_history, run_note
 from ciguard.campaign.scripts import write_scripts
 from ciguard.config import location_text
 from ciguard.domain import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord, BaselineStore, Records
     from ciguard.campaign.budget import Budget
     from ciguard.campaign.experience import Snapshot
+    from ciguard.campaign.history import Publishing
     from ciguard.campaign.scripts import Site
     from ciguard.config import Config
     from ciguard.domain import Explored, TargetSummary
@@ -72,6 +74,7 @@ class Memory:
     is_first: bool
     """There is no baseline yet: this run establishes it."""
     frontier: Frontier
+    publishing: Publishing | None = None
 
     @property
     def fingerprints(self) -> frozenset[str]:
@@ -96,7 +99,11 @@ class Memory:
 
 
 def load_memory(
-    config: Config, *, store: BaselineStore | None = None, intends: Intends | None = None
+    config: Config,
+    *,
+    store: BaselineStore | None = None,
+    intends: Intends | None = None,
+    publishing: Publishing | None = None,
 ) -> Memory:
     """Read the baseline.
 
@@ -104,6 +111,7 @@ def load_memory(
         config: names it.
         store: which keeps it, if it is open already.
         intends: decides what is to be done about what the run finds.
+        publishing: what is shown of it beside it.
 
     Raises:
         BaselineError: if it cannot be read; its files are left as they are.
@@ -122,6 +130,7 @@ def load_memory(
         records={} if is_first else store.load(),
         is_first=is_first,
         frontier=Frontier(store.folder, is_first=is_first),
+        publishing=publishing,
     )
 
 
@@ -252,12 +261,15 @@ def _remember(run: Conclusion, decided: Decided) -> None:
     )
     intends = run.memory.intends
     put = None if intends is None else intends(decided.verdict, decided.buckets, versions)
+    note = run_note(decided.verdict, decided.buckets, run.targets, sighting)
+    stored_last: list[Records] = []
 
     def changed(stored: Records) -> Records:
         merged = merge(after, stored)
         if put is not None:
             # First what is to be done: for a bucket that is known already nobody would do it.
             put(run.memory.store.folder, merged)
+        stored_last[:] = [merged]
         return merged
 
     def beside(folder: Path) -> None:
@@ -268,6 +280,7 @@ def _remember(run: Conclusion, decided: Decided) -> None:
             frontier.extend(name, far.batches, budget_s)
         frontier.note(sighting)
         frontier.save()
+        keep_history(folder, note, stored_last[0], run.memory.publishing)
 
     run.memory.store.change(changed, beside=beside)
 

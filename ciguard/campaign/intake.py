@@ -15,6 +15,7 @@ from ciguard.domain import (
     Finding,
     Frame,
     FunctionCase,
+    Onset,
     Passed,
     Policy,
     ProgramCase,
@@ -187,6 +188,12 @@ class Intake:
         explained = replace(bucket, native_stack=native_stack)
         self.confirmed.replace(explained)
         self._journal.bucket(explained.fingerprint, explained)
+
+    def date(self, bucket: Bucket, onset: Onset) -> None:
+        """Note since which release a confirmed bucket shows."""
+        dated = replace(bucket, onset=onset)
+        self.confirmed.replace(dated)
+        self._journal.bucket(dated.fingerprint, dated)
 
     def _settle_flaky(self, settled: Settled) -> Iterator[Event]:
         self._groups[settled.finding.library].note(settled.finding)

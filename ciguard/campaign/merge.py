@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineStore
     from ciguard.campaign.conclude import Intends, Memory
     from ciguard.campaign.experience import Snapshot
+    from ciguard.campaign.history import Publishing
     from ciguard.campaign.unite import Whole
     from ciguard.config import Config
     from ciguard.domain import Bucket, Gap, Plan
@@ -87,7 +88,11 @@ def gather(folders: Sequence[Path], config: Config, plan: Plan | None = None) ->
 
 
 def merge(
-    merged: Merged, *, store: BaselineStore | None = None, intends: Intends | None = None
+    merged: Merged,
+    *,
+    store: BaselineStore | None = None,
+    intends: Intends | None = None,
+    publishing: Publishing | None = None,
 ) -> Iterator[Event]:
     """Judge the parts of a campaign; the last event is `RunFinished`.
 
@@ -95,12 +100,13 @@ def merge(
         merged: the parts.
         store: which keeps the baseline, if it is open already.
         intends: decides what is to be done about what was found.
+        publishing: what is shown of the baseline beside it.
 
     Raises:
         CiguardError: if baseline or output folder are unusable.
     """
     config, whole = merged.config, merged.whole
-    memory = load_memory(config, store=store, intends=intends)
+    memory = load_memory(config, store=store, intends=intends, publishing=publishing)
     budget = Budget(config.budget_s)
     yield RunStarted(
         targets=(*config.base, *config.targets),

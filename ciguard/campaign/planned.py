@@ -8,7 +8,7 @@ from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Plan, Warned, plan_from_json, visible
+from ciguard.domain import Plan, PlanMode, Warned, plan_from_json, visible
 from ciguard.errors import ConfigurationError
 from ciguard.files import read_text
 from ciguard.levels import select, unmatched
@@ -41,6 +41,12 @@ def planned(config: Config) -> tuple[Plan | None, Config]:
     # What a person asks for at the desk comes before what was planned.
     focus = tuple(dict.fromkeys((*config.focus, *map(_from_here, plan.focus))))
     return plan, replace(config, focus=focus)
+
+
+def is_batch(plan: Plan | None, config: Config) -> bool:
+    """Tell whether a run is one of the long ones of a default branch, never a pull request's."""
+    is_short = config.compare_only or bool(config.base)
+    return plan is not None and plan.mode is PlanMode.BATCH and not is_short
 
 
 def _from_here(glob: str) -> str:

@@ -16,12 +16,13 @@ from ciguard.campaign.applications import Applications, check_applications
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.code_seeds import check_code
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
+from ciguard.campaign.dating import dated
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.function_programs import check_functions
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.own_part import forget_part, part_of
 from ciguard.campaign.parameters import parameters_of, resumed
-from ciguard.campaign.planned import focus_warning, planned, row_warning
+from ciguard.campaign.planned import focus_warning, is_batch, planned, row_warning
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.seeding import APP, check_levels
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord, BaselineStore
     from ciguard.campaign.conclude import Intends, Memory
     from ciguard.campaign.group import Group
+    from ciguard.campaign.history import Publishing
     from ciguard.config import Config
     from ciguard.domain import Bucket
     from ciguard.targets import Environment
@@ -73,7 +75,11 @@ EXPERIENCE = "experience"
 
 
 def run(
-    config: Config, *, store: BaselineStore | None = None, intends: Intends | None = None
+    config: Config,
+    *,
+    store: BaselineStore | None = None,
+    intends: Intends | None = None,
+    publishing: Publishing | None = None,
 ) -> Iterator[Event]:
     """Run a campaign.
 
@@ -84,6 +90,7 @@ def run(
         config: what to run.
         store: of the baseline, if it is open already.
         intends: decides what is to be done about what is found, before the baseline is written.
+        publishing: what is shown of the baseline beside it.
 
     Raises:
         CiguardError: before anything runs, if targets, baseline or output folder are unusable;
@@ -100,7 +107,7 @@ def run(
     check_code(config)
     check_functions(config)
     check_applications(config)
-    memory = load_memory(config, store=store, intends=intends)
+    memory = load_memory(config, store=store, intends=intends, publishing=publishing)
     yield RunStarted(
         targets=(*config.base, *config.targets),
         levels=config.levels,
@@ -122,6 +129,7 @@ def run(
     try:
         with Journal(config.out) as journal, Dispatcher(lanes=max(1, config.jobs)) as dispatcher:
             campaign = _Campaign(config, memory, past, dispatcher=dispatcher, journal=journal)
+            campaign.dates = is_batch(plan, config) and not memory.is_first
             yield from campaign.events(environments)
     except OSError as error:
         if error.errno not in _NO_SPACE:
@@ -159,6 +167,8 @@ class _Campaign:
             budget=self._budget,
         )
         self._explored_in_s = config.budget_s
+        self.dates = False
+        """Whether what is new is bisected over releases."""
         self._used: dict[str, Snapshot] = {}
         """What was known from outcomes when the run began, by library."""
         self._documentation: list[DocumentationFinding] = []
@@ -177,6 +187,7 @@ class _Campaign:
             yield from self._confirm()
             yield from self._minimise()
             yield from self._trace()
+            yield from self._date()
         except KeyboardInterrupt:
             interrupted = True
         yield from self._conclude(interrupted=interrupted)
@@ -380,6 +391,23 @@ class _Campaign:
         ):
             self._turns.intake.explain(bucket, stack)
         yield self._finish_stage("trace")
+
+    def _date(self) -> Iterator[Event]:
+        """Find since which release what is new shows; in long runs that others wait for less."""
+        if not self.dates:
+            return
+        for bucket, onset in dated(self._unknown(), self._config, until=self._budget.date_until):
+            self._turns.intake.date(bucket, onset)
+        yield self._finish_stage("date")
+
+    def _unknown(self) -> list[Bucket]:
+        """Return what was confirmed and no record knows, the gravest first."""
+        records = self._memory.records
+        return [
+            bucket
+            for bucket in self._turns.intake.confirmed.sorted()
+            if find_record(records, bucket.fingerprint, *bucket.aliases) is None
+        ]
 
     def _untraced(self) -> list[Bucket]:
         """Return what was met and no debugger has seen; what is new comes first."""

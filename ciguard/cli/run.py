@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ciguard.baseline import BaselineStore
-    from ciguard.campaign import Intends
+    from ciguard.campaign import Intends, Publishing
     from ciguard.config import Effective
     from ciguard.domain import Event
     from ciguard.reports import Failure
@@ -45,15 +45,28 @@ class Judge(Protocol):
     """What comes to a verdict, event by event: a campaign, or a merge of its parts."""
 
     def __call__(
-        self, *, store: BaselineStore | None = None, intends: Intends | None = None
+        self,
+        *,
+        store: BaselineStore | None = None,
+        intends: Intends | None = None,
+        publishing: Publishing | None = None,
     ) -> Iterator[Event]:
         """Begin; see `ciguard.campaign.run`."""
 
 
 def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
     """Send a judge's events to all reporters and to whoever files, and return the exit code."""
-    from ciguard.cli.issues import filing_of  # noqa: PLC0415 - `--help` needs none of these
-    from ciguard.reports import CONSOLES, REPORTERS, Destination, Reporter, dispatch  # noqa: PLC0415
+    from ciguard.campaign import Publishing  # noqa: PLC0415 - `--help` needs none of these
+    from ciguard.cli.issues import filing_of  # noqa: PLC0415
+    from ciguard.reports import (  # noqa: PLC0415
+        CONSOLES,
+        REPORTERS,
+        Destination,
+        Reporter,
+        dispatch,
+        history_files,
+    )
+    from ciguard.trackers import page_of_run  # noqa: PLC0415
 
     config = settings.config
     destination = Destination(folder=config.out, stream=sys.stdout, policy=config.policy)
@@ -61,11 +74,13 @@ def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
     documents = [name for name in REPORTERS.items() if name not in CONSOLES]
     reporters: dict[str, Reporter] = {name: REPORTERS.get(name)(destination) for name in documents}
     issues = filing_of(settings) if files_issues else None
+    publishing = Publishing(files=history_files, run_page=page_of_run(os.environ))
     if issues is None:
-        events = judge()
+        events = judge(publishing=publishing)
     else:
         reporters["issues"] = issues.filing
-        events = judge(store=issues.store, intends=issues.filing.intend)
+        intends = issues.filing.intend
+        events = judge(store=issues.store, intends=intends, publishing=publishing)
     console = console_name(os.environ, sys.stdout)
     reporters[console] = REPORTERS.get(console)(destination)
     with interrupts.raised():

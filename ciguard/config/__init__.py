@@ -4,6 +4,15 @@
 the sources together. Only `domain` and `errors` may be imported: settings know no room.
 """
 
+from ciguard.config.github_access import (
+    API_VARIABLE,
+    PUBLIC_API,
+    PUBLIC_SERVER,
+    SERVER_VARIABLE,
+    TOKEN_VARIABLES,
+    github_token,
+    require_encryption,
+)
 from ciguard.config.load import PREFIX, Effective, Flags, Source, SourceKind, load_config
 from ciguard.config.locations import (
     GitBranch,
@@ -15,9 +24,14 @@ from ciguard.config.quantities import duration_text, parse_duration, parse_size,
 from ciguard.config.settings import DEFAULT_TARGETS, SETTINGS, Config, Setting
 
 __all__ = [
+    "API_VARIABLE",
     "DEFAULT_TARGETS",
     "PREFIX",
+    "PUBLIC_API",
+    "PUBLIC_SERVER",
+    "SERVER_VARIABLE",
     "SETTINGS",
+    "TOKEN_VARIABLES",
     "Config",
     "Effective",
     "Flags",
@@ -27,10 +41,12 @@ __all__ = [
     "Source",
     "SourceKind",
     "duration_text",
+    "github_token",
     "load_config",
     "location_text",
     "parse_duration",
     "parse_location",
     "parse_size",
+    "require_encryption",
     "size_text",
 ]

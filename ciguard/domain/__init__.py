@@ -92,6 +92,7 @@ from ciguard.domain.models import (
     model_case_from_json,
     model_case_to_json,
 )
+from ciguard.domain.onset import Onset, onset_from_json, onset_to_json
 from ciguard.domain.outcomes import (
     Crashed,
     Errored,
@@ -267,6 +268,7 @@ __all__ = [
     "Member",
     "MemberValue",
     "ModelCase",
+    "Onset",
     "Operator",
     "Origin",
     "Outcome",
@@ -356,6 +358,8 @@ __all__ = [
     "markdown_text",
     "model_case_from_json",
     "model_case_to_json",
+    "onset_from_json",
+    "onset_to_json",
     "outcome_from_json",
     "outcome_to_json",
     "parse_shard",

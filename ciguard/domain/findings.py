@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 from ciguard.domain.cases import Case, case_from_json, case_to_json
+from ciguard.domain.onset import Onset, onset_from_json, onset_to_json
 from ciguard.domain.outcomes import (
     Frame,
     Outcome,
@@ -152,6 +153,8 @@ class Bucket:
     """How many repetitions there were, where it is flaky."""
     issue: str = ""
     """Number of its issue, or path of its file, as the baseline knows it; empty if none."""
+    onset: Onset | None = None
+    """Since which release it shows; None where nobody has bisected it."""
 
     @property
     def is_met(self) -> bool:
@@ -240,6 +243,7 @@ def bucket_to_json(bucket: Bucket) -> dict[str, Json]:
         "native_stack": stack_to_json(bucket.native_stack),
         "related": list(bucket.related),
         "issue": bucket.issue,
+        "since": onset_to_json(bucket.onset),
     }
 
 
@@ -265,6 +269,7 @@ def bucket_from_json(encoded: Json) -> Bucket:
             shown=int(encoded.get("shown", 0)),
             tried=int(encoded.get("tried", 0)),
             issue=str(encoded.get("issue", "")),
+            onset=onset_from_json(encoded.get("since")),
         )
     except (IndexError, KeyError, OverflowError, TypeError) as error:
         msg = f"not an encoded bucket: {error!r}"

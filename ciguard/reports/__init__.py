@@ -14,7 +14,7 @@ from ciguard.reports.explanation import explain_in
 from ciguard.reports.extraction import extraction_lines
 from ciguard.reports.files import write_atomically
 from ciguard.reports.github import GithubReporter
-from ciguard.reports.html import HtmlReporter, write_accuracy_page
+from ciguard.reports.html import HtmlReporter, history_files, write_accuracy_page
 from ciguard.reports.jsonl import JsonReporter
 from ciguard.reports.junit import JunitReporter
 from ciguard.reports.patches import write_patches
@@ -51,6 +51,7 @@ __all__ = [
     "explored_lines",
     "extraction_lines",
     "grouping_lines",
+    "history_files",
     "lost_status",
     "ordered",
     "outcome_text",

@@ -135,6 +135,9 @@ def grouping_lines(bucket: Bucket) -> Iterator[str]:
 
 
 def _native_lines(bucket: Bucket) -> Iterator[str]:
+    if bucket.onset:
+        yield ""
+        yield f"Shown {bucket.onset.words}"
     if bucket.native_stack:
         yield ""
         yield "Native stack, innermost first"

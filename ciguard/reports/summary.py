@@ -284,6 +284,8 @@ class _Details:
             yield f"- {name}: {text}"
         for name, outcome in list(finding.outcomes.items())[:_MOST_TARGETS]:
             yield f"- {markdown_code(name)}: {markdown_code(publishable(outcome_text(outcome)))}"
+        if bucket.onset:
+            yield f"- shown {bucket.onset.words}"
         if bucket.native_stack:
             frame = bucket.native_stack[0]
             yield f"- native: {markdown_code(f'{frame.function} ({frame.file})')}"

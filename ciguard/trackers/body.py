@@ -385,6 +385,8 @@ def _evidence(bucket: Bucket) -> str:
     stack = getattr(outcome, "stack", ())
     log = outcome.log if isinstance(outcome, Crashed) else ""
     parts = []
+    if bucket.onset:
+        parts.append(f"Shown {bucket.onset.words}.")
     if stack:
         parts.append(f"### Python stack, innermost first\n\n{_stack(stack)}")
     if bucket.native_stack:

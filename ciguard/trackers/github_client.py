@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from github import Auth, Github, GithubException
 from requests import RequestException
 
+from ciguard.config import TOKEN_VARIABLES
 from ciguard.domain import visible
 from ciguard.errors import (
     TrackerError,
@@ -22,7 +23,6 @@ from ciguard.errors import (
     TrackerIssueError,
     TrackerUnavailableError,
 )
-from ciguard.trackers.places import TOKEN_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,6 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from ciguard.config import (
+    API_VARIABLE,
+    PUBLIC_API,
+    TOKEN_VARIABLES,
+    github_token,
+    require_encryption,
+)
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
 from ciguard.trackers.contract import TRACKERS
@@ -18,10 +25,6 @@ if TYPE_CHECKING:
     from ciguard.trackers.contract import Tracker
     from ciguard.trackers.patience import Patience
 
-PUBLIC_API = "https://api.github.com"
-TOKEN_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN")
-"""Where GitHub's token comes from, and from nowhere else."""
-_API_VARIABLE = "GITHUB_API_URL"
 _PAGE = re.compile(r"https://[A-Za-z0-9.-]{1,100}(?::[0-9]{1,5})?")
 _RUN = re.compile(r"[0-9]{1,20}")
 _REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
@@ -65,13 +68,12 @@ def connection(location: str, environment: Mapping[str, str]) -> Connection:
             "github:owner/name, or github:https://host/owner/name for GitHub Enterprise."
         )
         raise ConfigurationError(msg)
-    api = environment.get(_API_VARIABLE) or PUBLIC_API
+    api = environment.get(API_VARIABLE) or PUBLIC_API
     if parts.scheme:
         host = f"{parts.scheme}://{parts.netloc}"
         api = PUBLIC_API if parts.hostname == "github.com" else f"{host}/api/v3"
-    _refuse_open_channel(api)
-    token = next((environment[n] for n in TOKEN_VARIABLES if environment.get(n)), "")
-    return Connection(repository=name, api=api.rstrip("/"), token=token.strip())
+    require_encryption(api)
+    return Connection(repository=name, api=api.rstrip("/"), token=github_token(environment))
 
 
 def page_of_run(environment: Mapping[str, str], repository: str = "") -> str:
@@ -87,14 +89,6 @@ def page_of_run(environment: Mapping[str, str], repository: str = "") -> str:
     if not (_PAGE.fullmatch(server) and _RUN.fullmatch(run) and _REPOSITORY.fullmatch(name)):
         return ""
     return f"{server}/{name}/actions/runs/{run}"
-
-
-def _refuse_open_channel(api: str) -> None:
-    parts = urlsplit(api)
-    is_local = parts.hostname in {"127.0.0.1", "::1", "localhost"}
-    if "@" in parts.netloc or (parts.scheme != "https" and not is_local):
-        msg = f"{visible(parts.hostname or api, limit=100)}: a token is sent over https only."
-        raise ConfigurationError(msg)
 
 
 def open_tracker(place: str, *, terms: Terms, patience: Patience, writes: bool = True) -> Tracker:

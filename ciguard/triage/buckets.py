@@ -164,6 +164,7 @@ def united(one: Bucket, other: Bucket) -> Bucket:
         tried=one.tried + other.tried if is_flaky else first.tried,
         aliases=tuple(sorted({*one.aliases, *other.aliases})),
         native_stack=first.native_stack or second.native_stack,
+        onset=first.onset or second.onset,
         comparison=first.comparison
         if first.comparison is not Comparison.NEW
         else second.comparison,

@@ -25,7 +25,7 @@ def operation_of(method: str, path: str) -> str:
     for name in _DESCRIPTION["operations"]:
         stated, _, template = name.partition(" ")
         # The name of a reference may have slashes.
-        escaped = re.escape(template).replace(re.escape("git/ref/{ref}"), "git/ref/.+")
+        escaped = re.sub(r"(git/refs?)/\\\{ref\\\}", r"\1/.+", re.escape(template))
         pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", escaped)
         if stated == method and re.fullmatch(pattern, path):
             return str(name)

@@ -20,6 +20,8 @@ from github_repository import NAME, Clock, GitHubRepository, Json, RefusedError
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from github_git import GitDatabase
+
 TOKEN = "ghs_0123456789abcdefghijklmnopqrstuvwxyz"  # noqa: S105 - of no real repository
 _SECONDARY = (
     "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
@@ -73,6 +75,8 @@ class GitHubServer:
         self.clock = clock or Clock()
         self.repository = GitHubRepository(self.clock)
         self.checks = CheckRunStore(self.clock)
+        self.database: GitDatabase | None = None
+        """Objects and references, where a test has a repository of git."""
         self.requests: list[Request] = []
         self.violations: list[str] = []
         self.gate: Gate = gate or (lambda _: None)
@@ -158,13 +162,17 @@ class GitHubServer:
             case _:
                 raise RefusedError(404, "Not Found")
 
-    def _written(self, parts: list[str], body: Json, base: str, *, created: bool) -> Any:
+    def _written(  # noqa: PLR0911 - one operation each
+        self, parts: list[str], body: Json, base: str, *, created: bool
+    ) -> Any:
         repository = self.repository
         match created, parts:
             case True, ["issues"]:
                 return repository.create_issue(body, base)
             case True, ["issues", number, "comments"]:
                 return repository.create_comment(int(number), body, base)
+            case _, ["git", *rest] if self.database is not None:
+                return self.database.write(rest, body, base)
             case _, ["check-runs", *rest]:
                 checks = self.checks
                 return checks.edit(int(rest[0]), body, base) if rest else checks.create(body, base)

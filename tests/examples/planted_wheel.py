@@ -7,10 +7,11 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parents[1] / "planted"
 _NAME = "ciguard_planted"
+_STATED = 'os.environ.get("PLANTED_VERSION", "1.0")'
 
 
-def planted_wheel(folder: Path, version: str, *, checked: str) -> Path:
-    """Write a wheel whose `checked(n)` has another body."""
+def planted_wheel(folder: Path, version: str, *, checked: str, is_release: bool = False) -> Path:
+    """Write a wheel whose `checked(n)` has another body; a release knows its own version too."""
     path = folder / f"{_NAME}-{version}-py3-none-any.whl"
     info = f"{_NAME}-{version}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: ciguard-planted\nVersion: {version}\n"
@@ -20,7 +21,10 @@ def planted_wheel(folder: Path, version: str, *, checked: str) -> Path:
         f"{info}/RECORD": "",
     }
     for module in sorted((SOURCES / "planted").glob("*.py")):
-        files[f"planted/{module.name}"] = _patched(module.read_text("utf-8"), checked)
+        text = _patched(module.read_text("utf-8"), checked)
+        files[f"planted/{module.name}"] = (
+            text.replace(_STATED, repr(version)) if is_release else text
+        )
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as wheel:
         for name, text in files.items():

@@ -25,7 +25,12 @@ OPERATIONS = {
     "/repos/{owner}/{repo}/check-runs/{check_run_id}": ("patch",),
     "/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations": ("get",),
     "/repos/{owner}/{repo}/commits/{ref}/check-runs": ("get",),
+    "/repos/{owner}/{repo}/git/blobs": ("post",),
+    "/repos/{owner}/{repo}/git/commits": ("post",),
     "/repos/{owner}/{repo}/git/ref/{ref}": ("get",),
+    "/repos/{owner}/{repo}/git/refs": ("post",),
+    "/repos/{owner}/{repo}/git/refs/{ref}": ("patch",),
+    "/repos/{owner}/{repo}/git/trees": ("post",),
     "/repos/{owner}/{repo}/labels": ("post",),
     "/repos/{owner}/{repo}/labels/{name}": ("get",),
 }

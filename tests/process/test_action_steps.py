@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 from action_file import ROOT
-from git_examples import git
+from git_examples import git, served
+from github_git import SIGNED, GitDatabase
+from github_repository import NAME
+from github_server import TOKEN, GitHubServer
 from runner_protocol import executed_commands
 
 from ciguard.actions import Steps, request_of, run_command
@@ -184,3 +187,43 @@ def test_a_tracker_that_the_configuration_names_is_not_asked_by_a_pull_request(
 
     assert code == 0, capfd.readouterr().err
     assert not (part / ".ciguard" / "issues").exists()
+
+
+def test_the_step_that_writes_the_baseline_has_the_token_where_a_push_is_refused(
+    part: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    database = GitDatabase(tmp_path / "served" / f"{NAME}.git")
+    database.require(SIGNED)
+    event = {"repository": {"default_branch": "main"}}
+    (tmp_path / "event.json").write_text(json.dumps(event), "utf-8")
+    with GitHubServer() as server, served(tmp_path / "served") as address:
+        server.database = database
+        environment = {
+            **os.environ,
+            "GITHUB_EVENT_NAME": "push",
+            "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+            "GITHUB_REF": "refs/heads/main",
+            "GITHUB_API_URL": server.address(),
+            "GITHUB_SERVER_URL": "http://127.0.0.1",
+            "INPUT_TASK": "guard",
+            "INPUT_BASELINE": f"git+{address}/{NAME}.git",
+            "INPUT_PLAN": "plan.json",
+            "INPUT_OUT": str(part / "results" / "all"),
+        }
+        request = request_of(environment, workspace=part)
+        jobs = request.out.with_name("all-jobs")
+        jobs.mkdir()
+        (part / "results" / "a").rename(jobs / "0")
+
+        code = Steps(
+            request=request, environment={**environment, "INPUT_GITHUB_TOKEN": TOKEN}
+        ).merge()
+
+    assert code == 0, capfd.readouterr().err
+    branch = database.repository, "ciguard-baseline"
+    assert "gpgsig" in git(branch[0], "cat-file", "commit", branch[1])
+    files = git(branch[0], "ls-tree", "-r", "--name-only", branch[1]).split()
+    assert {"runs.jsonl", "index.html", "badge.json"} <= set(files)
+    assert '"cases": 160' in git(branch[0], "show", f"{branch[1]}:runs.jsonl")
+    assert "BASELINE ESTABLISHED" in git(branch[0], "show", f"{branch[1]}:index.html")
+    assert server.violations == []

@@ -5,15 +5,27 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from baseline_examples import NAMES, record, sighting
 from git_examples import bare_repository, commit_files, git
 
-from ciguard.baseline import FolderStore, GitBranchStore, Records, accept, merge
+from ciguard.baseline import (
+    FolderStore,
+    GitBranchStore,
+    Records,
+    RunNote,
+    accept,
+    merge,
+    read_runs,
+    with_run,
+    write_runs,
+)
 from ciguard.baseline.git_command import Git
 from ciguard.config import GitBranch
+from ciguard.domain import Verdict
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:
@@ -363,6 +375,29 @@ def test_what_a_store_has_pushed_and_removed_leaves_the_branch(remote: Path) -> 
 
 def write(path: Path) -> None:
     path.write_text("{}\n")
+
+
+def test_runs_that_end_at_once_are_all_in_the_history(remote: Path) -> None:
+    slow, fast = store(remote), store(remote)
+    slow.save({ONE: record(ONE)})
+    notes = [
+        RunNote(time=sighting(day).time, verdict=Verdict.CLEAN, cases=day, new=0, states=())
+        for day in (1, 2)
+    ]
+    faster = iter([partial(fast.save, {}, beside=partial(keep, notes[0]))])
+
+    def beside(folder: Path) -> None:
+        keep(notes[1], folder)
+        next(faster, lambda: None)()
+
+    slow.save({}, beside=beside)
+
+    assert [run.cases for run in read_runs(slow.folder)] == [1, 2]
+    assert git(remote, "show", f"{BRANCH}:runs.jsonl").count('"cases"') == 2
+
+
+def keep(run: RunNote, folder: Path) -> None:
+    write_runs(folder, with_run(read_runs(folder), run))
 
 
 def test_a_large_baseline_is_pushed_in_parts_and_a_change_moves_one_of_them(

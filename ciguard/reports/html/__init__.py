@@ -1,9 +1,12 @@
 """`report.html`: the run as one page for people that needs no network and no other file.
 
+`history_files` makes the page that lies beside a baseline, and the badge.
+
 Texts of cases travel as inert JSON and enter the page as text only; see docs/reports-html.md.
 """
 
 from ciguard.reports.html.accuracy import write_accuracy_page
+from ciguard.reports.html.history import history_files
 from ciguard.reports.html.reporter import HtmlReporter
 
-__all__ = ["HtmlReporter", "write_accuracy_page"]
+__all__ = ["HtmlReporter", "history_files", "write_accuracy_page"]

@@ -13,7 +13,7 @@ from ciguard.reports.html.trend import trend
 from ciguard.reports.wording import STATES, clock_text, publishable, state, tally_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from markupsafe import Markup
 
@@ -160,10 +160,9 @@ def _trend(event: RunFinished, now: datetime) -> Picture:
         points = [(when, known), (when, known + new)]
         series.append(Series(name="with what is new", colour="new", points=points))
         legend.append(("new", f"{new:,} new"))
-    spans_days = told.known[-1][0] - told.known[0][0] > _FEW_DAYS_S
     return Picture(
         heading=heading,
-        drawing=lines(series, label=says, x_text=_day if spans_days else _minute),
+        drawing=lines(series, label=says, x_text=time_axis(series)),
         note=f"{says} {told.unread:,} of its records have no time." if told.unread else says,
         legend=tuple(legend),
     )
@@ -171,6 +170,12 @@ def _trend(event: RunFinished, now: datetime) -> Picture:
 
 def _counts(series: Iterable[Series]) -> str:
     return ", ".join(f"{one.points[-1][1]:,.0f} {one.name}" for one in series)
+
+
+def time_axis(series: Sequence[Series]) -> Callable[[float], str]:
+    """Return how places on a time axis are written: days, or minutes where these are few."""
+    places = [x for one in series for x, _ in one.points]
+    return _day if max(places) - min(places) > _FEW_DAYS_S else _minute
 
 
 def _day(seconds: float) -> str:

@@ -51,7 +51,7 @@ def trend(histories: Iterable[BucketHistory], *, now: datetime) -> Trend | None:
         counts.update(changes.pop(when, {}))
         for points, group in ((known, "known"), (fixed, _FIXED)):
             points.append((when, float(counts[group])))
-    return Trend(known=_thinned(known), fixed=_thinned(fixed), unread=unread)
+    return Trend(known=thinned(known), fixed=thinned(fixed), unread=unread)
 
 
 def _changes(history: BucketHistory) -> Iterator[tuple[float, str, int]]:
@@ -72,7 +72,7 @@ def _seconds(when: str) -> float:
     return datetime.fromisoformat(when).astimezone(UTC).timestamp()
 
 
-def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return about `_MOST_POINTS` of the points, the first and the last among them."""
     step = -(-len(points) // _MOST_POINTS)
     return [*points[:-1:step], points[-1]]

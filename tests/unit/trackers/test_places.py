@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from ciguard.config import PUBLIC_API
 from ciguard.errors import ConfigurationError, UnknownNameError
 from ciguard.trackers import Patience, Terms, open_tracker
-from ciguard.trackers.places import PUBLIC_API, connection, page_of_run
+from ciguard.trackers.places import connection, page_of_run
 
 
 @pytest.mark.parametrize(

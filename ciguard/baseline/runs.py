@@ -1,0 +1,134 @@
+"""What each run that wrote a baseline came to: one line per run, the newest thousand.
+
+Records tell what is known now. What was known at which time, and on which versions, is told by
+these lines, of which the page beside the baseline is made.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ciguard.baseline.encoding import parse
+from ciguard.baseline.record import Sighting, State
+from ciguard.domain import Untrusted, Verdict
+from ciguard.errors import BaselineError
+from ciguard.files import read_text, replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+RUNS = "runs.jsonl"
+MAX_RUNS = 1_000
+"""Nearly three years of nightly runs."""
+MAX_VERSIONS = 100
+_SCHEMA = 1
+_HEADER = json.dumps({"schema": _SCHEMA, "records": "ciguard runs"})
+_MAX_BYTES = 32 << 20
+_MAX_NAME = 200
+_PAGE = re.compile(
+    r"https://[A-Za-z0-9.-]{1,100}(:[0-9]{1,5})?/[\w.-]{1,100}/[\w.-]{1,100}/actions/runs/[0-9]{1,20}",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class RunNote:
+    """One run that wrote the baseline. The order is that of time."""
+
+    time: str
+    """When it ended, as `Sighting.time`."""
+    verdict: Verdict
+    cases: int
+    """Cases that were executed, on all targets together."""
+    new: int
+    """New buckets that reproduced."""
+    states: tuple[tuple[str, int], ...]
+    """Number of records in each state after the run, in the order of `State`."""
+    versions: tuple[tuple[str, str], ...] = ()
+    """Library version by target, sorted by target; at most `MAX_VERSIONS`."""
+    page: str = ""
+    """URL of the workflow run; empty if it was none."""
+
+    def count(self, state: State) -> int:
+        """Return how many records were in a state."""
+        return dict(self.states).get(state.value, 0)
+
+
+def with_run(runs: Iterable[RunNote], run: RunNote) -> tuple[RunNote, ...]:
+    """Return the newest runs, each once, by time."""
+    return tuple(sorted({*runs, run}))[-MAX_RUNS:]
+
+
+def read_runs(folder: Path) -> tuple[RunNote, ...]:
+    """Return the runs that a baseline's folder tells of, by time.
+
+    Raises:
+        BaselineError: if the file cannot be read, or a newer ciguard wrote it.
+    """
+    path = folder / RUNS
+    if not path.exists():
+        return ()
+    try:
+        header, *lines = read_text(path, most=_MAX_BYTES).splitlines()
+        _check_schema(Untrusted(parse(header), "line 1"))
+        return tuple(sorted(set(_runs(lines))))[-MAX_RUNS:]
+    except (OSError, ValueError) as error:
+        msg = f"{path}: cannot be read: {error}. Restore it from history or remove it."
+        raise BaselineError(msg) from error
+
+
+def write_runs(folder: Path, runs: Iterable[RunNote]) -> None:
+    """Write the runs.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    lines = (json.dumps(_to_json(run), sort_keys=True) for run in runs)
+    replace_file(folder / RUNS, "".join(f"{line}\n" for line in (_HEADER, *lines)))
+
+
+def _check_schema(header: Untrusted) -> None:
+    schema = header.count("schema")
+    if schema > _SCHEMA:
+        msg = f"written by a newer ciguard (schema {schema}; this one reads {_SCHEMA})"
+        raise ValueError(msg)
+
+
+def _runs(lines: Iterable[str]) -> Iterator[RunNote]:
+    for number, line in enumerate(lines, start=2):
+        if line.strip():
+            yield _from_json(Untrusted(parse(line), f"line {number}"))
+
+
+def _to_json(run: RunNote) -> dict[str, object]:
+    return {
+        "time": run.time,
+        "verdict": run.verdict.value,
+        "cases": run.cases,
+        "new": run.new,
+        "states": dict(run.states),
+        "versions": dict(run.versions),
+        "page": run.page,
+    }
+
+
+def _from_json(fields: Untrusted) -> RunNote:
+    states, versions = fields.inner("states"), fields.inner("versions")
+    page = fields.text("page")
+    return RunNote(
+        time=Sighting(time=fields.text("time")).time,
+        verdict=Verdict(fields.text("verdict")),
+        cases=fields.count("cases"),
+        new=fields.count("new"),
+        states=tuple((s.value, states.count(s.value)) for s in State if s.value in states.data),
+        versions=tuple(
+            (name[:_MAX_NAME], versions.text(name)[:_MAX_NAME])
+            for name in islice(sorted(versions.members()), MAX_VERSIONS)
+        ),
+        page=page if _PAGE.fullmatch(page) else "",
+    )

@@ -1,0 +1,87 @@
+"""The history of a baseline, and the page that shows it, written with the baseline itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ciguard.baseline import MAX_VERSIONS, RunNote, State, read_runs, with_run, write_runs
+from ciguard.domain import Comparison, Confirmation
+from ciguard.files import read_text, replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from ciguard.baseline import Records, Sighting
+    from ciguard.domain import Bucket, TargetSummary, Verdict
+
+PAGE_FILE = "index.html"
+PAGE_MARK = '<meta name="generator" content="ciguard">'
+"""In every page of ours: another is somebody's own, and is left as it is."""
+_MAX_PAGE_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publishing:
+    """What is shown of a baseline beside it."""
+
+    files: Callable[[Sequence[RunNote], Records], Mapping[str, str]]
+    """Returns the texts of files by name, made of all runs and records."""
+    run_page: str = ""
+    """URL of the workflow run that this is; empty outside of one."""
+
+
+def run_note(
+    verdict: Verdict,
+    buckets: Sequence[Bucket],
+    targets: Sequence[TargetSummary],
+    sighting: Sighting,
+) -> RunNote:
+    """Return what is noted of a run before its records are merged."""
+    return RunNote(
+        time=sighting.time,
+        verdict=verdict,
+        cases=sum(target.tally.total for target in targets),
+        new=sum(
+            bucket.comparison is Comparison.NEW and bucket.confirmation is Confirmation.CONFIRMED
+            for bucket in buckets
+        ),
+        states=(),
+        versions=sighting.versions[:MAX_VERSIONS],
+    )
+
+
+def counts_by_state(records: Records) -> tuple[tuple[str, int], ...]:
+    """Return how many records are in each state."""
+    states = [record.state for record in records.values()]
+    return tuple((state.value, states.count(state)) for state in State)
+
+
+def keep_history(
+    folder: Path, run: RunNote, records: Records, publishing: Publishing | None
+) -> None:
+    """Add a run to the history in a baseline's folder, and write what is shown of it.
+
+    Raises:
+        BaselineError: if the history cannot be read.
+        OSError: if a file cannot be written.
+    """
+    page = "" if publishing is None else publishing.run_page
+    run = replace(run, states=counts_by_state(records), page=page)
+    runs = with_run(read_runs(folder), run)
+    write_runs(folder, runs)
+    if publishing is None:
+        return
+    for name, text in publishing.files(runs, records).items():
+        if name != PAGE_FILE or _is_ours(folder / name):
+            replace_file(folder / name, text)
+
+
+def _is_ours(page: Path) -> bool:
+    try:
+        return PAGE_MARK in read_text(page, most=_MAX_PAGE_BYTES)
+    except FileNotFoundError:
+        return True
+    except ValueError:
+        return False  # no text, or too large to be one of ours

@@ -1,0 +1,67 @@
+"""Since which release of its library a defect shows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain.untrusted import Untrusted
+
+if TYPE_CHECKING:
+    from ciguard.domain.values import Json
+
+_VERSION = re.compile(r"\d[\w.+!-]{0,60}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Onset:
+    """Since which release a defect shows, as a bisection has found."""
+
+    first_bad: str
+    """Version."""
+    last_good: str = ""
+    """Version; empty when every older one that could be tried shows it too."""
+    between: tuple[str, ...] = ()
+    """Versions between the two that tell nothing: any of them may be the first bad one."""
+
+    def __post_init__(self) -> None:
+        for version in (self.first_bad, *filter(None, (self.last_good, *self.between))):
+            if not _VERSION.fullmatch(version):
+                msg = f"{version!r:.80} is no version such as 2.13.0"
+                raise ValueError(msg)
+
+    @property
+    def words(self) -> str:
+        """Return it as a phrase, of versions only."""
+        if not self.last_good:
+            return f"in every release that can be tried, since {self.first_bad}"
+        doubt = f", or since one of {', '.join(self.between)}" if self.between else ""
+        return f"since {self.first_bad}{doubt}; {self.last_good} does not show it"
+
+
+def onset_to_json(onset: Onset | None) -> Json:
+    """Return the JSON form of an onset; null where it is not known."""
+    if onset is None:
+        return None
+    return {
+        "first_bad": onset.first_bad,
+        "last_good": onset.last_good,
+        "between": list(onset.between),
+    }
+
+
+def onset_from_json(encoded: Json) -> Onset | None:
+    """Rebuild an onset.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of an onset.
+    """
+    if encoded is None:
+        return None
+    read = Untrusted(encoded, "'since'")
+    return Onset(
+        first_bad=read.text("first_bad"),
+        last_good=read.text("last_good"),
+        between=read.names("between"),
+    )

@@ -1,0 +1,203 @@
+"""What lies beside a baseline for people: a page of its history, and the badge of a README.
+
+Of buckets the page shows numbers only: a branch may be served to anybody.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+import ciguard
+from ciguard.baseline import State
+from ciguard.domain import Severity, Verdict
+from ciguard.reports.html.charts import Series, lines
+from ciguard.reports.html.page import TEMPLATES, own, style_hash
+from ciguard.reports.html.pictures import Picture, time_axis
+from ciguard.reports.html.trend import thinned
+from ciguard.reports.wording import publishable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.baseline import Records, RunNote
+
+_POLICY = (
+    "default-src 'none'; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'"
+)
+_SHOWN = {
+    State.OPEN: ("known", "open"),
+    State.ACCEPTED: ("accepted", "accepted"),
+    State.FLAKY: ("flaky", "flaky"),
+    State.FIXED: ("fixed", "fixed"),
+}
+"""Class of the style sheet and word of each state, in the order of charts and tables."""
+_MEANINGS = {
+    State.OPEN: "reproduces every time",
+    State.ACCEPTED: "may stay, for a reason",
+    State.FLAKY: "does not show every time",
+    State.FIXED: "gone in three runs in a row",
+}
+_MAX_ROWS = 30
+_MAX_TARGETS = 40
+
+
+def history_files(runs: Sequence[RunNote], records: Records) -> dict[str, str]:
+    """Return the texts of the files that show a baseline, by name.
+
+    Args:
+        runs: at least one, by time.
+        records: of the baseline after the last of them.
+    """
+    return {"index.html": history_page(runs, records), "badge.json": badge(runs[-1])}
+
+
+def badge(run: RunNote) -> str:
+    """Return what shields.io's endpoint badge reads.
+
+    Source: https://shields.io/badges/endpoint-badge
+    """
+    count = run.count(State.OPEN)
+    if run.verdict is Verdict.NEW_FINDINGS:
+        message, color = f"{run.new:,} new, {count:,} open", "red"
+    elif run.verdict is Verdict.ESTABLISHED:
+        message, color = f"baseline of {count:,}", "blue"
+    elif run.new:  # and none that the policy lets fail a run
+        message, color = f"{run.new:,} new, {count:,} open", "yellow"
+    else:
+        message, color = f"nothing new, {count:,} open", "green" if count else "brightgreen"
+    fields = {"schemaVersion": 1, "label": "ciguard", "message": message, "color": color}
+    return json.dumps(fields) + "\n"
+
+
+def history_page(runs: Sequence[RunNote], records: Records) -> str:
+    """Return the page as HTML, one file that needs no network.
+
+    Args:
+        runs: at least one, by time.
+        records: of the baseline after the last of them.
+    """
+    template = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    ).get_template("history.html.j2")
+    style = own("page.css") + own("history.css")
+    last = runs[-1]
+    return template.render(
+        policy=_POLICY.format(style=style_hash(style)),
+        style=style,
+        tone={Verdict.NEW_FINDINGS: "bad", Verdict.CLEAN: "good"}.get(last.verdict, "calm"),
+        verdict=last.verdict.value,
+        title=_title(last),
+        page=last.page,
+        facts=_facts(runs),
+        pictures=[_buckets_over_time(runs), _cases_over_time(runs)],
+        states=_states(last),
+        severities=_severities(records),
+        versions=[_named(pair) for pair in last.versions[:_MAX_TARGETS]],
+        more_versions=max(0, len(last.versions) - _MAX_TARGETS),
+        rows=[_row(run) for run in runs[: -_MAX_ROWS - 1 : -1]],
+        runs=len(runs),
+        words=[word for _, word in _SHOWN.values()],
+    )
+
+
+def _title(run: RunNote) -> str:
+    count = run.count(State.OPEN)
+    known = f"{count:,} known {'defect is' if count == 1 else 'defects are'} open"
+    if run.verdict is Verdict.ESTABLISHED:
+        return f"The baseline is established: {known}"
+    if not run.new:
+        return f"Nothing is broken that was not broken before; {known}"
+    return f"{run.new:,} new {'defect' if run.new == 1 else 'defects'}; {known}"
+
+
+def _facts(runs: Sequence[RunNote]) -> list[tuple[str, str]]:
+    last = runs[-1]
+    return [
+        ("last run", _clock(last.time)),
+        ("cases", f"{last.cases:,}"),
+        ("targets", f"{len(last.versions):,}"),
+        ("new", f"{last.new:,}"),
+        ("runs shown", f"{len(runs):,} since {runs[0].time[:10]}"),
+        ("ciguard", ciguard.__version__),
+    ]
+
+
+def _states(run: RunNote) -> list[dict[str, str]]:
+    return [
+        {"slug": slug, "word": word, "count": f"{run.count(state):,}", "means": _MEANINGS[state]}
+        for state, (slug, word) in _SHOWN.items()
+    ]
+
+
+def _severities(records: Records) -> list[dict[str, str]]:
+    still = [record for record in records.values() if record.state is State.OPEN]
+    rows = []
+    for severity in reversed(Severity):
+        of_it = [record for record in still if record.exhibit.severity is severity]
+        filed = sum(bool(record.issue) for record in of_it)
+        if of_it:
+            rows.append({"word": severity.label, "count": f"{len(of_it):,}", "filed": f"{filed:,}"})
+    return rows
+
+
+def _named(pair: tuple[str, str]) -> tuple[str, str]:
+    name, version = pair
+    return publishable(name, limit=100), publishable(version, limit=60)
+
+
+def _row(run: RunNote) -> dict[str, Any]:
+    return {
+        "time": _clock(run.time),
+        "verdict": run.verdict.value,
+        "is_bad": run.verdict is Verdict.NEW_FINDINGS,
+        "cases": f"{run.cases:,}",
+        "new": f"{run.new:,}",
+        "counts": [f"{run.count(state):,}" for state in _SHOWN],
+        "page": run.page,
+    }
+
+
+def _buckets_over_time(runs: Sequence[RunNote]) -> Picture:
+    shown = {s: texts for s, texts in _SHOWN.items() if any(run.count(s) for run in runs)}
+    series = [
+        Series(name=word, colour=slug, points=_points(runs, [run.count(state) for run in runs]))
+        for state, (slug, word) in (shown or {State.OPEN: _SHOWN[State.OPEN]}).items()
+    ]
+    said = ", ".join(f"{one.points[-1][1]:,.0f} {one.name}" for one in series)
+    return Picture(
+        heading="Buckets by state",
+        drawing=lines(series, label=f"Buckets by state: {said}.", x_text=time_axis(series)),
+        note="After each run that wrote the baseline.",
+        legend=tuple((one.colour, one.name) for one in series),
+    )
+
+
+def _cases_over_time(runs: Sequence[RunNote]) -> Picture:
+    series = [Series(name="cases", colour="k0", points=_points(runs, [r.cases for r in runs]))]
+    label = f"Cases of each run, in the last {runs[-1].cases:,}."
+    return Picture(
+        heading="Cases per run",
+        drawing=lines(series, label=label, x_text=time_axis(series)),
+        note="Executed on all targets together. Fewer cases find less.",
+    )
+
+
+def _points(runs: Sequence[RunNote], counts: Sequence[int]) -> list[tuple[float, float]]:
+    pairs = zip(runs, counts, strict=True)
+    return thinned([(_moment(run.time).timestamp(), float(count)) for run, count in pairs])
+
+
+def _moment(time: str) -> datetime:
+    return datetime.fromisoformat(time).astimezone(UTC)
+
+
+def _clock(time: str) -> str:
+    return f"{_moment(time):%Y-%m-%d %H:%M} UTC"
