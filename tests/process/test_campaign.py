@@ -30,6 +30,7 @@ from ciguard.domain import (
     TargetReady,
     TargetUnavailable,
     Verdict,
+    Warned,
     as_call,
 )
 
@@ -372,6 +373,79 @@ def test_an_interrupted_campaign_goes_on_to_the_same_buckets(tmp_path: Path, aft
         t.tally.as_dict() for t in end(whole).targets
     ]
     assert (tmp_path / "run" / JOURNAL).is_file()
+
+
+def signal_server(variable: str, number: signal.Signals) -> None:
+    """Send a signal to the fork server of the target whose environment holds a variable."""
+    marked = [
+        int(process.name)
+        for process in Path("/proc").iterdir()
+        if process.name.isdigit() and variable in _environment_of(process)
+    ]
+    assert marked, f"no process has {variable}"
+    for pid in marked:
+        os.kill(pid, number)
+
+
+def _environment_of(process: Path) -> str:
+    try:
+        return (process / "environ").read_text("utf-8", "replace")
+    except OSError:  # it has just ended, or is another user's
+        return ""
+
+
+@pytest.mark.parametrize("awaited", [TargetReady, BatchFinished])
+def test_a_target_that_is_lost_is_no_pass_and_is_done_again_on_resume(
+    campaign: Campaign, tmp_path: Path, awaited: type[Event]
+) -> None:
+    mark = f"MARK={tmp_path.name}"
+    settings = {"api": QUICK, "targets": (ONE, f"{TWO} {mark}")}
+    whole = campaign(out=tmp_path / "whole", baseline=tmp_path / "other", **settings)
+
+    lost: list[Event] = []
+    for event in start(tmp_path, **settings):
+        lost.append(event)
+        if isinstance(event, awaited) and sum(isinstance(e, awaited) for e in lost) == 2:
+            signal_server(mark, signal.SIGKILL)
+    rest = list(start(tmp_path, resume=True))
+
+    assert any(isinstance(event, TargetUnavailable) for event in lost)
+    assert (end(lost).verdict, end(lost).exit_code) == (Verdict.NOT_RUN, 3)
+    assert end(rest).verdict is Verdict.ESTABLISHED
+    assert shown(end(rest).buckets) == shown(end(whole).buckets)
+    assert [t.tally.as_dict() for t in end(rest).targets] == [
+        t.tally.as_dict() for t in end(whole).targets
+    ]
+
+
+def test_a_target_that_executed_none_of_its_cases_is_no_pass(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    mark = f"MARK={tmp_path.name}"
+    settings = {"api": QUICK, "targets": (ONE, f"{TWO} {mark}")}
+    campaign(**settings)
+
+    events: list[Event] = []
+    for event in start(tmp_path, budget_s=6.0, **settings):
+        events.append(event)
+        if isinstance(event, TargetReady) and mark in event.target.name:
+            signal_server(mark, signal.SIGSTOP)
+
+    assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
+    (stopped,) = (t for t in end(events).targets if mark in t.name)
+    assert "was executed in time" in stopped.not_run
+
+
+def test_a_run_that_was_killed_before_its_first_line_is_started_afresh(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / JOURNAL).touch()
+
+    events = campaign(api=QUICK[:1], resume=True)
+
+    assert end(events).verdict is Verdict.ESTABLISHED
+    assert any("started afresh" in e.message for e in events if isinstance(e, Warned))
 
 
 def test_no_bucket_is_opened_twice(campaign: Campaign) -> None:
