@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import stat
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Stamp: TypeAlias = tuple[int, int, int]
+
+MAX_ELEMENTS = 4_000_000
+"""Of a JSON document of others: some 400 MB in memory. Thousands of buckets have less than half."""
 
 
 def stamp(path: Path) -> Stamp:
@@ -28,6 +37,67 @@ def read_text(path: Path, *, most: int) -> str:
         OSError: if it cannot be opened, also because it is a symbolic link.
         ValueError: if it is larger than that, not a regular file's UTF-8 text.
     """
+    with _open_regular(path, most=most) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:  # it grows while it is read
+        raise ValueError(_too_large(most))
+    return _decoded(content)
+
+
+def read_lines(path: Path, *, max_bytes: int, max_line: int) -> Iterator[str]:
+    """Yield the lines of a regular file, each with its end; only one is in memory at a time.
+
+    Args:
+        path: the file; a symbolic link is refused.
+        max_bytes: of the whole file.
+        max_line: bytes of one line.
+
+    Raises:
+        OSError: if it cannot be opened, also because it is a symbolic link.
+        ValueError: if file or line is larger than that, or it is not a regular file's UTF-8 text.
+    """
+    with _open_regular(path, most=max_bytes) as stream:
+        left = max_bytes
+        for number in itertools.count(1):
+            line = stream.readline(max_line + 1)
+            left -= len(line)
+            if left < 0:
+                raise ValueError(_too_large(max_bytes))
+            if len(line) > max_line:
+                msg = f"line {number} is longer than {max_line} bytes"
+                raise ValueError(msg)
+            if not line:
+                return
+            yield _decoded(line)
+
+
+def parse_json(text: str, *, max_elements: int = MAX_ELEMENTS) -> Any:
+    """Parse JSON that others have written.
+
+    Args:
+        text: a document; each element of it takes up to 50 times its length in memory.
+        max_elements: how many elements it may have.
+
+    Raises:
+        ValueError: if it is no JSON of finite numbers, has more elements, or is nested too deeply.
+    """
+    if sum(map(text.count, ",[{")) > max_elements:
+        msg = f"more than {max_elements} elements"
+        raise ValueError(msg)
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        msg = "nested too deeply"
+        raise ValueError(msg) from None
+
+
+def _refuse_constant(name: str) -> None:
+    msg = f"{name} is no JSON"
+    raise ValueError(msg)
+
+
+@contextmanager
+def _open_regular(path: Path, *, most: int) -> Iterator[BinaryIO]:
     # Without O_NONBLOCK a named pipe in the place of the file would be waited for.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as stream:
@@ -35,10 +105,16 @@ def read_text(path: Path, *, most: int) -> str:
         if not stat.S_ISREG(status.st_mode):
             msg = "not a regular file"
             raise ValueError(msg)
-        content = stream.read(most + 1) if status.st_size <= most else b""
-    if max(status.st_size, len(content)) > most:
-        msg = f"larger than {most} bytes"
-        raise ValueError(msg)
+        if status.st_size > most:
+            raise ValueError(_too_large(most))
+        yield stream
+
+
+def _too_large(most: int) -> str:
+    return f"larger than {most} bytes"
+
+
+def _decoded(content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

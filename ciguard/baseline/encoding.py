@@ -181,19 +181,6 @@ def fingerprint_of(encoded: Json) -> str:
     return name
 
 
-def parse(text: str) -> Json:
-    """Parse JSON; nesting too deep for the parser is an error like any other.
-
-    Raises:
-        ValueError: if `text` is not JSON.
-    """
-    try:
-        return json.loads(text)
-    except RecursionError:
-        msg = "nested too deeply"
-        raise ValueError(msg) from None
-
-
 def _sighting_to_json(sighting: Sighting) -> Json:
     return {
         "time": sighting.time,

@@ -6,7 +6,7 @@ import gc
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.baseline.encoding import case_from_json_object, fingerprint_of, parse, record_from_json
+from ciguard.baseline.encoding import case_from_json_object, fingerprint_of, record_from_json
 from ciguard.baseline.layout import (
     BUCKETS,
     CORPUS,
@@ -21,7 +21,7 @@ from ciguard.baseline.layout import (
 from ciguard.baseline.record import BaselineRecord, merge_records
 from ciguard.domain import visible
 from ciguard.errors import BaselineError
-from ciguard.files import Stamp, read_text, stamp
+from ciguard.files import Stamp, parse_json, read_text, stamp
 from ciguard.triage import simplicity
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class _Reader:
     def _case_of_schema_1(self, fingerprint: str) -> Case:
         file = f"{CORPUS}/{fingerprint.replace(':', '-')}.json"
         try:
-            name, case = case_from_json_object(parse(self._text(file, most=MOST_CASE)))
+            name, case = case_from_json_object(parse_json(self._text(file, most=MOST_CASE)))
         except ValueError as error:
             raise self._error(file, 1, str(error)) from error
         if name != fingerprint:
@@ -148,7 +148,7 @@ class _Reader:
             if not line or line.isspace():
                 continue
             try:
-                yield number, parse(line)
+                yield number, parse_json(line)
             except ValueError as error:
                 raise self._error(file, number, str(error)) from error
 

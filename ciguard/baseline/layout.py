@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ciguard.baseline.encoding import SCHEMA, parse
+from ciguard.baseline.encoding import SCHEMA
+from ciguard.files import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +84,7 @@ def layout_of(line: str) -> Layout:
         ValueError: if the line is not the header of a baseline.
     """
     try:
-        fields = parse(line)
+        fields = parse_json(line)
         schema = fields["schema"]
     except (ValueError, TypeError, KeyError):
         msg = "this is not the header of a baseline"

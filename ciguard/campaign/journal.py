@@ -172,10 +172,13 @@ def set_aside(folder: Path) -> None:
 
 
 def read_journal(folder: Path) -> Past:
-    """Return what the journal in `folder` tells; lines that a killed run left torn are skipped.
+    """Return what the journal in `folder` holds; lines that a killed run left torn are skipped.
+
+    A run that was killed before its first line has left an empty journal: no parameters.
 
     Raises:
-        OutputError: if there is none, or it was written by another version of ciguard.
+        OutputError: if there is none, its first line is missing, or it was written by another
+            version of ciguard.
     """
     path = folder / JOURNAL
     try:
@@ -184,11 +187,10 @@ def read_journal(folder: Path) -> Past:
         msg = f"{path}: nothing to resume ({error.strerror}). Start a run without --resume."
         raise OutputError(msg) from error
     past = Past()
-    for line in lines:
-        entry = _parse(line)
-        if entry is not None:
-            _recall(past, entry, path)
-    if not past.parameters:
+    entries = list(filter(None, map(_parse, lines)))
+    for entry in entries:
+        _recall(past, entry, path)
+    if entries and not past.parameters:
         msg = f"{path}: holds no started run. Start a run without --resume."
         raise OutputError(msg)
     return past

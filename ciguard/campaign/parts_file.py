@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,14 +10,15 @@ from ciguard.campaign.experience import Snapshot, snapshot_of, used_file
 from ciguard.campaign.scripts import has_script, site_elsewhere, text_of
 from ciguard.domain import PARTS_FILE, Gap, Part, line_from_json, visible
 from ciguard.errors import ConstraintsFileError
-from ciguard.files import read_text
+from ciguard.files import parse_json, read_lines, read_text
 from ciguard.triage import fingerprint, simplicity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _MOST_BYTES = 1 << 28
+_MAX_LINE = 1 << 26
 _MOST_SNAPSHOT = 1 << 26
 _MOST_PARTS = 4096
 
@@ -42,28 +42,46 @@ def read_folder(path: Path) -> Folder:
     name = visible(path.as_posix())
     if not path.is_dir():
         return Folder(name, broken=("there is no such folder",))
-    try:
-        text = read_text(path / PARTS_FILE, most=_MOST_BYTES)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        return Folder(name, broken=(f"{PARTS_FILE} cannot be read: {reason}",))
-    lines = text.split("\n")
-    broken = []
-    if lines.pop():
-        broken.append(f"{PARTS_FILE} is cut off")
-    if not lines or len(lines) > _MOST_PARTS:
-        broken.append(f"{PARTS_FILE} holds {len(lines)} parts")
     parts: list[Part] = []
     gaps: list[Gap] = []
-    for number, line in enumerate(lines[:_MOST_PARTS], start=1):
-        try:
-            found = _read(line)
-            parts += [found] if isinstance(found, Part) else []
-            gaps += [found] if isinstance(found, Gap) else []
-        except ValueError as error:
-            broken.append(visible(f"{PARTS_FILE}, line {number}: {error}"))
+    broken = []
+    try:
+        for entry in _entries(path / PARTS_FILE):
+            match entry:
+                case Part():
+                    parts.append(entry)
+                case Gap():
+                    gaps.append(entry)
+                case _:
+                    broken.append(entry)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        broken.append(f"{PARTS_FILE} cannot be read: {reason}")
+    if not (parts or gaps or broken):
+        broken.append(f"{PARTS_FILE} holds 0 parts")
     snapshots = _snapshots(path, parts)
     return Folder(name, tuple(parts), tuple(gaps), tuple(broken), snapshots)
+
+
+def _entries(path: Path) -> Iterator[Part | Gap | str]:
+    """Yield what each line of a file holds, or what is wrong with it.
+
+    Raises:
+        OSError: if the file cannot be opened.
+        ValueError: if it or a line is too large, or it is not a regular file's text.
+    """
+    lines = read_lines(path, max_bytes=_MOST_BYTES, max_line=_MAX_LINE)
+    for number, line in enumerate(lines, start=1):
+        if number > _MOST_PARTS:
+            yield f"{PARTS_FILE} holds more than {_MOST_PARTS} parts"
+            return
+        if not line.endswith("\n"):
+            yield f"{PARTS_FILE} is cut off"
+            return
+        try:
+            yield _read(line)
+        except ValueError as error:
+            yield visible(f"{PARTS_FILE}, line {number}: {error}")
 
 
 def _read(line: str) -> Part | Gap:
@@ -73,7 +91,7 @@ def _read(line: str) -> Part | Gap:
         ValueError: if it is nothing, or a part that nothing can be done with.
     """
     try:
-        part = line_from_json(json.loads(line))
+        part = line_from_json(parse_json(line))
         if isinstance(part, Gap):
             return part
         sites = {target.name: site_elsewhere(target) for target in part.ran}

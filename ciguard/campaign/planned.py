@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Plan, PlanMode, Warned, plan_from_json, visible
 from ciguard.errors import ConfigurationError
-from ciguard.files import read_text
+from ciguard.files import parse_json, read_text
 from ciguard.levels import select, unmatched
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def read_plan(path: Path) -> Plan:
     """
     place = f"--plan {visible(path.as_posix())}"
     try:
-        plan = plan_from_json(json.loads(read_text(path, most=_MOST_BYTES)))
+        plan = plan_from_json(parse_json(read_text(path, most=_MOST_BYTES)))
         _check_focus(plan.focus)
     except OSError as error:
         msg = f"{place}: cannot be read: {error.strerror}. Write one with `ciguard plan`."

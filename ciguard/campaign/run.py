@@ -50,6 +50,7 @@ from ciguard.domain import (
     RunStarted,
     StageFinished,
     Tally,
+    Warned,
 )
 from ciguard.errors import OutputError, WorkerStartError
 from ciguard.execution import Dispatcher
@@ -96,9 +97,11 @@ def run(
         CiguardError: before anything runs, if targets, baseline or output folder are unusable;
             while it runs, if results cannot be written.
     """
-    past = Past()
+    past = read_journal(config.out) if config.resume else Past()
+    was_empty = config.resume and not past.parameters
+    if was_empty:
+        config = replace(config, resume=False)
     if config.resume:
-        past = read_journal(config.out)
         config = resumed(config, past.parameters)
     else:
         forget_part(config.out)
@@ -119,6 +122,8 @@ def run(
         shard=config.shard,
         plan=plan,
     )
+    if was_empty:
+        yield Warned(message="The run to resume was killed before it did anything: started afresh.")
     yield from row_warning(plan, config)
     began = time.monotonic()
     # What is deviating is the head: the first target is the reference of the others.
@@ -427,6 +432,10 @@ class _Campaign:
         self._turns.note(force=True)
         self._keep_experience()
         members = self._turns.members
+        for member in members.values():
+            requested = self._dispatcher.requested(member.name)
+            if requested and not member.tally.total and not member.not_run:
+                member.not_run = f"none of its {requested} cases was executed in time"
         targets = tuple(summary(member) for member in members.values())
         digests = {library: snapshot.digest for library, snapshot in self._used.items()}
         explored = {

@@ -59,6 +59,8 @@ class Turns:
         self._journal = journal
         self._budget = budget
         self._noted_at = 0.0
+        self._is_complete = True
+        """Whether every batch that was judged ran on all of its targets."""
         self.groups: dict[str, Group] = {}
         """By library."""
         self.streams: dict[str, Stream] = {}
@@ -200,6 +202,9 @@ class Turns:
             yield from self.intake.settle(self.measurer.abandon(name))
             self.minimiser.abandon(name)
             if not member.not_run:
+                # From here on batches lack this target: none of them may count as done on resume.
+                self.note(force=True)
+                self._is_complete = False
                 member.not_run = reason
                 self.replays.give_up(name)
                 self.equivalents.give_up(name)
@@ -207,9 +212,9 @@ class Turns:
                 yield TargetUnavailable(target=name, reason=reason)
 
     def note(self, *, force: bool = False) -> None:
-        """Write down how far the run is, about once a second."""
+        """Write down how far the run is, about once a second, while all targets take part."""
         now = time.monotonic()
-        if not force and now - self._noted_at < _NOTE_EVERY_S:
+        if not self._is_complete or (not force and now - self._noted_at < _NOTE_EVERY_S):
             return
         self._noted_at = now
         members = self.members.values()

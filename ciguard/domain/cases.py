@@ -151,7 +151,7 @@ def case_from_json(encoded: Json) -> Case:
             focus=str(focus),
             relation=str(name),
         )
-    except (IndexError, KeyError, TypeError, ValueError) as error:
+    except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded case: {error}"
         raise ValueError(msg) from error
 

@@ -65,6 +65,7 @@ class _Station:
         self.queue: deque[Job] = deque()
         self.urgent: deque[Job] = deque()
         self.failed = ""
+        self.requested = 0
 
     @property
     def every_lane(self) -> list[Lane]:
@@ -150,6 +151,7 @@ class Dispatcher:
         A target that failed takes no more jobs: see `failure`.
         """
         station = self._stations[job.target]
+        station.requested += len(job.cases)
         if station.failed:
             return
         (station.urgent if urgent else station.queue).append(job)
@@ -163,6 +165,10 @@ class Dispatcher:
     def waiting(self, target: str) -> int:
         """Return how many jobs of a target are queued or running."""
         return self._stations[target].waiting
+
+    def requested(self, target: str) -> int:
+        """Return how many cases a target was ever given, whatever became of them."""
+        return self._stations[target].requested
 
     @property
     def is_idle(self) -> bool:

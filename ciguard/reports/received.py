@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.errors import OutputError
-from ciguard.files import read_text
+from ciguard.files import parse_json, read_lines, read_text
 from ciguard.reports.places import Places
 from ciguard.reports.stored import BUCKETS_FILE, RUN_FILE, RUN_SCHEMA
 from ciguard.reports.wording import counts_by_state
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 _MOST_RUN_BYTES = 16 * 1024 * 1024
 _MOST_BUCKETS_BYTES = 256 * 1024 * 1024
 _MOST_BUCKETS = 100_000
+_MAX_LINE = 64 * 1024 * 1024
 _KINDS: Mapping[object, type | tuple[type, ...]] = {
     "str": str,
     "int": int,
@@ -70,7 +70,7 @@ def receive_run(folder: Path) -> ReceivedRun:
     """
     path = folder / RUN_FILE
     try:
-        run = Untrusted(json.loads(read_text(path, most=_MOST_RUN_BYTES)), "the run")
+        run = Untrusted(parse_json(read_text(path, most=_MOST_RUN_BYTES)), "the run")
         places = _places(run)
         finished = _finished(run)
         policy = _policy(finished.parameters)
@@ -91,13 +91,13 @@ def receive_run(folder: Path) -> ReceivedRun:
 
 
 def _buckets(path: Path) -> Iterator[Bucket]:
-    lines = read_text(path, most=_MOST_BUCKETS_BYTES).split("\n")
-    if len(lines) > _MOST_BUCKETS:
-        msg = f"more than {_MOST_BUCKETS:,} buckets"
-        raise ValueError(msg)
-    for line in lines:
-        if line:
-            bucket = bucket_from_json(json.loads(line))
+    lines = read_lines(path, max_bytes=_MOST_BUCKETS_BYTES, max_line=_MAX_LINE)
+    for number, line in enumerate(lines, start=1):
+        if number > _MOST_BUCKETS:
+            msg = f"more than {_MOST_BUCKETS:,} buckets"
+            raise ValueError(msg)
+        if line.strip():
+            bucket = bucket_from_json(parse_json(line))
             _require_types(bucket)
             if not is_fingerprint(bucket.fingerprint):
                 msg = f"{bucket.fingerprint!r:.60} is no fingerprint"

@@ -7,11 +7,12 @@ tells a person to look at both, and closes or merges neither.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ciguard.domain import Bucket
 
@@ -23,33 +24,56 @@ _NATIVE = re.compile(r"\b\w[\w.+-]*\.(?:cc|cpp|cxx|cu|cuh|c|h|hh|hpp|inc)\b")
 """A native source file in a message: a check there failed, whoever called it."""
 
 Fault = tuple[str, ...]
+_Place: TypeAlias = tuple[Fault, tuple[str, ...] | None]
+"""A fault, and the innermost native functions; `()` without a stack, None for any."""
 
 
 def relate(buckets: Iterable[Bucket]) -> list[Bucket]:
     """Return the buckets in the same order, each with the fingerprints of those related to it."""
     listed = list(buckets)
-    by_fault: dict[Fault, list[Bucket]] = {}
-    for bucket in listed:
+    by_place: dict[_Place, list[Bucket]] = {}
+    for bucket in sorted(listed, key=lambda bucket: bucket.fingerprint):
         for fault in faults_of(bucket):
-            by_fault.setdefault(fault, []).append(bucket)
-    return [replace(bucket, related=_related(bucket, by_fault)) for bucket in listed]
+            by_place.setdefault((fault, _top(bucket)), []).append(bucket)
+            by_place.setdefault((fault, None), []).append(bucket)
+    candidates = {place: _candidates(shared) for place, shared in by_place.items()}
+    return [replace(bucket, related=_related(bucket, candidates)) for bucket in listed]
 
 
-def _related(bucket: Bucket, by_fault: dict[Fault, list[Bucket]]) -> tuple[str, ...]:
-    found = {
+def _candidates(shared: list[Bucket]) -> list[Bucket]:
+    """Return those that any bucket can need: whichever API it has, enough of other APIs are left.
+
+    All pairs of thousands of buckets of one fault would take minutes.
+    """
+    count_by_api: Counter[str] = Counter()
+    kept: list[Bucket] = []
+    for bucket in shared:
+        if count_by_api[bucket.finding.api] < MOST_RELATED:
+            count_by_api[bucket.finding.api] += 1
+            kept.append(bucket)
+        if len(kept) == 2 * MOST_RELATED:
+            break
+    return kept
+
+
+def _related(bucket: Bucket, candidates: Mapping[_Place, list[Bucket]]) -> tuple[str, ...]:
+    related = {
         other.fingerprint
         for fault in faults_of(bucket)
-        for other in by_fault[fault]
+        for top in _compatible_tops(bucket)
+        for other in candidates.get((fault, top), ())
         # Within one API the fingerprint has told them apart.
-        if other.finding.api != bucket.finding.api and not _contradict(bucket, other)
+        if other.finding.api != bucket.finding.api
     }
-    return tuple(sorted(found))[:MOST_RELATED]
+    return tuple(sorted(related))[:MOST_RELATED]
 
 
-def _contradict(one: Bucket, other: Bucket) -> bool:
-    """Tell whether native stacks show that a check which both fail was reached by two ways."""
-    both = bool(one.native_stack) and bool(other.native_stack)
-    return both and _top(one) != _top(other)
+def _compatible_tops(bucket: Bucket) -> tuple[tuple[str, ...] | None, ...]:
+    """Return the stacks of others that may be the same fault; None for any.
+
+    Different native stacks show that a check which both fail was reached by two ways.
+    """
+    return (_top(bucket), ()) if bucket.native_stack else (None,)
 
 
 def _top(bucket: Bucket) -> tuple[str, ...]:

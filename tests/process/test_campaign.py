@@ -30,6 +30,7 @@ from ciguard.domain import (
     TargetReady,
     TargetUnavailable,
     Verdict,
+    Warned,
     as_call,
 )
 
@@ -372,6 +373,56 @@ def test_an_interrupted_campaign_goes_on_to_the_same_buckets(tmp_path: Path, aft
         t.tally.as_dict() for t in end(whole).targets
     ]
     assert (tmp_path / "run" / JOURNAL).is_file()
+
+
+@pytest.mark.parametrize("awaited", [TargetReady, BatchFinished])
+def test_a_target_that_is_lost_is_no_pass_and_is_done_again_on_resume(
+    campaign: Campaign, tmp_path: Path, awaited: type[Event]
+) -> None:
+    whole = campaign(api=QUICK, out=tmp_path / "whole", baseline=tmp_path / "other")
+
+    lost: list[Event] = []
+    for event in start(tmp_path, api=QUICK):
+        lost.append(event)
+        if isinstance(event, awaited) and sum(isinstance(e, awaited) for e in lost) == 2:
+            os.killpg(server_of(TWO), signal.SIGKILL)
+    rest = list(start(tmp_path, resume=True))
+
+    assert any(isinstance(event, TargetUnavailable) for event in lost)
+    assert (end(lost).verdict, end(lost).exit_code) == (Verdict.NOT_RUN, 3)
+    assert end(rest).verdict is Verdict.ESTABLISHED
+    assert shown(end(rest).buckets) == shown(end(whole).buckets)
+    assert [t.tally.as_dict() for t in end(rest).targets] == [
+        t.tally.as_dict() for t in end(whole).targets
+    ]
+
+
+def test_a_target_that_executed_none_of_its_cases_is_no_pass(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    campaign(api=QUICK)
+
+    events: list[Event] = []
+    for event in start(tmp_path, api=QUICK, budget_s=6.0):
+        events.append(event)
+        if isinstance(event, TargetReady) and event.target.name == TWO:
+            os.killpg(server_of(TWO), signal.SIGSTOP)
+
+    assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
+    (stopped,) = (t for t in end(events).targets if t.name == TWO)
+    assert "was executed in time" in stopped.not_run
+
+
+def test_a_run_that_was_killed_before_its_first_line_is_started_afresh(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / JOURNAL).touch()
+
+    events = campaign(api=QUICK[:1], resume=True)
+
+    assert end(events).verdict is Verdict.ESTABLISHED
+    assert any("started afresh" in e.message for e in events if isinstance(e, Warned))
 
 
 def test_no_bucket_is_opened_twice(campaign: Campaign) -> None:

@@ -252,6 +252,21 @@ def test_a_damaged_case_is_named_by_file_and_line(stored: FolderStore) -> None:
         stored.load()
 
 
+@pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999", "1" * 5_000])
+def test_a_case_with_a_number_that_is_none_is_named_by_file_and_line(
+    stored: FolderStore, number: str
+) -> None:
+    path = stored.folder / "corpus.jsonl"
+    first, *rest = path.read_text("utf-8").splitlines()
+    line = json.loads(first)
+    line["case"][5] = "the seed"
+    text = json.dumps(line).replace('"the seed"', number)
+    path.write_text("\n".join([text, *rest]) + "\n", "utf-8")
+
+    with pytest.raises(BaselineError, match=r"corpus\.jsonl, line 1: "):
+        FolderStore(stored.folder).load()
+
+
 def test_of_two_cases_of_one_bucket_the_simpler_one_stays(stored: FolderStore) -> None:
     path = stored.folder / "corpus.jsonl"
     complicated = case_to_line(ONE, record(ONE, argument="complicated").exhibit.case)

@@ -155,7 +155,20 @@ def test_nothing_to_resume_is_said(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="nothing to resume"):
         read_journal(tmp_path)
 
+    write(tmp_path, {"type": "candidate"})
+    with pytest.raises(OutputError, match="not a journal of ciguard"):
+        read_journal(tmp_path)
+
+
+def test_a_run_that_was_killed_before_its_first_line_has_no_parameters(tmp_path: Path) -> None:
     write(tmp_path)
+
+    assert read_journal(tmp_path).parameters == {}
+
+
+def test_a_journal_without_its_first_line_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, {"type": "of a later version"})
+
     with pytest.raises(OutputError, match="holds no started run"):
         read_journal(tmp_path)
 

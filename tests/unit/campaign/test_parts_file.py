@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -147,6 +148,18 @@ def test_nesting_too_deep_for_the_parser_is_refused(tmp_path: Path) -> None:
     (tmp_path / PARTS_FILE).write_text("[" * 200_000 + "\n", "utf-8")
 
     assert read_folder(tmp_path).broken
+
+
+def test_a_line_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / PARTS_FILE).write_text("[" + "[]," * 10_000_000 + "[]]\n", "utf-8")
+
+    tracemalloc.start()
+    broken = read_folder(tmp_path).broken
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert "more than 4000000 elements" in broken[0]
+    assert peak < 200_000_000, "the text itself is 30 MB; parsed it would be 900"
 
 
 JSON = st.recursive(

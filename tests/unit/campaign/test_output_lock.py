@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.campaign import sole_writer
+from ciguard.errors import ExitCode, OutputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_second_writer_of_a_folder_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "run"
+
+    with sole_writer(folder):
+        with pytest.raises(OutputError, match="another run") as refused, sole_writer(folder):
+            pass
+        assert refused.value.exit_code == ExitCode.USAGE
+    with sole_writer(folder):
+        assert folder.is_dir()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+
+    refused = pytest.raises(OutputError, match="Choose another folder")
+    with refused, sole_writer(tmp_path / "file" / "run"):
+        pass
