@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ciguard.baseline.encoding import parse
 from ciguard.baseline.record import Sighting, State
 from ciguard.domain import Untrusted, Verdict
 from ciguard.errors import BaselineError
-from ciguard.files import read_text, replace_file
+from ciguard.files import parse_json, read_text, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,7 +74,7 @@ def read_runs(folder: Path) -> tuple[RunNote, ...]:
         return ()
     try:
         header, *lines = read_text(path, most=_MAX_BYTES).splitlines()
-        _check_schema(Untrusted(parse(header), "line 1"))
+        _check_schema(Untrusted(parse_json(header), "line 1"))
         return tuple(sorted(set(_runs(lines))))[-MAX_RUNS:]
     except (OSError, ValueError) as error:
         msg = f"{path}: cannot be read: {error}. Restore it from history or remove it."
@@ -102,7 +101,7 @@ def _check_schema(header: Untrusted) -> None:
 def _runs(lines: Iterable[str]) -> Iterator[RunNote]:
     for number, line in enumerate(lines, start=2):
         if line.strip():
-            yield _from_json(Untrusted(parse(line), f"line {number}"))
+            yield _from_json(Untrusted(parse_json(line), f"line {number}"))
 
 
 def _to_json(run: RunNote) -> dict[str, object]:
