@@ -103,6 +103,7 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             _setting("memory"),
             _setting("out"),
             _switch("file-issues"),
+            _setting("issue-marker"),
             _setting("issue-labels"),
             _setting("issue-assignees"),
             _setting("issues-per-run"),

@@ -69,7 +69,11 @@ def _tracker(config: Config) -> Tracker:
         return LocalTracker(config.tracker)
     return open_tracker(
         config.issues,
-        terms=Terms(labels=config.issue_labels, assignees=config.issue_assignees),
+        terms=Terms(
+            label=config.issue_marker,
+            labels=config.issue_labels,
+            assignees=config.issue_assignees,
+        ),
         patience=Patience(max(_LEAST_PATIENCE_S, _PATIENCE_SHARE * config.budget_s)),
         writes=not config.dry_run,
     )

@@ -13,6 +13,7 @@ from ciguard.config.kinds import (
     duration,
     file,
     folder,
+    label,
     location,
     name,
     path_or_nothing,
@@ -293,6 +294,13 @@ class Config:
         metadata=_described(
             place(),
             "File issues there instead: github:owner/name, with the token in GITHUB_TOKEN.",
+        ),
+    )
+    issue_marker: str = field(
+        default="ciguard",
+        metadata=_described(
+            label(),
+            "Label of every issue that ciguard files on GitHub; by it they are found again.",
         ),
     )
     issue_labels: tuple[str, ...] = field(

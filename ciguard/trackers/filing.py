@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record, is_regression, merge, with_issues
-from ciguard.domain import RunFinished, Verdict
+from ciguard.domain import Comparison, RunFinished, Verdict, visible
 from ciguard.errors import TrackerUnavailableError
 from ciguard.trackers.body import Context, report, roll_up
 from ciguard.trackers.contract import ROLL_UP
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineStore, Records
     from ciguard.domain import Bucket, Event
-    from ciguard.trackers.contract import Report
+    from ciguard.trackers.contract import Issue, Report
     from ciguard.trackers.desk import Desk
     from ciguard.trackers.policy import FilingRules, Plan
     from ciguard.trackers.tasks import Task
 
 _CONCLUSIVE = frozenset({Verdict.ESTABLISHED, Verdict.CLEAN, Verdict.NEW_FINDINGS})
+_MET = frozenset({Comparison.NEW, Comparison.KNOWN})
+_MAX_NAMED = 5
 _DAY = timedelta(days=1)
 
 
@@ -76,6 +78,10 @@ class Filing:
         self._before: Records = self._load() if store.exists() else {}
         self._granted: int | None = None
         """How many issues this run may open, once its tasks are in the outbox."""
+        self._adopted: dict[str, str] = {}
+        """Issue by fingerprint, where the tracker has one and the baseline knows none."""
+        self._is_answered = True
+        """Whether the tracker has answered so far: it is not asked again in vain."""
         self._failure: Exception | None = None
 
     def intend(
@@ -137,6 +143,9 @@ class Filing:
 
     def _tasks(self, found: _Found, after: Records, room: int) -> list[Task]:
         """Return what is to be done about a run's buckets, beside what waits already."""
+        self._desk.remember(after)
+        self._look(found.buckets, after)
+        after = with_issues(after, self._adopted)
         waiting = self._desk.waiting(after)
         promised = {task.fingerprint for task in waiting if isinstance(task, File)} - {ROLL_UP}
         chosen = plan(
@@ -146,6 +155,7 @@ class Filing:
             rules=replace(self._rules, cap=max(0, room - len(promised))),
             establishes=found.verdict is Verdict.ESTABLISHED,
         )
+        self._warn_of_gone(chosen, after)
         if chosen.withheld:
             self._desk.says.append(_withheld(len(chosen.withheld)))
         return _Author(self._before, after, found.versions, self._sources).tasks(chosen)
@@ -158,19 +168,63 @@ class Filing:
             versions = {target.name: target.version for target in event.targets}
             room = self._room()
             tasks = self._tasks(_Found(event.verdict, event.buckets, versions), after, room)
-        issues = self._desk.work(tasks, after, room=room)
+        issues = self._desk.work(tasks, with_issues(after, self._adopted), room=room)
         # The older issue stays where another job has noted one meanwhile.
         self._desk.settle(change=lambda stored: merge(stored, with_issues(stored, issues)))
         if self._desk.refusal is not None:
             raise self._desk.refusal
+
+    def _look(self, buckets: tuple[Bucket, ...], after: Records) -> None:
+        """Look for issues that a lost baseline does not know: they are adopted, not filed twice."""
+        self._adopted = {}
+        for bucket in buckets:
+            names = (bucket.fingerprint, *bucket.aliases)
+            record = find_record(after, *names)
+            if record is None or record.issue or bucket.comparison not in _MET:
+                continue
+            issue = self._issue_of(names)
+            if issue is not None:
+                self._adopted[record.fingerprint] = issue.number
+
+    def _warn_of_gone(self, chosen: Plan, after: Records) -> None:
+        """Say which issues of buckets that were met are gone: nothing else would."""
+        gone = []
+        for bucket in chosen.refreshed:
+            names = (bucket.fingerprint, *bucket.aliases)
+            record = find_record(after, *names)
+            if record is not None and self._issue_of(names) is None:
+                gone.append(record.issue)
+        if gone and self._is_answered:
+            self._desk.says.append(_gone(gone))
+
+    def _issue_of(self, names: tuple[str, ...]) -> Issue | None:
+        """Return the bucket's issue; nothing where the tracker does not answer."""
+        if not self._is_answered:
+            return None
+        try:
+            return next(filter(None, map(self._desk.tracker.find, names)), None)
+        except TrackerUnavailableError:
+            self._is_answered = False
+            return None
 
     def _room(self) -> int:
         """Return how many issues this run may open."""
         try:
             today = self._desk.tracker.opened_since(datetime.now(UTC) - _DAY)
         except TrackerUnavailableError:
+            self._is_answered = False
             today = 0  # nothing will be opened now, and the outbox is emptied by these rules, too
         return max(0, min(self._rules.cap, self._rules.per_day - today))
+
+
+def _gone(issues: list[str]) -> str:
+    named = ", ".join(visible(issue, limit=60) for issue in issues[:_MAX_NAMED])
+    more = f" and {len(issues) - _MAX_NAMED} more" if len(issues) > _MAX_NAMED else ""
+    what = "1 known issue is" if len(issues) == 1 else f"{len(issues)} known issues are"
+    return (
+        f"warning: {what} gone ({named}{more}): deleted, transferred, or without ciguard's marker. "
+        "A bug is filed anew only when it comes back after a fix (docs/trackers.md)"
+    )
 
 
 def _withheld(count: int) -> str:
@@ -195,7 +249,8 @@ class _Author:
 
     def tasks(self, chosen: Plan) -> list[Task]:
         """Return what is to be done, what matters most first."""
-        written: list[Task] = [self._file(bucket) for bucket in chosen.reopened + chosen.opened]
+        filed = chosen.reopened + chosen.adopted + chosen.opened
+        written: list[Task] = [self._file(bucket) for bucket in filed]
         written += filter(None, map(self._refresh, chosen.refreshed))
         for fingerprint in chosen.closed:
             because = evidence(self._after[fingerprint])

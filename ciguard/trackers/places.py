@@ -45,6 +45,8 @@ class Connection:
 class Terms:
     """What the project wants on its issues."""
 
+    label: str = "ciguard"
+    """Of every issue that is filed; by it they are found again."""
     labels: tuple[str, ...] = ()
     assignees: tuple[str, ...] = ()
 

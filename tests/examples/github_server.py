@@ -15,12 +15,14 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from github_checks import CheckRunStore
 from github_contract import operation_of, request_errors, response_errors
-from github_repository import NAME, Clock, GitHubRepository, Json, RefusedError
+from github_repository import NAME, OTHER_ID, Clock, GitHubRepository, Json, RefusedError
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 TOKEN = "ghs_0123456789abcdefghijklmnopqrstuvwxyz"  # noqa: S105 - of no real repository
+GRAPHQL = "/graphql"
+_MOVED = re.compile(rf"/repositories/{OTHER_ID}(/issues/(\d+))")
 _SECONDARY = (
     "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 )
@@ -78,6 +80,8 @@ class GitHubServer:
         self.gate: Gate = gate or (lambda _: None)
         self.reset_in_s = 1800
         self.page = 100
+        self.sees_elsewhere = False
+        """Whether the token may see the repository that issues are transferred to."""
         self._lock = threading.Lock()
         self._servers = {filer: _Listener(self, filer) for filer in filers}
 
@@ -109,7 +113,12 @@ class GitHubServer:
         """Carry out a request."""
         with self._lock:
             self.clock.sleep(0.25)
-            name = operation_of(request.method, request.path)
+            if request.path == GRAPHQL:
+                return self._queried(request)
+            moved = _MOVED.fullmatch(request.path)
+            name = operation_of(
+                request.method, f"/repos/{NAME}{moved[1]}" if moved else request.path
+            )
             if not name:
                 self.violations.append(f"{request.method} {request.path} is not described")
                 return 404, {"message": "Not Found", "documentation_url": "", "status": "404"}
@@ -117,11 +126,29 @@ class GitHubServer:
             try:
                 if request.authorization != f"token {TOKEN}":
                     raise RefusedError(401, "Bad credentials")  # noqa: TRY301 - as all others
-                status, body = self._carried_out(request, base)
+                status, body = (
+                    self._elsewhere(int(moved[2]), base)
+                    if moved
+                    else self._carried_out(request, base)
+                )
             except RefusedError as refused:
                 status, body = refused.status, refused.body
             self.violations += response_errors(name, status, body) if status != 401 else []
             return status, body
+
+    def _queried(self, request: Request) -> tuple[int, Any]:
+        """Answer the one query that is asked of the GraphQL endpoint."""
+        if request.authorization != f"token {TOKEN}":
+            return 401, {"message": "Bad credentials", "documentation_url": "", "status": "401"}
+        if "".join(request.body["query"].split()) != "query{viewer{login}}":
+            self.violations.append(f"not the query that is described: {request.body['query']}")
+        return 200, {"data": {"viewer": {"login": self.repository.writer}}}
+
+    def _elsewhere(self, number: int, base: str) -> tuple[int, Any]:
+        """Answer for the repository that issues are transferred to."""
+        if not self.sees_elsewhere:
+            raise RefusedError(404, "Not Found")
+        return 200, self.repository.get_moved_issue(number, base)
 
     def _carried_out(self, request: Request, base: str) -> tuple[int, Any]:
         rest = request.path.removeprefix(f"/repos/{NAME}")
@@ -138,16 +165,27 @@ class GitHubServer:
 
     def _read(self, parts: list[str], query: dict[str, str], base: str) -> Any:
         match parts:
-            case ["issues"]:
-                return self.repository.list_issues(query, base)
-            case ["issues", number, "comments"]:
-                return self.repository.list_comments(int(number), query, base)
+            case [""]:
+                return self.repository.shown_repository(base)
+            case ["issues", *rest]:
+                return self._read_issues(rest, query, base)
             case ["labels", name]:
                 return self.repository.get_label(unquote(name))
             case ["git", "ref", "pull", number, "head"]:
                 return self.repository.pull_request_head(int(number), base)
             case _:
                 return self._read_checks(parts, query, base)
+
+    def _read_issues(self, parts: list[str], query: dict[str, str], base: str) -> Any:
+        match parts:
+            case []:
+                return self.repository.list_issues(query, base)
+            case [number]:
+                return self.repository.get_issue(int(number), base)
+            case [number, "comments"]:
+                return self.repository.list_comments(int(number), query, base)
+            case _:
+                raise RefusedError(404, "Not Found")
 
     def _read_checks(self, parts: list[str], query: dict[str, str], base: str) -> Any:
         match parts:
@@ -277,6 +315,8 @@ class _Handler(BaseHTTPRequestHandler):
             "Content-Type", "text/html" if isinstance(body, str) else "application/json"
         )
         self.send_header("Content-Length", str(len(content)))
+        if status == 301 and isinstance(body, dict):
+            self.send_header("Location", body["url"])
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
