@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import open_store
 from ciguard.config import SourceKind
 from ciguard.errors import ConfigurationError
+from ciguard.project import this_project
 from ciguard.trackers import (
     Desk,
     Filing,
@@ -21,6 +22,7 @@ from ciguard.trackers import (
     Terms,
     Tracker,
     open_tracker,
+    page_of_repository,
     page_of_run,
 )
 
@@ -59,7 +61,13 @@ def filing_of(settings: Effective) -> Issues:
         desk,
         store,
         rules=_rules(config),
-        sources=Sources(out=config.out, run_page=page_of_run(os.environ), template=template),
+        sources=Sources(
+            out=config.out,
+            run_page=page_of_run(os.environ),
+            repository_page=page_of_repository(os.environ),
+            project=this_project(),
+            template=template,
+        ),
     )
     return Issues(filing, desk, store)
 

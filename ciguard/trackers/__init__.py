@@ -3,7 +3,8 @@
 `plan` decides, `report` writes the text, `Desk` does it; `TRACKERS` holds the trackers by name.
 """
 
-from ciguard.trackers.body import Context, report, roll_up
+from ciguard.trackers.body import report, roll_up
+from ciguard.trackers.context import Context
 from ciguard.trackers.contract import (
     ROLL_UP,
     TRACKERS,
@@ -18,7 +19,7 @@ from ciguard.trackers.filing import Filing, Sources
 from ciguard.trackers.local import LocalTracker
 from ciguard.trackers.outbox import Outbox
 from ciguard.trackers.patience import Patience
-from ciguard.trackers.places import Connection, Terms, open_tracker, page_of_run
+from ciguard.trackers.places import Connection, Terms, open_tracker, page_of_repository, page_of_run
 from ciguard.trackers.policy import FilingRules, Plan, plan
 from ciguard.trackers.pull_request import (
     GITHUB_ACTIONS,
@@ -57,6 +58,7 @@ __all__ = [
     "TrackerFactory",
     "marker",
     "open_tracker",
+    "page_of_repository",
     "page_of_run",
     "plan",
     "publish_check",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record, is_regression, merge, with_issues
 from ciguard.domain import Comparison, RunFinished, Verdict, visible
 from ciguard.errors import TrackerUnavailableError
-from ciguard.trackers.body import Context, report, roll_up
+from ciguard.project import Project
+from ciguard.trackers.body import report, roll_up
+from ciguard.trackers.context import Context
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.news import evidence, news, regression
 from ciguard.trackers.policy import of_this_tracker, plan
@@ -42,6 +44,10 @@ class Sources:
     """The run's folder, which holds the reproducers."""
     run_page: str = ""
     """Address of the run; empty where it has none."""
+    repository_page: str = ""
+    """Address of the repository that was tested; empty where it is unknown."""
+    project: Project = field(default_factory=Project)
+    """Where this copy of ciguard comes from."""
     template: Template | None = None
 
 
@@ -287,6 +293,8 @@ class _Author:
         context = Context(
             script=read_script(self._sources.out, bucket),
             run_page=self._sources.run_page,
+            repository_page=self._sources.repository_page,
+            project=self._sources.project,
             versions=self._versions,
             commit="" if record is None else record.first_seen.commit,
             first_seen="" if record is None else record.first_seen.time,

@@ -76,6 +76,19 @@ def connection(location: str, environment: Mapping[str, str]) -> Connection:
     return Connection(repository=name, api=api.rstrip("/"), token=token.strip())
 
 
+def page_of_repository(environment: Mapping[str, str], repository: str = "") -> str:
+    """Return the address of a repository; empty outside of a workflow of GitHub.
+
+    Args:
+        environment: of the process; GitHub's runners say in it where they belong.
+        repository: which one; empty means what the environment says.
+    """
+    server = environment.get("GITHUB_SERVER_URL", "")
+    name = repository or environment.get("GITHUB_REPOSITORY", "")
+    is_known = _PAGE.fullmatch(server) and _REPOSITORY.fullmatch(name)
+    return f"{server}/{name}" if is_known else ""
+
+
 def page_of_run(environment: Mapping[str, str], repository: str = "") -> str:
     """Return the address of the workflow's run that this process is part of; empty outside of one.
 
@@ -83,12 +96,9 @@ def page_of_run(environment: Mapping[str, str], repository: str = "") -> str:
         environment: of the process; GitHub's runners say in it which run it is.
         repository: whose run it is; empty means what the environment says.
     """
-    server = environment.get("GITHUB_SERVER_URL", "")
+    page = page_of_repository(environment, repository)
     run = environment.get("GITHUB_RUN_ID", "")
-    name = repository or environment.get("GITHUB_REPOSITORY", "")
-    if not (_PAGE.fullmatch(server) and _RUN.fullmatch(run) and _REPOSITORY.fullmatch(name)):
-        return ""
-    return f"{server}/{name}/actions/runs/{run}"
+    return f"{page}/actions/runs/{run}" if page and _RUN.fullmatch(run) else ""
 
 
 def _refuse_open_channel(api: str) -> None:

@@ -45,7 +45,7 @@ def test_a_new_bucket_becomes_an_issue_and_stays_one(tmp_path: Path, server: Git
     issue = server.repository.issues[1].latest
     assert issue["labels"] == ("ciguard",)
     assert issue["title"].startswith("planted.checked: ")
-    assert "### Script" in issue["body"]
+    assert "### Reproduce" in issue["body"]
     assert f"issues: 1: {issue['title']}" in found.stdout
     assert TOKEN not in everything(tmp_path) + found.stdout + found.stderr
 
