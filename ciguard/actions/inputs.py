@@ -107,6 +107,7 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             _setting("issue-labels"),
             _setting("issue-assignees"),
             _setting("issues-per-run"),
+            _setting("issues-security"),
             _setting("dry-run"),
             Input(name="devices", pattern=_WORDS, remedy="devices such as cpu, cuda"),
             Input(name="runner", pattern=_LABELS, remedy="labels of a runner such as ubuntu-24.04"),
@@ -127,6 +128,7 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
                 remedy="a name without / and :",
             ),
             Input(name="github-token"),
+            Input(name="security-token"),
         )
     }
 )

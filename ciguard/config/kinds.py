@@ -198,6 +198,17 @@ def place() -> Kind:
     )
 
 
+def disclosure() -> Kind:
+    """Return the kind of places for what must not be published."""
+    return Kind(
+        metavar="HOW",
+        remedy="withhold, public, advisory, or a private repository such as github:owner/name",
+        parse=_disclosure,
+        toml_types=(str,),
+        show=str,
+    )
+
+
 def shard() -> Kind:
     """Return the kind of shards: which of how many."""
     return Kind(
@@ -303,6 +314,14 @@ def _tracker(text: str) -> str:
         msg = "not a tracker"
         raise ValueError(msg)
     return written
+
+
+def _disclosure(text: str) -> str:
+    written = text.strip()
+    if written in {"withhold", "public", "advisory"} or written.startswith("github:"):
+        return _tracker(written) if ":" in written else written
+    msg = "not a way to disclose a vulnerability"
+    raise ValueError(msg)
 
 
 def _severity(text: str) -> Severity:

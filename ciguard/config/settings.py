@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.config.kinds import (
     Kind,
+    disclosure,
     duration,
     file,
     folder,
@@ -326,6 +327,14 @@ class Config:
         default=20,
         metadata=_described(
             whole(0, 10_000), "New issues that all runs of 24 hours may open on GitHub."
+        ),
+    )
+    issues_security: str = field(
+        default="withhold",
+        metadata=_described(
+            disclosure(),
+            "Where security-relevant crashes are filed: withhold (nowhere), public, "
+            "github:owner/name (a private repository) or advisory (a draft security advisory).",
         ),
     )
     issue_template: Path = field(

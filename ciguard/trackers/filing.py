@@ -7,12 +7,19 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record, is_regression, merge, with_issues
-from ciguard.domain import Comparison, RunFinished, Verdict, visible
+from ciguard.domain import Comparison, Confirmation, RunFinished, Verdict, visible
 from ciguard.errors import TrackerUnavailableError
 from ciguard.project import Project
 from ciguard.trackers.body import report, roll_up
 from ciguard.trackers.context import Context
 from ciguard.trackers.contract import ROLL_UP
+from ciguard.trackers.disclosure import (
+    crash_of,
+    disclosed,
+    is_security_relevant,
+    withheld,
+    write_upstream_reports,
+)
 from ciguard.trackers.news import evidence, news, regression
 from ciguard.trackers.policy import of_this_tracker, plan
 from ciguard.trackers.tasks import Close, File, Refresh
@@ -20,13 +27,14 @@ from ciguard.trackers.template import Template, built_in
 from ciguard.triage import read_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from ciguard.baseline import BaselineStore, Records
     from ciguard.domain import Bucket, Event
     from ciguard.trackers.contract import Issue, Report
     from ciguard.trackers.desk import Desk
+    from ciguard.trackers.disclosure import SecurityCrash
     from ciguard.trackers.policy import FilingRules, Plan
     from ciguard.trackers.tasks import Task
 
@@ -81,6 +89,8 @@ class Filing:
         self._store = store
         self._rules = rules
         self._sources = sources
+        self._discloser = rules.discloser
+        self._crashes: list[SecurityCrash] = []
         self._before: Records = self._load() if store.exists() else {}
         self._granted: int | None = None
         """How many issues this run may open, once its tasks are in the outbox."""
@@ -162,9 +172,20 @@ class Filing:
             establishes=found.verdict is Verdict.ESTABLISHED,
         )
         self._warn_of_gone(chosen, after)
-        if chosen.withheld:
-            self._desk.says.append(_withheld(len(chosen.withheld)))
-        return _Author(self._before, after, found.versions, self._sources).tasks(chosen)
+        author = _Author(self._before, after, found.versions, self._sources)
+        self._prepare_disclosure(found, chosen, author)
+        return author.tasks(chosen)
+
+    def _prepare_disclosure(self, found: _Found, chosen: Plan, author: _Author) -> None:
+        """Write what a person may send upstream, and keep what is to be filed in private."""
+        met = [b for b in found.buckets if b.comparison in _MET and is_security_relevant(b)]
+        confirmed = [b for b in met if b.confirmation is Confirmation.CONFIRMED]
+        crashes = {b.fingerprint: author.crash(b) for b in confirmed}
+        write_upstream_reports(self._sources.out, crashes.values())
+        hidden = [b for b in chosen.withheld if b.fingerprint in crashes]
+        self._crashes = [crashes[bucket.fingerprint] for bucket in hidden]
+        if chosen.withheld and (self._discloser is None or self._desk.is_dry):
+            self._desk.says.append(withheld(len(chosen.withheld)))
 
     def _file(self, event: RunFinished) -> None:
         after = self._load()
@@ -177,8 +198,35 @@ class Filing:
         issues = self._desk.work(tasks, with_issues(after, self._adopted), room=room)
         # The older issue stays where another job has noted one meanwhile.
         self._desk.settle(change=lambda stored: merge(stored, with_issues(stored, issues)))
+        self._disclose()
         if self._desk.refusal is not None:
             raise self._desk.refusal
+
+    def _disclose(self) -> None:
+        """File in private. The baseline, which others may read, does not know of it.
+
+        What fails is done by the next run that meets the crash.
+        """
+        places: list[str] = []
+        try:
+            for place in self._disclosed():
+                places.append(place)  # noqa: PERF402 - what was filed is said after a failure too
+        except TrackerUnavailableError as error:
+            self._desk.says.append(str(error))
+        finally:
+            if places:
+                self._desk.says.append(disclosed(places))
+
+    def _disclosed(self) -> Iterator[str]:
+        """File one crash after the other, and yield where each is."""
+        room = self._rules.cap
+        if self._discloser is None or self._desk.is_dry:
+            return
+        for crash in self._crashes:
+            filed = self._discloser.disclose(crash, creates=room > 0)
+            if filed is not None:
+                room -= filed.is_new
+                yield filed.place
 
     def _look(self, buckets: tuple[Bucket, ...], after: Records) -> None:
         """Look for issues that a lost baseline does not know: they are adopted, not filed twice."""
@@ -233,15 +281,6 @@ def _gone(issues: list[str]) -> str:
     )
 
 
-def _withheld(count: int) -> str:
-    what = "crash is" if count == 1 else "crashes are"
-    return (
-        f"{count} security-relevant {what} in the reports and not filed, since others can read "
-        "issues. Report them to the library's maintainers in private (docs/severity.md), or file "
-        "them with the policy security-crash=file"
-    )
-
-
 class _Author:
     """Writes what a plan wants to say."""
 
@@ -267,6 +306,10 @@ class _Author:
         else:
             written.append(Close(fingerprint=ROLL_UP, because="Nothing is left on the list."))
         return written
+
+    def crash(self, bucket: Bucket) -> SecurityCrash:
+        """Return what is to be filed in private or sent upstream of a bucket."""
+        return crash_of(bucket, self._report(bucket), self._versions)
 
     def _file(self, bucket: Bucket) -> File:
         before = find_record(self._before, bucket.fingerprint)

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
 from ciguard.trackers.contract import TRACKERS
+from ciguard.trackers.disclosure import ADVISORY, PUBLIC, WITHHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.trackers.contract import Tracker
+    from ciguard.trackers.disclosure import Discloser
     from ciguard.trackers.patience import Patience
 
 PUBLIC_API = "https://api.github.com"
 TOKEN_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN")
 """Where GitHub's token comes from, and from nowhere else."""
+SECURITY_TOKEN_VARIABLE = "CIGUARD_SECURITY_TOKEN"  # noqa: S105 - a name
+"""Token for private places, which a workflow's own cannot write; else the same one serves."""
 _API_VARIABLE = "GITHUB_API_URL"
 _PAGE = re.compile(r"https://[A-Za-z0-9.-]{1,100}(?::[0-9]{1,5})?")
 _RUN = re.compile(r"[0-9]{1,20}")
@@ -135,6 +139,38 @@ def open_tracker(place: str, *, terms: Terms, patience: Patience, writes: bool =
     from ciguard.trackers.github import GitHubTracker  # noqa: PLC0415 - PyGithub takes its time
 
     return GitHubTracker(to, terms=terms, patience=patience)
+
+
+def open_disclosure(how: str, issues: str, *, terms: Terms, patience: Patience) -> Discloser | None:
+    """Return where security-relevant crashes go instead of into public issues; nothing for nowhere.
+
+    Args:
+        how: the setting `issues-security`.
+        issues: the setting `issues`; advisories are drafted in that repository.
+        terms: labels and assignees of new issues.
+        patience: how long requests may take.
+
+    Raises:
+        ConfigurationError: if it cannot be there, or there is no token.
+    """
+    if not issues or how in {WITHHOLD, PUBLIC}:
+        return None  # a folder is not public
+    place = issues if how == ADVISORY else how
+    name, _, location = place.partition(":")
+    if name != "github":
+        msg = f"issues-security = {how!r}: it is for GitHub. Set issues = github:owner/name."
+        raise ConfigurationError(msg)
+    token = os.environ.get(SECURITY_TOKEN_VARIABLE, "").strip()
+    to = connection(location, os.environ)
+    to = replace(to, token=token or to.token)
+    if not to.token:
+        msg = f"issues-security = {how!r}: no token. Set {SECURITY_TOKEN_VARIABLE}."
+        raise ConfigurationError(msg)
+    from ciguard.trackers.github_private import Advisories, PrivateRepository  # noqa: PLC0415 - slow
+
+    if how == ADVISORY:
+        return Advisories(to, patience=patience)
+    return PrivateRepository(to, terms=terms, patience=patience)
 
 
 def _github(location: str) -> Tracker:

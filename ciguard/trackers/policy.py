@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord, Records
     from ciguard.domain import Bucket, Finding
+    from ciguard.trackers.disclosure import Discloser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,8 @@ class FilingRules:
     withholds_security: bool = False
     """Others can read the tracker: memory that is read or written out of bounds is reported and
     not filed, unless the policy names that class."""
+    discloser: Discloser | None = None
+    """Where these are filed in private; nowhere by default."""
 
     def withholds(self, finding: Finding) -> bool:
         """Tell whether a finding that would be filed must not be published."""

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from github_advisories import AdvisoryStore
 from github_checks import CheckRunStore
 from github_contract import operation_of, request_errors, response_errors
 from github_repository import NAME, OTHER_ID, Clock, GitHubRepository, Json, RefusedError
@@ -75,6 +76,7 @@ class GitHubServer:
         self.clock = clock or Clock()
         self.repository = GitHubRepository(self.clock)
         self.checks = CheckRunStore(self.clock)
+        self.advisories = AdvisoryStore(self.clock)
         self.requests: list[Request] = []
         self.violations: list[str] = []
         self.gate: Gate = gate or (lambda _: None)
@@ -169,6 +171,8 @@ class GitHubServer:
                 return self.repository.shown_repository(base)
             case ["issues", *rest]:
                 return self._read_issues(rest, query, base)
+            case ["security-advisories"]:
+                return self.advisories.listed(base)
             case ["labels", name]:
                 return self.repository.get_label(unquote(name))
             case ["git", "ref", "pull", number, "head"]:
@@ -203,15 +207,28 @@ class GitHubServer:
                 return repository.create_issue(body, base)
             case True, ["issues", number, "comments"]:
                 return repository.create_comment(int(number), body, base)
-            case _, ["check-runs", *rest]:
-                checks = self.checks
-                return checks.edit(int(rest[0]), body, base) if rest else checks.create(body, base)
+            case _, ["check-runs" | "security-advisories", *_]:
+                return self._written_beside(parts, body, base)
             case True, ["labels"]:
                 return repository.create_label(body)
             case False, ["issues", "comments", identity]:
                 return repository.edit_comment(int(identity), body, base)
             case False, ["issues", number]:
                 return repository.edit_issue(int(number), body, base)
+            case _:
+                raise RefusedError(404, "Not Found")
+
+    def _written_beside(self, parts: list[str], body: Json, base: str) -> Any:
+        checks, advisories = self.checks, self.advisories
+        match parts:
+            case ["check-runs"]:
+                return checks.create(body, base)
+            case ["check-runs", identity]:
+                return checks.edit(int(identity), body, base)
+            case ["security-advisories"]:
+                return advisories.create(body, base)
+            case ["security-advisories", ghsa_id]:
+                return advisories.edit(ghsa_id, body, base)
             case _:
                 raise RefusedError(404, "Not Found")
 
@@ -298,12 +315,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _paged(self, request: Request, body: Any, base: str) -> tuple[Any, dict[str, str]]:
         if not isinstance(body, list):
             return body, {}
-        page = int(request.query.get("page", 1))
+        by_cursor = request.path.endswith("/security-advisories")
+        key = "after" if by_cursor else "page"
+        page = int(request.query.get(key, 1))
         size = min(self.listener.github.page, int(request.query.get("per_page", 30)))
         headers = {}
         if len(body) > page * size:
-            kept = {**request.query, "page": str(page + 1)}
-            query = "&".join(f"{key}={re.sub(':', '%3A', value)}" for key, value in kept.items())
+            kept = {**request.query, key: str(page + 1)}
+            query = "&".join(f"{name}={re.sub(':', '%3A', value)}" for name, value in kept.items())
             headers["Link"] = f'<{base}{request.path}?{query}>; rel="next"'
         return body[(page - 1) * size : page * size], headers
 
