@@ -47,7 +47,7 @@ def reproduction(bucket: Bucket, context: Context) -> str:
             f"### Reproduce\n\nThe script has {len(context.script)} characters, too many for an "
             "issue: it is among the results of the run, in `reproducers/`."
         )
-    parts = ["### Reproduce", _commands(context.script), _shown(bucket)]
+    parts = ["### Reproduce", _commands(context.script), _shown(bucket, context.script)]
     block = markdown_block(context.script.rstrip("\n"), language="python", limit=MAX_SCRIPT)
     return "\n\n".join([*parts, block])
 
@@ -83,18 +83,18 @@ def _commands(script: str) -> str:
     )
 
 
-def _shown(bucket: Bucket) -> str:
+def _shown(bucket: Bucket, script: str) -> str:
     checked = "ciguard ran it on its own and saw the same." if bucket.reproduced else ""
-    return " ".join(filter(None, [_effect(bucket.finding), checked]))
+    return " ".join(filter(None, [_effect(bucket.finding, script), checked]))
 
 
-def _effect(finding: Finding) -> str:
+def _effect(finding: Finding, script: str) -> str:
     """Return what the script does where the defect shows; empty where that is not known."""
     word = _PROMISED.get(finding.oracle, "")
-    if word:
+    if word and word in script:
         return (
             f"The defect shows as a last line that begins with `{word}`, and exit code 1. Without "
-            "the defect, the exit code is 0."
+            "the defect there is no such line."
         )
     if finding.pair is not PairKind.NONE or isinstance(finding.case, AppCase | FunctionCase):
         return ""

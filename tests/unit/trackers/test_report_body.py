@@ -157,8 +157,10 @@ def test_an_issue_says_what_the_script_prints(oracle: str, word: str) -> None:
     made = bucket(Passed(b"1", 0.1))
     made = replace(made, finding=replace(made.finding, oracle=oracle))
 
-    body = report(made, Context(script="# a script\n")).body
+    body = report(made, Context(script=f"print('{word}: a line')\n")).body
+    silent = report(made, Context(script="print()\n")).body
 
+    assert "begins with `" not in silent
     assert f"begins with `{word}`, and exit code 1" in body
 
 
