@@ -92,7 +92,12 @@ class TrackerIssueError(TrackerError):
 
 
 class TrackerGoneError(TrackerIssueError):
-    """The issue was deleted, transferred or converted to a discussion."""
+    """An issue is not there any more: deleted, transferred, or converted to a discussion."""
+
+    def __init__(self, message: str, *, successor_of: int = 0) -> None:
+        super().__init__(message)
+        self.successor_of = successor_of
+        """Number of the issue that another one replaces; 0 if nothing is left to refer to."""
 
 
 class TrackerUnavailableError(TrackerError):

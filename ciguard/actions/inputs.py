@@ -103,9 +103,11 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             _setting("memory"),
             _setting("out"),
             _switch("file-issues"),
+            _setting("issue-marker"),
             _setting("issue-labels"),
             _setting("issue-assignees"),
             _setting("issues-per-run"),
+            _setting("issues-security"),
             _setting("dry-run"),
             Input(name="devices", pattern=_WORDS, remedy="devices such as cpu, cuda"),
             Input(name="runner", pattern=_LABELS, remedy="labels of a runner such as ubuntu-24.04"),
@@ -126,6 +128,7 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
                 remedy="a name without / and :",
             ),
             Input(name="github-token"),
+            Input(name="security-token"),
         )
     }
 )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_BASELINE = "git+origin#ciguard-baseline"
 """A folder would not outlive the job."""
 TOKEN_INPUT = "github-token"  # noqa: S105 - a name
+SECURITY_TOKEN_INPUT = "security-token"  # noqa: S105 - likewise
 _CONFIGURATION_FILES = ("ciguard.toml", "pyproject.toml")
 _MOST_BYTES = 1024 * 1024
 
@@ -105,7 +106,8 @@ def request_of(environment: Mapping[str, str], *, workspace: Path) -> Request:
         ConfigurationError: if the configuration file cannot be.
     """
     inputs = given_inputs(environment)
-    inputs.pop(TOKEN_INPUT, None)
+    for secret in (TOKEN_INPUT, SECURITY_TOKEN_INPUT):
+        inputs.pop(secret, None)
     event = WorkflowEvent.of(environment)
     task = Task(inputs.get("task", Task.GUARD))
     _require(task, inputs)

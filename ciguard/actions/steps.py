@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.actions.children import run_command
 from ciguard.actions.inputs import InputError, variable_of
-from ciguard.actions.request import TOKEN_INPUT, Task, settings_of
+from ciguard.actions.request import SECURITY_TOKEN_INPUT, TOKEN_INPUT, Task, settings_of
 from ciguard.actions.results import INTERRUPTED, NOT_RUN, results_of
 from ciguard.domain import plan_from_json, visible
 from ciguard.errors import ExitCode, suggestion
@@ -135,6 +135,7 @@ class Steps:
         settings = self._token() if request.writes else self._reading_only()
         if request.files_issues:
             settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
+            settings |= self._token() | self._security_token()
         elif "CIGUARD_COMPARE_ONLY" not in settings:
             # The configuration may name a tracker; only the input lets anything be filed there.
             folder = settings.get("CIGUARD_TRACKER", self.request.config.tracker)
@@ -213,6 +214,10 @@ class Steps:
 
     def _token(self) -> dict[str, str]:
         return {"GITHUB_TOKEN": self.environment.get(variable_of(TOKEN_INPUT), "")}
+
+    def _security_token(self) -> dict[str, str]:
+        given = self.environment.get(variable_of(SECURITY_TOKEN_INPUT), "")
+        return {"CIGUARD_SECURITY_TOKEN": given} if given else {}
 
     def jobs(self) -> Sequence[PlannedJob]:
         """Return the rows of the plan that this call is to run.

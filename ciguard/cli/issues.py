@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import open_store
 from ciguard.config import SourceKind
 from ciguard.errors import ConfigurationError
+from ciguard.project import this_project
 from ciguard.trackers import (
+    PUBLIC,
     Desk,
+    Discloser,
     Filing,
     FilingRules,
     LocalTracker,
@@ -20,7 +23,9 @@ from ciguard.trackers import (
     Template,
     Terms,
     Tracker,
+    open_disclosure,
     open_tracker,
+    page_of_repository,
     page_of_run,
 )
 
@@ -59,7 +64,13 @@ def filing_of(settings: Effective) -> Issues:
         desk,
         store,
         rules=_rules(config),
-        sources=Sources(out=config.out, run_page=page_of_run(os.environ), template=template),
+        sources=Sources(
+            out=config.out,
+            run_page=page_of_run(os.environ),
+            repository_page=page_of_repository(os.environ),
+            project=this_project(),
+            template=template,
+        ),
     )
     return Issues(filing, desk, store)
 
@@ -69,9 +80,30 @@ def _tracker(config: Config) -> Tracker:
         return LocalTracker(config.tracker)
     return open_tracker(
         config.issues,
-        terms=Terms(labels=config.issue_labels, assignees=config.issue_assignees),
-        patience=Patience(max(_LEAST_PATIENCE_S, _PATIENCE_SHARE * config.budget_s)),
+        terms=_terms(config),
+        patience=_patience(config),
         writes=not config.dry_run,
+    )
+
+
+def _terms(config: Config) -> Terms:
+    return Terms(
+        label=config.issue_marker, labels=config.issue_labels, assignees=config.issue_assignees
+    )
+
+
+def _patience(config: Config) -> Patience:
+    return Patience(max(_LEAST_PATIENCE_S, _PATIENCE_SHARE * config.budget_s))
+
+
+def _discloser(config: Config) -> Discloser | None:
+    if config.dry_run:
+        return None
+    return open_disclosure(
+        config.issues_security,
+        config.issues,
+        terms=_terms(config),
+        patience=_patience(config),
     )
 
 
@@ -88,7 +120,8 @@ def _rules(config: Config) -> FilingRules:
         per_day=config.issues_per_day,
         policy=config.policy,
         numbered=config.issues.startswith("github:"),
-        withholds_security=True,
+        withholds_security=config.issues_security != PUBLIC,
+        discloser=_discloser(config),
     )
 
 

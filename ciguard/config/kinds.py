@@ -15,6 +15,8 @@ from ciguard.errors import suggestion
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_MAX_LABEL = 50
+"""Characters; GitHub takes no more."""
 _CONTROL = re.compile(r"[\0-\x1f\x7f]")
 _TYPE_NAMES = {
     bool: "a boolean",
@@ -143,6 +145,17 @@ def name() -> Kind:
     return Kind(metavar="NAME", remedy="a name", parse=_name, toml_types=(str,), show=str)
 
 
+def label() -> Kind:
+    """Return the kind of labels of issues, as trackers take them."""
+    return Kind(
+        metavar="LABEL",
+        remedy="a label of at most 50 characters without a comma",
+        parse=_label,
+        toml_types=(str,),
+        show=str,
+    )
+
+
 def folder() -> Kind:
     """Return the kind of paths of folders."""
     return Kind(
@@ -182,6 +195,17 @@ def place() -> Kind:
         remedy="a tracker such as github:owner/name",
         parse=_tracker,
         toml_types=(str,),
+    )
+
+
+def disclosure() -> Kind:
+    """Return the kind of places for what must not be published."""
+    return Kind(
+        metavar="HOW",
+        remedy="withhold, public, advisory, or a private repository such as github:owner/name",
+        parse=_disclosure,
+        toml_types=(str,),
+        show=str,
     )
 
 
@@ -267,6 +291,15 @@ def _name(text: str) -> str:
     return text.strip()
 
 
+def _label(text: str) -> str:
+    written = text.strip()
+    # A listing of issues separates labels with commas.
+    if not 0 < len(written) <= _MAX_LABEL or "," in written or _CONTROL.search(written):
+        msg = "not a label"
+        raise ValueError(msg)
+    return written
+
+
 def _path(text: str) -> Path:
     # Paths are shown in logs and handed to other programs line by line.
     if not text.strip() or _CONTROL.search(text):
@@ -281,6 +314,14 @@ def _tracker(text: str) -> str:
         msg = "not a tracker"
         raise ValueError(msg)
     return written
+
+
+def _disclosure(text: str) -> str:
+    written = text.strip()
+    if written in {"withhold", "public", "advisory"} or written.startswith("github:"):
+        return _tracker(written) if ":" in written else written
+    msg = "not a way to disclose a vulnerability"
+    raise ValueError(msg)
 
 
 def _severity(text: str) -> Severity:

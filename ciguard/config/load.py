@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OWN_FILE = "ciguard.toml"
 SHARED_FILE = "pyproject.toml"
 PREFIX = "CIGUARD_"
-OTHER_VARIABLES = frozenset({"CIGUARD_CACHE"})
+OTHER_VARIABLES = frozenset({"CIGUARD_CACHE", "CIGUARD_PROJECT", "CIGUARD_SECURITY_TOKEN"})
 """Variables with our prefix that are no settings of a run."""
 
 Flags: TypeAlias = Mapping[str, str | bool | Sequence[str] | None]

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.config.kinds import (
     Kind,
+    disclosure,
     duration,
     file,
     folder,
+    label,
     location,
     name,
     path_or_nothing,
@@ -295,6 +297,13 @@ class Config:
             "File issues there instead: github:owner/name, with the token in GITHUB_TOKEN.",
         ),
     )
+    issue_marker: str = field(
+        default="ciguard",
+        metadata=_described(
+            label(),
+            "Label of every issue that ciguard files on GitHub; by it they are found again.",
+        ),
+    )
     issue_labels: tuple[str, ...] = field(
         default=(),
         metadata=_described(
@@ -318,6 +327,14 @@ class Config:
         default=20,
         metadata=_described(
             whole(0, 10_000), "New issues that all runs of 24 hours may open on GitHub."
+        ),
+    )
+    issues_security: str = field(
+        default="withhold",
+        metadata=_described(
+            disclosure(),
+            "Where security-relevant crashes are filed: withhold (nowhere), public, "
+            "github:owner/name (a private repository) or advisory (a draft security advisory).",
         ),
     )
     issue_template: Path = field(

@@ -3,7 +3,8 @@
 `plan` decides, `report` writes the text, `Desk` does it; `TRACKERS` holds the trackers by name.
 """
 
-from ciguard.trackers.body import Context, report, roll_up
+from ciguard.trackers.body import report, roll_up
+from ciguard.trackers.context import Context
 from ciguard.trackers.contract import (
     ROLL_UP,
     TRACKERS,
@@ -14,11 +15,19 @@ from ciguard.trackers.contract import (
     marker,
 )
 from ciguard.trackers.desk import Desk
+from ciguard.trackers.disclosure import PUBLIC, Discloser, SecurityCrash
 from ciguard.trackers.filing import Filing, Sources
 from ciguard.trackers.local import LocalTracker
 from ciguard.trackers.outbox import Outbox
 from ciguard.trackers.patience import Patience
-from ciguard.trackers.places import Connection, Terms, open_tracker, page_of_run
+from ciguard.trackers.places import (
+    Connection,
+    Terms,
+    open_disclosure,
+    open_tracker,
+    page_of_repository,
+    page_of_run,
+)
 from ciguard.trackers.policy import FilingRules, Plan, plan
 from ciguard.trackers.pull_request import (
     GITHUB_ACTIONS,
@@ -34,6 +43,7 @@ from ciguard.trackers.template import Template
 
 __all__ = [
     "GITHUB_ACTIONS",
+    "PUBLIC",
     "ROLL_UP",
     "TRACKERS",
     "Check",
@@ -41,6 +51,7 @@ __all__ = [
     "Connection",
     "Context",
     "Desk",
+    "Discloser",
     "Filing",
     "FilingRules",
     "Head",
@@ -50,13 +61,16 @@ __all__ = [
     "Patience",
     "Plan",
     "Report",
+    "SecurityCrash",
     "Sources",
     "Template",
     "Terms",
     "Tracker",
     "TrackerFactory",
     "marker",
+    "open_disclosure",
     "open_tracker",
+    "page_of_repository",
     "page_of_run",
     "plan",
     "publish_check",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
@@ -20,12 +20,15 @@ from ciguard.domain import (
     class_of,
     markdown_block,
     markdown_code,
+    markdown_text,
     seated,
     shortened,
     visible,
 )
 from ciguard.oracles import FUNCTION
 from ciguard.trackers.contract import ROLL_UP, Report, marker
+from ciguard.trackers.footer import footer
+from ciguard.trackers.reproduction import reproduction
 from ciguard.trackers.template import built_in
 from ciguard.triage import (
     derivation_diff,
@@ -37,14 +40,14 @@ from ciguard.triage import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from ciguard.domain import Bucket, Case, Evidence, Finding, Frame, Outcome
+    from ciguard.trackers.context import Context
     from ciguard.trackers.template import Template
 
 MOST_BODY = 60_000
 """Characters; trackers refuse more than 65,536."""
-_MOST_SCRIPT = 20_000
 _MOST_LOG = 4_000
 _MOST_TITLE = 120
 _MOST_FRAMES = 30
@@ -55,23 +58,6 @@ _MOST_LISTED = 300
 _MOST_LINKED = 10
 _AGAIN = "This had been fixed and is back."
 _SHORTENED = "Parts of this report were too long for an issue; the run's results hold all of it."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    """What is known beside the bucket itself."""
-
-    script: str = ""
-    """The standalone reproducer."""
-    run_page: str = ""
-    """Address of the workflow's run that found it; empty where there is none."""
-    versions: Mapping[str, str] = field(default_factory=dict)
-    """Library version by target."""
-    commit: str = ""
-    first_seen: str = ""
-    is_regression: bool = False
-    aliases: tuple[str, ...] = ()
-    """Older fingerprints of the bucket."""
 
 
 def report(bucket: Bucket, context: Context, *, template: Template | None = None) -> Report:
@@ -101,12 +87,13 @@ def _text(bucket: Bucket, context: Context, template: Template) -> str:
         "origin": "\n\n".join(f"{name}: {text}" for name, text in origin),
         "difference": _difference(finding),
         "outcomes": _outcomes(finding, context),
-        "script": _script(context, reproduced=bucket.reproduced),
+        "since": markdown_text(context.since),
+        "script": reproduction(bucket, context),
         "evidence": _evidence(bucket),
         "related": _related(bucket),
         "grouping": _grouping(bucket),
         "note": "",
-        "footer": _footer(bucket, context),
+        "footer": footer(bucket, context),
     }
     text = template.fill(values)
     for detail in ("grouping", "evidence", "script", "difference", "outcomes"):
@@ -191,9 +178,11 @@ def roll_up(buckets: Iterable[Bucket]) -> Report:
         for b in listed[:_MOST_LISTED]
     ]
     more = len(listed) - len(rows)
+    is_one = len(listed) == 1
+    what = "1 known finding has" if is_one else f"{len(listed)} known findings have"
     says = (
-        f"{len(listed)} known findings have no issue of their own. "
-        "`ciguard show` lists them, `ciguard reproduce FINGERPRINT` runs one."
+        f"{what} no issue of {'its' if is_one else 'their'} own. "
+        "`ciguard show` lists all of them, `ciguard reproduce FINGERPRINT` runs one."
     )
     text = [
         marker(ROLL_UP),
@@ -207,7 +196,7 @@ def roll_up(buckets: Iterable[Bucket]) -> Report:
         body = body[: body.rstrip("\n").rfind("\n")]
     return Report(
         fingerprint=ROLL_UP,
-        title=f"ciguard: {len(listed)} further findings",
+        title=f"ciguard: {len(listed)} further finding{'' if is_one else 's'}",
         body=body,
         slug="further-findings",
     )
@@ -366,20 +355,6 @@ def _shown_line(outcome: Outcome) -> str:
     return _local(telling_line(_bounded(outcome)))
 
 
-def _script(context: Context, *, reproduced: bool) -> str:
-    if not context.script:
-        return ""
-    if len(context.script) > _MOST_SCRIPT:
-        return (
-            f"### Script\n\nThe script has {len(context.script)} characters, too many for an "
-            "issue: it is among the results of the run, in `reproducers/`."
-        )
-    checked = "It was run on its own and failed the same way." if reproduced else ""
-    checked = f"Save it, install what its line `Install:` says, and run it. {checked}".strip()
-    block = markdown_block(context.script.rstrip("\n"), language="python", limit=_MOST_SCRIPT)
-    return "\n\n".join(part for part in ("### Script", checked, block) if part)
-
-
 def _evidence(bucket: Bucket) -> str:
     outcome = _shown_outcome(bucket.finding)
     stack = getattr(outcome, "stack", ())
@@ -430,24 +405,4 @@ def _grouping(bucket: Bucket) -> str:
             "",
             "</details>",
         ]
-    )
-
-
-def _footer(bucket: Bucket, context: Context) -> str:
-    finding = bucket.finding
-    facts = [
-        f"severity {finding.severity.label}, {class_of(finding).words}",
-        f"level {markdown_code(finding.case.level, limit=40)}",
-        f"oracle {markdown_code(finding.oracle, limit=40)}",
-        bucket.confirmation.value,
-    ]
-    if context.commit:
-        facts.append(f"commit {markdown_code(context.commit, limit=60)}")
-    if context.first_seen:
-        facts.append(f"first seen {markdown_code(context.first_seen, limit=40)}")
-    page = f" [The run and all its results]({context.run_page})." if context.run_page else ""
-    return (
-        "---\nFound by ciguard, which calls libraries with generated arguments and compares "
-        f"versions, devices and documentation: {', '.join(facts)}.{page} Where its results or its "
-        f"baseline are, `ciguard reproduce {bucket.fingerprint}` runs the case again."
     )

@@ -11,6 +11,7 @@ from ciguard.registry import Registry
 from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
 ROLL_UP = "v1:" + "0" * 16
@@ -56,6 +57,12 @@ class Tracker(Protocol):
     Exactly one issue per fingerprint, also when two jobs file at once. A silenced issue is found,
     and nothing else is done to it. Where a call fails, doing it again makes nothing twice.
     """
+
+    def remember(self, numbers: Mapping[str, str]) -> None:
+        """Take up which issue (`Issue.number`) the baseline knows for which fingerprint.
+
+        A tracker that could lose sight of an issue looks at that one first.
+        """
 
     def find(self, fingerprint: str) -> Issue | None:
         """Return the issue of that bucket, open or closed, if there is one."""

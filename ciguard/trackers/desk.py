@@ -54,6 +54,17 @@ class Desk:
         """Whether nothing is written."""
         return self._dry is not None
 
+    def remember(self, records: Records) -> None:
+        """Let the tracker know which issues the baseline knows."""
+        self.tracker.remember(
+            {
+                name: record.issue
+                for record in records.values()
+                for name in (record.fingerprint, *record.aliases)
+                if record.issue
+            }
+        )
+
     def waiting(self, records: Records) -> list[Task]:
         """Return what earlier runs left and is still to be done.
 
@@ -96,6 +107,7 @@ class Desk:
             tasks = self.waiting(records)
         else:
             tasks = [*self.waiting(records), *tasks]
+        self.remember(records)
         issues: dict[str, str] = {}
         refusals = 0
         for task in tasks:

@@ -9,6 +9,7 @@ from ciguard.domain import visible
 from ciguard.trackers.contract import Issue
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from ciguard.trackers.contract import Report, Tracker
@@ -22,6 +23,10 @@ class DryRun:
         self._made: dict[str, Issue] = {}
         self.says: list[str] = []
         """What would have been done, one line each."""
+
+    def remember(self, numbers: Mapping[str, str]) -> None:
+        """Hand on what the baseline knows."""
+        self._tracker.remember(numbers)
 
     def find(self, fingerprint: str) -> Issue | None:
         """Return the issue, also one that would have been opened."""

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record, is_regression, merge, with_issues
-from ciguard.domain import RunFinished, Verdict
+from ciguard.domain import Comparison, Confirmation, RunFinished, Verdict, visible
 from ciguard.errors import TrackerUnavailableError
-from ciguard.trackers.body import Context, report, roll_up
+from ciguard.project import Project
+from ciguard.trackers.body import report, roll_up
+from ciguard.trackers.context import Context
 from ciguard.trackers.contract import ROLL_UP
+from ciguard.trackers.disclosure import (
+    crash_of,
+    disclosed,
+    is_security_relevant,
+    withheld,
+    write_upstream_reports,
+)
 from ciguard.trackers.news import evidence, news, regression
 from ciguard.trackers.policy import of_this_tracker, plan
 from ciguard.trackers.tasks import Close, File, Refresh
@@ -18,17 +27,20 @@ from ciguard.trackers.template import Template, built_in
 from ciguard.triage import read_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from ciguard.baseline import BaselineStore, Records
     from ciguard.domain import Bucket, Event
-    from ciguard.trackers.contract import Report
+    from ciguard.trackers.contract import Issue, Report
     from ciguard.trackers.desk import Desk
+    from ciguard.trackers.disclosure import SecurityCrash
     from ciguard.trackers.policy import FilingRules, Plan
     from ciguard.trackers.tasks import Task
 
 _CONCLUSIVE = frozenset({Verdict.ESTABLISHED, Verdict.CLEAN, Verdict.NEW_FINDINGS})
+_MET = frozenset({Comparison.NEW, Comparison.KNOWN})
+_MAX_NAMED = 5
 _DAY = timedelta(days=1)
 
 
@@ -40,6 +52,10 @@ class Sources:
     """The run's folder, which holds the reproducers."""
     run_page: str = ""
     """Address of the run; empty where it has none."""
+    repository_page: str = ""
+    """Address of the repository that was tested; empty where it is unknown."""
+    project: Project = field(default_factory=Project)
+    """Where this copy of ciguard comes from."""
     template: Template | None = None
 
 
@@ -73,9 +89,15 @@ class Filing:
         self._store = store
         self._rules = rules
         self._sources = sources
+        self._discloser = rules.discloser
+        self._crashes: list[SecurityCrash] = []
         self._before: Records = self._load() if store.exists() else {}
         self._granted: int | None = None
         """How many issues this run may open, once its tasks are in the outbox."""
+        self._adopted: dict[str, str] = {}
+        """Issue by fingerprint, where the tracker has one and the baseline knows none."""
+        self._is_answered = True
+        """Whether the tracker has answered so far: it is not asked again in vain."""
         self._failure: Exception | None = None
 
     def intend(
@@ -137,6 +159,9 @@ class Filing:
 
     def _tasks(self, found: _Found, after: Records, room: int) -> list[Task]:
         """Return what is to be done about a run's buckets, beside what waits already."""
+        self._desk.remember(after)
+        self._look(found.buckets, after)
+        after = with_issues(after, self._adopted)
         waiting = self._desk.waiting(after)
         promised = {task.fingerprint for task in waiting if isinstance(task, File)} - {ROLL_UP}
         chosen = plan(
@@ -146,9 +171,21 @@ class Filing:
             rules=replace(self._rules, cap=max(0, room - len(promised))),
             establishes=found.verdict is Verdict.ESTABLISHED,
         )
-        if chosen.withheld:
-            self._desk.says.append(_withheld(len(chosen.withheld)))
-        return _Author(self._before, after, found.versions, self._sources).tasks(chosen)
+        self._warn_of_gone(chosen, after)
+        author = _Author(self._before, after, found.versions, self._sources)
+        self._prepare_disclosure(found, chosen, author)
+        return author.tasks(chosen)
+
+    def _prepare_disclosure(self, found: _Found, chosen: Plan, author: _Author) -> None:
+        """Write what a person may send upstream, and keep what is to be filed in private."""
+        met = [b for b in found.buckets if b.comparison in _MET and is_security_relevant(b)]
+        confirmed = [b for b in met if b.confirmation is Confirmation.CONFIRMED]
+        crashes = {b.fingerprint: author.crash(b) for b in confirmed}
+        write_upstream_reports(self._sources.out, crashes.values())
+        hidden = [b for b in chosen.withheld if b.fingerprint in crashes]
+        self._crashes = [crashes[bucket.fingerprint] for bucket in hidden]
+        if chosen.withheld and (self._discloser is None or self._desk.is_dry):
+            self._desk.says.append(withheld(len(chosen.withheld)))
 
     def _file(self, event: RunFinished) -> None:
         after = self._load()
@@ -158,27 +195,89 @@ class Filing:
             versions = {target.name: target.version for target in event.targets}
             room = self._room()
             tasks = self._tasks(_Found(event.verdict, event.buckets, versions), after, room)
-        issues = self._desk.work(tasks, after, room=room)
+        issues = self._desk.work(tasks, with_issues(after, self._adopted), room=room)
         # The older issue stays where another job has noted one meanwhile.
         self._desk.settle(change=lambda stored: merge(stored, with_issues(stored, issues)))
+        self._disclose()
         if self._desk.refusal is not None:
             raise self._desk.refusal
+
+    def _disclose(self) -> None:
+        """File in private. The baseline, which others may read, does not know of it.
+
+        What fails is done by the next run that meets the crash.
+        """
+        places: list[str] = []
+        try:
+            for place in self._disclosed():
+                places.append(place)  # noqa: PERF402 - what was filed is said after a failure too
+        except TrackerUnavailableError as error:
+            self._desk.says.append(str(error))
+        finally:
+            if places:
+                self._desk.says.append(disclosed(places))
+
+    def _disclosed(self) -> Iterator[str]:
+        """File one crash after the other, and yield where each is."""
+        room = self._rules.cap
+        if self._discloser is None or self._desk.is_dry:
+            return
+        for crash in self._crashes:
+            filed = self._discloser.disclose(crash, creates=room > 0)
+            if filed is not None:
+                room -= filed.is_new
+                yield filed.place
+
+    def _look(self, buckets: tuple[Bucket, ...], after: Records) -> None:
+        """Look for issues that a lost baseline does not know: they are adopted, not filed twice."""
+        self._adopted = {}
+        for bucket in buckets:
+            names = (bucket.fingerprint, *bucket.aliases)
+            record = find_record(after, *names)
+            if record is None or record.issue or bucket.comparison not in _MET:
+                continue
+            issue = self._issue_of(names)
+            if issue is not None:
+                self._adopted[record.fingerprint] = issue.number
+
+    def _warn_of_gone(self, chosen: Plan, after: Records) -> None:
+        """Say which issues of buckets that were met are gone: nothing else would."""
+        gone = []
+        for bucket in chosen.refreshed:
+            names = (bucket.fingerprint, *bucket.aliases)
+            record = find_record(after, *names)
+            if record is not None and self._issue_of(names) is None:
+                gone.append(record.issue)
+        if gone and self._is_answered:
+            self._desk.says.append(_gone(gone))
+
+    def _issue_of(self, names: tuple[str, ...]) -> Issue | None:
+        """Return the bucket's issue; nothing where the tracker does not answer."""
+        if not self._is_answered:
+            return None
+        try:
+            return next(filter(None, map(self._desk.tracker.find, names)), None)
+        except TrackerUnavailableError:
+            self._is_answered = False
+            return None
 
     def _room(self) -> int:
         """Return how many issues this run may open."""
         try:
             today = self._desk.tracker.opened_since(datetime.now(UTC) - _DAY)
         except TrackerUnavailableError:
+            self._is_answered = False
             today = 0  # nothing will be opened now, and the outbox is emptied by these rules, too
         return max(0, min(self._rules.cap, self._rules.per_day - today))
 
 
-def _withheld(count: int) -> str:
-    what = "crash is" if count == 1 else "crashes are"
+def _gone(issues: list[str]) -> str:
+    named = ", ".join(visible(issue, limit=60) for issue in issues[:_MAX_NAMED])
+    more = f" and {len(issues) - _MAX_NAMED} more" if len(issues) > _MAX_NAMED else ""
+    what = "1 known issue is" if len(issues) == 1 else f"{len(issues)} known issues are"
     return (
-        f"{count} security-relevant {what} in the reports and not filed, since others can read "
-        "issues. Report them to the library's maintainers in private (docs/severity.md), or file "
-        "them with the policy security-crash=file"
+        f"warning: {what} gone ({named}{more}): deleted, transferred, or without ciguard's marker. "
+        "A bug is filed anew only when it comes back after a fix (docs/trackers.md)"
     )
 
 
@@ -195,7 +294,8 @@ class _Author:
 
     def tasks(self, chosen: Plan) -> list[Task]:
         """Return what is to be done, what matters most first."""
-        written: list[Task] = [self._file(bucket) for bucket in chosen.reopened + chosen.opened]
+        filed = chosen.reopened + chosen.adopted + chosen.opened
+        written: list[Task] = [self._file(bucket) for bucket in filed]
         written += filter(None, map(self._refresh, chosen.refreshed))
         for fingerprint in chosen.closed:
             because = evidence(self._after[fingerprint])
@@ -206,6 +306,10 @@ class _Author:
         else:
             written.append(Close(fingerprint=ROLL_UP, because="Nothing is left on the list."))
         return written
+
+    def crash(self, bucket: Bucket) -> SecurityCrash:
+        """Return what is to be filed in private or sent upstream of a bucket."""
+        return crash_of(bucket, self._report(bucket), self._versions)
 
     def _file(self, bucket: Bucket) -> File:
         before = find_record(self._before, bucket.fingerprint)
@@ -232,6 +336,8 @@ class _Author:
         context = Context(
             script=read_script(self._sources.out, bucket),
             run_page=self._sources.run_page,
+            repository_page=self._sources.repository_page,
+            project=self._sources.project,
             versions=self._versions,
             commit="" if record is None else record.first_seen.commit,
             first_seen="" if record is None else record.first_seen.time,

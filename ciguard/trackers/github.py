@@ -1,4 +1,4 @@
-"""Issues on GitHub. Found by label and marker, never by search, which lags behind by minutes."""
+"""Issues on GitHub: filed once per bucket, updated, closed and reopened."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from github import GithubException, UnknownObjectException
-from github.GithubObject import NotSet
 
 from ciguard.domain import markdown_text
-from ciguard.errors import TrackerError, TrackerGoneError, TrackerUnavailableError
+from ciguard.errors import (
+    TrackerError,
+    TrackerGoneError,
+    TrackerIssueError,
+    TrackerUnavailableError,
+)
 from ciguard.trackers.contract import ROLL_UP, Issue, Report, marked_with
 from ciguard.trackers.github_client import FAILURES, Client, is_locked, may_be_done
+from ciguard.trackers.github_index import IssueIndex
 from ciguard.trackers.patience import Patience
 from ciguard.trackers.places import Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Mapping
 
     from github.Issue import Issue as Filed
     from github.IssueComment import IssueComment
 
     from ciguard.trackers.places import Connection
 
-LABEL = "ciguard"
-"""Of every issue that ciguard files; the listing is restricted to it."""
 IGNORE = "ciguard:ignore"
 """A person sets it: nothing more is said in that issue."""
 
 _NOTE = "<!-- ciguard-note -->"
 _DAY = timedelta(days=1)
-_OVERLAP = timedelta(hours=1)
-"""How far two clocks and GitHub's replicas may be apart."""
 _SETTLE_S = 5.0
 """After a POST without an answer: until a listing would show what it did."""
 _MOST_DOUBTS = 2
@@ -74,9 +75,13 @@ class GitHubTracker:
         self._client = Client(to, patience or Patience(_PATIENCE_S))
         self._terms = terms or Terms()
         self._now = now
-        self._filed: dict[int, Filed] = {}
-        self._listed: datetime | None = None
+        self._label = self._terms.label
+        self._index = IssueIndex(self._client, label=self._label, now=now)
         self._has_label = False
+
+    def remember(self, numbers: Mapping[str, str]) -> None:
+        """Take up which issue the baseline knows for which fingerprint."""
+        self._index.remember(numbers)
 
     def find(self, fingerprint: str) -> Issue | None:
         """Return the issue of that bucket, open or closed, if there is one.
@@ -84,9 +89,9 @@ class GitHubTracker:
         Raises:
             TrackerError: if GitHub refuses, or does not answer in time.
         """
-        if self._listed is None:
-            self._list()
-        stays = _staying(self._marked((fingerprint,)))
+        # Of the list of further findings there is news in every run, so it is not searched for.
+        marked = self._index.marked((fingerprint,), searches=fingerprint != ROLL_UP)
+        stays = _staying(marked)
         return None if stays is None else _issue(fingerprint, stays)
 
     def open(self, report: Report) -> Issue:
@@ -95,8 +100,6 @@ class GitHubTracker:
         Raises:
             TrackerError: if GitHub refuses, or does not answer in time.
         """
-        if self._listed is None:
-            self._list()
         stays = self._settled(report.names) or self._created(report)
         issue = _issue(report.fingerprint, stays)
         if not issue.is_silenced and _lines(stays.body) != _lines(report.body):
@@ -158,9 +161,8 @@ class GitHubTracker:
         Raises:
             TrackerError: if GitHub refuses, or does not answer in time.
         """
-        if self._listed is None:
-            self._list()
-        marks = [marked_with(f.body or "") for f in self._filed.values() if f.created_at >= moment]
+        filed = [issue for issue in self._index.issues() if issue.created_at >= moment]
+        marks = [marked_with(issue.body or "") for issue in filed]
         return sum(bool(mark) and mark != ROLL_UP for mark in marks)
 
     def _turned(self, issue: Issue, because: str, *, state: str, reason: str) -> Issue:
@@ -168,7 +170,7 @@ class GitHubTracker:
         if filed.state != state and not _is_silenced(filed):
             # The comment first: where the second request fails, the next run still sees what to do.
             self.comment(issue, because)
-            self._edit(filed, state=state, state_reason=reason)
+            self._turn(filed, state, reason)
         return _issue(issue.fingerprint, filed)
 
     def _edit(self, filed: Filed, **changed: str) -> None:
@@ -178,8 +180,18 @@ class GitHubTracker:
                 issue=filed.number,
             )
         except TrackerGoneError:
-            self._filed.pop(filed.number, None)
+            self._index.remove(filed)
             raise
+
+    def _turn(self, filed: Filed, state: str, reason: str) -> None:
+        try:
+            self._edit(filed, state=state, state_reason=reason)
+        except TrackerIssueError as refused:
+            if state != "open" or not filed.locked or isinstance(refused, TrackerGoneError):
+                raise
+            # It became a discussion: closed and locked for good.
+            self._index.remove(filed)
+            raise TrackerGoneError(str(refused), successor_of=filed.number) from refused
 
     def _append(self, filed: Filed, line: str) -> None:
         if line not in _lines(filed.body):
@@ -190,7 +202,7 @@ class GitHubTracker:
         self._ensure_label()
         doubts = 0
         for attempt in itertools.count():
-            self._list()
+            self._index.update()
             there = self._settled(report.names)
             if there is not None:
                 return there
@@ -212,20 +224,20 @@ class GitHubTracker:
         return self._client.repository.create_issue(
             report.title,
             report.body,
-            labels=list(dict.fromkeys((LABEL, *self._terms.labels))),
+            labels=list(dict.fromkeys((self._label, *self._terms.labels))),
             assignees=list(self._terms.assignees),
         )
 
     def _look_until_shown(self, made: Filed) -> None:
         """List until GitHub shows our issue: then it shows what another job filed before, too."""
         for look in range(_MOST_LOOKS):
-            if made.number in self._list():
+            if made.number in self._index.update():
                 return
             self._client.wait(2.0**look, because=f"#{made.number} is not listed yet")
 
     def _settled(self, names: tuple[str, ...]) -> Filed | None:
         """Return the one issue of a bucket, after closing what else was filed for it."""
-        marked = self._marked(names)
+        marked = self._index.marked(names)
         stays = _staying(marked)
         for other in marked:
             if stays is not None and other is not stays and other.state == "open":
@@ -237,34 +249,12 @@ class GitHubTracker:
         body = f"Duplicate of #{of.number}: two jobs filed at once."
         self._edit(other, body=body, state="closed", state_reason="duplicate")
 
-    def _list(self) -> set[int]:
-        """Take up what was filed or changed since the last listing; return the numbers."""
-        began = self._now()
-        since = NotSet if self._listed is None else self._listed - _OVERLAP
-        listed = self._client.repeat(
-            lambda: list(
-                self._client.repository.get_issues(
-                    state="all", labels=[LABEL], sort="created", direction="asc", since=since
-                )
-            )
-        )
-        self._listed = began
-        # Asking whether it is a pull request would be one more request for each.
-        self._filed |= {f.number: f for f in listed if "/pull/" not in f.html_url}
-        return {filed.number for filed in listed}
-
-    def _marked(self, names: Iterable[str]) -> list[Filed]:
-        wanted = set(names)
-        return [f for _, f in sorted(self._filed.items()) if marked_with(f.body or "") in wanted]
-
     def _known(self, issue: Issue) -> Filed:
-        if self._listed is None:
-            self._list()
-        number = int(issue.number) if issue.number.isdecimal() else 0
-        if number not in self._filed:
-            msg = f"#{issue.number}: no issue with the label {LABEL!r} in this repository"
-            raise TrackerError(msg)
-        return self._filed[number]
+        filed = self._index.get(issue.number)
+        if filed is None:
+            msg = f"#{issue.number}: no issue of ciguard's in this repository"
+            raise TrackerGoneError(msg)
+        return filed
 
     def _notes(self, filed: Filed) -> list[IssueComment]:
         """Return our comments of the last day, the oldest first."""
@@ -297,10 +287,10 @@ class GitHubTracker:
 
         def ensure() -> None:
             try:
-                repository.get_label(LABEL).complete()
+                repository.get_label(self._label).complete()
             except UnknownObjectException:
                 try:
-                    repository.create_label(LABEL, "b60205", "Filed by ciguard")
+                    repository.create_label(self._label, "b60205", "Filed by ciguard")
                 except GithubException as failure:
                     if failure.status != HTTPStatus.UNPROCESSABLE_ENTITY:
                         raise  # refused as invalid means that another job has just made it
@@ -310,13 +300,13 @@ class GitHubTracker:
 
     def _require_label(self, made: Filed) -> None:
         """Without its label an issue would never be found again, and filed in every run."""
-        if any(label.name == LABEL for label in made.labels):
-            self._filed[made.number] = made
+        if any(label.name == self._label for label in made.labels):
+            self._index.add(made)
             return
         self._client.repeat(lambda: made.edit(state="closed", state_reason="not_planned"))
         msg = (
-            f"#{made.number}: GitHub dropped the label {LABEL!r}, so the issue was closed again. "
-            "Give the token the permission `issues: write` on a repository it may push to."
+            f"#{made.number}: GitHub dropped the label {self._label!r}, so the issue was closed "
+            "again. Give the token the permission `issues: write` on a repository it may push to."
         )
         raise TrackerError(msg)
 
@@ -324,11 +314,12 @@ class GitHubTracker:
 def _staying(marked: list[Filed]) -> Filed | None:
     """Return the issue that stays of those of one bucket: the lowest open one, else the lowest.
 
-    Where a person silenced one of them, it stays.
+    Where a person silenced one of them, it stays. A locked one may be a discussion by now.
     """
     silenced = [filed for filed in marked if _is_silenced(filed)]
     opened = [filed for filed in marked if filed.state == "open"]
-    return next(iter([*silenced, *opened, *marked]), None)
+    unlocked = [filed for filed in marked if not filed.locked]
+    return next(iter([*silenced, *opened, *unlocked, *marked]), None)
 
 
 def _is_silenced(filed: Filed) -> bool:

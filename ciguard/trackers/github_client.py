@@ -7,9 +7,11 @@ broke, and they sleep for as long as GitHub asks, half an hour inside a job.
 from __future__ import annotations
 
 import itertools
+import re
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from urllib.parse import urlsplit
 
 from github import Auth, Github, GithubException
 from requests import RequestException
@@ -38,6 +40,7 @@ Failure: TypeAlias = GithubException | RequestException
 FAILURES = (GithubException, RequestException)
 """What a request to GitHub may raise."""
 
+_LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}(?:\[bot\])?")
 _MOST_ATTEMPTS = 6
 _SETTLE_S = 5.0
 """After a POST without an answer: until a listing would show what it did."""
@@ -73,7 +76,33 @@ class Client:
             seconds_between_writes=to.pause_s or None,
             lazy=True,
         )
+        self._github = github
         self.repository: Repository = github.get_repo(to.repository)
+
+    def login(self) -> str:
+        """Return the account that the token belongs to; empty if GitHub does not say.
+
+        Raises:
+            TrackerUnavailableError: if GitHub does not answer in time.
+        """
+        if not self._to.token:
+            return ""
+        try:
+            # REST has no such question that the token of a workflow may ask.
+            _, answer = self.repeat(
+                lambda: self._github.requester.graphql_query("query { viewer { login } }", {})
+            )
+        except TrackerUnavailableError:
+            raise
+        except TrackerError:
+            return ""  # older servers, and tokens that may file and nothing else
+        login = answer["data"]["viewer"]["login"]
+        return login if isinstance(login, str) and _LOGIN.fullmatch(login) else ""
+
+    def is_own(self, page: str, number: int) -> bool:
+        """Tell whether that is the page of an issue of this repository with that number."""
+        path = urlsplit(page).path.lower()
+        return path == f"/{self._to.repository}/issues/{number}".lower()
 
     def repeat(self, request: Callable[[], T], *, issue: int = 0) -> T:
         """Make a request that may be made twice, until it is answered.
@@ -159,7 +188,7 @@ class Client:
         """Raise if the failure is of this issue, and says nothing of the others."""
         where = f"{self._to.repository}#{issue}"
         said = self._without_token(_said(failure))
-        if failure.status in _GONE:
+        if failure.status in _GONE and "disabled" not in said:
             msg = f"{where}: was deleted, transferred or converted to a discussion ({said})"
             raise TrackerGoneError(msg) from None
         if is_locked(failure):
@@ -200,6 +229,7 @@ _REMEDIES: Mapping[int, str] = {
     HTTPStatus.UNPROCESSABLE_ENTITY: "GitHub refuses what is to be filed; correct `issue-labels` "
     "or `issue-assignees`",
     HTTPStatus.MOVED_PERMANENTLY: "the repository has moved; write its new name",
+    HTTPStatus.TEMPORARY_REDIRECT: "the repository has moved; write its new name",
 }
 
 

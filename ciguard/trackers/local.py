@@ -17,7 +17,7 @@ from ciguard.trackers.contract import ROLL_UP, TRACKERS, Issue, Report, marker
 from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 _MOST_BYTES = 1 << 20
 _PATIENCE_S = 60.0
@@ -45,6 +45,9 @@ class LocalTracker:
     def __init__(self, folder: str | Path, *, now: Callable[[], datetime] = _now) -> None:
         self._folder = Path(folder)
         self._now = now
+
+    def remember(self, numbers: Mapping[str, str]) -> None:
+        """Do nothing: the names of the files hold the fingerprints."""
 
     def find(self, fingerprint: str) -> Issue | None:
         """Return the issue of that bucket, open or closed, if there is one.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord, Records
     from ciguard.domain import Bucket, Finding
+    from ciguard.trackers.disclosure import Discloser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,8 @@ class FilingRules:
     withholds_security: bool = False
     """Others can read the tracker: memory that is read or written out of bounds is reported and
     not filed, unless the policy names that class."""
+    discloser: Discloser | None = None
+    """Where these are filed in private; nowhere by default."""
 
     def withholds(self, finding: Finding) -> bool:
         """Tell whether a finding that would be filed must not be published."""
@@ -56,6 +59,8 @@ class Plan:
     opened: tuple[Bucket, ...] = ()
     reopened: tuple[Bucket, ...] = ()
     """Fixed once, met again."""
+    adopted: tuple[Bucket, ...] = ()
+    """Have an issue that the baseline does not know."""
     refreshed: tuple[Bucket, ...] = ()
     """Known, with an issue, and met again."""
     closed: tuple[str, ...] = ()
@@ -79,41 +84,40 @@ def plan(
     Args:
         compared: this run's buckets, compared with `before`.
         before: the baseline before the run.
-        after: what `update` made of it.
+        after: what `update` made of it; names the issues that the tracker has, too.
         rules: what the project wants.
         establishes: whether there was no baseline before this run.
     """
     cap = rules.cap if rules.file_first_run or not establishes else 0
-    opened: list[Bucket] = []
-    reopened: list[Bucket] = []
-    refreshed: list[Bucket] = []
-    listed: list[Bucket] = []
-    withheld: list[Bucket] = []
     compared = list(compared)
+    piles: dict[str, list[Bucket]] = {name: [] for name in _PILES}
     for bucket in compared:
         if not _is_fileable(bucket, rules):
             continue
-        record = find_record(before, bucket.fingerprint, *bucket.aliases)
-        has_issue = record is not None and bool(record.issue)
-        if has_issue and is_regression(bucket, before):
-            reopened.append(bucket)
-        elif has_issue:
-            refreshed.append(bucket)
-        elif rules.withholds(bucket.finding):
-            withheld.append(bucket)
-        elif bucket.comparison is Comparison.NEW and len(opened) < cap:
-            opened.append(bucket)
-        else:
-            listed.append(bucket)
-    listed += _unmet(compared, after, rules)
+        pile = _pile(bucket, before, after, rules)
+        is_full = pile == "opened" and len(piles[pile]) >= cap
+        piles["listed" if is_full else pile].append(bucket)
+    piles["listed"] += _unmet(compared, after, rules)
     return Plan(
-        opened=tuple(opened),
-        reopened=tuple(reopened),
-        refreshed=tuple(refreshed),
         closed=tuple(sorted(_became_fixed(before, after))),
-        listed=tuple(listed),
-        withheld=tuple(withheld),
+        **{name: tuple(pile) for name, pile in piles.items()},
     )
+
+
+_PILES = ("opened", "reopened", "adopted", "refreshed", "listed", "withheld")
+
+
+def _pile(bucket: Bucket, before: Records, after: Records, rules: FilingRules) -> str:
+    """Return the field of `Plan` that a bucket belongs to, caps aside."""
+    names = (bucket.fingerprint, *bucket.aliases)
+    known, now = (find_record(records, *names) for records in (before, after))
+    if known is not None and known.issue:
+        return "reopened" if is_regression(bucket, before) else "refreshed"
+    if now is not None and now.issue:
+        return "adopted"
+    if rules.withholds(bucket.finding):
+        return "withheld"
+    return "opened" if bucket.comparison is Comparison.NEW else "listed"
 
 
 def _is_fileable(bucket: Bucket, rules: FilingRules) -> bool:

@@ -79,8 +79,16 @@ def perform(task: Task, tracker: Tracker) -> Issue | None:
     """
     try:
         return _performed(task, tracker)
-    except TrackerGoneError:
-        return _performed(task, tracker) if isinstance(task, File) else None
+    except TrackerGoneError as gone:
+        return _performed(_after(task, gone), tracker) if isinstance(task, File) else None
+
+
+def _after(task: File, gone: TrackerGoneError) -> File:
+    """Return the task whose report names the issue that cannot be used any more."""
+    if not gone.successor_of:
+        return task
+    body = f"{task.report.body}\n\nEarlier issue: #{gone.successor_of}."
+    return replace(task, report=replace(task.report, body=body))
 
 
 def _performed(task: Task, tracker: Tracker) -> Issue | None:

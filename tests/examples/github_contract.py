@@ -45,8 +45,10 @@ def request_errors(name: str, query: Mapping[str, str], body: Any) -> Iterator[s
         if body is not None:
             yield f"{name}: a body is not described"
         return
+    reference = stated["request"].get("$ref", "").rpartition("/")[2]
+    request = _DESCRIPTION["schemas"][reference] if reference else stated["request"]
     for key in body or {}:
-        if key not in stated["request"]["properties"]:
+        if key not in request["properties"]:
             yield f"{name}: {key} in the body is not described"
     yield from _errors(name, stated["request"], body)
 

@@ -9,6 +9,9 @@ from typing import Any
 
 Json = dict[str, Any]
 NAME = "owner/library"
+OTHER_NAME = "owner/elsewhere"
+"""Where issues are transferred to."""
+OTHER_ID = 4_711
 
 
 class Clock:
@@ -78,10 +81,54 @@ def shown_user(login: str) -> Json:
     }
 
 
+_LINKS = (
+    *("archive", "assignees", "blobs", "branches", "collaborators", "comments", "commits"),
+    *("compare", "contents", "contributors", "deployments", "downloads", "events", "forks"),
+    *("git_commits", "git_refs", "git_tags", "hooks", "issue_comment", "issue_events", "issues"),
+    *("keys", "labels", "languages", "merges", "milestones", "notifications", "pulls", "releases"),
+    *("stargazers", "statuses", "subscribers", "subscription", "tags", "teams", "trees"),
+    *("clone", "git", "ssh", "svn"),
+)
+_COUNTS = (
+    *("forks", "forks_count", "open_issues", "open_issues_count", "size", "stargazers_count"),
+    *("watchers", "watchers_count", "network_count", "subscribers_count"),
+)
+_SWITCHES = (
+    *("fork", "has_projects", "has_wiki", "has_pages", "has_discussions", "archived"),
+    "disabled",
+)
+
+
+def shown_repository(name: str, base: str, *, private: bool, has_issues: bool = True) -> Json:
+    owner, _, short = name.partition("/")
+    url = f"{base}/repos/{name}"
+    moment = "2026-01-01T00:00:00Z"
+    return {
+        "id": sum(map(ord, name)),
+        "node_id": f"R_{short}",
+        "name": short,
+        "full_name": name,
+        "owner": shown_user(owner),
+        "private": private,
+        "visibility": "private" if private else "public",
+        "has_issues": has_issues,
+        "default_branch": "main",
+        "url": url,
+        "html_url": f"https://github.com/{name}",
+        **{f"{link}_url": f"{url}/{link}" for link in _LINKS},
+        **dict.fromkeys(_COUNTS, 0),
+        **dict.fromkeys(_SWITCHES, False),
+        **dict.fromkeys(("created_at", "updated_at", "pushed_at"), moment),
+        **dict.fromkeys(("description", "homepage", "language", "mirror_url", "license")),
+    }
+
+
 class RefusedError(Exception):
     """GitHub answers with an error."""
 
-    def __init__(self, status: int, message: str, errors: tuple[Json, ...] = ()) -> None:
+    def __init__(
+        self, status: int, message: str, errors: tuple[Json, ...] = (), *, moved_to: str = ""
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.body: Json = {
@@ -89,6 +136,7 @@ class RefusedError(Exception):
             "documentation_url": "https://docs.github.com/rest",
             "status": str(status),
             **({"errors": list(errors)} if errors else {}),
+            **({"url": moved_to} if moved_to else {}),
         }
 
 
@@ -113,6 +161,11 @@ class GitHubRepository:
         """Numbers of issues that only collaborators may comment on; a token of a job is none."""
         self.gone: set[int] = set()
         """Numbers of issues that were deleted since they were listed."""
+        self.transferred: dict[int, int] = {}
+        """Numbers that issues have in another repository, by the number that they had here."""
+        self.converted: set[int] = set()
+        """Numbers of issues that became discussions: closed, locked, and not to be reopened."""
+        self.is_private = False
         self.drops_labels = False
         self._ids = 1000
 
@@ -124,13 +177,56 @@ class GitHubRepository:
             state = stored.as_of(as_of)
             if state is None or stored.number in self.gone or not wanted <= set(state["labels"]):
                 continue
+            if stored.number in self.transferred:
+                continue
             if query.get("state", "open") not in {"all", state["state"]}:
+                continue
+            if query.get("creator", state["login"]) != state["login"]:
                 continue
             if state["updated_at"] >= query.get("since", ""):
                 found.append(self.shown(stored, state, base))
-        return found if query.get("direction") == "asc" else found[::-1]
+        key = "updated_at" if query.get("sort") == "updated" else "number"
+        return sorted(found, key=lambda issue: issue[key], reverse=query.get("direction") != "asc")
 
-    def create_issue(self, body: Json, base: str) -> Json:
+    def get_issue(self, number: int, base: str) -> Json:
+        stored = self._issue(number)
+        if number in self.transferred:
+            elsewhere = f"{base}/repositories/{OTHER_ID}/issues/{self.transferred[number]}"
+            raise RefusedError(301, "Moved Permanently", moved_to=elsewhere)
+        return self.shown(stored, stored.latest, base)
+
+    def get_moved_issue(self, number: int, base: str) -> Json:
+        """Return a transferred issue as the repository shows it that it is in now."""
+        known = {there: here for here, there in self.transferred.items()}
+        if number not in known:
+            raise RefusedError(404, "Not Found")
+        stored = self.issues[known[number]]
+        url = f"{base}/repos/{OTHER_NAME}/issues/{number}"
+        shown = self.shown(stored, stored.latest, base)
+        html_url = f"https://github.com/{OTHER_NAME}/issues/{number}"
+        return {**shown, "number": number, "url": url, "html_url": html_url}
+
+    def convert_to_discussion(self, number: int) -> None:
+        self.edit_issue(number, {"state": "closed", "state_reason": "completed"}, "")
+        self.converted.add(number)
+        self.locked.add(number)
+
+    def rename_label(self, old: str, new: str) -> None:
+        """Rename a label as its settings page does: issues do not count as updated by that."""
+        del self.labels[old]
+        self.labels[new] = self._label(new, "b60205")
+        for stored in self.issues.values():
+            for _, state in stored.states:
+                state["labels"] = tuple(new if n == old else n for n in state["labels"])
+
+    def delete_label(self, name: str) -> None:
+        del self.labels[name]
+        for stored in self.issues.values():
+            for _, state in stored.states:
+                state["labels"] = tuple(n for n in state["labels"] if n != name)
+
+    def create_issue(self, body: Json, base: str, *, by: str = "") -> Json:
+        """Create an issue; a stranger's has no labels, since only who may push can set one."""
         self._require_issues()
         self._require_write()
         unknown = [name for name in body.get("assignees", ()) if name not in self.users]
@@ -143,8 +239,10 @@ class GitHubRepository:
         stored = Stored(number=len(self.issues) + 1, created=self.clock.now())
         for name in body.get("labels", ()):
             self.labels.setdefault(name, self._label(name, "ededed"))
-        labels = () if self.drops_labels else tuple(body.get("labels", ()))
+        drops_labels = self.drops_labels or by not in {"", self.writer}
+        labels = () if drops_labels else tuple(body.get("labels", ()))
         state = {"title": body["title"], "body": body.get("body"), "labels": labels}
+        state["login"] = by or self.writer
         self._store(
             stored,
             {
@@ -160,6 +258,10 @@ class GitHubRepository:
     def edit_issue(self, number: int, body: Json, base: str) -> Json:
         self._require_write()
         stored = self._issue(number)
+        if number in self.transferred:
+            raise RefusedError(404, "Not Found")
+        if number in self.converted and body.get("state") == "open":
+            raise RefusedError(422, "Validation Failed")
         changed: Json = {key: body[key] for key in ("title", "body", "labels") if key in body}
         if body.get("state", stored.latest["state"]) != stored.latest["state"]:
             changed |= {"state": body["state"], "state_reason": body.get("state_reason")}
@@ -250,7 +352,7 @@ class GitHubRepository:
             "state_reason": state["state_reason"],
             "title": state["title"],
             "body": state["body"],
-            "user": None,
+            "user": shown_user(state["login"]),
             "labels": [self.labels.get(n, self._label(n, "ededed")) for n in state["labels"]],
             "assignee": None,
             "assignees": [],
@@ -286,6 +388,9 @@ class GitHubRepository:
         if number in self.gone:
             raise RefusedError(410, "This issue was deleted")
         return self.issues[number]
+
+    def shown_repository(self, base: str) -> Json:
+        return shown_repository(NAME, base, private=self.is_private, has_issues=self.has_issues)
 
     def _require_issues(self) -> None:
         if not self.has_issues:

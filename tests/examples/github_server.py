@@ -13,9 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from github_advisories import AdvisoryStore
 from github_checks import CheckRunStore
 from github_contract import operation_of, request_errors, response_errors
-from github_repository import NAME, Clock, GitHubRepository, Json, RefusedError
+from github_repository import NAME, OTHER_ID, Clock, GitHubRepository, Json, RefusedError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from github_git import GitDatabase
 
 TOKEN = "ghs_0123456789abcdefghijklmnopqrstuvwxyz"  # noqa: S105 - of no real repository
+GRAPHQL = "/graphql"
+_MOVED = re.compile(rf"/repositories/{OTHER_ID}(/issues/(\d+))")
 _SECONDARY = (
     "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 )
@@ -77,11 +80,14 @@ class GitHubServer:
         self.checks = CheckRunStore(self.clock)
         self.database: GitDatabase | None = None
         """Objects and references, where a test has a repository of git."""
+        self.advisories = AdvisoryStore(self.clock)
         self.requests: list[Request] = []
         self.violations: list[str] = []
         self.gate: Gate = gate or (lambda _: None)
         self.reset_in_s = 1800
         self.page = 100
+        self.sees_elsewhere = False
+        """Whether the token may see the repository that issues are transferred to."""
         self._lock = threading.Lock()
         self._servers = {filer: _Listener(self, filer) for filer in filers}
 
@@ -113,7 +119,12 @@ class GitHubServer:
         """Carry out a request."""
         with self._lock:
             self.clock.sleep(0.25)
-            name = operation_of(request.method, request.path)
+            if request.path == GRAPHQL:
+                return self._queried(request)
+            moved = _MOVED.fullmatch(request.path)
+            name = operation_of(
+                request.method, f"/repos/{NAME}{moved[1]}" if moved else request.path
+            )
             if not name:
                 self.violations.append(f"{request.method} {request.path} is not described")
                 return 404, {"message": "Not Found", "documentation_url": "", "status": "404"}
@@ -121,11 +132,29 @@ class GitHubServer:
             try:
                 if request.authorization != f"token {TOKEN}":
                     raise RefusedError(401, "Bad credentials")  # noqa: TRY301 - as all others
-                status, body = self._carried_out(request, base)
+                status, body = (
+                    self._elsewhere(int(moved[2]), base)
+                    if moved
+                    else self._carried_out(request, base)
+                )
             except RefusedError as refused:
                 status, body = refused.status, refused.body
             self.violations += response_errors(name, status, body) if status != 401 else []
             return status, body
+
+    def _queried(self, request: Request) -> tuple[int, Any]:
+        """Answer the one query that is asked of the GraphQL endpoint."""
+        if request.authorization != f"token {TOKEN}":
+            return 401, {"message": "Bad credentials", "documentation_url": "", "status": "401"}
+        if "".join(request.body["query"].split()) != "query{viewer{login}}":
+            self.violations.append(f"not the query that is described: {request.body['query']}")
+        return 200, {"data": {"viewer": {"login": self.repository.writer}}}
+
+    def _elsewhere(self, number: int, base: str) -> tuple[int, Any]:
+        """Answer for the repository that issues are transferred to."""
+        if not self.sees_elsewhere:
+            raise RefusedError(404, "Not Found")
+        return 200, self.repository.get_moved_issue(number, base)
 
     def _carried_out(self, request: Request, base: str) -> tuple[int, Any]:
         rest = request.path.removeprefix(f"/repos/{NAME}")
@@ -142,16 +171,29 @@ class GitHubServer:
 
     def _read(self, parts: list[str], query: dict[str, str], base: str) -> Any:
         match parts:
-            case ["issues"]:
-                return self.repository.list_issues(query, base)
-            case ["issues", number, "comments"]:
-                return self.repository.list_comments(int(number), query, base)
+            case [""]:
+                return self.repository.shown_repository(base)
+            case ["issues", *rest]:
+                return self._read_issues(rest, query, base)
+            case ["security-advisories"]:
+                return self.advisories.listed(base)
             case ["labels", name]:
                 return self.repository.get_label(unquote(name))
             case ["git", "ref", "pull", number, "head"]:
                 return self.repository.pull_request_head(int(number), base)
             case _:
                 return self._read_checks(parts, query, base)
+
+    def _read_issues(self, parts: list[str], query: dict[str, str], base: str) -> Any:
+        match parts:
+            case []:
+                return self.repository.list_issues(query, base)
+            case [number]:
+                return self.repository.get_issue(int(number), base)
+            case [number, "comments"]:
+                return self.repository.list_comments(int(number), query, base)
+            case _:
+                raise RefusedError(404, "Not Found")
 
     def _read_checks(self, parts: list[str], query: dict[str, str], base: str) -> Any:
         match parts:
@@ -173,15 +215,28 @@ class GitHubServer:
                 return repository.create_comment(int(number), body, base)
             case _, ["git", *rest] if self.database is not None:
                 return self.database.write(rest, body, base)
-            case _, ["check-runs", *rest]:
-                checks = self.checks
-                return checks.edit(int(rest[0]), body, base) if rest else checks.create(body, base)
+            case _, ["check-runs" | "security-advisories", *_]:
+                return self._written_beside(parts, body, base)
             case True, ["labels"]:
                 return repository.create_label(body)
             case False, ["issues", "comments", identity]:
                 return repository.edit_comment(int(identity), body, base)
             case False, ["issues", number]:
                 return repository.edit_issue(int(number), body, base)
+            case _:
+                raise RefusedError(404, "Not Found")
+
+    def _written_beside(self, parts: list[str], body: Json, base: str) -> Any:
+        checks, advisories = self.checks, self.advisories
+        match parts:
+            case ["check-runs"]:
+                return checks.create(body, base)
+            case ["check-runs", identity]:
+                return checks.edit(int(identity), body, base)
+            case ["security-advisories"]:
+                return advisories.create(body, base)
+            case ["security-advisories", ghsa_id]:
+                return advisories.edit(ghsa_id, body, base)
             case _:
                 raise RefusedError(404, "Not Found")
 
@@ -268,12 +323,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _paged(self, request: Request, body: Any, base: str) -> tuple[Any, dict[str, str]]:
         if not isinstance(body, list):
             return body, {}
-        page = int(request.query.get("page", 1))
+        by_cursor = request.path.endswith("/security-advisories")
+        key = "after" if by_cursor else "page"
+        page = int(request.query.get(key, 1))
         size = min(self.listener.github.page, int(request.query.get("per_page", 30)))
         headers = {}
         if len(body) > page * size:
-            kept = {**request.query, "page": str(page + 1)}
-            query = "&".join(f"{key}={re.sub(':', '%3A', value)}" for key, value in kept.items())
+            kept = {**request.query, key: str(page + 1)}
+            query = "&".join(f"{name}={re.sub(':', '%3A', value)}" for name, value in kept.items())
             headers["Link"] = f'<{base}{request.path}?{query}>; rel="next"'
         return body[(page - 1) * size : page * size], headers
 
@@ -285,6 +342,8 @@ class _Handler(BaseHTTPRequestHandler):
             "Content-Type", "text/html" if isinstance(body, str) else "application/json"
         )
         self.send_header("Content-Length", str(len(content)))
+        if status == 301 and isinstance(body, dict):
+            self.send_header("Location", body["url"])
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()

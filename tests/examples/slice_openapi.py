@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 ISSUES = "/repos/{owner}/{repo}/issues"
+ADVISORIES = "/repos/{owner}/{repo}/security-advisories"
 OPERATIONS = {
+    "/repos/{owner}/{repo}": ("get",),
     ISSUES: ("get", "post"),
-    f"{ISSUES}/{{issue_number}}": ("patch",),
+    f"{ISSUES}/{{issue_number}}": ("get", "patch"),
     f"{ISSUES}/{{issue_number}}/comments": ("get", "post"),
     f"{ISSUES}/comments/{{comment_id}}": ("delete", "patch"),
     "/repos/{owner}/{repo}/check-runs": ("post",),
@@ -33,6 +35,8 @@ OPERATIONS = {
     "/repos/{owner}/{repo}/git/trees": ("post",),
     "/repos/{owner}/{repo}/labels": ("post",),
     "/repos/{owner}/{repo}/labels/{name}": ("get",),
+    ADVISORIES: ("get", "post"),
+    f"{ADVISORIES}/{{ghsa_id}}": ("patch",),
 }
 PROSE = {"description", "summary", "title", "example", "examples", "externalDocs", "deprecated"}
 HERE = Path(__file__).parent

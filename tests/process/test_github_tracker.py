@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from github_repository import NAME
-from github_server import TOKEN, Fault, GitHubServer
+from github_server import GRAPHQL, TOKEN, Fault, GitHubServer
 from tracker_stages import GitHubStage
 
 from ciguard.errors import TrackerError, TrackerUnavailableError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from github_server import Request
 
 FINGERPRINT = "v1:0123456789abcdef"
+OTHER = "v1:fedcba9876543210"
 REPORT = Report(
     fingerprint=FINGERPRINT, title="torch.fold: SIGFPE", body=f"{marker(FINGERPRINT)}\n\nthe body"
 )
@@ -46,7 +47,12 @@ def stage(server: GitHubServer) -> GitHubStage:
 def failing(method: str, faults: Iterable[Fault | None]) -> Callable[[Request], Fault | None]:
     """Return a gate that fails the requests with that method one after the other."""
     remaining = iter(faults)
-    return lambda request: next(remaining, None) if request.method == method else None
+
+    def gate(request: Request) -> Fault | None:
+        is_meant = request.method == method and request.path != GRAPHQL
+        return next(remaining, None) if is_meant else None
+
+    return gate
 
 
 @pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.PRIMARY_LIMIT])
@@ -312,10 +318,110 @@ def test_a_title_that_a_person_changed_stays(server: GitHubServer, stage: GitHub
     assert server.repository.issues[1].latest["body"].endswith("!")
 
 
-def test_an_issue_without_the_label_is_nobody_s(server: GitHubServer, stage: GitHubStage) -> None:
-    server.repository.create_issue({"title": "forged", "body": REPORT.body}, "")
+def test_an_issue_without_the_label_by_a_stranger_is_not_adopted(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    forged = {"title": "forged", "body": REPORT.body, "labels": ["ciguard"]}
+    server.repository.create_issue(forged, "", by="stranger")
 
-    assert stage.tracker().find(FINGERPRINT) is None
+    filed = stage.tracker().open(REPORT)
+
+    assert filed.number == "2"
+    assert server.repository.issues[1].latest["state"] == "open"
+
+
+def test_a_stranger_s_issue_is_not_adopted_although_the_baseline_names_its_number(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    server.repository.create_issue({"title": "an issue", "body": "of a person"}, "", by="stranger")
+    tracker = stage.tracker()
+    tracker.remember({FINGERPRINT: "1"})
+
+    assert tracker.find(FINGERPRINT) is None
+
+
+@pytest.mark.parametrize("knows_number", [True, False])
+def test_an_issue_whose_label_was_renamed_or_deleted_stays_the_bucket_s_issue(
+    server: GitHubServer, stage: GitHubStage, *, knows_number: bool
+) -> None:
+    other = Report(fingerprint=OTHER, title="t", body=marker(OTHER))
+    stage.tracker().open(REPORT)
+    stage.tracker().open(other)
+    server.repository.rename_label("ciguard", "fuzzing")
+    server.repository.delete_label("fuzzing")
+    tracker = stage.tracker()
+    if knows_number:
+        tracker.remember({FINGERPRINT: "1", OTHER: "2"})
+
+    filed = [tracker.open(REPORT).number, tracker.open(other).number]
+
+    assert filed == ["1", "2"]
+    assert len(server.repository.issues) == 2
+
+
+def test_an_issue_is_found_by_its_number_whoever_filed_it(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    stage.tracker().open(REPORT)
+    server.repository.delete_label("ciguard")
+    server.repository.writer = "octocat"
+    tracker = stage.tracker()
+    tracker.remember({FINGERPRINT: "1"})
+
+    issue = tracker.find(FINGERPRINT)
+
+    assert issue is not None
+    assert issue.number == "1"
+
+
+def test_an_issue_under_an_older_fingerprint_is_found_by_its_number(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    stage.tracker().open(REPORT)
+    server.repository.delete_label("ciguard")
+    server.repository.writer = "octocat"
+    tracker = stage.tracker()
+    tracker.remember({FINGERPRINT: "1", OTHER: "1"})
+
+    issue = tracker.find(OTHER)
+
+    assert issue is not None
+    assert issue.number == "1"
+
+
+def test_issues_with_another_label_are_found_by_it(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    terms = Terms(label="fuzzing: found")
+    stage.tracker(terms=terms).open(REPORT)
+    server.repository.writer = "octocat"
+
+    found = stage.tracker(terms=terms).find(FINGERPRINT)
+
+    assert found is not None
+    assert server.repository.issues[1].latest["labels"] == ("fuzzing: found",)
+
+
+@pytest.mark.parametrize("sees_elsewhere", [True, False])
+def test_a_transferred_issue_is_gone(
+    server: GitHubServer, stage: GitHubStage, *, sees_elsewhere: bool
+) -> None:
+    stage.tracker().open(REPORT)
+    server.repository.transferred[1] = 9
+    server.sees_elsewhere = sees_elsewhere
+    tracker = stage.tracker()
+    tracker.remember({FINGERPRINT: "1"})
+
+    assert tracker.find(FINGERPRINT) is None
+    assert tracker.open(REPORT).number == "2"
+
+
+def test_an_account_that_github_does_not_name_files_all_the_same(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
+    server.repository.writer = ""
+
+    assert stage.tracker().open(REPORT).number == "1"
 
 
 def test_a_run_asks_for_no_more_than_it_needs(server: GitHubServer, stage: GitHubStage) -> None:

@@ -299,3 +299,20 @@ def test_any_text_of_a_variable_is_read_or_refused_with_its_name(text: str) -> N
 
 def test_every_tag_that_can_be_allowed_is_one_that_is_left_out() -> None:
     assert set(TAGS) == LEFT_OUT
+
+
+@pytest.mark.parametrize("text", ["withhold", "public", "advisory", "github:owner/name"])
+def test_ways_to_disclose_are_read(text: str) -> None:
+    assert SETTINGS["issues-security"].kind.from_text(text) == text
+
+
+@pytest.mark.parametrize("text", ["", "private", "gitlab:a/b", "github:", "github:a b"])
+def test_what_is_no_way_to_disclose_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a "):
+        SETTINGS["issues-security"].kind.from_text(text)
+
+
+@pytest.mark.parametrize("text", ["", "a,b", "x" * 51, "a\nb"])
+def test_what_is_no_label_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a label"):
+        SETTINGS["issue-marker"].kind.from_text(text)

@@ -105,7 +105,12 @@ def test_the_verdict_of_the_matrix_is_never_skipped() -> None:
 def test_only_steps_without_fuzzed_code_have_a_token() -> None:
     with_token = {s["name"] for s in steps_of(ACTION) if "INPUT_GITHUB_TOKEN" in s.get("env", {})}
 
+    with_secret = {
+        s["name"] for s in steps_of(ACTION) if "INPUT_SECURITY_TOKEN" in s.get("env", {})
+    }
+
     assert with_token == {"Compare with the baseline", "Tell the pull request"}
+    assert with_secret == {"Compare with the baseline"}
 
 
 def test_what_the_action_installs_is_pinned_and_fits_the_package() -> None:

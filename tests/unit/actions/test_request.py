@@ -173,7 +173,8 @@ def test_files_of_functions_are_named_one_per_line_or_between_commas(tmp_path: P
 
 
 def test_what_one_step_understood_the_next_one_reads_and_no_token_is_kept(tmp_path: Path) -> None:
-    request = _request(tmp_path, budget="10m", github_token="x" * 9, targets="torch==2.13.0")
+    secrets = {"github_token": "x" * 9, "security_token": "x" * 9}
+    request = _request(tmp_path, budget="10m", targets="torch==2.13.0", **secrets)
     path = tmp_path / "kept" / "request.json"
 
     write_request(request, path)
@@ -198,6 +199,8 @@ def test_commands_see_neither_tokens_nor_the_files_of_the_runner() -> None:
         "GITHUB_TOKEN": "x",
         "GH_TOKEN": "x",
         "INPUT_GITHUB_TOKEN": "x",
+        "INPUT_SECURITY_TOKEN": "x",
+        "CIGUARD_SECURITY_TOKEN": "x",
         "ACTIONS_RUNTIME_TOKEN": "x",
         "ACTIONS_ID_TOKEN_REQUEST_URL": "x",
         "GITHUB_OUTPUT": "x",

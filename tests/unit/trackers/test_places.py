@@ -4,7 +4,7 @@ import pytest
 
 from ciguard.config import PUBLIC_API
 from ciguard.errors import ConfigurationError, UnknownNameError
-from ciguard.trackers import Patience, Terms, open_tracker
+from ciguard.trackers import Connection, Patience, Terms, open_disclosure, open_tracker
 from ciguard.trackers.places import connection, page_of_run
 
 
@@ -91,3 +91,52 @@ def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
     for name in said:
         assert page_of_run({**said, name: "x) [click](https://elsewhere"}) == ""
         assert page_of_run({key: text for key, text in said.items() if key != name}) == ""
+
+
+def disclosure(how: str, issues: str = "github:owner/library") -> object:
+    return open_disclosure(how, issues, terms=Terms(), patience=Patience(1))
+
+
+@pytest.mark.parametrize(
+    ("how", "issues"),
+    [("withhold", "github:a/b"), ("public", "github:a/b"), ("advisory", ""), ("github:a/b", "")],
+)
+def test_crashes_are_filed_in_private_only_where_that_is_set_beside_public_issues(
+    how: str, issues: str
+) -> None:
+    assert disclosure(how, issues) is None
+
+
+def test_private_places_are_written_with_a_token_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "of the workflow")
+    monkeypatch.setenv("CIGUARD_SECURITY_TOKEN", "of its own")
+    given: list[Connection] = []
+    monkeypatch.setattr(
+        "ciguard.trackers.github_private.Advisories",
+        lambda to, patience: given.append(to),  # noqa: ARG005 - the name is the class's
+    )
+
+    disclosure("advisory")
+    monkeypatch.delenv("CIGUARD_SECURITY_TOKEN")
+    disclosure("advisory")
+
+    assert [to.token for to in given] == ["of its own", "of the workflow"]
+    assert {to.repository for to in given} == {"owner/library"}
+
+
+def test_a_private_place_without_a_token_is_refused_before_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("GITHUB_TOKEN", "GH_TOKEN", "CIGUARD_SECURITY_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+    with pytest.raises(ConfigurationError, match=r"no token\. Set CIGUARD_SECURITY_TOKEN"):
+        disclosure("github:owner/private")
+
+
+@pytest.mark.parametrize("how", ["advisory", "github:owner"])
+def test_a_place_that_is_not_on_github_is_refused(how: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"issues = github:owner/name|not a repository"):
+        disclosure(how, "mine:elsewhere")

@@ -29,8 +29,10 @@ from ciguard.domain import (
 )
 from ciguard.domain import Rejected as Refused
 from ciguard.oracles import Subject, judge
+from ciguard.project import Project
 from ciguard.trackers import Context, Report, marker, report, roll_up
 from ciguard.trackers.body import MOST_BODY, slug
+from ciguard.trackers.reproduction import requirements
 from ciguard.triage import Buckets, EnvironmentHint, script
 
 HOSTILE = (
@@ -68,19 +70,105 @@ def test_an_issue_says_what_happens_where_and_how_to_see_it() -> None:
     assert "| `torch==2.13.0` | `2.13.0` | **yes** | process died" in issue.body
     assert "result = torch.fold(" in issue.body
     assert "torch/functional.py: fold" in issue.body
-    assert "failed the same way" in issue.body
+    assert "ciguard ran it on its own and saw the same" in issue.body
+    assert "The defect shows as a crash of the interpreter." in issue.body
     assert f"`ciguard reproduce {issue.fingerprint}`" in issue.body
 
 
-def test_an_issue_leads_to_the_run_and_says_what_to_do_with_the_script() -> None:
-    page = "https://github.com/owner/library/actions/runs/71"
+def test_an_issue_says_in_a_shell_block_how_to_reproduce_it() -> None:
     made = bucket(Crashed("SIGABRT", (), ""))
+    install = "# Install: pip install torch==2.13.0 numpy==2.0\n"
 
-    linked = report(made, Context(script="# Install: pip install torch\n", run_page=page))
+    body = report(made, Context(script=f"{install}import torch\n")).body
 
-    assert f"[The run and all its results]({page})." in linked.body
-    assert "install what its line `Install:` says" in linked.body
-    assert "actions/runs" not in report(made, Context()).body
+    assert "```shell\n" in body
+    assert "\npip install torch==2.13.0 numpy==2.0\npython reproduce.py\n```" in body
+
+
+def test_a_long_list_of_requirements_is_whole_in_the_shell_block() -> None:
+    names = [f"package-{number}==1.{number}" for number in range(20)]
+    hint = EnvironmentHint(install=tuple(names))
+    text = script(crash(), environment_hint=hint)
+
+    assert requirements(text) == names
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "torch; rm -rf /",
+        "$(id)",
+        "`id`",
+        "torch==2.13.0 && id",
+        "--index-url=https://example.invalid",
+        "…/ops.whl",
+    ],
+)
+def test_what_is_no_requirement_is_not_offered_for_pasting(words: str) -> None:
+    body = report(
+        bucket(Crashed("SIGABRT")), Context(script=f"# Install: pip install {words}\n")
+    ).body
+
+    assert "```shell" not in body
+    assert "install what its line `Install:` says" in body
+
+
+def test_an_issue_links_to_run_results_commit_guide_and_project() -> None:
+    page = "https://github.com/owner/library"
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    context = Context(
+        run_page=f"{page}/actions/runs/71",
+        repository_page=page,
+        commit=commit,
+        project=Project(repository="owner/guard", tag="v0.1.0"),
+    )
+
+    linked = report(bucket(Crashed("SIGABRT")), context).body
+
+    assert f"[the run]({page}/actions/runs/71)" in linked
+    assert f"[all its results]({page}/actions/runs/71#artifacts)" in linked
+    assert f"[commit `0123456789`]({page}/commit/{commit})" in linked
+    guide = "https://github.com/owner/guard/blob/v0.1.0/docs/trackers.md"
+    assert f"[how ciguard treats this issue, and how to silence it]({guide})" in linked
+    assert "Found by [ciguard](https://github.com/owner/guard)," in linked
+
+
+def test_an_issue_has_no_link_to_what_is_not_known() -> None:
+    context = Context(repository_page="https://github.com/owner/library", commit="[a](b)")
+
+    assert "](http" not in report(bucket(Crashed("SIGABRT")), context).body
+
+
+def test_an_issue_names_the_release_since_which_it_happens_where_that_is_known() -> None:
+    since = "Not in torch 2.11.0, first in torch 2.12.0 @octocat"
+    made = bucket(Crashed("SIGABRT"))
+
+    body = report(made, Context(since=since)).body
+
+    assert "first in torch 2.12.0" in body
+    assert "@octocat" not in outside_code(body)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "word"),
+    [("differential", "DIFFERENT"), ("boundary", "ACCEPTED"), ("metamorphic", "BROKEN")],
+)
+def test_an_issue_says_what_the_script_prints(oracle: str, word: str) -> None:
+    made = bucket(Passed(b"1", 0.1))
+    made = replace(made, finding=replace(made.finding, oracle=oracle))
+
+    body = report(made, Context(script=f"print('{word}: a line')\n")).body
+    silent = report(made, Context(script="print()\n")).body
+
+    assert "begins with `" not in silent
+    assert f"begins with `{word}`, and exit code 1" in body
+
+
+def test_a_list_of_one_finding_is_in_the_singular() -> None:
+    listing = roll_up([bucket(Crashed("SIGSEGV"))])
+
+    assert listing.title == "ciguard: 1 further finding"
+    assert "1 known finding has no issue of its own." in listing.body
 
 
 def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_source() -> None:
