@@ -151,7 +151,14 @@ def test_one_command_writes_the_workflows_of_the_release(
 def test_one_command_runs_a_campaign_on_the_library_beside_it(
     release: dict[str, Path], tmp_path: Path
 ) -> None:
-    tool = [BIN / "uvx", "--from", release[".whl"], "--with", ROOT / "tests" / "planted", "ciguard"]
+    tool: list[str | Path] = [
+        BIN / "uvx",
+        "--from",
+        release[".whl"],
+        "--with",
+        ROOT / "tests" / "planted",
+        "ciguard",
+    ]
     words = ["run", "--target", "current", "--api", "planted.checked", "--max-cases", "64"]
 
     done = ran([*tool, *words], tmp_path)
