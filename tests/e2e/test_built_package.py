@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from action_file import ROOT
 from action_scenarios import git
+from checkout_copy import copy_checkout
 
 import ciguard
 
@@ -52,13 +53,8 @@ def built(source: Path, folder: Path, *words: str, **variables: str) -> dict[str
 
 @pytest.fixture(scope="session")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the checkout without its history, which other tests may be writing to."""
-    folder = tmp_path_factory.mktemp("source")
-    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    for name in (name for name in listed if (ROOT / name).is_file()):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes((ROOT / name).read_bytes())
-    return folder
+    """Return a copy of the checkout, in which a build may leave files."""
+    return copy_checkout(tmp_path_factory.mktemp("source"))
 
 
 @pytest.fixture(scope="session")
