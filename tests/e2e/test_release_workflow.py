@@ -18,6 +18,7 @@ import ciguard
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from node_tools import Expressions
 
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
