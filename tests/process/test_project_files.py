@@ -72,15 +72,6 @@ def test_an_action_has_the_same_pin_wherever_it_is_used_or_shown() -> None:
     assert {name: used for name, used in pins.items() if len(used) > 1} == {}
 
 
-@pytest.mark.parametrize("name", ["SECURITY.md", "CODE_OF_CONDUCT.md"])
-def test_links_of_pages_for_the_community_lead_to_files(name: str) -> None:
-    links = re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text("utf-8"))
-
-    assert links
-    for link in links:
-        assert link.startswith("https://") or (ROOT / link).is_file(), link
-
-
 def test_owners_of_code_are_paths_that_exist_and_name_nobody_invented() -> None:
     lines = (GITHUB / "CODEOWNERS").read_text("utf-8").splitlines()
     paths = [line.removeprefix("#").strip() for line in lines if line.startswith(("# /", "/"))]
