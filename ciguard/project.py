@@ -22,7 +22,9 @@ RELEASE_FILE = "release.json"
 """Lies in the package of a released wheel; the release workflow writes it."""
 _SERVER = "https://github.com"
 _REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
-_REMOTE = re.compile(r"[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", re.ASCII)
+_REMOTE = re.compile(
+    r"(?:^|[/@.])github\.com(?::443)?[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", re.ASCII
+)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TAG = re.compile(r"v\d[\w.-]{0,60}", re.ASCII)
 _MAX_BYTES = 65_536
@@ -65,6 +67,12 @@ def this_project(environment: Mapping[str, str] = os.environ) -> Project:
     )
 
 
+def repository_of(remote: str) -> str:
+    """Return `owner/name` of the URL of a git remote; empty if it is not on GitHub."""
+    match = _REMOTE.search(remote)
+    return match[1] if match else ""
+
+
 def _from_variable(text: str) -> Project | None:
     repository, _, commit = text.partition("@")
     if not _REPOSITORY.fullmatch(repository):
@@ -82,11 +90,10 @@ def _from_release(path: Path) -> Project | None:
 def _from_checkout(folder: Path) -> Project:
     if not (folder / "action.yml").is_file():
         return Project()
-    remote = _REMOTE.search(_git(folder, "remote", "get-url", "origin"))
     commit = _git(folder, "rev-parse", "HEAD")
     tags = _git(folder, "tag", "--points-at", "HEAD", "v*").split()
     return Project(
-        repository=remote[1] if remote else "",
+        repository=repository_of(_git(folder, "remote", "get-url", "origin")),
         commit=commit if _COMMIT.fullmatch(commit) else "",
         tag=next(filter(_TAG.fullmatch, sorted(tags, key=len, reverse=True)), ""),
     )

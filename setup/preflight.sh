@@ -13,6 +13,28 @@ refuse() {
   exit 2
 }
 
+# Root needs no sudo, and images of containers have none.
+sudo="sudo "
+[ "$(id -u)" != 0 ] || sudo=
+
+# Prints the first of these that starts, other than the one that was asked for.
+another_python() {
+  for other in python3.11 python3.12 python3.13 python3.14 python3; do
+    if [ "$other" != "$python" ] && command -v "$other" > /dev/null &&
+      "$other" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; then
+      echo "$other"
+      return
+    fi
+  done
+}
+
+# Says what to do about a Python that does not serve.
+refuse_python() {
+  other=$(another_python)
+  [ -z "$other" ] || refuse "$1 Here is $other: make PYTHON=$other …"
+  refuse "$1 On Debian or Ubuntu: ${sudo}apt-get install python3.11 python3.11-venv; or name another Python from 3.11 on: make PYTHON=python3.12 …"
+}
+
 case $(uname -s) in
   Linux) ;;
   Darwin) refuse "ciguard needs Linux; on macOS run it in a Linux virtual machine or container." ;;
@@ -26,14 +48,14 @@ done
 
 for program in git g++; do
   command -v "$program" > /dev/null ||
-    refuse "$program is missing. On Debian or Ubuntu: sudo apt-get install git g++"
+    refuse "$program is missing. On Debian or Ubuntu: ${sudo}apt-get install git g++"
 done
 command -v "$python" > /dev/null ||
-  refuse "$python is missing. Install it, or name another Python from 3.11 on: make PYTHON=python3.12 …"
+  refuse_python "$python is missing."
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null ||
-  refuse "$python is no Python from 3.11 on, or does not start. Name another one: make PYTHON=python3.12 …"
+  refuse_python "$python is no Python from 3.11 on, or does not start."
 "$python" -c 'import ensurepip, venv' 2> /dev/null ||
-  refuse "$python cannot make virtual environments. On Debian or Ubuntu: sudo apt-get install python3-venv"
+  refuse "$python cannot make virtual environments. On Debian or Ubuntu: ${sudo}apt-get install python3-venv"
 
 probe=.written-by-preflight
 (: > "$probe") 2> /dev/null || refuse "the checkout $(pwd) cannot be written to."

@@ -43,13 +43,18 @@ def _without_browser(browsers: dict[str, list[str]]) -> list[str]:
 
 def _install(packages: list[str]) -> None:
     """Install Debian packages as root or with sudo, where that is possible without a question."""
-    privilege = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    privilege = [*_privilege(), "-n"] if _privilege() else []
     if not packages or shutil.which("apt-get") is None or not _works([*privilege, "true"]):
         return
     _say(f"Installing {' '.join(packages)}")
     apt_get = [*privilege, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet=2"]
     if _works([*apt_get, "update"]):
         _works([*apt_get, "install", "--yes", "--no-install-recommends", *packages])
+
+
+def _privilege() -> list[str]:
+    """Return what goes before a command that installs; images of containers have no sudo."""
+    return [] if os.geteuid() == 0 else ["sudo"]
 
 
 def _works(command: list[str]) -> bool:
@@ -63,10 +68,8 @@ def _install_browser() -> bool:
 
 
 def _refuse(packages: list[str]) -> int:
-    _say(
-        f"make: the tests need programs that are not installed. On Debian or Ubuntu: "
-        f"sudo apt-get install {shlex.join(packages)}"
-    )
+    command = " ".join([*_privilege(), "apt-get", "install", shlex.join(packages)])
+    _say(f"make: the tests need programs that are not installed. On Debian or Ubuntu: {command}")
     return 2
 
 

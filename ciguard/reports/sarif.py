@@ -19,6 +19,7 @@ from ciguard.domain import (
     Verdict,
     class_of,
 )
+from ciguard.project import this_project
 from ciguard.reports.caveats import caveats
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
@@ -69,32 +70,41 @@ class SarifReporter:
             self._plan = event.plan
         if isinstance(event, RunFinished):
             places = places_of(event, self._plan, self._destination.sources)
-            text = sarif_text(event, places, self._destination.policy)
+            page = this_project().page()
+            text = sarif_text(event, places, self._destination.policy, page=page)
             write_atomically(self._destination.folder / SARIF_FILE, text)
 
     def close(self) -> None:
         """See `Reporter`."""
 
 
-def sarif_text(event: RunFinished, places: Places, policy: Policy) -> str:
-    """Return the run as SARIF, the gravest results first, cut to what GitHub accepts."""
+def sarif_text(event: RunFinished, places: Places, policy: Policy, *, page: str = "") -> str:
+    """Return the run as SARIF, the gravest results first, cut to what GitHub accepts.
+
+    Args:
+        event: what is known at the end of the run.
+        places: where the sources of the user meet what was found.
+        policy: what is done about findings.
+        page: URL of ciguard itself; empty if unknown.
+    """
     told = [b for b in ordered(event.buckets) if is_new(b) or b.comparison in _UNCHANGED]
     kept = told[:MOST_RESULTS]
     while True:
         results = [_result(bucket, places, policy) for bucket in kept]
-        text = _file(event, results, _notes(event, places.plan, kept=len(kept), of=len(told)))
+        text = _file(event, results, _notes(event, places.plan, kept=len(kept), of=len(told)), page)
         size = len(gzip.compress(text.encode(), compresslevel=6))
         if size <= MOST_BYTES:
             return text
         kept = kept[: int(0.9 * len(kept) * MOST_BYTES / size)]
 
 
-def _file(event: RunFinished, results: list[Json], notes: Iterable[str]) -> str:
+def _file(event: RunFinished, results: list[Json], notes: Iterable[str], page: str) -> str:
     run = {
         "tool": {
             "driver": {
                 "name": "ciguard",
                 "semanticVersion": ciguard.__version__,
+                **({"informationUri": page} if page else {}),
                 "rules": [rule(kind) for kind in RULES],
             }
         },

@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import shutil
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from ciguard.targets.store import cache_folder
 from ciguard.targets.target import EAGER, libraries_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ciguard.targets.inspection import Inspection
     from ciguard.targets.libraries import Library
@@ -85,14 +87,29 @@ def _active_python(target: Target) -> Path:
         python = Path(folder) / "bin" / "python"
         if python.exists():
             return python
-    found = shutil.which("python3")
+    found = next(_pythons_on_path(), None)
     if found is None:
         msg = (
             f"target {target.name!r}: no active environment and no python3 on PATH. "
             "Activate the environment that holds the library, or name a package instead."
         )
         raise ProvisioningError(msg)
-    return Path(found)
+    return found
+
+
+def _pythons_on_path() -> Iterator[Path]:
+    """Yield the interpreters on PATH, without the one that holds ciguard and no library.
+
+    A runner of tools such as uvx puts the environment that it made for ciguard first.
+    """
+    own = Path(sys.prefix, "bin").resolve()
+    known = {library.module.partition(".")[0] for library in LIBRARIES.items().values()}
+    is_of_a_tool = not any(map(find_spec, known))
+    for folder in os.get_exec_path():
+        if not (is_of_a_tool and Path(folder).resolve() == own):
+            python = shutil.which("python3", path=folder)
+            if python is not None:
+                yield Path(python)
 
 
 def _libraries(

@@ -82,7 +82,8 @@ class Trigger:
 
     def context(self) -> dict[str, Any]:
         """Return what expressions may know of it."""
-        return {known.name: getattr(self, known.name) for known in fields(Trigger)}
+        known = {known.name: getattr(self, known.name) for known in fields(Trigger)}
+        return known | {"ref_name": self.ref.split("/", 2)[-1]}
 
 
 @dataclass(kw_only=True)

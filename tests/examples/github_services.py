@@ -6,6 +6,7 @@ What they do with missing, single and several artifacts is what `actions/upload-
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from dataclasses import dataclass, field
@@ -65,21 +66,53 @@ class Services:
                 self._upload(with_["name"], self.workspace / with_["path"])
             case "actions/download-artifact":
                 self._download(with_)
+            case "actions/attest" | "actions/attest-build-provenance":
+                self._attest(with_)
+            case "pypa/gh-action-pypi-publish":
+                shutil.copytree(self.workspace / with_["packages-dir"], self.published)
+            case "actions/setup-python":
+                pass  # the one that is there serves
             case _:
                 msg = f"no stand-in for {action}"
                 raise AssertionError(msg)
         return {}
 
+    @property
+    def attested(self) -> Path:
+        """A line per attestation: what it is of, and what it says."""
+        return self.artifacts.with_name("attested.jsonl")
+
+    @property
+    def published(self) -> Path:
+        """The folder of packages that PyPI has."""
+        return self.artifacts.with_name("pypi")
+
+    def _attest(self, with_: Mapping[str, str]) -> None:
+        """Note what is attested; without subjects, or with a predicate that is none, it fails."""
+        subjects = sorted(path.name for path in self.workspace.glob(with_["subject-path"]))
+        if not subjects:
+            msg = f"Could not find subject at path {with_['subject-path']}"
+            raise ActionFailedError(msg)
+        path = with_.get("predicate-path")
+        predicate = json.loads((self.workspace / path).read_text("utf-8")) if path else {}
+        kind = with_.get("predicate-type", "https://slsa.dev/provenance/v1")
+        with self.attested.open("a", encoding="utf-8") as file:
+            line = {"subjects": subjects, "type": kind, "predicate": predicate}
+            file.write(json.dumps(line) + "\n")
+
     def _check_out(self, with_: Mapping[str, str]) -> dict[str, str]:
-        """Fetch one commit, or with `fetch-depth: 0` all branches."""
+        """Fetch one commit, or with `fetch-depth: 0` all branches and tags."""
         ref = with_.get("ref") or self.ref
         folder = self.workspace / with_.get("path", "")
         remote = self.repositories[with_.get("repository") or self.repository]
         git(self.workspace, "init", "--quiet", str(folder))
         git(folder, "remote", "add", "origin", remote.as_uri())
         everything = with_.get("fetch-depth") == "0"
-        refs = ["+refs/heads/*:refs/remotes/origin/*"] if everything else ["--depth=1"]
-        git(folder, "fetch", "--quiet", "--no-tags", "origin", *refs, ref)
+        all_refs = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
+        if everything:
+            git(folder, "fetch", "--quiet", "--no-tags", "origin", *all_refs)
+        depth = () if everything else ("--depth=1",)
+        git(folder, "fetch", "--quiet", "--no-tags", "origin", *depth, ref)
         at = ["--detach"] if _ANOTHER_REF.match(ref) else ["-B", ref.removeprefix("refs/heads/")]
         git(folder, "checkout", "--quiet", *at, "FETCH_HEAD")
         if self.is_private and with_.get("persist-credentials") == "false":

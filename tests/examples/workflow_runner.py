@@ -57,7 +57,7 @@ class GitHub:
 
 
 class WorkflowRun:
-    """One run of a workflow that is called."""
+    """One run of a workflow, started by an event or called."""
 
     def __init__(
         self, github: GitHub, workflow: Path, trigger: Trigger, *, number: str, **given: Any
@@ -71,7 +71,7 @@ class WorkflowRun:
         self._number = number
         self._attempt = 0
         read = parsed(workflow)
-        self._call: Described = read["on"]["workflow_call"]
+        self._call: Described = read["on"].get("workflow_call", {"inputs": {}})
         self._described: dict[str, Described] = read["jobs"]
         self._inputs = _inputs(
             self._call["inputs"], {name.replace("_", "-"): value for name, value in given.items()}

@@ -17,7 +17,7 @@ def programs(tmp_path: Path) -> Path:
     """Return a folder with all that the check needs, to be changed by a test."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("df", "dirname", "g++", "git", "rm", "uname"):
+    for name in ("df", "dirname", "g++", "git", "id", "rm", "uname"):
         (folder / name).symlink_to((PROGRAMS / name).resolve())
     (folder / "python3.11").symlink_to(sys.executable)
     return folder
@@ -67,6 +67,34 @@ def test_missing_python_is_named(programs: Path, tmp_path: Path) -> None:
     done = checked(programs, tmp_path, "python3.99")
 
     assert_refused(done, "python3.99 is missing", "make PYTHON=")
+
+
+@pytest.mark.parametrize(
+    ("user", "advice"), [("0", ": apt-get install"), ("1000", ": sudo apt-get install")]
+)
+@pytest.mark.parametrize("missing", ["g++", "python3.11"])
+def test_root_is_not_sent_to_a_sudo_that_containers_lack(
+    programs: Path, tmp_path: Path, missing: str, user: str, advice: str
+) -> None:
+    (programs / missing).unlink()
+    replace(programs, "id", f"echo {user}")
+
+    assert_refused(checked(programs, tmp_path), f"{missing} is missing", advice)
+
+
+def test_another_python_that_is_there_is_named(programs: Path, tmp_path: Path) -> None:
+    (programs / "python3.11").rename(programs / "python3.13")
+    (programs / "python3").symlink_to("python3.13")
+
+    assert_refused(checked(programs, tmp_path), "python3.11 is missing", "make PYTHON=python3.13")
+
+
+def test_an_old_python_is_not_named(programs: Path, tmp_path: Path) -> None:
+    (programs / "python3.11").unlink()
+    (programs / "python3").write_text("#!/bin/sh\nexit 1\n", "utf-8")
+    (programs / "python3").chmod(0o755)
+
+    assert_refused(checked(programs, tmp_path), "apt-get install python3.11 python3.11-venv")
 
 
 def test_shim_of_a_python_that_is_not_installed_is_refused(programs: Path, tmp_path: Path) -> None:

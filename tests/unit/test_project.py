@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from ciguard.project import VARIABLE, Project, this_project
+from ciguard.config import load_config
+from ciguard.project import VARIABLE, Project, repository_of, this_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -30,3 +36,29 @@ def test_documents_are_those_of_the_release_else_of_the_commit() -> None:
     assert released.document("docs/action.md").endswith("/blob/v0.1.0/docs/action.md")
     assert built.document("docs/action.md").endswith(f"/blob/{COMMIT}/docs/action.md")
     assert Project(repository="owner/ciguard").page() == "https://github.com/owner/ciguard"
+
+
+@pytest.mark.parametrize(
+    ("remote", "repository"),
+    [
+        ("https://github.com/owner/ciguard", "owner/ciguard"),
+        ("https://github.com/owner/ciguard.git", "owner/ciguard"),
+        ("https://x-access-token:secret@github.com/owner/ciguard/", "owner/ciguard"),
+        ("git@github.com:owner/ciguard.git", "owner/ciguard"),
+        ("ssh://git@ssh.github.com:443/owner/ciguard.git", "owner/ciguard"),
+        ("/home/somebody/ciguard", ""),
+        ("file:///srv/git/ciguard.git", ""),
+        ("https://gitlab.com/owner/ciguard.git", ""),
+        ("https://notgithub.com/owner/ciguard.git", ""),
+    ],
+)
+def test_a_checkout_names_the_repository_only_if_its_remote_is_on_github(
+    remote: str, repository: str
+) -> None:
+    assert repository_of(remote) == repository
+
+
+def test_the_variable_is_no_setting(tmp_path: Path) -> None:
+    with_variable = load_config({}, {VARIABLE: "owner/ciguard"}, folder=tmp_path)
+
+    assert with_variable == load_config({}, {}, folder=tmp_path)

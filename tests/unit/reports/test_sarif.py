@@ -229,3 +229,13 @@ def test_no_text_of_a_library_or_plan_makes_the_file_invalid(
     assert "](" not in told["message"]["text"]
     assert told["message"]["text"].isprintable()
     assert told["locations"]
+
+
+def test_the_tool_links_to_its_own_page_where_that_is_known() -> None:
+    page = "https://github.com/owner/ciguard"
+
+    linked = json.loads(sarif_text(ended(), NOWHERE, Policy(), page=page))
+
+    assert linked["runs"][0]["tool"]["driver"]["informationUri"] == page
+    assert [error.message for error in VALIDATOR.iter_errors(linked)] == []
+    assert "informationUri" not in run_of(ended())["tool"]["driver"]
