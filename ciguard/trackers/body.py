@@ -87,7 +87,7 @@ def _text(bucket: Bucket, context: Context, template: Template) -> str:
         "origin": "\n\n".join(f"{name}: {text}" for name, text in origin),
         "difference": _difference(finding),
         "outcomes": _outcomes(finding, context),
-        "since": markdown_text(context.since),
+        "since": f"Shown {markdown_text(bucket.onset.words)}." if bucket.onset else "",
         "script": reproduction(bucket, context),
         "evidence": _evidence(bucket),
         "related": _related(bucket),
@@ -360,8 +360,6 @@ def _evidence(bucket: Bucket) -> str:
     stack = getattr(outcome, "stack", ())
     log = outcome.log if isinstance(outcome, Crashed) else ""
     parts = []
-    if bucket.onset:
-        parts.append(f"Shown {bucket.onset.words}.")
     if stack:
         parts.append(f"### Python stack, innermost first\n\n{_stack(stack)}")
     if bucket.native_stack:

@@ -27,8 +27,6 @@ class Context:
     """Library version by target."""
     commit: str = ""
     first_seen: str = ""
-    since: str = ""
-    """Since which release the library has the defect, as a sentence; empty where unknown."""
     is_regression: bool = False
     aliases: tuple[str, ...] = ()
     """Older fingerprints of the bucket."""

@@ -17,7 +17,8 @@ from ciguard.domain import (
     onset_to_json,
 )
 from ciguard.reports import bucket_lines
-from ciguard.trackers.body import Context, report
+from ciguard.trackers.body import report
+from ciguard.trackers.context import Context
 
 ONSET = Onset(first_bad="2.1", last_good="1.2", between=("1.3", "2.0"))
 WORDS = "since 2.1, or since one of 1.3, 2.0; 1.2 does not show it"

@@ -139,16 +139,6 @@ def test_an_issue_has_no_link_to_what_is_not_known() -> None:
     assert "](http" not in report(bucket(Crashed("SIGABRT")), context).body
 
 
-def test_an_issue_names_the_release_since_which_it_happens_where_that_is_known() -> None:
-    since = "Not in torch 2.11.0, first in torch 2.12.0 @octocat"
-    made = bucket(Crashed("SIGABRT"))
-
-    body = report(made, Context(since=since)).body
-
-    assert "first in torch 2.12.0" in body
-    assert "@octocat" not in outside_code(body)
-
-
 @pytest.mark.parametrize(
     ("oracle", "word"),
     [("differential", "DIFFERENT"), ("boundary", "ACCEPTED"), ("metamorphic", "BROKEN")],
