@@ -119,6 +119,7 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             Input(name="plugins"),
             _switch("check"),
             _switch("comment"),
+            _switch("sarif"),
             _switch("cache"),
             Input(
                 name="artifact",

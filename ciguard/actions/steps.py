@@ -174,20 +174,32 @@ class Steps:
 
         A token that may not, or a server that does not answer, changes no verdict.
         """
-        switches = [f"--{name}" for name in ("check", "comment") if self.request.is_on(name)]
-        judged = self.request.event.pull_request
-        if self.is_passed_over:
+        wanted = [name for name in ("check", "comment", "sarif") if self.request.is_on(name)]
+        if self.is_passed_over or self._has_nothing_to_tell():
             return ExitCode.CLEAN
-        if not switches or judged is None or not judged.head or self._has_nothing_to_tell():
-            return ExitCode.CLEAN
-        if not judged.number:
-            switches = [word for word in switches if word != "--comment"]
+        possible, place = self._place()
+        switches = [f"--{name}" for name in wanted if name in possible]
         if not switches:
             return ExitCode.CLEAN
-        words = ["publish", str(self.request.out), *switches, "--head-sha", judged.head]
-        if judged.number:
-            words += ["--pull-request", str(judged.number)]
+        words = ["publish", str(self.request.out), *switches, *place]
         return self._run(words, self._token(), fenced=False)
+
+    def _place(self) -> tuple[frozenset[str], list[str]]:
+        """Return which kinds of results the event has a place for, and the options that name it."""
+        event = self.request.event
+        judged = event.pull_request
+        if judged is None or not judged.head:
+            if not (event.commit and event.ref):
+                return frozenset(), []
+            return frozenset({"sarif"}), [f"--head-sha={event.commit}", f"--ref={event.ref}"]
+        words = [f"--head-sha={judged.head}"]
+        if judged.number:
+            words.append(f"--pull-request={judged.number}")
+        elif judged.repository and judged.branch:
+            words += [f"--head-repository={judged.repository}", f"--head-branch={judged.branch}"]
+        else:
+            return frozenset({"check"}), words
+        return frozenset({"check", "comment", "sarif"}), words
 
     def _has_nothing_to_tell(self) -> bool:
         """Whether the plan, as for a change of documentation, has no jobs; not if it is damaged."""

@@ -22,13 +22,17 @@ from ciguard.trackers.places import Connection, Terms, open_tracker, page_of_run
 from ciguard.trackers.policy import FilingRules, Plan, plan
 from ciguard.trackers.pull_request import (
     GITHUB_ACTIONS,
+    Analysis,
     Check,
     Comment,
     Head,
+    Origin,
+    find_pull_request,
     publish_check,
     publish_comment,
     pull_request_number,
     repository_of,
+    upload_analysis,
 )
 from ciguard.trackers.template import Template
 
@@ -36,6 +40,7 @@ __all__ = [
     "GITHUB_ACTIONS",
     "ROLL_UP",
     "TRACKERS",
+    "Analysis",
     "Check",
     "Comment",
     "Connection",
@@ -46,6 +51,7 @@ __all__ = [
     "Head",
     "Issue",
     "LocalTracker",
+    "Origin",
     "Outbox",
     "Patience",
     "Plan",
@@ -55,6 +61,7 @@ __all__ = [
     "Terms",
     "Tracker",
     "TrackerFactory",
+    "find_pull_request",
     "marker",
     "open_tracker",
     "page_of_run",
@@ -65,4 +72,5 @@ __all__ = [
     "report",
     "repository_of",
     "roll_up",
+    "upload_analysis",
 ]

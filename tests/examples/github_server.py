@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from github_checks import CheckRunStore
 from github_contract import operation_of, request_errors, response_errors
+from github_pulls import CodeScanningStore, PullRequestStore
 from github_repository import NAME, Clock, GitHubRepository, Json, RefusedError
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class GitHubServer:
         self.clock = clock or Clock()
         self.repository = GitHubRepository(self.clock)
         self.checks = CheckRunStore(self.clock)
+        self.pulls = PullRequestStore()
+        self.code_scanning = CodeScanningStore()
         self.requests: list[Request] = []
         self.violations: list[str] = []
         self.gate: Gate = gate or (lambda _: None)
@@ -133,6 +136,8 @@ class GitHubServer:
         if request.method == "DELETE":
             self.repository.delete_comment(int(parts[-1]))
             return 204, None
+        if parts == ["code-scanning", "sarifs"]:
+            return 202, self.code_scanning.upload(request.body, base)
         created = request.method == "POST"
         return 201 if created else 200, self._written(parts, request.body, base, created=created)
 
@@ -140,6 +145,8 @@ class GitHubServer:
         match parts:
             case ["issues"]:
                 return self.repository.list_issues(query, base)
+            case ["pulls"]:
+                return self.pulls.listed(query)
             case ["issues", number, "comments"]:
                 return self.repository.list_comments(int(number), query, base)
             case ["labels", name]:

@@ -26,6 +26,8 @@ OPERATIONS = {
     "/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations": ("get",),
     "/repos/{owner}/{repo}/commits/{ref}/check-runs": ("get",),
     "/repos/{owner}/{repo}/git/ref/{ref}": ("get",),
+    "/repos/{owner}/{repo}/code-scanning/sarifs": ("post",),
+    "/repos/{owner}/{repo}/pulls": ("get",),
     "/repos/{owner}/{repo}/labels": ("post",),
     "/repos/{owner}/{repo}/labels/{name}": ("get",),
 }
