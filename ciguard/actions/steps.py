@@ -6,13 +6,15 @@ import json
 import re
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.actions.children import run_command
+from ciguard.actions.failures import keep_failure
 from ciguard.actions.inputs import InputError, variable_of
 from ciguard.actions.request import TOKEN_INPUT, Task, settings_of
-from ciguard.actions.results import INTERRUPTED, NOT_RUN, results_of
+from ciguard.actions.results import INTERRUPTED, NOT_RUN, RUN_FILE, results_of
 from ciguard.domain import plan_from_json, visible
 from ciguard.errors import ExitCode, suggestion
 from ciguard.files import read_text
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from ciguard.domain import Plan, PlannedJob
 
 PLAN_FILE = "plan.json"
-RUN_FILE = "run.json"
 _MOST_PLAN_BYTES = 32 * 1024 * 1024
 _FOR_STEPS_ONLY = re.compile(
     r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
@@ -42,6 +43,8 @@ class Steps:
     request: Request
     environment: Mapping[str, str]
     """Of the step."""
+    kept: Path | None = None
+    """File of the request, beside which the reason of a failure is kept; None keeps none."""
 
     @property
     def plan_file(self) -> Path:
@@ -156,6 +159,11 @@ class Steps:
     def is_idle(self) -> bool:
         """Whether there is a plan, and nothing in it to run."""
         return self.plan_file.is_file() and not self.read_plan().jobs
+
+    @property
+    def lacks_plan_of_others(self) -> bool:
+        """Whether another job or workflow was to leave the plan, and did not."""
+        return self.request.task in {Task.MERGE, Task.FILE} and not self.plan_file.is_file()
 
     @property
     def is_passed_over(self) -> bool:
@@ -279,7 +287,11 @@ class Steps:
             pythons = str(cache_folder() / "python")
             environment.setdefault("UV_PYTHON_INSTALL_DIR", pythons)
         return run_command(
-            words, folder=self.request.folder, environment=environment, fenced=fenced
+            words,
+            folder=self.request.folder,
+            environment=environment,
+            fenced=fenced,
+            on_failure=None if self.kept is None else partial(keep_failure, self.kept),
         )
 
 

@@ -191,8 +191,10 @@ def roll_up(buckets: Iterable[Bucket]) -> Report:
         for b in listed[:_MOST_LISTED]
     ]
     more = len(listed) - len(rows)
+    is_single = len(listed) == 1
     says = (
-        f"{len(listed)} known findings have no issue of their own. "
+        f"{len(listed)} known {'finding has' if is_single else 'findings have'} no issue of "
+        f"{'its' if is_single else 'their'} own. "
         "`ciguard show` lists them, `ciguard reproduce FINGERPRINT` runs one."
     )
     text = [
@@ -207,7 +209,7 @@ def roll_up(buckets: Iterable[Bucket]) -> Report:
         body = body[: body.rstrip("\n").rfind("\n")]
     return Report(
         fingerprint=ROLL_UP,
-        title=f"ciguard: {len(listed)} further findings",
+        title=f"ciguard: {len(listed)} further {'finding' if is_single else 'findings'}",
         body=body,
         slug="further-findings",
     )

@@ -118,8 +118,22 @@ def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -
 
     (error,) = [text for name, text in executed_commands(job.log) if name == "error"]
     assert error.startswith("input 'budget' = ")
-    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "")
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "not-run")
+    assert job.outputs["exit-code"] == "2"
+    assert "# ciguard: not-run" in job.summary
+    assert "input &#39;budget&#39;" in job.summary or "input 'budget'" in job.summary
     assert job.step("Fuzz").outcome == "skipped"
+
+
+def test_a_step_that_fails_is_the_reason_in_the_summary_and_the_exit_code(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "wheel": "wheels/*.whl"})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "not-run"), job.log
+    assert job.outputs["exit-code"] == "2"
+    assert "there is no such file in" in job.summary
+    assert "run.json" not in job.summary
 
 
 @pytest.mark.slow
