@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_BASELINE = "git+origin#ciguard-baseline"
 """A folder would not outlive the job."""
 TOKEN_INPUT = "github-token"  # noqa: S105 - a name
+INDEX_INPUT = "index-url"
 _CONFIGURATION_FILES = ("ciguard.toml", "pyproject.toml")
 _MOST_BYTES = 1024 * 1024
 
@@ -49,7 +50,7 @@ class Request:
     config: Config
     """The settings in force."""
     inputs: Mapping[str, str]
-    """Those that were given, by name; never the token."""
+    """Those that were given, by name; never a secret."""
     event: WorkflowEvent = field(default_factory=WorkflowEvent)
     attempt: str = "1"
     """Of the workflow run: artifacts of one run never have the same name."""
@@ -105,7 +106,8 @@ def request_of(environment: Mapping[str, str], *, workspace: Path) -> Request:
         ConfigurationError: if the configuration file cannot be.
     """
     inputs = given_inputs(environment)
-    inputs.pop(TOKEN_INPUT, None)
+    for secret in (TOKEN_INPUT, INDEX_INPUT):
+        inputs.pop(secret, None)
     event = WorkflowEvent.of(environment)
     task = Task(inputs.get("task", Task.GUARD))
     _require(task, inputs)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ciguard.actions.children import run_command
 from ciguard.actions.failures import keep_failure
 from ciguard.actions.inputs import InputError, variable_of
-from ciguard.actions.request import TOKEN_INPUT, Task, settings_of
+from ciguard.actions.request import INDEX_INPUT, TOKEN_INPUT, Task, settings_of
 from ciguard.actions.results import INTERRUPTED, NOT_RUN, RUN_FILE, results_of
 from ciguard.domain import plan_from_json, visible
 from ciguard.errors import ExitCode, suggestion
@@ -70,6 +70,8 @@ class Steps:
         for name in ("runner", "gpu-runner"):
             for label in _words(given.get(name, "").strip("[]").replace('"', "")):
                 words += [f"--{name}", label]
+        for line in filter(str.strip, given.get("environment", "").splitlines()):
+            words.append(f"--variable={line.strip()}")
         self.plan_file.parent.mkdir(parents=True, exist_ok=True)
         return self._run([*words, "--out", str(self.plan_file)])
 
@@ -93,11 +95,17 @@ class Steps:
     def provision(self) -> int:
         """Build the environments, before any fuzzed call runs that could harm what is cached.
 
-        What cannot be built is told by the run, as a target that was not run.
+        What cannot be built is told by the run, as a target that was not run. Only here is an index
+        with credentials known: no later step, and so no fuzzed process, has them.
         """
         if self.is_idle:
             return ExitCode.CLEAN
-        return self._run(["targets", "sync"], {"CIGUARD_TARGETS": "\n".join(self.targets())})
+        settings = {"CIGUARD_TARGETS": "\n".join(self.targets())}
+        if index := self.environment.get(variable_of(INDEX_INPUT), "").strip():
+            settings["UV_INDEX"] = " ".join(
+                filter(None, (index, self.environment.get("UV_INDEX", "")))
+            )
+        return self._run(["targets", "sync"], settings)
 
     def targets(self) -> list[str]:
         """Return every target of the jobs that this call is to run."""
