@@ -15,7 +15,7 @@ from ciguard.actions.failures import keep_failure
 from ciguard.actions.inputs import InputError, variable_of
 from ciguard.actions.request import INDEX_INPUT, TOKEN_INPUT, Task, settings_of
 from ciguard.actions.results import INTERRUPTED, NOT_RUN, RUN_FILE, results_of
-from ciguard.domain import plan_from_json, visible
+from ciguard.domain import PlanMode, plan_from_json, visible
 from ciguard.errors import ExitCode, suggestion
 from ciguard.files import read_text
 from ciguard.targets import cache_folder
@@ -62,6 +62,8 @@ class Steps:
         pull_request = self.request.event.pull_request
         if pull_request and pull_request.base:
             words += ["--against", pull_request.base, "--deepen"]
+        elif self.request.mode is PlanMode.PULL_REQUEST and "wheel" in given:
+            words += ["--against", "HEAD"]  # two builds are compared, whatever the history is
         words += [
             f"--{name}={self._wheel(name)}" for name in ("wheel", "base-wheel") if name in given
         ]

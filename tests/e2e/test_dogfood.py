@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,7 +123,9 @@ def test_without_a_baseline_dogfood_is_green_only_until_there_is_one(
     job = parsed(DOGFOOD)["jobs"]["answer"]
     clone = checkout(tmp_path)
 
-    def answered(verdict: str, number: str) -> str:
+    numbers = itertools.count(1)
+
+    def answered(verdict: str) -> str:
         github = GitHub(
             folder=tmp_path / "runs",
             expressions=expressions,
@@ -130,12 +133,12 @@ def test_without_a_baseline_dogfood_is_green_only_until_there_is_one(
             workflows_of=NAME,
             commit=git(clone, "rev-parse", "HEAD"),
         )
-        run = WorkflowRun(github, DOGFOOD, PUSH, number=number)
+        run = WorkflowRun(github, DOGFOOD, PUSH, number=str(next(numbers)))
         return run.alone("answer", {"compare": {"outputs": {"verdict": verdict}}}).conclusion
 
-    before = [answered(verdict, "1") for verdict in ("no-baseline", "nothing-new")]
+    before = [answered(verdict) for verdict in ("no-baseline", "nothing-new")]
     git(clone, "branch", "ciguard-baseline")
-    after = [answered(verdict, "2") for verdict in ("no-baseline", "nothing-new", "not-run", "")]
+    after = [answered(verdict) for verdict in ("no-baseline", "nothing-new", "not-run", "")]
 
     assert job["needs"] == "compare"
     assert before == ["success", "success"]

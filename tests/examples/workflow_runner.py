@@ -165,6 +165,7 @@ class WorkflowRun:
             "github": self._trigger.context(),
             "needs": {needed: self._answer(needed) for needed in self._needs(job)},
             "inputs": self._inputs,
+            "secrets": {},
         }
         condition = described.get("if", "success()")
         if not expressions.holds(condition, contexts, status=self._status(job)):
