@@ -4,6 +4,13 @@
 # PLUGINS may hold further requirements, one per line. Everything else is pinned with its hashes.
 set -euo pipefail
 
+system=${RUNNER_OS:-$(uname -s)}
+if [[ $system != Linux ]]; then
+  echo "::error title=ciguard::ciguard confines what it fuzzes with means that only Linux has;" \
+    "this runner has $system. Set runs-on to a Linux runner such as ubuntu-24.04."
+  exit 2
+fi
+
 # The working folder is the pull request's: neither its modules (-I) nor its settings of uv count.
 export UV_NO_CONFIG=1
 

@@ -8,6 +8,7 @@ from ciguard.actions.cache_key import CacheKey, cache_key
 from ciguard.actions.children import inert, run_command
 from ciguard.actions.commands import annotation
 from ciguard.actions.event import PullRequest, WorkflowEvent
+from ciguard.actions.failures import StepFailure, keep_failure, kept_failure
 from ciguard.actions.inputs import INPUTS, Input, InputError, given_inputs, variable_of
 from ciguard.actions.repository import ActionSource, Repository, action_source, look_at
 from ciguard.actions.request import Request, Task, read_request, request_of, write_request
@@ -15,7 +16,9 @@ from ciguard.actions.results import (
     COUNTED,
     FILES,
     Results,
+    explained,
     idle_results,
+    not_prepared,
     passed_over,
     results_of,
     without_baseline,
@@ -38,6 +41,7 @@ __all__ = [
     "Repository",
     "Request",
     "Results",
+    "StepFailure",
     "Steps",
     "Task",
     "WorkflowEvent",
@@ -48,10 +52,14 @@ __all__ = [
     "append_summary",
     "cache_key",
     "contents",
+    "explained",
     "given_inputs",
     "idle_results",
     "inert",
+    "keep_failure",
+    "kept_failure",
     "look_at",
+    "not_prepared",
     "passed_over",
     "read_request",
     "request_of",

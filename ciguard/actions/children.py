@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 from ciguard.actions.commands import annotation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import FrameType
 
@@ -24,12 +24,18 @@ _OPENS_COMMAND = re.compile(r"^(\s*):(?=:)")
 
 
 def run_command(
-    words: Sequence[str], *, folder: Path, environment: Mapping[str, str], fenced: bool = True
+    words: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    fenced: bool = True,
+    on_failure: Callable[[int, str], None] | None = None,
 ) -> int:
     """Run `ciguard WORDS` to its end and return its exit code; 128 and more for a signal.
 
     What it prints is executed by no runner. `fenced=False` is for commands whose console fences
-    itself, because a few of its lines are commands of ours.
+    itself, because a few of its lines are commands of ours. `on_failure` is called with the code
+    and the last error that was printed.
     """
     # -I: the working folder belongs to whoever wrote the pull request, and is no place for modules.
     argv = [sys.executable, "-I", "-m", "ciguard", *words]
@@ -56,6 +62,8 @@ def run_command(
     code = ended if ended >= 0 else 128 - ended
     if errors and code:
         _say(annotation("error", errors[-1]))
+        if on_failure is not None:
+            on_failure(code, errors[-1])
     return code
 
 

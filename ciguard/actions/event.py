@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _MOST_BYTES = 32 * 1024 * 1024
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _BRANCH = re.compile(r"[\w][\w./-]{0,200}", re.ASCII)
+_BRANCHES = "refs/heads/"
 _PULL_REQUESTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
 _OF_BRANCHES = frozenset({"push", "schedule", "workflow_dispatch", "repository_dispatch"})
 """Events whose run is about what a branch holds. A comment, say, runs on the default branch too,
@@ -33,6 +34,9 @@ class PullRequest:
     """Its own newest commit, which checks are shown for; not the merge that is tested."""
     number: int = 0
     """0 where the event does not say: it does not for another run's fork."""
+    repository: str = ""
+    """Where the head is, as `owner/name`; set with `branch` where the number has to be found."""
+    branch: str = ""
     is_from_fork: bool = False
     """Its token may only read."""
 
@@ -45,6 +49,10 @@ class WorkflowEvent:
     is_default_branch: bool = False
     """Whether what runs is the default branch: nothing else may write what later runs trust."""
     pull_request: PullRequest | None = None
+    commit: str = ""
+    """What a run without a pull request is about; empty where the event does not say."""
+    ref: str = ""
+    """The branch of `commit`, such as `refs/heads/main`."""
 
     @property
     def mode(self) -> PlanMode:
@@ -60,14 +68,20 @@ class WorkflowEvent:
             return _of_another_run(payload)
         default = _at(payload, "repository", "default_branch")
         ref = environment.get("GITHUB_REF", "")
-        is_default = bool(default) and ref == f"refs/heads/{default}" and name in _OF_BRANCHES
+        is_default = bool(default) and ref == _BRANCHES + default and name in _OF_BRANCHES
         is_pull_request = name in _PULL_REQUESTS
         if is_pull_request:
             return cls(name=name, pull_request=_pull_request(payload))
-        if is_default or not _BRANCH.fullmatch(default):
-            return cls(name=name, is_default_branch=is_default)
+        is_branch = ref.startswith(_BRANCHES) and name in _OF_BRANCHES
         # Another branch is judged like a pull request that it may become.
-        return cls(name=name, pull_request=PullRequest(base=f"origin/{default}"))
+        is_judged = not is_default and bool(_BRANCH.fullmatch(default))
+        return cls(
+            name=name,
+            is_default_branch=is_default,
+            pull_request=PullRequest(base=f"origin/{default}") if is_judged else None,
+            commit=_commit(environment.get("GITHUB_SHA", "")) if is_branch else "",
+            ref=ref if is_branch else "",
+        )
 
 
 def _of_another_run(payload: object) -> WorkflowEvent:
@@ -78,10 +92,13 @@ def _of_another_run(payload: object) -> WorkflowEvent:
     is_own = bool(own) and _at(ran, "head_repository", "full_name") == own
     is_default = bool(branch) and branch == _at(payload, "repository", "default_branch")
     is_pull_request = name in _PULL_REQUESTS
+    is_of_branch = is_own and bool(branch) and name in _OF_BRANCHES
     return WorkflowEvent(
         name=name,
-        is_default_branch=is_own and is_default and name in _OF_BRANCHES,
+        is_default_branch=is_of_branch and is_default,
         pull_request=_judged_elsewhere(payload, is_own=is_own) if is_pull_request else None,
+        commit=_commit(_at(ran, "head_sha")) if is_of_branch else "",
+        ref=_BRANCHES + branch if is_of_branch else "",
     )
 
 
@@ -95,11 +112,15 @@ def _judged_elsewhere(payload: Any, *, is_own: bool) -> PullRequest:
         for one in (listed if isinstance(listed, list) else ())
         if _at(one, "base", "repo", "url") == here
     )
-    first: Any = next(ours, {})
+    number = _number(next(ours, {}))
+    # A merge group has several pull requests, and no comment.
+    is_sought = not number and _at(ran, "event") != "merge_group"
     return PullRequest(
         base="",
         head=_commit(_at(ran, "head_sha")),
-        number=_number(first),
+        number=number,
+        repository=_at(ran, "head_repository", "full_name") if is_sought else "",
+        branch=_at(ran, "head_branch") if is_sought else "",
         is_from_fork=not is_own,
     )
 

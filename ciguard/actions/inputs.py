@@ -73,6 +73,7 @@ def _setting(name: str, key: str = "") -> Input:
 
 
 _JOB = r"[\w.-]{1,200}"
+_VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*=[^\n]*"
 _WORDS = r"[\w.,:+ \n-]+"
 _LABELS = r'[\w.,:+ \n-]+|\[[\w.,:+ "-]+\]'
 
@@ -119,8 +120,15 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             Input(name="plan"),
             Input(name="results"),
             Input(name="plugins"),
+            Input(
+                name="environment",
+                pattern=rf"{_VARIABLE}(\n\s*{_VARIABLE})*",
+                remedy="variables as NAME=value, one per line",
+            ),
+            Input(name="index-url"),
             _switch("check"),
             _switch("comment"),
+            _switch("sarif"),
             _switch("cache"),
             Input(
                 name="artifact",

@@ -23,6 +23,7 @@ DEFAULT_BASELINE = "git+origin#ciguard-baseline"
 """A folder would not outlive the job."""
 TOKEN_INPUT = "github-token"  # noqa: S105 - a name
 SECURITY_TOKEN_INPUT = "security-token"  # noqa: S105 - likewise
+INDEX_INPUT = "index-url"
 _CONFIGURATION_FILES = ("ciguard.toml", "pyproject.toml")
 _MOST_BYTES = 1024 * 1024
 
@@ -50,7 +51,7 @@ class Request:
     config: Config
     """The settings in force."""
     inputs: Mapping[str, str]
-    """Those that were given, by name; never the token."""
+    """Those that were given, by name; never a secret."""
     event: WorkflowEvent = field(default_factory=WorkflowEvent)
     attempt: str = "1"
     """Of the workflow run: artifacts of one run never have the same name."""
@@ -106,7 +107,7 @@ def request_of(environment: Mapping[str, str], *, workspace: Path) -> Request:
         ConfigurationError: if the configuration file cannot be.
     """
     inputs = given_inputs(environment)
-    for secret in (TOKEN_INPUT, SECURITY_TOKEN_INPUT):
+    for secret in (TOKEN_INPUT, SECURITY_TOKEN_INPUT, INDEX_INPUT):
         inputs.pop(secret, None)
     event = WorkflowEvent.of(environment)
     task = Task(inputs.get("task", Task.GUARD))

@@ -13,7 +13,9 @@ from ciguard.files import read_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ciguard.actions.failures import StepFailure
     from ciguard.domain import Plan
+    from ciguard.errors import CiguardError
 
 NO_BASELINE = "no-baseline"
 """Verdict of a run that may not establish one: there was nothing to compare with."""
@@ -28,6 +30,7 @@ FILES = {
     "junit": "junit.xml",
 }
 """Outputs that are paths, and the file of the result folder that each names."""
+RUN_FILE = "run.json"
 NOT_RUN = "not-run"
 INTERRUPTED = "interrupted"
 _NO_PASS = frozenset({Verdict.NOT_RUN, Verdict.INTERRUPTED})
@@ -68,7 +71,7 @@ class Results:
 def results_of(folder: Path) -> Results:
     """Return what the run that wrote to `folder` came to."""
     try:
-        run = json.loads(read_text(folder / "run.json", most=_MOST_BYTES))
+        run = json.loads(read_text(folder / RUN_FILE, most=_MOST_BYTES))
         return _results(run, folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Results(
@@ -106,6 +109,25 @@ def without_plan(results: Results, plan: Path) -> Results:
         "its log says why."
     )
     return replace(results, sentence=sentence)
+
+
+def explained(results: Results, failure: StepFailure | None) -> Results:
+    """Return the results of a run that left none, with the reason why the step failed."""
+    if failure is None or results.verdict != NOT_RUN or (results.folder / RUN_FILE).is_file():
+        return results
+    sentence = f"Not run: {failure.reason}"
+    return replace(results, sentence=sentence, exit_code=failure.exit_code)
+
+
+def not_prepared(error: CiguardError, folder: Path) -> Results:
+    """Return the results of a call whose inputs or configuration cannot be used."""
+    return Results(
+        verdict=NOT_RUN,
+        sentence=f"Not run: {visible(str(error))}",
+        exit_code=error.exit_code,
+        counts={},
+        folder=folder,
+    )
 
 
 def _shown(verdict: Verdict) -> str:

@@ -6,14 +6,22 @@ import json
 import re
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.actions.children import run_command
+from ciguard.actions.failures import keep_failure
 from ciguard.actions.inputs import InputError, variable_of
-from ciguard.actions.request import SECURITY_TOKEN_INPUT, TOKEN_INPUT, Task, settings_of
-from ciguard.actions.results import INTERRUPTED, NOT_RUN, results_of
-from ciguard.domain import plan_from_json, visible
+from ciguard.actions.request import (
+    INDEX_INPUT,
+    SECURITY_TOKEN_INPUT,
+    TOKEN_INPUT,
+    Task,
+    settings_of,
+)
+from ciguard.actions.results import INTERRUPTED, NOT_RUN, RUN_FILE, results_of
+from ciguard.domain import PlanMode, plan_from_json, visible
 from ciguard.errors import ExitCode, suggestion
 from ciguard.files import read_text
 from ciguard.targets import cache_folder
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
     from ciguard.domain import Plan, PlannedJob
 
 PLAN_FILE = "plan.json"
-RUN_FILE = "run.json"
 _MOST_PLAN_BYTES = 32 * 1024 * 1024
 _FOR_STEPS_ONLY = re.compile(
     r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
@@ -42,6 +49,8 @@ class Steps:
     request: Request
     environment: Mapping[str, str]
     """Of the step."""
+    kept: Path | None = None
+    """File of the request, beside which the reason of a failure is kept; None keeps none."""
 
     @property
     def plan_file(self) -> Path:
@@ -59,6 +68,8 @@ class Steps:
         pull_request = self.request.event.pull_request
         if pull_request and pull_request.base:
             words += ["--against", pull_request.base, "--deepen"]
+        elif self.request.mode is PlanMode.PULL_REQUEST and "wheel" in given:
+            words += ["--against", "HEAD"]  # two builds are compared, whatever the history is
         words += [
             f"--{name}={self._wheel(name)}" for name in ("wheel", "base-wheel") if name in given
         ]
@@ -67,6 +78,8 @@ class Steps:
         for name in ("runner", "gpu-runner"):
             for label in _words(given.get(name, "").strip("[]").replace('"', "")):
                 words += [f"--{name}", label]
+        for line in filter(str.strip, given.get("environment", "").splitlines()):
+            words.append(f"--variable={line.strip()}")
         self.plan_file.parent.mkdir(parents=True, exist_ok=True)
         return self._run([*words, "--out", str(self.plan_file)])
 
@@ -90,11 +103,17 @@ class Steps:
     def provision(self) -> int:
         """Build the environments, before any fuzzed call runs that could harm what is cached.
 
-        What cannot be built is told by the run, as a target that was not run.
+        What cannot be built is told by the run, as a target that was not run. Only here is an index
+        with credentials known: no later step, and so no fuzzed process, has them.
         """
         if self.is_idle:
             return ExitCode.CLEAN
-        return self._run(["targets", "sync"], {"CIGUARD_TARGETS": "\n".join(self.targets())})
+        settings = {"CIGUARD_TARGETS": "\n".join(self.targets())}
+        if index := self.environment.get(variable_of(INDEX_INPUT), "").strip():
+            settings["UV_INDEX"] = " ".join(
+                filter(None, (index, self.environment.get("UV_INDEX", "")))
+            )
+        return self._run(["targets", "sync"], settings)
 
     def targets(self) -> list[str]:
         """Return every target of the jobs that this call is to run."""
@@ -159,6 +178,11 @@ class Steps:
         return self.plan_file.is_file() and not self.read_plan().jobs
 
     @property
+    def lacks_plan_of_others(self) -> bool:
+        """Whether another job or workflow was to leave the plan, and did not."""
+        return self.request.task in {Task.MERGE, Task.FILE} and not self.plan_file.is_file()
+
+    @property
     def is_passed_over(self) -> bool:
         """Whether the run whose results are to be filed left none: it ended before its plan."""
         if self.request.task is not Task.FILE:
@@ -175,20 +199,32 @@ class Steps:
 
         A token that may not, or a server that does not answer, changes no verdict.
         """
-        switches = [f"--{name}" for name in ("check", "comment") if self.request.is_on(name)]
-        judged = self.request.event.pull_request
-        if self.is_passed_over:
+        wanted = [name for name in ("check", "comment", "sarif") if self.request.is_on(name)]
+        if self.is_passed_over or self._has_nothing_to_tell():
             return ExitCode.CLEAN
-        if not switches or judged is None or not judged.head or self._has_nothing_to_tell():
-            return ExitCode.CLEAN
-        if not judged.number:
-            switches = [word for word in switches if word != "--comment"]
+        possible, place = self._place()
+        switches = [f"--{name}" for name in wanted if name in possible]
         if not switches:
             return ExitCode.CLEAN
-        words = ["publish", str(self.request.out), *switches, "--head-sha", judged.head]
-        if judged.number:
-            words += ["--pull-request", str(judged.number)]
+        words = ["publish", str(self.request.out), *switches, *place]
         return self._run(words, self._token(), fenced=False)
+
+    def _place(self) -> tuple[frozenset[str], list[str]]:
+        """Return which kinds of results the event has a place for, and the options that name it."""
+        event = self.request.event
+        judged = event.pull_request
+        if judged is None or not judged.head:
+            if not (event.commit and event.ref):
+                return frozenset(), []
+            return frozenset({"sarif"}), [f"--head-sha={event.commit}", f"--ref={event.ref}"]
+        words = [f"--head-sha={judged.head}"]
+        if judged.number:
+            words.append(f"--pull-request={judged.number}")
+        elif judged.repository and judged.branch:
+            words += [f"--head-repository={judged.repository}", f"--head-branch={judged.branch}"]
+        else:
+            return frozenset({"check"}), words
+        return frozenset({"check", "comment", "sarif"}), words
 
     def _has_nothing_to_tell(self) -> bool:
         """Whether the plan, as for a change of documentation, has no jobs; not if it is damaged."""
@@ -272,7 +308,11 @@ class Steps:
             pythons = str(cache_folder() / "python")
             environment.setdefault("UV_PYTHON_INSTALL_DIR", pythons)
         return run_command(
-            words, folder=self.request.folder, environment=environment, fenced=fenced
+            words,
+            folder=self.request.folder,
+            environment=environment,
+            fenced=fenced,
+            on_failure=None if self.kept is None else partial(keep_failure, self.kept),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ import click
 from ciguard.errors import CiguardError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ciguard.actions import Request, Results, Steps
 
 
@@ -33,6 +36,16 @@ def action() -> None:
     """Do one step of the packaged action, with the inputs that the environment holds."""
 
 
+def _report_unprepared(error: CiguardError) -> None:
+    """Set the outputs that report a call whose inputs cannot be used: no other step will."""
+    from ciguard.actions import append_outputs, append_summary, not_prepared  # noqa: PLC0415
+
+    results = not_prepared(error, Path.cwd())
+    outputs = {"verdict": results.verdict, "exit-code": str(int(results.exit_code))}
+    append_outputs(outputs, os.environ)
+    append_summary(_summary(results), os.environ)
+
+
 _KEPT = click.argument("kept", metavar="REQUEST", type=click.Path(path_type=Path))
 """What `prepare` wrote."""
 
@@ -43,7 +56,11 @@ def prepare() -> None:
     from ciguard.actions import append_outputs, inert, request_of, write_request  # noqa: PLC0415
     from ciguard.domain import visible  # noqa: PLC0415
 
-    request = request_of(os.environ, workspace=Path.cwd())
+    try:
+        request = request_of(os.environ, workspace=Path.cwd())
+    except CiguardError as error:
+        _report_unprepared(error)
+        raise
     folder = Path(os.environ.get("RUNNER_TEMP", ".ciguard")).absolute() / "ciguard"
     path = folder / f"request-{secrets.token_hex(8)}.json"
     write_request(request, path)
@@ -69,8 +86,9 @@ def plan(kept: Path) -> int:
     from ciguard.actions import annotation, append_outputs  # noqa: PLC0415
     from ciguard.planning import matrix  # noqa: PLC0415
 
-    steps = _steps(_request(kept))
-    code = steps.plan()
+    with _keeping_failures(kept):
+        steps = _steps(_request(kept), kept)
+        code = steps.plan()
     if code:
         return code
     planned = steps.read_plan()
@@ -103,21 +121,24 @@ def environments(kept: Path) -> None:
 @_KEPT
 def provision(kept: Path) -> None:
     """Build the environments of the targets."""
-    _steps(_request(kept)).provision()
+    with _keeping_failures(kept):
+        _steps(_request(kept), kept).provision()
 
 
 @action.command()
 @_KEPT
 def run(kept: Path) -> int:
     """Fuzz."""
-    return _steps(_request(kept)).run()
+    with _keeping_failures(kept):
+        return _steps(_request(kept), kept).run()
 
 
 @action.command()
 @_KEPT
 def merge(kept: Path) -> int:
     """Join, compare, and write what this run may write."""
-    code = _steps(_request(kept)).merge()
+    with _keeping_failures(kept):
+        code = _steps(_request(kept), kept).merge()
     return 0 if code == 1 else code  # `report` tells; the last step fails
 
 
@@ -130,7 +151,9 @@ def report(kept: Path) -> None:
         annotation,
         append_outputs,
         append_summary,
+        explained,
         idle_results,
+        kept_failure,
         passed_over,
         results_of,
         without_baseline,
@@ -144,9 +167,12 @@ def report(kept: Path) -> None:
     except InputError:  # Whoever needed the plan has said so; without it nothing is idle.
         idle = None
     results = idle_results(idle, request.out) if idle else results_of(request.out)
-    results = (
-        passed_over(results) if steps.is_passed_over else without_plan(results, steps.plan_file)
-    )
+    if steps.is_passed_over:
+        results = passed_over(results)
+    elif steps.lacks_plan_of_others:
+        results = without_plan(results, steps.plan_file)
+    else:
+        results = explained(results, kept_failure(kept))
     if not request.writes:
         results = without_baseline(results)
     append_outputs(results.outputs(), os.environ)
@@ -182,7 +208,19 @@ def _request(kept: Path) -> Request:
     return read_request(kept, os.environ, workspace=Path.cwd())
 
 
-def _steps(request: Request) -> Steps:
+def _steps(request: Request, kept: Path | None = None) -> Steps:
     from ciguard.actions import Steps  # noqa: PLC0415
 
-    return Steps(request=request, environment=os.environ)
+    return Steps(request=request, environment=os.environ, kept=kept)
+
+
+@contextmanager
+def _keeping_failures(kept: Path) -> Iterator[None]:
+    """Keep the message of an error for the step that reports."""
+    from ciguard.actions import keep_failure  # noqa: PLC0415
+
+    try:
+        yield
+    except CiguardError as error:
+        keep_failure(kept, error.exit_code, str(error))
+        raise

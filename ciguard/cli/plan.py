@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from ciguard.cli.options import takes_settings
 from ciguard.config import SourceKind
-from ciguard.domain import PlanMode, plan_to_json
+from ciguard.domain import PlanMode, plan_to_json, visible
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
@@ -19,7 +20,19 @@ if TYPE_CHECKING:
     from ciguard.config import Effective
     from ciguard.planning import PlanRequest
 
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 _WHEEL = click.Path(dir_okay=False, path_type=Path)
+
+
+def _variables(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    del context, parameter
+    for text in given:
+        if not _VARIABLE.fullmatch(text):
+            msg = f"{visible(text, limit=80)!r} is no variable. Write NAME=VALUE."
+            raise click.BadParameter(msg)
+    return given
 
 
 @click.command(short_help="Choose what to test of a change, and say why.")
@@ -63,6 +76,14 @@ _WHEEL = click.Path(dir_okay=False, path_type=Path)
     "deepens",
     is_flag=True,
     help="Fetch from origin what a shallow checkout lacks of the history up to --against.",
+)
+@click.option(
+    "--variable",
+    "variables",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=_variables,
+    help="Environment of the workers of every target. May be given more than once.",
 )
 @click.option("--wheel", type=_WHEEL, help="Test this build instead of a release.")
 @click.option("--base-wheel", type=_WHEEL, help="Build of the base that --wheel is held against.")
@@ -123,5 +144,6 @@ def _request(settings: Effective, options: Mapping[str, Any]) -> PlanRequest:
             gpu=tuple(options["gpu"]),
             shards=options["shards"],
         ),
+        variables=options["variables"],
         wheels=Wheels(head=wheel, base=base_wheel) if wheel else None,
     )

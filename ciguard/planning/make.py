@@ -19,6 +19,7 @@ from ciguard.planning.rows import (
     group_by_library,
     library_name,
     rows,
+    with_variables,
 )
 from ciguard.planning.upgrades import (
     changes_of,
@@ -69,6 +70,8 @@ class PlanRequest:
     base: tuple[str, ...] = ()
     runners: Runners = field(default_factory=Runners)
     wheels: Wheels | None = None
+    variables: tuple[str, ...] = ()
+    """Of the workers of every target, each as `NAME=VALUE`."""
 
 
 def make_plan(request: PlanRequest, newest: Newest = newest_release) -> Plan:
@@ -104,7 +107,8 @@ class _Planner:
         upgrades, assumptions = upgrades_of(changes, needs, self._newest)
         usage = self._usage()
         touched = self._touched()
-        groups, why = self._groups(needs, upgrades)
+        chosen, why = self._groups(needs, upgrades)
+        groups = with_variables(chosen, self._request.variables)
         libraries = {library_name(text) for group in groups for text in group.targets}
         focus = self._focus(usage, touched, libraries)
         idle = self._idle_reason(touched)

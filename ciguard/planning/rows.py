@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,35 @@ def group_by_library(targets: Iterable[str], base: Iterable[str] = ()) -> list[T
         TargetGroup(targets=tuple(texts), base=tuple(bases.get(name, ())))
         for name, texts in groups.items()
     ]
+
+
+def with_variables(
+    groups: Sequence[TargetGroup], variables: Sequence[str]
+) -> tuple[TargetGroup, ...]:
+    """Return the groups with variables for the workers of every target.
+
+    Args:
+        groups: of targets; a variable that a target sets itself stays as it is there.
+        variables: each as `NAME=VALUE`.
+
+    Raises:
+        TargetSyntaxError: if a target may not set one of them.
+    """
+    return tuple(
+        TargetGroup(
+            targets=tuple(_with_variables(text, variables) for text in group.targets),
+            base=tuple(_with_variables(text, variables) for text in group.base),
+        )
+        for group in groups
+    )
+
+
+def _with_variables(text: str, variables: Sequence[str]) -> str:
+    own = dict(parse_target(text).variables)
+    added = [variable for variable in variables if variable.partition("=")[0] not in own]
+    written = " ".join([text, *map(shlex.quote, added)])
+    parse_target(written)
+    return written
 
 
 def library_name(text: str) -> str:

@@ -21,7 +21,7 @@ from ciguard.reports.patches import write_patches
 from ciguard.reports.plain import PlainReporter
 from ciguard.reports.received import ReceivedRun, receive_run
 from ciguard.reports.remarks import workflow_commands
-from ciguard.reports.sarif import SarifReporter
+from ciguard.reports.sarif import SarifReporter, sarif_text
 from ciguard.reports.services import explored_lines, services_lines, services_to_json, unread_lines
 from ciguard.reports.status import Status, lost_status, status_of
 from ciguard.reports.stored import read_buckets
@@ -57,6 +57,7 @@ __all__ = [
     "outcome_text",
     "read_buckets",
     "receive_run",
+    "sarif_text",
     "services_lines",
     "services_to_json",
     "short",

@@ -31,13 +31,17 @@ from ciguard.trackers.places import (
 from ciguard.trackers.policy import FilingRules, Plan, plan
 from ciguard.trackers.pull_request import (
     GITHUB_ACTIONS,
+    Analysis,
     Check,
     Comment,
     Head,
+    Origin,
+    find_pull_request,
     publish_check,
     publish_comment,
     pull_request_number,
     repository_of,
+    upload_analysis,
 )
 from ciguard.trackers.template import Template
 
@@ -46,6 +50,7 @@ __all__ = [
     "PUBLIC",
     "ROLL_UP",
     "TRACKERS",
+    "Analysis",
     "Check",
     "Comment",
     "Connection",
@@ -57,6 +62,7 @@ __all__ = [
     "Head",
     "Issue",
     "LocalTracker",
+    "Origin",
     "Outbox",
     "Patience",
     "Plan",
@@ -67,6 +73,7 @@ __all__ = [
     "Terms",
     "Tracker",
     "TrackerFactory",
+    "find_pull_request",
     "marker",
     "open_disclosure",
     "open_tracker",
@@ -79,4 +86,5 @@ __all__ = [
     "report",
     "repository_of",
     "roll_up",
+    "upload_analysis",
 ]

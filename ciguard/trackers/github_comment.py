@@ -37,6 +37,8 @@ class StickyComment:
         issue = self._client.repository.get_issue(comment.number)
         text = f"{_marker(comment)}\n{comment.body}"
         ours = self._ours(issue, comment, comment.author)
+        if not ours and not comment.is_news:
+            return f"{where} left out: there is nothing to report"
         if not ours:
             made = self._client.create(
                 lambda: issue.create_comment(text),

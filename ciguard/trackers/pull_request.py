@@ -21,6 +21,8 @@ GITHUB_ACTIONS = "github-actions[bot]"
 """Who writes with the token of a workflow."""
 _REPOSITORY = re.compile(r"[A-Za-z0-9_-][\w.-]{0,99}/[\w.-]{1,100}", re.ASCII)
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_BRANCH = re.compile(r"[^\x00-\x20\x7f]{1,255}")
+_REF = re.compile(r"refs/(?:heads/[^\x00-\x20\x7f]{1,255}|pull/[1-9][0-9]{0,9}/(?:head|merge))")
 _NUMBER = re.compile(r"[1-9][0-9]{0,9}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _./()@=,-]{0,99}")
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,60}(?:\[bot\])?")
@@ -36,6 +38,38 @@ class Head:
     def __post_init__(self) -> None:
         _require(_SHA, self.sha, "head SHA", "40 hex digits")
         _require(_NAME, self.name, "name of the check", "up to 100 letters, digits, blanks, dots")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a pull request comes from, as the event of its run reports it."""
+
+    repository: str
+    """`owner/name`, which may be a fork's."""
+    branch: str
+    """Of that repository; it may hold anything that git takes for a branch."""
+    sha: str
+    """Commit of the branch that was judged."""
+
+    def __post_init__(self) -> None:
+        _require(_REPOSITORY, self.repository, "head repository", "owner/name")
+        _require(_BRANCH, self.branch, "head branch", "the name of a branch")
+        _require(_SHA, self.sha, "head SHA", "40 hex digits")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """A run as GitHub's code scanning takes it."""
+
+    sha: str
+    ref: str
+    """Branch or pull request that the commit is of, such as `refs/heads/main`."""
+    sarif: str
+    """SARIF 2.1.0, not compressed."""
+
+    def __post_init__(self) -> None:
+        _require(_SHA, self.sha, "head SHA", "40 hex digits")
+        _require(_REF, self.ref, "reference", "refs/heads/NAME or refs/pull/NUMBER/head")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +134,8 @@ class Comment:
     """Of the run that it tells of; `head.name` tells the guards of one repository apart."""
     author: str = GITHUB_ACTIONS
     """As whom the token writes: only comments of this account are touched."""
+    is_news: bool = True
+    """Whether it is worth a notification; else only a comment that is there already is changed."""
 
     def __post_init__(self) -> None:
         _require(_LOGIN, self.author, "account", "a login such as github-actions[bot]")
@@ -115,3 +151,27 @@ def publish_comment(to: Connection, comment: Comment, *, patience: Patience) -> 
     from ciguard.trackers.github_comment import StickyComment  # noqa: PLC0415 - likewise
 
     return StickyComment(to, patience).publish(comment)
+
+
+def find_pull_request(to: Connection, origin: Origin, *, patience: Patience) -> int:
+    """Return the number of the open pull request with exactly this head; 0 if there is none.
+
+    Raises:
+        TrackerForbiddenError: if the token may not read pull requests.
+        TrackerError: if several have it, or GitHub refuses or does not answer in time.
+    """
+    from ciguard.trackers.github_pulls import PullRequests  # noqa: PLC0415 - likewise
+
+    return PullRequests(to, patience).number_of(origin)
+
+
+def upload_analysis(to: Connection, analysis: Analysis, *, patience: Patience) -> str:
+    """Upload a run to code scanning; return what was done.
+
+    Raises:
+        TrackerForbiddenError: if the token may not, or the repository has no code scanning.
+        TrackerError: if GitHub refuses, or does not answer in time.
+    """
+    from ciguard.trackers.github_code_scanning import CodeScanning  # noqa: PLC0415 - likewise
+
+    return CodeScanning(to, patience).upload(analysis)

@@ -1,6 +1,7 @@
 // GitHub's own validator of workflows and actions: node language_service.mjs ACTION FILE…
-// It knows no `uses: ./…`, so those are renamed for it, and described by our own action.
+// It knows no actions as `uses: ./…`, so those are renamed for it, and described by our own action.
 import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { validate } from "@actions/languageservice";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { parse } from "yaml";
@@ -26,11 +27,18 @@ const actionsMetadataProvider = {
   },
 };
 
+// Workflows that are called lie beside the action.
+const fileProvider = {
+  async getFileContent({ path }) {
+    return { name: path, content: readFileSync(join(dirname(action), path), "utf-8") };
+  },
+};
+
 let found = 0;
 for (const file of files) {
-  const text = readFileSync(file, "utf-8").replaceAll(/uses: \.\/\S*/g, OWN);
+  const text = readFileSync(file, "utf-8").replaceAll(/uses: \.\/(?!\.github\/workflows\/)\S*/g, OWN);
   const document = TextDocument.create(`file://${file}`, "yaml", 1, text);
-  for (const { message, range } of await validate(document, { actionsMetadataProvider })) {
+  for (const { message, range } of await validate(document, { actionsMetadataProvider, fileProvider })) {
     console.log(`${file}:${range.start.line + 1}: ${message}`);
     found += 1;
   }

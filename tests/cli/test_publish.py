@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command_server import answer, environment
+from github_pulls import Offered
 from github_repository import NAME
 from github_server import TOKEN, GitHubServer
+from runner_protocol import executed_commands
 
 if TYPE_CHECKING:
     import subprocess
@@ -101,6 +103,54 @@ def test_results_that_are_missing_are_a_failed_check(tmp_path: Path, server: Git
     assert "not the results of a run" in answer.stderr
 
 
+FORK = ("--head-repository", "stranger/library", "--head-branch", "change")
+
+
+def test_a_run_of_a_fork_is_a_comment_and_alerts_on_the_pull_request_with_its_head(
+    folder: Path, server: GitHubServer
+) -> None:
+    server.pulls.offered = [Offered(number=1, sha=HEAD, repository="stranger/library")]
+
+    answer = publish(folder, server, "--comment", "--sarif", *FORK)
+
+    assert answer.returncode == 0, answer.stderr
+    (comment,) = server.repository.issues[1].comments
+    assert f"Of commit {HEAD[:12]}" in comment["body"]
+    (analysis,) = server.code_scanning.analyses
+    assert (analysis["commit_sha"], analysis["ref"]) == (HEAD, "refs/pull/1/head")
+    (run,) = analysis["sarif"]["runs"]
+    assert [one["baselineState"] for one in run["results"]].count("new")
+
+
+def test_a_superseded_run_of_a_fork_is_neither_a_comment_nor_an_alert(
+    folder: Path, server: GitHubServer
+) -> None:
+    server.pulls.offered = [Offered(number=1, sha="b" * 40, repository="stranger/library")]
+
+    answer = publish(folder, server, "--comment", "--sarif", *FORK)
+
+    assert answer.returncode == 0, answer.stderr
+    assert "no open pull request has this head" in answer.stdout
+    assert server.repository.issues[1].comments == []
+    assert server.code_scanning.analyses == []
+    assert len(server.checks.runs) == 1
+
+
+def test_code_scanning_that_is_off_is_a_warning_and_fails_nothing(
+    folder: Path, server: GitHubServer
+) -> None:
+    server.code_scanning.refusal = (
+        "Advanced Security must be enabled for this repository to use code scanning."
+    )
+
+    answer = publish(folder, server, "--sarif", "--ref", "refs/heads/main")
+
+    assert answer.returncode == 0, answer.stderr
+    (warning,) = [text for name, text in executed_commands(answer.stdout) if name == "warning"]
+    assert "code scanning is off. Enable it in the settings" in warning
+    assert "Advanced Security must be enabled" in warning
+
+
 def test_no_results_say_where_they_go(folder: Path, tmp_path: Path, server: GitHubServer) -> None:
     run = json.loads((folder / ".ciguard/run/run.json").read_text("utf-8"))
     run["repository"], run["parameters"]["issues"] = "evil/name", "github:evil/name"
@@ -119,12 +169,16 @@ def test_no_results_say_where_they_go(folder: Path, tmp_path: Path, server: GitH
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("publish", "--head-sha", HEAD, "--repository", NAME), "say --check, --comment, or both"),
+        (("publish", "--head-sha", HEAD, "--repository", NAME), "say --check, --comment, --sarif"),
         (
             ("publish", "--comment", "--head-sha", HEAD, "--repository", NAME),
             "--comment: on which pull request?",
         ),
         ((*PUBLISH, "--repository", "not-a-repository"), "no repository. Write owner/name"),
+        (
+            ("publish", "--sarif", "--head-sha", HEAD, "--repository", NAME),
+            "--sarif: of which branch or pull request?",
+        ),
         (PUBLISH, "Missing option '--repository'"),
         (("publish", "--check", "--repository", NAME), "Missing option '--head-sha'"),
     ],

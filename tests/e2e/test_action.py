@@ -26,6 +26,7 @@ from action_scenarios import (
 from github_repository import NAME
 from github_server import TOKEN
 from planted_wheel import planted_wheel
+from private_index import PASSWORD, PrivateIndex
 from runner_protocol import executed_commands
 
 if TYPE_CHECKING:
@@ -118,8 +119,22 @@ def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -
 
     (error,) = [text for name, text in executed_commands(job.log) if name == "error"]
     assert error.startswith("input 'budget' = ")
-    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "")
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "not-run")
+    assert job.outputs["exit-code"] == "2"
+    assert "# ciguard: not-run" in job.summary
+    assert "input &#39;budget&#39;" in job.summary or "input 'budget'" in job.summary
     assert job.step("Fuzz").outcome == "skipped"
+
+
+def test_a_step_that_fails_is_the_reason_in_the_summary_and_the_exit_code(runner: Runner) -> None:
+    pull_request(runner, app__py="import planted\n")
+
+    job = runner.run({**INPUTS, "wheel": "wheels/*.whl"})
+
+    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "not-run"), job.log
+    assert job.outputs["exit-code"] == "2"
+    assert "there is no such file in" in job.summary
+    assert "run.json" not in job.summary
 
 
 @pytest.mark.slow
@@ -239,6 +254,30 @@ def test_environments_are_kept_by_the_default_branch_only(runner: Runner, tmp_pa
     assert restored.step("Restore environments of targets").outputs["cache-hit"] == "true"
     assert restored.step("Build environments of targets").log.count("\n") <= 3
     assert list(runner.caches.iterdir()) == saved
+
+
+@pytest.mark.slow
+def test_a_private_index_is_known_to_the_step_that_builds_and_to_no_other(
+    runner: Runner, tmp_path: Path
+) -> None:
+    planted_wheel(tmp_path / "wheels", "1.7", checked="return n")
+    runner.variables = {**FEW, "CIGUARD_CACHE": str(tmp_path / "cache")}
+    pull_request(runner, app__py="import planted\n")
+    inputs = {**INPUTS, "api": "planted.double", "targets": "ciguard-planted==1.7"}
+
+    without = runner.run({**inputs, "out": "without"})
+    with PrivateIndex("ciguard-planted", tmp_path / "wheels") as index:
+        job = runner.run({**inputs, "index-url": index.url})
+        served = list(index.served)
+
+    assert without.outputs["verdict"] == "not-run", without.log
+    assert job.outputs["verdict"] == "no-baseline", job.log
+    assert any(path.endswith(".whl") for path in served)
+    knowing = {s.name for s in job.steps if PASSWORD in "".join(s.environment.values())}
+    assert knowing == {"Build environments of targets"}
+    assert PASSWORD not in job.log + job.summary
+    kept = [p for p in tmp_path.rglob("*") if p.is_file() and not p.is_symlink()]
+    assert not [p for p in kept if PASSWORD.encode() in p.read_bytes()]
 
 
 @pytest.mark.slow

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from action_file import ROOT
+from action_file import ROOT, parsed
 from action_runner import Trigger
 from action_scenarios import BEFORE, commit, event, git
 from ciguard_command import answer, command
+from github_pulls import Offered
 from github_repository import NAME
 from github_server import TOKEN
 from planted_wheel import planted_wheel
@@ -30,6 +31,7 @@ GUARD, FILE_ISSUES = (
     ROOT / ".github" / "workflows" / name for name in ("guard.yml", "file-issues.yml")
 )
 OURS = "somebody/ciguard"
+FORK = "stranger/library"
 LIBRARY = {"default_branch": "main", "full_name": NAME, "private": True}
 SETTINGS = 'api = ["planted.checked"]\nseed = 1\nmax-cases = 160\n'
 GIVEN = {"plugins": str(ROOT / "tests" / "planted"), "budget": "10s"}
@@ -176,9 +178,10 @@ def test_a_nightly_run_files_one_issue_and_tells_what_had_no_runner(
     at_night = Trigger("schedule", {"repository": LIBRARY}, "refs/heads/main", NAME)
     run = guarded(hub, at_night, mode="batch", targets=BEFORE, devices="cpu,cuda")
     ran = {"id": 1, "event": "schedule", "head_branch": "main", "head_repository": LIBRARY}
+    ran |= {"conclusion": "failure", "head_sha": git(project, "rev-parse", "main")}
     afterwards = {"repository": LIBRARY, "workflow_run": ran}
     after = Trigger("workflow_run", afterwards, "refs/heads/main", NAME, TOKEN)
-    filing = WorkflowRun(hub, FILE_ISSUES, after, number="2")
+    filing = WorkflowRun(hub, FILE_ISSUES, after, number="2", sarif=True)
 
     run.start()
     of_readers = list(server.requests)
@@ -195,12 +198,16 @@ def test_a_nightly_run_files_one_issue_and_tells_what_had_no_runner(
     assert of_readers == []
     assert (first.conclusion, again.conclusion) == ("success", "success"), first.log + again.log
     assert results(filing)["publish"] == "skipped"
+    uploaded = server.code_scanning.analyses
+    assert {(one["commit_sha"], one["ref"]) for one in uploaded} == {
+        (ran["head_sha"], "refs/heads/main")
+    }
     (issue,) = server.repository.issues.values()
     assert issue.latest["title"].startswith("planted.checked: ")
     assert TOKEN not in run.log + first.log + again.log
 
 
-def ended(event_name: str, conclusion: str, *, head: str, repository: str = NAME) -> Trigger:
+def ended(event_name: str, conclusion: str | None, *, head: str, repository: str = NAME) -> Trigger:
     """Return the event of a run of the guard that has ended."""
     ran = {
         "id": 1,
@@ -226,28 +233,84 @@ def test_what_a_pull_request_shows_turns_no_filing_job_red(
     planted_wheel(run.artifacts / "ciguard-wheels" / "base", "1.0", checked="return n")
     planted_wheel(run.artifacts / "ciguard-wheels" / "head", "1.1", checked=BROKEN)
 
+    for number in range(1, 8):
+        server.repository.create_issue({"title": f"pull request {number}"}, "")
+    server.repository.heads[7] = head
+    server.pulls.offered = [Offered(number=7, sha=head, repository=FORK)]
+
     def filed(number: str, conclusion: str, **of: str) -> WorkflowRun:
-        after = ended("pull_request", conclusion, head=head, **of)
-        filing = WorkflowRun(hub, FILE_ISSUES, after, number=number)
+        after = ended("pull_request", conclusion, **{"head": head, **of})
+        filing = WorkflowRun(hub, FILE_ISSUES, after, number=number, sarif=True)
         filing.start()
         return filing
 
     run.start(lost="-2-of-2")
-    incomplete = filed("2", "failure")
+    incomplete = filed("2", "timed_out")
+    without_verdict = list(server.code_scanning.analyses)
     run.start()
     found = filed("3", "failure")
-    by_a_fork = filed("4", "failure", repository="stranger/library")
+    of_nobody = list(server.repository.issues[7].comments)
+    by_a_fork = filed("4", "failure", repository=FORK)
     superseded = filed("5", "cancelled")
-    skipped = filed("6", "skipped")
 
     assert run.outputs["verdict"] == "new-findings"
-    published = {"file": "skipped", "publish": "success"}
     for filing in (incomplete, found, by_a_fork):
-        assert results(filing) == published, filing.log
-    for filing in (superseded, skipped):
-        assert results(filing) == {"file": "skipped", "publish": "skipped"}
+        assert results(filing) == {"file": "skipped", "publish": "success"}, filing.log
+    assert results(superseded) == {"file": "skipped", "publish": "skipped"}
     assert [check["conclusion"] for check in server.checks.runs] == ["failure"]
-    assert server.repository.issues == {}
+    assert (without_verdict, of_nobody) == ([], [])
+    (comment,) = server.repository.issues[7].comments
+    assert f"Of commit {head[:12]}" in comment["body"]
+    (analysis,) = server.code_scanning.analyses
+    assert (analysis["commit_sha"], analysis["ref"]) == (head, "refs/pull/7/head")
+    assert len(server.repository.issues) == 7
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "is_filed"),
+    [
+        ("success", True),
+        ("failure", True),
+        ("neutral", True),
+        ("timed_out", True),
+        ("cancelled", False),
+        ("skipped", False),
+        ("action_required", False),
+        ("stale", False),
+        ("startup_failure", False),
+        (None, False),
+    ],
+)
+@pytest.mark.parametrize("event_name", ["pull_request", "merge_group", "schedule", "push"])
+def test_which_job_takes_a_run_and_which_conclusions_are_passed_over(
+    expressions: Expressions, event_name: str, conclusion: str | None, *, is_filed: bool
+) -> None:
+    github = ended(event_name, conclusion, head="a" * 40).context()
+    jobs = parsed(FILE_ISSUES)["jobs"]
+
+    taken = {
+        name
+        for name, job in jobs.items()
+        if expressions.holds(job["if"], {"github": github}, status="success")
+    }
+
+    job = "publish" if event_name in {"pull_request", "merge_group"} else "file"
+    assert taken == ({job} if is_filed else set())
+
+
+def test_a_change_of_documentation_leaves_nothing_to_publish_and_nothing_red(
+    github: GitHub, project: Path, server: GitHubServer
+) -> None:
+    hub = replace(github, variables={"GITHUB_API_URL": server.address()})
+    run = guarded(hub, opened(project, README__md="words\n"), targets=BEFORE)
+    after = ended("pull_request", "success", head=git(project, "rev-parse", "change"))
+    filing = WorkflowRun(hub, FILE_ISSUES, after, number="2")
+
+    run.start()
+    filing.start()
+
+    assert results(filing) == {"file": "skipped", "publish": "success"}, filing.log
+    assert [r.method for r in server.requests if r.method != "GET"] == []
 
 
 @pytest.mark.slow

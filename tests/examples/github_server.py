@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from github_advisories import AdvisoryStore
 from github_checks import CheckRunStore
 from github_contract import operation_of, request_errors, response_errors
+from github_pulls import CodeScanningStore, PullRequestStore
 from github_repository import NAME, OTHER_ID, Clock, GitHubRepository, Json, RefusedError
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ class GitHubServer:
         self.database: GitDatabase | None = None
         """Objects and references, where a test has a repository of git."""
         self.advisories = AdvisoryStore(self.clock)
+        self.pulls = PullRequestStore()
+        self.code_scanning = CodeScanningStore()
         self.requests: list[Request] = []
         self.violations: list[str] = []
         self.gate: Gate = gate or (lambda _: None)
@@ -166,6 +169,8 @@ class GitHubServer:
         if request.method == "DELETE":
             self.repository.delete_comment(int(parts[-1]))
             return 204, None
+        if parts == ["code-scanning", "sarifs"]:
+            return 202, self.code_scanning.upload(request.body, base)
         created = request.method == "POST"
         return 201 if created else 200, self._written(parts, request.body, base, created=created)
 
@@ -175,14 +180,12 @@ class GitHubServer:
                 return self.repository.shown_repository(base)
             case ["issues", *rest]:
                 return self._read_issues(rest, query, base)
-            case ["security-advisories"]:
-                return self.advisories.listed(base)
             case ["labels", name]:
                 return self.repository.get_label(unquote(name))
             case ["git", "ref", "pull", number, "head"]:
                 return self.repository.pull_request_head(int(number), base)
             case _:
-                return self._read_checks(parts, query, base)
+                return self._read_beside(parts, query, base)
 
     def _read_issues(self, parts: list[str], query: dict[str, str], base: str) -> Any:
         match parts:
@@ -195,12 +198,16 @@ class GitHubServer:
             case _:
                 raise RefusedError(404, "Not Found")
 
-    def _read_checks(self, parts: list[str], query: dict[str, str], base: str) -> Any:
+    def _read_beside(self, parts: list[str], query: dict[str, str], base: str) -> Any:
         match parts:
             case ["commits", sha, "check-runs"]:
                 return self.checks.of_commit(sha, query, base)
             case ["check-runs", identity, "annotations"]:
                 return self.checks.annotations_of(int(identity))
+            case ["security-advisories"]:
+                return self.advisories.listed(base)
+            case ["pulls"]:
+                return self.pulls.listed(query)
             case _:
                 raise RefusedError(404, "Not Found")
 

@@ -107,11 +107,12 @@ class Services:
         remote = self.repositories[with_.get("repository") or self.repository]
         git(self.workspace, "init", "--quiet", str(folder))
         git(folder, "remote", "add", "origin", remote.as_uri())
-        everything = with_.get("fetch-depth") == "0"
-        all_refs = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
-        if everything:
-            git(folder, "fetch", "--quiet", "--no-tags", "origin", *all_refs)
-        depth = () if everything else ("--depth=1",)
+        depth = ["--depth=1"]
+        if with_.get("fetch-depth") == "0":
+            everything = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
+            git(folder, "fetch", "--quiet", "--no-tags", "origin", *everything)
+            depth = []
+        # Alone: of several references, FETCH_HEAD is the one that comes first in the alphabet.
         git(folder, "fetch", "--quiet", "--no-tags", "origin", *depth, ref)
         at = ["--detach"] if _ANOTHER_REF.match(ref) else ["-B", ref.removeprefix("refs/heads/")]
         git(folder, "checkout", "--quiet", *at, "FETCH_HEAD")

@@ -33,6 +33,8 @@ OPERATIONS = {
     "/repos/{owner}/{repo}/git/refs": ("post",),
     "/repos/{owner}/{repo}/git/refs/{ref}": ("patch",),
     "/repos/{owner}/{repo}/git/trees": ("post",),
+    "/repos/{owner}/{repo}/code-scanning/sarifs": ("post",),
+    "/repos/{owner}/{repo}/pulls": ("get",),
     "/repos/{owner}/{repo}/labels": ("post",),
     "/repos/{owner}/{repo}/labels/{name}": ("get",),
     ADVISORIES: ("get", "post"),

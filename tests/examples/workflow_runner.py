@@ -16,7 +16,7 @@ from action_runner import Job, Runner, Steps
 from github_services import Services
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from action_runner import Trigger
@@ -62,7 +62,7 @@ class WorkflowRun:
     def __init__(
         self, github: GitHub, workflow: Path, trigger: Trigger, *, number: str, **given: Any
     ) -> None:
-        """Call a workflow; `given` are its inputs, with `_` for `-`. Nothing has run yet."""
+        """Call or trigger a workflow; `given` are its inputs, with `_` for `-`. Nothing has run."""
         self.artifacts = github.artifacts(number)
         self.jobs: dict[str, dict[str, Job]] = {}
         """What became of each job; those of a matrix by their names."""
@@ -71,11 +71,24 @@ class WorkflowRun:
         self._number = number
         self._attempt = 0
         read = parsed(workflow)
-        self._call: Described = read["on"].get("workflow_call", {"inputs": {}})
+        self._folder = workflow.parents[2]
+        self._call: Described = read["on"].get("workflow_call", {})
         self._described: dict[str, Described] = read["jobs"]
         self._inputs = _inputs(
-            self._call["inputs"], {name.replace("_", "-"): value for name, value in given.items()}
+            self._call.get("inputs", {}),
+            {name.replace("_", "-"): value for name, value in given.items()},
         )
+
+    def keep_only(self, jobs: Sequence[str]) -> None:
+        """Forget the other jobs of the file."""
+        self._described = {name: self._described[name] for name in jobs}
+
+    def alone(self, job: str, needs: Described) -> Job:
+        """Run one job as if those that it needs had ended so."""
+        described = self._described[job]
+        known: Described = {"github": self._trigger.context(), "needs": needs, "inputs": {}}
+        self._attempt += 1
+        return self._run(job, described, known)
 
     def start(self, *, lost: str = "-") -> None:
         """Run all jobs; or once more those that did not succeed, and what needs them.
@@ -152,6 +165,7 @@ class WorkflowRun:
             "github": self._trigger.context(),
             "needs": {needed: self._answer(needed) for needed in self._needs(job)},
             "inputs": self._inputs,
+            "secrets": {},
         }
         condition = described.get("if", "success()")
         if not expressions.holds(condition, contexts, status=self._status(job)):
@@ -179,7 +193,25 @@ class WorkflowRun:
         assert rows, "GitHub refuses an empty matrix"
         return rows
 
+    def _called(self, described: Described, known: Described) -> Job:
+        """Run the jobs of another workflow of the same commit, as one job of this one."""
+        workflow = self._folder / described["uses"]
+        declared = parsed(workflow)["on"]["workflow_call"]["inputs"]
+        given = {
+            name: _typed(declared[name], self._github.expressions.text(text, known))
+            for name, text in described.get("with", {}).items()
+        }
+        names = {name.replace("-", "_"): value for name, value in given.items()}
+        run = WorkflowRun(self._github, workflow, self._trigger, number=self._number, **names)
+        run.start()
+        results = [run.result(job) for job in run.jobs]
+        worst = next(r for r in ("failure", "cancelled", "success", "skipped") if r in results)
+        steps = [step for jobs in run.jobs.values() for one in jobs.values() for step in one.steps]
+        return Job(worst, run.outputs, steps)
+
     def _run(self, name: str, described: Described, known: Described) -> Job:
+        if "uses" in described:
+            return self._called(described, known)
         github, expressions = self._github, self._github.expressions
         assert expressions.value(described["runs-on"], known), "no runner has this label"
         assert int(expressions.text(described["timeout-minutes"], known)) > 0
@@ -206,6 +238,10 @@ class WorkflowRun:
         return Steps(runner, contexts, services).job(
             described["steps"], described.get("outputs", {})
         )
+
+
+def _typed(declared: Described, text: str) -> Any:
+    return text if declared["type"] == "string" else json.loads(text)
 
 
 def _inputs(described: Described, given: Mapping[str, Any]) -> Described:

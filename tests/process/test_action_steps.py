@@ -20,7 +20,7 @@ from github_repository import NAME
 from github_server import TOKEN, GitHubServer
 from runner_protocol import executed_commands
 
-from ciguard.actions import Steps, request_of, run_command
+from ciguard.actions import InputError, Steps, request_of, run_command
 from ciguard.domain import Plan, PlanMode, PlannedJob, plan_to_json
 
 PROGRAM = """
@@ -227,3 +227,42 @@ def test_the_step_that_writes_the_baseline_has_the_token_where_a_push_is_refused
     assert '"cases": 160' in git(branch[0], "show", f"{branch[1]}:runs.jsonl")
     assert "BASELINE ESTABLISHED" in git(branch[0], "show", f"{branch[1]}:index.html")
     assert server.violations == []
+
+
+def _planned(folder: Path, environment: str) -> tuple[int, Steps]:
+    git(folder, "init", "--quiet")
+    given = {"INPUT_TASK": "plan", "INPUT_MODE": "batch", "INPUT_ENVIRONMENT": environment}
+    targets = "torch==2.13.0\njax==0.10.2 JAX_ENABLE_X64=1"
+    request = request_of({**given, "INPUT_TARGETS": targets}, workspace=folder)
+    steps = Steps(request=request, environment=dict(os.environ))
+    return steps.plan(), steps
+
+
+def test_variables_of_the_input_are_those_of_every_target_but_where_it_sets_its_own(
+    tmp_path: Path,
+) -> None:
+    code, steps = _planned(tmp_path, "JAX_ENABLE_X64=0\n\n  OMP_NUM_THREADS=a b\n")
+
+    assert code == 0
+    assert sorted(steps.targets()) == [
+        "jax==0.10.2 JAX_ENABLE_X64=1 OMP_NUM_THREADS='a b'",
+        "torch==2.13.0 JAX_ENABLE_X64=0 OMP_NUM_THREADS='a b'",
+    ]
+
+
+@pytest.mark.parametrize(
+    "variable", ["LD_PRELOAD=x.so", "PYTHONPATH=.", "MY_API_KEY=x", "CIGUARD_ISSUES=x"]
+)
+def test_a_variable_that_no_target_may_set_ends_the_plan(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], variable: str
+) -> None:
+    code, _ = _planned(tmp_path, f"OMP_NUM_THREADS=1\n{variable}")
+
+    assert code == 2
+    assert f"{variable.partition('=')[0]} cannot be set" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["NAME", "=x", "A=1\nno variable", "A B=1", "A=\n" * 40 + "?"])
+def test_what_is_no_variable_is_refused_by_the_name_of_the_input(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match="input 'environment'"):
+        request_of({"INPUT_ENVIRONMENT": text}, workspace=tmp_path)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.actions import idle_results, results_of, without_plan
+from ciguard.actions import (
+    explained,
+    idle_results,
+    keep_failure,
+    kept_failure,
+    results_of,
+    without_plan,
+)
 from ciguard.domain import Plan, PlanMode, SkippedJob
 
 if TYPE_CHECKING:
@@ -86,3 +93,28 @@ def test_a_run_that_lacks_its_plan_says_that_and_no_more(tmp_path: Path) -> None
     assert without_plan(ran, plan) == ran
     plan.touch()
     assert without_plan(lacking, plan) == lacking
+
+
+@pytest.mark.parametrize(("code", "shown"), [(2, 2), (3, 3), (130, 130), (137, 3), (64, 3)])
+def test_a_run_without_results_has_the_reason_and_code_of_the_first_failure(
+    tmp_path: Path, code: int, shown: int
+) -> None:
+    request = tmp_path / "request-1.json"
+    keep_failure(request, code, "no such target\n::error::x")
+    keep_failure(request, 3, "a consequence")
+
+    results = explained(results_of(tmp_path), kept_failure(request))
+
+    assert results.outputs()["exit-code"] == str(shown)
+    assert results.verdict == "not-run"
+    assert results.sentence.startswith("Not run: no such target")
+    assert "\n" not in results.sentence
+
+
+def test_results_that_are_there_are_not_explained_away(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(RUN), "utf-8")
+    keep_failure(tmp_path / "request-1.json", 2, "a reason")
+    ran = results_of(tmp_path)
+
+    assert explained(ran, kept_failure(tmp_path / "request-1.json")) == ran
+    assert kept_failure(tmp_path / "request-2.json") is None

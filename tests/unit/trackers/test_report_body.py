@@ -368,3 +368,10 @@ def test_the_list_of_further_findings_is_bounded() -> None:
 
     assert len(listing.body) <= MOST_BODY
     assert "600 known findings" in listing.body
+
+
+def test_the_list_of_one_further_finding_is_in_the_singular() -> None:
+    listing = roll_up([bucket(Crashed("SIGSEGV"))])
+
+    assert listing.title == "ciguard: 1 further finding"
+    assert "1 known finding has no issue of its own." in listing.body
