@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 Json = dict[str, Any]
 NAME = "owner/library"
@@ -62,7 +63,7 @@ class Stored:
 
 
 def shown_user(login: str) -> Json:
-    url = f"https://api.github.com/users/{login}"
+    url = f"https://api.github.com/users/{quote(login)}"
     links = (
         *("events", "followers", "following", "gists", "organizations"),
         *("received_events", "repos", "starred", "subscriptions"),
@@ -406,7 +407,7 @@ class GitHubRepository:
         return {
             "id": sum(map(ord, name)),
             "node_id": f"L_{name}",
-            "url": f"https://api.github.com/repos/{NAME}/labels/{name}",
+            "url": f"https://api.github.com/repos/{NAME}/labels/{quote(name)}",
             "name": name,
             "description": None,
             "color": color,
