@@ -88,7 +88,7 @@ def test_dogfood_is_green_only_if_the_guard_sees_what_was_broken(
     ("api", "expected"),
     [
         ("planted.double", {"compare": "success", "answer": "success"}),
-        ("planted.cube", {"compare": "failure", "answer": "skipped"}),
+        ("planted.checked", {"compare": "failure", "answer": "skipped"}),
     ],
 )
 def test_dogfood_compares_with_the_baseline_that_its_branch_holds(
@@ -100,8 +100,8 @@ def test_dogfood_compares_with_the_baseline_that_its_branch_holds(
     commit(clone, README__md="guarded\n")
     git(clone, "commit", "--quiet", "--all", "--message", "the planted library instead of torch")
     baseline = f"git+{clone.as_uri()}#ciguard-baseline"
-    earlier = ("--target", BEFORE, "--api", api, "--max-cases", "160", "--baseline", baseline)
-    done = answer(command("run", *earlier), tmp_path)
+    earlier = ("--target", BEFORE, "--api", "planted.double", "--max-cases", "16")
+    done = answer(command("run", *earlier, "--baseline", baseline), tmp_path)
     assert done.returncode == 0, done.stderr
 
     run = dogfood(tmp_path, expressions, clone, keep="compare answer")
@@ -110,7 +110,7 @@ def test_dogfood_compares_with_the_baseline_that_its_branch_holds(
 
 
 PLANTED = f"""    with:
-      targets: current[planted] PLANTED_VERSION=2.0
+      targets: {BEFORE}
       plugins: {ROOT / "tests" / "planted"}
       budget: 10s
       mode: batch"""
