@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import planted
 from ciguard_planted import adapter as planted_adapter
 
 from ciguard.domain import ApiCall, CallKind, LiteralValue, case_to_json
-from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
+from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec, process
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ciguard.domain import Outcome
 
+_BOOTSTRAP = process.BOOTSTRAP
+_CAPPED_BOOTSTRAP = Path(__file__).with_name("capped_bootstrap.py")
 FOLDERS = (Path(planted.__file__).parent.parent, Path(planted_adapter.__file__).parent)
 
 
@@ -31,6 +37,15 @@ def spec_of(**changes: object) -> WorkerSpec:
         **changes,
     }
     return WorkerSpec(**settings)  # type: ignore[arg-type]
+
+
+@contextlib.contextmanager
+def landlock(version: int) -> Iterator[WorkerSpec]:
+    """Yield how workers are run as on a kernel with this version of Landlock, 0 for none."""
+    variables = {"LANDLOCK": str(version), "BOOTSTRAP": str(_BOOTSTRAP)}
+    folder = _CAPPED_BOOTSTRAP.parent
+    with mock.patch.object(process, "BOOTSTRAP", _CAPPED_BOOTSTRAP):
+        yield spec_of(variables=variables, readable=(*spec_of().readable, folder))
 
 
 def started(dispatcher: Dispatcher, spec: WorkerSpec) -> ServerProcess:
