@@ -69,15 +69,15 @@ def test_a_library_sends_no_packet_when_it_is_imported(tmp_path: Path) -> None:
     "attack",
     [
         "make_ring()",
-        f"steal_descriptor({os.getpid()}, 0)",
-        f"send_signal({os.getpid()})",
-        f"limit_cpu({os.getpid()})",
+        "steal_descriptor({guard}, 0)",
+        "send_signal({guard})",
+        "limit_cpu({guard})",
         "share_memory('system v')",
     ],
 )
 def test_a_library_is_held_when_it_is_imported(tmp_path: Path, attack: str) -> None:
     with Dispatcher() as running:
-        server = started(running, attacking(tmp_path, attack))
+        server = started(running, attacking(tmp_path, attack.format(guard=os.getpid())))
 
         assert server.version in {"PermissionError", "OSError"}
 
@@ -124,12 +124,13 @@ def test_what_an_environment_runs_when_an_interpreter_starts_is_held(tmp_path: P
     )
     (packages,) = environment.glob("lib/python*/site-packages")
     ours = next(path for path in sys.path if path.endswith("site-packages"))
-    lines = [
-        ours,
-        "import os; os.environ['STARTED'] = '1'",
-        f"import sys; exec('try: open({str(outside)!r}, \"w\")\\nexcept OSError: pass')",
-    ]
-    (packages / "hostile.pth").write_text("\n".join(lines) + "\n")
+    (packages / "hostile.pth").write_text(f"{ours}\nimport hostile_start\n")
+    (packages / "hostile_start.py").write_text(
+        "import os\n"
+        "os.environ['STARTED'] = '1'\n"
+        f"try:\n    open({str(outside)!r}, 'w')\n"
+        "except OSError as error:\n    os.environ['REFUSED'] = str(error)\n"
+    )
     spec = spec_of(
         python=environment / "bin" / "python",
         readable=(environment, Path(sys.prefix), Path(sys.base_prefix), *spec_of().readable),
@@ -141,4 +142,5 @@ def test_what_an_environment_runs_when_an_interpreter_starts_is_held(tmp_path: P
 
     assert isinstance(names, Passed), names
     assert b"STARTED" in names.encoded
+    assert b"REFUSED" in names.encoded
     assert not outside.exists()
