@@ -180,6 +180,8 @@ class Server:
             Worker(self._executor, stream, cell, log=log).run()
 
     def _measure(self, given: Sequence[int]) -> None:
+        # What is filled to find the peak of a call takes as much again as the call.
+        self._settings = {**self._settings, "memory_mib": 2 * self._settings["memory_mib"]}
         self._executor = MeasuringExecutor(self._adapter, device=self._settings["device"])
         self._work(given)
 
