@@ -8,9 +8,10 @@ from pathlib import Path
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def family_cpu_s(server: int) -> float:
-    """Return the CPU time of a server, its living children and all it has buried."""
-    total = 0
+def family_cpu_s(first: int) -> float:
+    """Return the CPU time of a process, all that descends from it, and all they have buried."""
+    used: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -18,10 +19,13 @@ def family_cpu_s(server: int) -> float:
             fields = (entry / "stat").read_text("ascii", "replace").rpartition(")")[2].split()
         except OSError:
             continue
-        if int(entry.name) == server:
-            total += sum(map(int, fields[11:15]))
-        elif int(fields[1]) == server:
-            total += sum(map(int, fields[11:13]))
+        used[int(entry.name)] = sum(map(int, fields[11:15]))
+        children.setdefault(int(fields[1]), []).append(int(entry.name))
+    family, total = [first], 0
+    while family:
+        member = family.pop()
+        total += used.get(member, 0)
+        family += children.get(member, [])
     return total / TICKS
 
 

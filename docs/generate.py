@@ -5,19 +5,30 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 from click.testing import CliRunner
 
 from ciguard.cli.main import ciguard
 from ciguard.config import SETTINGS
+from ciguard.execution.worker.attempts import ATTEMPTS
+from ciguard.execution.worker.confine import DEVICE_PATHS, GPU_PATHS, SYSTEM_PATHS
+from ciguard.execution.worker.quota import MAX_BYTES, MAX_FILES, MAX_THREADS
+from ciguard.execution.worker.syscalls import EVERYWHERE, Role, bound_calls, plain_calls
 from ciguard.oracles import RELATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ciguard.execution.worker.syscalls import When
 
 README = Path(__file__).parent.parent / "README.md"
 RELATIONS_PAGE = Path(__file__).parent / "relations.md"
 ACTION_PAGE = Path(__file__).parent / "action.md"
 ACTION = README.parent / "action.yml"
-PAGES = (README, RELATIONS_PAGE, ACTION_PAGE)
+SECURITY_PAGE = Path(__file__).parent / "security.md"
+PAGES = (README, RELATIONS_PAGE, ACTION_PAGE, SECURITY_PAGE)
 COMMANDS: tuple[list[str], ...] = ([], ["run"])
 
 
@@ -77,6 +88,66 @@ def outputs_section() -> str:
     return "\n".join(rows)
 
 
+def syscalls_section() -> str:
+    """Return the table of the system calls that a confined process may make."""
+    worker = Role(truncates=True)
+    rows = ["| system calls | allowed to a worker |", "| --- | --- |"]
+    rows += [f"| {_code(names)} | {group} |" for group, names in EVERYWHERE.items()]
+    rows.append("| `truncate` | where Landlock rules it, since its version 3 |")
+    rows += _bound_rows(worker, known={})
+    for title, role in _ROLES.items():
+        more = [name for name in plain_calls(role) if name not in plain_calls(worker)]
+        rows.append(f"| {_code(more)} | {title} |")
+        rows += _bound_rows(role, known=bound_calls(worker), title=f"{title}: ")
+    rows.append("| every other one | nowhere: `EPERM`, or `ENOSYS` from number 424 on |")
+    return "\n".join(rows)
+
+
+def _bound_rows(role: Role, *, known: Mapping[str, tuple[When, ...]], title: str = "") -> list[str]:
+    """Return a row for each condition of a role that is not known, with the calls it binds."""
+    names: dict[str, list[str]] = {}
+    for name, whens in bound_calls(role).items():
+        if whens != known.get(name):
+            names.setdefault(", and ".join(when.meaning for when in whens), []).append(name)
+    return [f"| {_code(bound)} | {title}{meaning} |" for meaning, bound in names.items()]
+
+
+_ROLES = {
+    "where cases may start processes": Role(processes=True, truncates=True),
+    "while the library is imported": Role(imports=True, truncates=True),
+    "on a GPU": Role(devices=True, truncates=True),
+}
+
+
+def paths_section() -> str:
+    """Return the table of the files that a confined process reaches, and of its quota."""
+    mib = MAX_BYTES // 2**20
+    own = "environment of its target, adapter, ciguard's package, what the configuration names"
+    kept = "what the library compiles and keeps; `/dev/shm` where cases may start processes"
+    rows = {
+        _code(SYSTEM_PATHS): "read, execute",
+        own: "read, execute",
+        _code(DEVICE_PATHS): "read, write",
+        _code(GPU_PATHS): "read, write, on a GPU only",
+        "its own folder": f"everything, up to {MAX_FILES:,} files and {mib} MiB",
+        kept: "everything",
+        "threads, with those of all that it has started": f"{MAX_THREADS:,}",
+    }
+    heading = ["| paths | what a worker may do |", "| --- | --- |"]
+    return "\n".join([*heading, *(f"| {path} | {rights} |" for path, rights in rows.items())])
+
+
+def attempts_section() -> str:
+    """Return the table of what is tried before a run, to see that it is refused."""
+    rows = ["| name | a worker cannot |", "| --- | --- |"]
+    rows += [f"| `{attempt.name}` | {attempt.attack} |" for attempt in ATTEMPTS]
+    return "\n".join(rows)
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def with_sections(text: str) -> str:
     """Return `text` with every generated section as it should be."""
     sections = {
@@ -85,6 +156,9 @@ def with_sections(text: str) -> str:
         "relations": relations_section,
         "inputs": inputs_section,
         "outputs": outputs_section,
+        "syscalls": syscalls_section,
+        "paths": paths_section,
+        "attempts": attempts_section,
     }
     for name, section_of in sections.items():
         if f"<!-- generated: {name} -->" not in text:

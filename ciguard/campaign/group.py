@@ -35,6 +35,8 @@ class Member:
     environment: Environment
     identity: Identity
     confined_by: tuple[str, ...] = ()
+    unconfined: tuple[str, ...] = ()
+    """Names of the attempts of a worker that nothing refused."""
     catalogue: Mapping[str, ApiRecord] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     exercised: set[str] = field(default_factory=set)

@@ -164,6 +164,7 @@ def _same_target(one: TargetSummary, other: TargetSummary) -> TargetSummary:
         device=_both(one.device, other.device),
         packages={**other.packages, **one.packages},
         confined_by=tuple(name for name in one.confined_by if name in other.confined_by),
+        unconfined=tuple(dict.fromkeys([*one.unconfined, *other.unconfined])),
         apis=max(one.apis, other.apis),
         tally=Tally(**counts),
         not_run="",

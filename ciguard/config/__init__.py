@@ -21,10 +21,19 @@ from ciguard.config.locations import (
     parse_location,
 )
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
-from ciguard.config.settings import DEFAULT_TARGETS, SETTINGS, Config, Setting
+from ciguard.config.settings import (
+    CONFINE_ALWAYS,
+    CONFINE_WHERE_POSSIBLE,
+    DEFAULT_TARGETS,
+    SETTINGS,
+    Config,
+    Setting,
+)
 
 __all__ = [
     "API_VARIABLE",
+    "CONFINE_ALWAYS",
+    "CONFINE_WHERE_POSSIBLE",
     "DEFAULT_TARGETS",
     "PREFIX",
     "PUBLIC_API",

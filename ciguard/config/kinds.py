@@ -156,6 +156,19 @@ def label() -> Kind:
     )
 
 
+def choice(*known: str) -> Kind:
+    """Return the kind of words of which there are a few."""
+
+    def chosen(text: str) -> str:
+        if text.strip() not in known:
+            msg = f"{text!r} is unknown{_closest(text, known)}"
+            raise ValueError(msg)
+        return text.strip()
+
+    remedy = f"one of {', '.join(known)}"
+    return Kind(metavar="WORD", remedy=remedy, parse=chosen, toml_types=(str,))
+
+
 def folder() -> Kind:
     """Return the kind of paths of folders."""
     return Kind(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.config.kinds import (
     Kind,
+    choice,
     disclosure,
     duration,
     file,
@@ -52,6 +53,8 @@ TAGS = (
     "removed",
 )
 """Calls with one of these tags are left out unless the `allow` setting names it."""
+
+CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE = "required", "best-effort"
 
 _DAY_S = 86_400.0
 
@@ -266,6 +269,14 @@ class Config:
     )
     jobs: int = field(
         default=0, metadata=_described(whole(0, 1024), "Workers per target; 0 means one.")
+    )
+    confine: str = field(
+        default=CONFINE_WHERE_POSSIBLE,
+        metadata=_described(
+            choice(CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE),
+            "What is done where this machine does not refuse workers all that it ought to: "
+            "required ends the run before the first case, best-effort warns.",
+        ),
     )
     out: Path = field(
         default=Path(".ciguard/run"), metadata=_described(folder(), "Folder for results.")

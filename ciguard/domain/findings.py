@@ -324,12 +324,14 @@ class TargetSummary:
     packages: Mapping[str, str]
     """Installed distributions and their versions."""
     confined_by: tuple[str, ...]
-    """Kernel mechanisms that held the workers: `landlock`, `seccomp`, `rlimits`."""
+    """Mechanisms that held the workers: `landlock`, `seccomp`, `rlimits` and others."""
     apis: int
     """Size of the catalogue."""
     tally: Tally = field(default_factory=Tally)
     not_run: str = ""
     """Why nothing ran here; empty when something did."""
+    unconfined: tuple[str, ...] = ()
+    """Names of the attempts that nothing refused here, see `execution.probe_confinement`."""
 
 
 def target_to_json(target: TargetSummary) -> dict[str, Json]:
@@ -342,6 +344,7 @@ def target_to_json(target: TargetSummary) -> dict[str, Json]:
         "device": target.device,
         "packages": dict(target.packages),
         "confined_by": list(target.confined_by),
+        "unconfined": list(target.unconfined),
         "apis": target.apis,
         "outcomes": target.tally.as_dict(),
         "not_run": target.not_run,
@@ -363,6 +366,7 @@ def target_from_json(read: Untrusted) -> TargetSummary:
         device=read.text("device"),
         packages={name: packages.text(name) for name in packages.members()},
         confined_by=read.names("confined_by"),
+        unconfined=read.names("unconfined"),
         apis=read.count("apis"),
         tally=Tally(**{status: outcomes.count(status) for status in Tally().as_dict()}),
         not_run=read.text("not_run"),

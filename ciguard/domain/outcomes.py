@@ -37,6 +37,8 @@ class Resource(StrEnum):
     MEMORY = "memory"
     OUTPUT = "output"
     """It wrote more to its standard streams or files than one case may."""
+    THREADS = "threads"
+    """It ran more threads and processes at a time than a worker may."""
 
 
 @dataclass(frozen=True, slots=True)

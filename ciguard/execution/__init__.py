@@ -26,6 +26,7 @@ from ciguard.execution.outputs import (
     decode_effects,
     decode_outputs,
 )
+from ciguard.execution.probing import Probe, probe_confinement, probe_target
 from ciguard.execution.process import ServerProcess
 from ciguard.execution.spec import Limits, WorkerSpec
 from ciguard.execution.stacks import stack_line
@@ -39,6 +40,7 @@ __all__ = [
     "Measured",
     "NativeTrace",
     "Output",
+    "Probe",
     "Quantity",
     "Result",
     "Scalar",
@@ -54,6 +56,8 @@ __all__ = [
     "find_debugger",
     "growth_request",
     "peak_request",
+    "probe_confinement",
+    "probe_target",
     "stack_line",
     "time_request",
     "trace",

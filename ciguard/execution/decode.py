@@ -23,6 +23,7 @@ from ciguard.domain import (
 )
 from ciguard.execution.stacks import stack_line
 from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker import quota
 
 MOST_LOG = 4000
 """Bytes of a dying case's output that are kept: half of them from its beginning, where a failed
@@ -90,8 +91,11 @@ def _decode_status(status: int, frames: tuple[Frame, ...], log: str) -> Outcome:
     if not os.WIFSIGNALED(status):
         return Crashed(f"exit {os.WEXITSTATUS(status)}", frames, log)
     number = os.WTERMSIG(status)
-    if number == signal.SIGXFSZ:
+    if number == quota.TOO_MUCH_WRITTEN:  # the kernel's own signal where one file is too large
         return Exhausted(Resource.OUTPUT, "wrote more than one case may", died=True)
+    if number == quota.TOO_MANY_THREADS:
+        message = f"more than {quota.MAX_THREADS} threads at a time"
+        return Exhausted(Resource.THREADS, message, died=True)
     if number == signal.SIGABRT and _OUT_OF_MEMORY.search(log):
         return Exhausted(Resource.MEMORY, log, died=True)
     return Crashed(signal_name(number), frames, log)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ciguard.execution.spec import WorkerSpec
 
+_STOP_S = 15.0
 BOOTSTRAP = Path(__file__).with_name("worker") / "bootstrap.py"
 
 
@@ -89,7 +90,7 @@ class ServerProcess:
             self._process = subprocess.Popen(
                 [
                     spec.python,
-                    "-s",
+                    "-Ss",  # nothing of the target's runs before the process is confined
                     BOOTSTRAP,
                     json.dumps(settings(spec, self._folder)),
                     str(theirs.fileno()),
@@ -185,6 +186,9 @@ class ServerProcess:
     def stop(self) -> None:
         """End the server and with it every worker; remove what they wrote."""
         self.control.close()
+        self._process.terminate()  # its first process ends all that the others have left
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_STOP_S)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)  # its children die with it
         self._process.wait()

@@ -220,6 +220,8 @@ def clock_text(seconds: float) -> str:
 def target_text(target: TargetSummary) -> str:
     """Return what a target is, in one phrase."""
     confined = f", confined by {', '.join(target.confined_by)}" if target.confined_by else ""
+    if target.unconfined:
+        confined += f", not refused: {', '.join(target.unconfined)}"
     return (
         f"{target.library} {target.version}, Python {target.python}, {target.device}, "
         f"{target.apis:,} APIs{confined}"

@@ -1,4 +1,4 @@
-"""Entry of a target's process: `python -s bootstrap.py SETTINGS CONTROL-FD`.
+"""Entry of a target's process: `python -Ss bootstrap.py SETTINGS CONTROL-FD`.
 
 SETTINGS are JSON, or `@` and the file that holds them.
 Settings that name a `case` file run that one case under a debugger instead, without a control.
@@ -46,19 +46,36 @@ def main() -> None:
     open_packages(os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__)))))
     from ciguard.execution.worker import confine  # noqa: PLC0415 - needs the packages opened above
 
+    if "case" not in settings and "entry" not in settings:
+        _serve(settings, int(sys.argv[2]), sys.argv[3:])
+        return
     confine.die_with_parent()
     if "case" in settings:
         from ciguard.execution.worker import debugged  # noqa: PLC0415 - likewise
 
         debugged.run(settings)
         return
-    if "entry" in settings:
-        importlib.import_module(settings["entry"]).run(settings, int(sys.argv[2]))
-        return
+    importlib.import_module(settings["entry"]).run(settings, int(sys.argv[2]))
+
+
+def _serve(settings: Any, descriptor: int, held: list[str]) -> None:
+    """Run the fork server. First this process holds itself, then it starts the interpreter anew.
+
+    The second interpreter reads what the target's environment has it run when it starts (`.pth`
+    files, `sitecustomize`): a wheel under test may bring those.
+    """
+    from ciguard.execution.worker import confine, reaper  # noqa: PLC0415 - needs `open_packages`
+
+    if not held:
+        used = ["reaper"] if reaper.fork_below(descriptor) else []
+        confine.die_with_parent()
+        used += confine.hold_import(settings)
+        again = [sys.executable, "-s", *sys.argv, json.dumps(used)]
+        os.execv(sys.executable, again)  # noqa: S606 - no shell is wanted
     from ciguard.execution.worker.server import Server  # noqa: PLC0415 - likewise, and numpy
 
-    with socket.socket(fileno=int(sys.argv[2])) as control:
-        Server(settings, control).serve()
+    with socket.socket(fileno=descriptor) as control:
+        Server(settings, control, json.loads(held[0])).serve()
 
 
 if __name__ == "__main__":

@@ -1,25 +1,27 @@
 """Confinement of a worker by the kernel: Landlock, seccomp and resource limits.
 
 Fuzzed calls delete files, open sockets and start processes. Landlock keeps them inside their own
-folder and away from everything they need not read; seccomp takes away sockets, new processes and
-administrative calls, also from root; limits bound memory and output. Only what the running kernel
-offers is used, and what was used is reported.
+folder and away from everything they need not read; seccomp leaves them the system calls of
+`syscalls`, also as root; limits bound memory and output. Only what the running kernel offers is
+used, and what was used is reported.
 
-Sources: Linux Documentation/userspace-api/landlock.rst and seccomp_filter.rst.
+Source: Linux Documentation/userspace-api/landlock.rst.
 """
 
 from __future__ import annotations
 
 import ctypes
-import errno
-import functools
 import os
 import platform
 import resource
 import signal
 import stat
 import struct
-from typing import Iterable, Sequence  # noqa: UP035 - Python 3.9 in the target
+import tempfile
+from typing import Any, Iterable, Sequence  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.execution.worker import seccomp
+from ciguard.execution.worker.syscalls import Role
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
@@ -71,9 +73,10 @@ _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _READ_RIGHTS = _EXECUTE | _READ_FILE | _READ_DIR
+_DEVICE_RIGHTS = _READ_RIGHTS | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
 _RIGHTS_OF_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
 _ALL_RIGHTS = (1 << 16) - 1
-_NETWORK_SINCE, _SCOPES_SINCE = 4, 6
+_TRUNCATION_SINCE, _NETWORK_SINCE, _SCOPES_SINCE = 3, 4, 6
 _TCP_BIND_AND_CONNECT = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
@@ -87,7 +90,8 @@ SYSTEM_PATHS = (
 worker's own processes' environment and memory: Landlock refuses to read those of others."""
 
 DEVICE_PATHS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
-GPU_PATHS = ("/dev/nvidia", "/dev/dri", "/dev/kfd", "/dev/shm")  # noqa: S108 - granted, not used
+_NUMBERED = "/dev/nvidia"
+GPU_PATHS = (_NUMBERED, "/dev/dri", "/dev/kfd", "/dev/shm")  # noqa: S108 - granted, not used
 
 
 def landlock_abi() -> int:
@@ -97,7 +101,7 @@ def landlock_abi() -> int:
 
 
 def restrict_files(
-    readable: Iterable[str], writable: Iterable[str], devices: Iterable[str] = ()
+    readable: Iterable[str], writable: Iterable[str], devices: Sequence[str] = ()
 ) -> bool:
     """Confine this thread, and all it starts from now on, to the given files by Landlock.
 
@@ -117,44 +121,82 @@ def restrict_files(
     abi = landlock_abi()
     if abi == 0:
         return False
-    rights = _RIGHTS_OF_ABI.get(abi, _ALL_RIGHTS)
+    rights = _rights(abi)
+    granted = [(path, _READ_RIGHTS) for path in readable]
+    granted += [(path, rights & ~_IOCTL_DEV) for path in writable]
+    granted += [(path, _DEVICE_RIGHTS) for path in _matching(devices)]
+    if _NUMBERED in devices:
+        granted.append((os.path.dirname(_NUMBERED), _READ_DIR))  # workers look for them again
+    _restrict(abi, rights, granted, connections=True)
+    return True
+
+
+def part_from_others(writable: Iterable[str], devices: Iterable[str] = ()) -> bool:
+    """Confine this process further: to a domain of its own, and to writing these folders only.
+
+    Processes of the domain that it leaves are as foreign to it as any: it cannot trace them, take
+    their descriptors or, with Landlock 6, send them signals.
+
+    Returns:
+        Whether the kernel knows Landlock.
+
+    Raises:
+        OSError: if the kernel knows Landlock and refuses the rules.
+    """
+    abi = landlock_abi()
+    if abi == 0:
+        return False
+    rights = _rights(abi) & ~_READ_RIGHTS
+    granted = [(path, rights & ~_IOCTL_DEV) for path in writable]
+    granted += [(path, _DEVICE_RIGHTS) for path in _matching(devices)]
+    _restrict(abi, rights, granted, connections=False)
+    return True
+
+
+def _rights(abi: int) -> int:
+    return _RIGHTS_OF_ABI.get(abi, _ALL_RIGHTS)
+
+
+def _restrict(
+    abi: int, rights: int, granted: Iterable[tuple[str, int]], *, connections: bool
+) -> None:
+    """Rule `rights`, and grant those that go with each path."""
     attributes = struct.pack(
         "=QQQ",
         rights,
-        _TCP_BIND_AND_CONNECT if abi >= _NETWORK_SINCE else 0,
+        _TCP_BIND_AND_CONNECT if connections and abi >= _NETWORK_SINCE else 0,
         _ABSTRACT_SOCKETS_AND_SIGNALS if abi >= _SCOPES_SINCE else 0,
     )
+    # Older kernels refuse the parts that they do not know, unless those are empty.
     ruleset = _checked(_LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
     try:
-        for path in readable:
-            _allow(ruleset, path, _READ_RIGHTS & rights)
-        for path in writable:
-            _allow(ruleset, path, rights & ~_IOCTL_DEV)
-        for path in _matching(devices):
-            _allow(ruleset, path, (_READ_RIGHTS | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV) & rights)
+        for path, allowed in granted:
+            _allow(ruleset, path, allowed & rights)
         _forbid_new_privileges()
         _checked(_LANDLOCK_RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
-    return True
 
 
-def _matching(prefixes: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for prefix in prefixes:
-        folder, name = os.path.split(prefix)
-        if os.path.exists(prefix):
-            found.append(prefix)
-        if os.path.isdir(folder):
-            found += [
+def _matching(names: Iterable[str]) -> list[str]:
+    """Return the devices of these names; what begins with `/dev/nvidia` has numbers behind it."""
+    matching: list[str] = []
+    for name in names:
+        if os.path.exists(name):
+            matching.append(name)
+        if name == _NUMBERED:
+            folder, prefix = os.path.split(name)
+            matching += [
                 os.path.join(folder, entry)
                 for entry in os.listdir(folder)
-                if entry.startswith(name) and entry != name and name.startswith("nvidia")
+                if entry.startswith(prefix) and entry != prefix
             ]
-    return found
+    return matching
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
+    if not rights:
+        return
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):
@@ -181,138 +223,81 @@ def _checked(number: int, *arguments: object) -> int:
     return result
 
 
-# --- seccomp ------------------------------------------------------------------------------------
-
-_LD_WORD, _JUMP_EQUAL, _JUMP_SET, _RETURN = 0x20, 0x15, 0x45, 0x06
-_ALLOW, _ERRNO, _KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
-_NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
-_SET_MODE_FILTER, _FLAG_TSYNC = 1, 1
-_CLONE_THREAD = 0x00010000
-_AF_UNIX = 1
-
-_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_SECCOMP = {"x86_64": 317, "aarch64": 277}
-_SOCKET = {"x86_64": 41, "aarch64": 198}
-_CLONE = {"x86_64": 56, "aarch64": 220}
-_KILL = {"x86_64": 62, "aarch64": 129}
-_CLONE3 = 435
-
-_STARTS_PROCESSES = {
-    "x86_64": (57, 58, 59, 322),  # fork vfork execve execveat
-    "aarch64": (221, 281),  # execve execveat
-}
-_ADMINISTRATION = {
-    "x86_64": (
-        90, 91, 268, 452,  # chmod fchmod fchmodat fchmodat2
-        92, 93, 94, 260,  # chown fchown lchown fchownat
-        188, 189, 190,  # setxattr lsetxattr fsetxattr
-        101, 310, 311,  # ptrace process_vm_readv process_vm_writev
-        155, 161, 165, 166, 167, 168, 169,  # pivot_root chroot mount umount2 swapon swapoff reboot
-        164, 170, 171, 175, 176, 246,  # settimeofday sethostname setdomainname modules kexec
-        272, 308, 313, 321, 248, 249, 250,  # unshare setns finit_module bpf keyrings
-    ),
-    "aarch64": (
-        52, 53, 452, 54, 55, 5, 6, 7, 117, 270, 271, 41, 51, 40, 39, 224, 225, 142,
-        170, 161, 162, 105, 106, 104, 97, 268, 273, 280, 217, 218, 219,
-    ),
-}  # fmt: skip
-_EVERY_PROCESS = 0xFFFFFFFF
-_OWN_GROUP = 0
-
-Instruction = tuple[int, int, int, int]
+# --- system calls -------------------------------------------------------------------------------
 
 
-_INSTRUCTION = struct.Struct("=HBBI")
+def prepare_restrictions(role: Role) -> None:
+    """Make the shared part of the filter of `restrict_calls` now, for all that is forked later."""
+    if seccomp.is_supported():
+        seccomp.shared_program(role, platform.machine())
 
 
-@functools.cache
-def _packed_program(machine: str, *, processes: bool) -> bytes:
-    program = _program(machine, processes=processes)
-    return b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
-
-
-def _program(machine: str, *, processes: bool) -> list[Instruction]:
-    def refuse(code: int) -> Instruction:
-        return (_RETURN, 0, 0, _ERRNO | code)
-
-    def load(offset: int) -> Instruction:
-        return (_LD_WORD, 0, 0, offset)
-
-    def number_is(number: int, body: Sequence[Instruction]) -> list[Instruction]:
-        return [(_JUMP_EQUAL, 0, len(body), number), *body]
-
-    program = [
-        load(_ARCHITECTURE_AT),
-        (_JUMP_EQUAL, 1, 0, _ARCHITECTURES[machine]),
-        (_RETURN, 0, 0, _KILL_PROCESS),  # a foreign ABI would number its calls differently
-        load(_NUMBER_AT),
-    ]
-    denied = list(_ADMINISTRATION[machine])
-    if processes:
-        # A compiler needs to start programs and to make what it wrote executable.
-        denied = [number for number in denied if number not in _CHANGES_MODE[machine]]
-    else:
-        denied += _STARTS_PROCESSES[machine]
-    for number in denied:
-        program += number_is(number, [refuse(errno.EPERM)])
-    allow: Instruction = (_RETURN, 0, 0, _ALLOW)
-    program += number_is(
-        _SOCKET[machine],
-        [load(_FIRST_ARGUMENT_AT), (_JUMP_EQUAL, 1, 0, _AF_UNIX), refuse(errno.EACCES), allow],
-    )
-    program += number_is(
-        _KILL[machine],
-        [
-            load(_FIRST_ARGUMENT_AT),
-            (_JUMP_EQUAL, 1, 0, _EVERY_PROCESS),
-            (_JUMP_EQUAL, 0, 1, _OWN_GROUP),
-            refuse(errno.EPERM),
-            allow,
-        ],
-    )
-    if not processes:
-        program += number_is(_CLONE3, [refuse(errno.ENOSYS)])  # the C library falls back to clone
-        program += number_is(
-            _CLONE[machine],
-            [
-                load(_FIRST_ARGUMENT_AT),
-                (_JUMP_SET, 1, 0, _CLONE_THREAD),
-                refuse(errno.EPERM),
-                allow,
-            ],
-        )
-    program.append(allow)
-    return program
-
-
-_CHANGES_MODE = {"x86_64": (90, 91, 268, 452), "aarch64": (52, 53, 452)}
-
-
-def prepare_restrictions(*, processes: bool) -> None:
-    """Make the filter of `restrict_calls` now, for every process that is forked later."""
-    if platform.machine() in _ARCHITECTURES:
-        _packed_program(platform.machine(), processes=processes)
-
-
-def restrict_calls(*, processes: bool) -> bool:
-    """Take system calls away from every thread of this process: sockets, administration.
-
-    Args:
-        processes: whether new processes may be started (a library that compiles its operators).
+def restrict_calls(role: Role) -> bool:
+    """Leave every thread of this process the system calls of its role, see `syscalls`.
 
     Returns:
         Whether the kernel and this machine type allow it.
     """
-    machine = platform.machine()
-    if machine not in _ARCHITECTURES:
-        return False
-    packed = _packed_program(machine, processes=processes)
-    buffer = ctypes.create_string_buffer(packed, len(packed))
-    count = len(packed) // _INSTRUCTION.size
-    description = struct.pack("=H6xQ", count, ctypes.addressof(buffer))  # struct sock_fprog
     _forbid_new_privileges()
-    result = _LIBC.syscall(_SECCOMP[machine], _SET_MODE_FILTER, _FLAG_TSYNC, description)
-    return int(result) == 0
+    return seccomp.install(role)
+
+
+# --- all of it ----------------------------------------------------------------------------------
+
+RLIMITS, CAPABILITIES, LANDLOCK, SCOPES, SECCOMP = (
+    "rlimits", "capabilities", "landlock", "scopes", "seccomp",
+)  # fmt: skip
+"""Names of what can hold a process; `scopes` are Landlock's, of signals and abstract sockets."""
+
+
+def role_of(settings: dict[str, Any], *, imports: bool = False) -> Role:
+    """Return the role of a target's worker, or with `imports` of the process that forks them."""
+    return Role(
+        imports=imports,
+        processes=settings["processes"],
+        devices=settings["device"] != "cpu",
+        truncates=landlock_abi() >= _TRUNCATION_SINCE,
+    )
+
+
+def hold(settings: dict[str, Any]) -> list[str]:
+    """Confine this process, and all it starts, to its files; return the names of what holds it."""
+    used = [RLIMITS]
+    if not settings["confine"]:
+        return used
+    if drop_capabilities():
+        used.append(CAPABILITIES)
+    own = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
+    readable = [*SYSTEM_PATHS, *settings["readable"], *own]
+    if restrict_files(readable, settings["writable"], _devices(settings)):
+        used += [LANDLOCK, *([SCOPES] if landlock_abi() >= _SCOPES_SINCE else [])]
+    return used
+
+
+def hold_import(settings: dict[str, Any]) -> list[str]:
+    """Confine a process that is to import the library; return the names of what holds it."""
+    used = hold(settings)
+    if settings["confine"] and restrict_calls(role_of(settings, imports=True)):
+        used.append(SECCOMP)
+    return used
+
+
+def settle(settings: dict[str, Any], folder: str) -> None:
+    """Make `folder` the home of this worker, and the only folder of its own that it may write."""
+    os.environ["HOME"] = os.environ["TMPDIR"] = folder
+    tempfile.tempdir = None  # what the server has looked up
+    if settings["confine"]:
+        kept = [path for path in settings["writable"] if path != settings["scratch"]]
+        part_from_others([folder, compiled_folder(settings), *kept], _devices(settings))
+
+
+def compiled_folder(settings: dict[str, Any]) -> str:
+    """Return the folder of what workers compile for each other; they are named by numbers."""
+    return os.path.join(settings["scratch"], "compiled")
+
+
+def _devices(settings: dict[str, Any]) -> tuple[str, ...]:
+    return DEVICE_PATHS if settings["device"] == "cpu" else (*DEVICE_PATHS, *GPU_PATHS)
 
 
 # --- limits -------------------------------------------------------------------------------------

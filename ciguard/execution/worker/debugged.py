@@ -12,7 +12,7 @@ from typing import Any
 
 from ciguard.execution.worker import confine
 from ciguard.execution.worker.loop import Executor
-from ciguard.execution.worker.server import hold, link_programs, load_adapter, restrain
+from ciguard.execution.worker.server import link_programs, load_adapter, restrain
 
 _ENTRY = "case.py"
 
@@ -21,7 +21,7 @@ def run(settings: dict[str, Any]) -> None:
     """Become the debugger that the settings name; where they name none any more, run the case."""
     debugger = settings["debugger"]
     if debugger:
-        hold(settings)
+        confine.hold(settings)
         os.chdir(settings["scratch"])
         inner = [sys.argv[0], json.dumps({**settings, "debugger": []})]
         with open(_ENTRY, "w", encoding="utf-8") as file:
@@ -39,7 +39,6 @@ def run(settings: dict[str, Any]) -> None:
         adapter.warm_up()
     with open(settings["case"], encoding="ascii") as file:
         case = json.load(file)
-    confine.prepare_restrictions(processes=settings["processes"])
     restrain(settings)
     Executor(adapter, settings["functions"]).execute(case)
 

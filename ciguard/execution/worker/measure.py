@@ -120,6 +120,7 @@ class MeasuringExecutor(Executor):
 def _filled(size: int) -> mmap.mmap:
     """Return memory of at least `size` bytes, every page of it in use."""
     pages = size // PAGE + 1
-    memory = mmap.mmap(-1, pages * PAGE)
+    # Private: what no limit counts is refused to workers.
+    memory = mmap.mmap(-1, pages * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     memory[::PAGE] = b"\1" * pages
     return memory

@@ -39,13 +39,12 @@ from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.loop import Executor, Worker, redirect_streams, runner_of
 from ciguard.execution.worker.measure import MeasuringExecutor
 from ciguard.execution.worker.modes import ModeExecutor
+from ciguard.execution.worker.quota import TICK_MS, Quota
 
 MOST_MESSAGE = 65536
 MOST_DESCRIPTORS = 8
 _DUMP_TIME_S = 0.15
 _REHEARSALS = 20
-_COMPILED = "compiled"
-"""Folder beside those of the workers, which are named by numbers."""
 _MOST_COMPILED = 20_000
 """Files in it, of some kilobytes each: with more, all go when the next worker starts."""
 
@@ -53,22 +52,26 @@ _MOST_COMPILED = 20_000
 class Server:
     """Forks workers for its parent until the parent hangs up."""
 
-    def __init__(self, settings: dict[str, Any], control: socket.socket) -> None:
+    def __init__(
+        self, settings: dict[str, Any], control: socket.socket, confined_by: Sequence[str]
+    ) -> None:
         self._settings = settings
         self._control = control
-        self._compiled = os.path.join(settings["scratch"], _COMPILED)
+        self._confined_by = confined_by
+        self._compiled = confine.compiled_folder(settings)
         self._adapter: Any = None
         self._executor: Any = None
         self._children: dict[int, int] = {}
         """Process id → descriptor that becomes readable when it ends."""
         self._poll = select.poll()
+        self._quota = Quota(settings["scratch"], starts_processes=settings["processes"])
         self._perturb = 0
 
     def serve(self) -> None:
         """Load the library, report, and answer requests. Returns when the parent is gone."""
         confine.keep_freed_memory()
-        confined_by = hold(self._settings)
-        confine.prepare_restrictions(processes=self._settings["processes"])
+        confine.prepare_restrictions(confine.role_of(self._settings))
+        os.makedirs(self._compiled, exist_ok=True)
         try:
             self._adapter = load_adapter(self._settings["adapter"])
             self._adapter.load(self._settings["device"])
@@ -90,15 +93,16 @@ class Server:
         gc.collect()
         gc.freeze()  # what the import made is never garbage: children need not look at it
         huge_pages.gather()
-        self._report({"ready": {"version": version, "confined_by": confined_by}})
+        self._report({"ready": {"version": version, "confined_by": self._confined_by}})
         self._poll.register(self._control, select.POLLIN)
         while True:
-            for descriptor, _ in self._poll.poll():
+            for descriptor, _ in self._poll.poll(TICK_MS if self._children else None):
                 if descriptor == self._control.fileno():
                     if not self._answer():
                         return
                 else:
                     self._bury(descriptor)
+            self._quota.enforce(self._children)
 
     def _report(self, message: dict[str, Any]) -> None:
         self._control.send(json.dumps(message).encode("ascii")[:MOST_MESSAGE])
@@ -150,6 +154,7 @@ class Server:
             os.mkdir(folder)
             os.chdir(folder)
             link_programs(self._settings)
+            confine.settle(self._settings, folder)
             task(given)
             code = 0
         except SystemExit as stop:
@@ -175,6 +180,8 @@ class Server:
             Worker(self._executor, stream, cell, log=log).run()
 
     def _measure(self, given: Sequence[int]) -> None:
+        # What is filled to find the peak of a call takes as much again as the call.
+        self._settings = {**self._settings, "memory_mib": 2 * self._settings["memory_mib"]}
         self._executor = MeasuringExecutor(self._adapter, device=self._settings["device"])
         self._work(given)
 
@@ -199,7 +206,7 @@ class Server:
         if not any("folder" in source for source in asked):  # those download and keep what they got
             confine.limit_output(self._settings["output_mib"])
             if self._settings["confine"]:
-                confine.restrict_calls(processes=self._settings["processes"])
+                confine.restrict_calls(confine.role_of(self._settings))
         with os.fdopen(output, "w", encoding="utf-8") as stream:
             for record in self._adapter.models(asked):
                 stream.write(json.dumps(record) + "\n")
@@ -248,6 +255,7 @@ class Server:
         self._poll.unregister(watch)
         os.close(watch)
         del self._children[pid]
+        self._quota.forget(pid)
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
 
 
@@ -266,30 +274,13 @@ def prune(folder: str, most: int) -> None:
             os.unlink(os.path.join(folder, name))
 
 
-def hold(settings: dict[str, Any]) -> list[str]:
-    """Confine this process, and all it starts, to its files; return what the kernel offers."""
-    used: list[str] = ["rlimits"]
-    if settings["confine"]:
-        if confine.drop_capabilities():
-            used.append("capabilities")
-        own = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
-        devices = list(confine.DEVICE_PATHS)
-        if settings["device"] != "cpu":
-            devices += confine.GPU_PATHS
-        readable = [*confine.SYSTEM_PATHS, *settings["readable"], *own]
-        if confine.restrict_files(readable, settings["writable"], devices):
-            used.append("landlock")
-        used.append("seccomp")  # installed by each child, since this process must fork
-    return used
-
-
 def restrain(settings: dict[str, Any]) -> None:
     """Bound what this process may use, and take system calls away from it for good."""
     confine.limit_output(settings["output_mib"])
     if settings["device"] == "cpu":  # a GPU driver maps far more than it uses
         confine.limit_memory(settings["memory_mib"])
     if settings["confine"]:
-        confine.restrict_calls(processes=settings["processes"])
+        confine.restrict_calls(confine.role_of(settings))
 
 
 def lacking_dtypes(adapter: Any) -> list[str]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from ciguard.domain import Bucket, Plan, RunFinished
+    from ciguard.domain import Bucket, Plan, RunFinished, TargetSummary
     from ciguard.reports.html.observed import Observed
 
 TEMPLATES = Path(__file__).parent
@@ -236,6 +236,12 @@ def _planned(plan: Plan) -> dict[str, Any]:
     }
 
 
+def _confinement(target: TargetSummary) -> str:
+    """Return what holds the workers of a target, and what they were not refused."""
+    held = ", ".join(target.confined_by) or "nothing"
+    return f"{held}; not refused: {', '.join(target.unconfined)}" if target.unconfined else held
+
+
 def _target(event: RunFinished, number: int) -> dict[str, str]:
     target = event.targets[number]
     counts = target.tally.as_dict()
@@ -244,7 +250,7 @@ def _target(event: RunFinished, number: int) -> dict[str, str]:
         "what": publishable(
             f"{target.library} {target.version} · Python {target.python} · {target.device}"
         ),
-        "confined": publishable(", ".join(target.confined_by)) or "nothing",
+        "confined": publishable(_confinement(target)),
         "apis": apis_text(event, target),
         "cases": tally_text(counts),
         "not_run": publishable(target.not_run),

@@ -1,0 +1,14 @@
+"""The adapter of no library at all, for a worker that is only to show how it is held."""
+
+from __future__ import annotations
+
+from ciguard.targets.adapters.contract import Adapter
+
+
+class NoLibrary(Adapter):
+    """Imports numpy, which every worker has."""
+
+    module = "numpy"
+
+
+ADAPTER = NoLibrary

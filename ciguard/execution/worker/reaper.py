@@ -1,0 +1,87 @@
+"""The process above a fork server: whatever that has started, daemons included, ends with it.
+
+A process that calls setsid(2) and is left by its parent belongs to nobody that ends it. Here it
+comes back to this process (`PR_SET_CHILD_SUBREAPER`), which has run nothing of the target's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from typing import Iterator, NamedTuple  # noqa: UP035 - Python 3.9 in the target
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_AWAITED = (signal.SIGTERM, signal.SIGCHLD)
+_LONGEST_SWEEP_S = 10.0
+
+
+def fork_below(control: int) -> bool:
+    """Return in a child; this process stays, and ends once the child or its own parent has.
+
+    Args:
+        control: descriptor that only the child may hold: its end tells that the child is gone.
+
+    Returns:
+        Whether the kernel will give all orphans back.
+    """
+    is_reaper = int(_LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) == 0
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    child = os.fork()
+    if child == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return is_reaper
+    os.close(control)
+    os._exit(_stay(child))
+
+
+def _stay(child: int) -> int:
+    """Wait for the end; return the exit code of the child, or 1 where it was ended."""
+    code = None
+    while code is None and signal.sigwait(_AWAITED) == signal.SIGCHLD:
+        for pid, status in _ended():
+            if pid == child:
+                code = max(os.waitstatus_to_exitcode(status), 0)
+    end_all()
+    return 1 if code is None else code
+
+
+def _ended() -> list[tuple[int, int]]:
+    """Reap the children that have ended."""
+    ended = []
+    with contextlib.suppress(ChildProcessError):
+        while (child := os.waitpid(-1, os.WNOHANG))[0]:
+            ended.append(child)
+    return ended
+
+
+def end_all() -> None:
+    """Kill every child, and the children that those leave, until there is none."""
+    deadline = time.monotonic() + _LONGEST_SWEEP_S
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            own = os.getpid()
+            for child in [process.number for process in processes() if process.parent == own]:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(child, signal.SIGKILL)
+            os.waitpid(-1, 0)
+
+
+class Process(NamedTuple):
+    """A process as `/proc` shows it."""
+
+    number: int
+    parent: int
+    threads: int
+
+
+def processes() -> Iterator[Process]:
+    """Yield all processes that can be seen, those that have ended and wait for it included."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+            yield Process(int(name), int(fields[1]), int(fields[17]))

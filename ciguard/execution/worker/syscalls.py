@@ -1,0 +1,194 @@
+"""System calls that a confined process may make, by role. Every other one is refused.
+
+A list of what is allowed stays complete when a kernel adds calls; a list of what is refused does
+not. What Landlock rules (files by their path) is allowed here without conditions; what it does not
+rule (modes, owners, times, attributes, memory that others share, signals, new kinds of sockets) is
+not on the list, or bound to its arguments. `docs/security.md` shows these tables.
+
+Sources: syscalls(2) and the manual page of each call.
+"""
+
+from __future__ import annotations
+
+import errno
+from typing import NamedTuple
+
+OWN_PROCESS = -1
+"""In a condition: the number of the process that the filter is for."""
+_ALL_BITS = 0xFFFFFFFF
+
+
+class When(NamedTuple):
+    """A condition on the lower 32 bits of an argument, which is all that these calls look at."""
+
+    argument: int
+    meaning: str
+    """What holds then; ends the sentence "allowed for …"."""
+    allowed: tuple[int, ...] = ()
+    """Values that pass; empty for all that are not refused."""
+    refused: tuple[int, ...] = ()
+    mask: int = _ALL_BITS
+    """Bits of the argument that are compared."""
+    error: int = errno.EPERM
+    """What the call answers otherwise."""
+
+
+class Role(NamedTuple):
+    """What a confined process is there for."""
+
+    imports: bool = False
+    """It imports the library and forks workers; else it runs cases."""
+    processes: bool = False
+    """Its cases may start processes: a library that compiles its operators."""
+    devices: bool = False
+    """It uses a GPU, whose driver needs calls that nothing else does."""
+    truncates: bool = False
+    """Landlock rules whose files are cut short, which it does since its version 3."""
+
+
+# fmt: off
+EVERYWHERE: dict[str, tuple[str, ...]] = {
+    "memory": (
+        "brk", "mprotect", "munmap", "mremap", "madvise", "mincore", "msync", "mlock", "mlock2",
+        "munlock", "mlockall", "munlockall", "membarrier", "mbind", "get_mempolicy",
+        "set_mempolicy", "pkey_alloc", "pkey_free", "pkey_mprotect",
+    ),
+    "files, which Landlock rules": (
+        "read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev",
+        "preadv2", "pwritev2", "open", "openat", "creat", "close", "close_range", "dup", "dup2",
+        "dup3", "lseek", "access", "faccessat", "faccessat2", "stat", "lstat", "fstat",
+        "newfstatat", "statx", "statfs", "fstatfs", "getdents", "getdents64", "getcwd", "chdir",
+        "fchdir", "readlink", "readlinkat", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat",
+        "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat", "ftruncate",
+        "fallocate", "fadvise64", "readahead", "fsync", "fdatasync", "sync_file_range", "flock",
+        "sendfile", "copy_file_range", "splice", "umask", "getxattr", "lgetxattr", "fgetxattr",
+        "listxattr", "llistxattr", "flistxattr",
+    ),
+    "threads, waiting, time": (
+        "futex", "futex_waitv", "set_robust_list", "get_robust_list", "set_tid_address", "rseq",
+        "sched_yield", "sched_getaffinity", "sched_getattr", "sched_getparam",
+        "sched_getscheduler", "sched_get_priority_max", "sched_get_priority_min",
+        "sched_rr_get_interval", "exit", "exit_group", "wait4", "waitid", "restart_syscall",
+        "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl",
+        "epoll_wait", "epoll_pwait", "epoll_pwait2", "eventfd", "eventfd2", "pipe", "pipe2",
+        "nanosleep", "clock_nanosleep", "pause", "alarm", "getitimer", "setitimer",
+        "timer_create", "timer_delete", "timer_getoverrun", "timer_gettime", "timer_settime",
+        "timerfd_create", "timerfd_gettime", "timerfd_settime",
+    ),
+    "signals received": (
+        "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend",
+        "rt_sigtimedwait", "sigaltstack", "signalfd", "signalfd4",
+    ),
+    "facts of the process and the machine": (
+        "getpid", "getppid", "gettid", "getpgid", "getpgrp", "getsid", "getuid", "geteuid",
+        "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getpriority", "capget",
+        "getrlimit", "getrusage", "times", "sysinfo", "uname", "getcpu", "getrandom", "time",
+        "gettimeofday", "clock_gettime", "clock_getres", "arch_prctl", "setrlimit",
+    ),
+    "connections that are there": (
+        "sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "recvmmsg", "shutdown",
+        "getsockname", "getpeername", "getsockopt", "setsockopt",
+    ),
+}
+# fmt: on
+"""Allowed to every confined process, by what for."""
+
+_PROCESSES = ("fork", "vfork", "execve", "execveat", "setsid", "setpgid")
+_IMPORTS = (
+    *_PROCESSES,
+    *("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"),
+    *("pidfd_open", "seccomp"),
+)
+_DEVICES = ("memfd_create", "mknod", "mknodat", "sched_setparam", "sched_setscheduler")
+
+_CLONE_THREAD, _CLONE_PARENT, _NEW_NAMESPACES = 0x00010000, 0x00008000, 0x7E020000
+_SHARED_AND_ANONYMOUS = 0x21
+_AF_UNIX, _STREAM, _SEQUENCED, _KIND_OF_SOCKET = 1, 1, 5, 0xF
+_SET_OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: signals on behalf of the kernel
+_PLAIN_IOCTLS = (
+    *(0x5401, 0x540F, 0x5413, 0x541B),  # TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD
+    *(0x5421, 0x5450, 0x5451),  # FIONBIO, FIONCLEX, FIOCLEX
+)
+_HARMFUL_IOCTLS = (0x5412, 0x541C, 0x5452, 0x8901, 0x8902)
+# TIOCSTI, TIOCLINUX, FIOASYNC, FIOSETOWN, SIOCSPGRP
+_PLAIN_PRCTLS = (2, 3, 4, 15, 16, 21, 23, 29, 30, 39, 41, 42, 0x53564D41)
+# Get parent's death signal, get and set dumpable, set and get name, get seccomp, read capability,
+# set and get timer slack, get no new privileges, set and get no huge pages, name memory
+_OWN_RISK_PRCTLS = (1, 38)  # set parent's death signal, no new privileges
+
+_OWN = {
+    name: When(0, "the process itself", allowed=(OWN_PROCESS,))
+    for name in ("tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
+}
+_OWN["kill"] = When(0, "the process itself or its group", allowed=(OWN_PROCESS, 0))
+_EVERY_BUT_ALL = {
+    name: When(0, "a process in its Landlock domain, not all at once", refused=(0xFFFFFFFF,))
+    for name in _OWN
+}
+_ITSELF = When(0, "the process itself (0)", allowed=(0,))
+
+
+def plain_calls(role: Role) -> tuple[str, ...]:
+    """Return the names of the calls that a role may make whatever their arguments are."""
+    names = [name for group in EVERYWHERE.values() for name in group]
+    if role.processes:
+        names += _PROCESSES
+    if role.imports:
+        names += _IMPORTS
+    if role.devices:
+        names += [*_DEVICES, "mmap"]
+    if role.truncates:
+        names.append("truncate")
+    return tuple(dict.fromkeys(names))
+
+
+def bound_calls(role: Role) -> dict[str, tuple[When, ...]]:
+    """Return the conditions on calls that a role may make with some arguments only."""
+    starts = role.imports or role.processes
+    bound: dict[str, tuple[When, ...]] = {
+        "mmap": (
+            When(
+                3,
+                "memory of its own or a file",
+                refused=(_SHARED_AND_ANONYMOUS,),
+                mask=_SHARED_AND_ANONYMOUS,
+            ),
+        ),
+        "ioctl": (_ioctls(role),),
+        "fcntl": (When(1, "all but signals to others", refused=_SET_OWNERS),),
+        "clone": _clones(starts=starts),
+        "socketpair": (
+            When(0, "Unix sockets", allowed=(_AF_UNIX,)),
+            When(
+                1,
+                "streams and sequenced packets, which reach nobody else",
+                allowed=(_STREAM, _SEQUENCED),
+                mask=_KIND_OF_SOCKET,
+            ),
+        ),
+        "prctl": (_prctls(role),),
+        "prlimit64": (_ITSELF,),
+        "sched_setaffinity": (_ITSELF,),
+        **({name: (when,) for name, when in (_EVERY_BUT_ALL if starts else _OWN).items()}),
+    }
+    return {name: whens for name, whens in bound.items() if name not in plain_calls(role)}
+
+
+def _ioctls(role: Role) -> When:
+    if role.devices:
+        return When(1, "all but input for others and signals", refused=_HARMFUL_IOCTLS)
+    meaning = "size and kind of a terminal, bytes that wait, flags of a descriptor"
+    return When(1, meaning, allowed=_PLAIN_IOCTLS, error=errno.ENOTTY)
+
+
+def _clones(*, starts: bool) -> tuple[When, ...]:
+    foreign = _NEW_NAMESPACES | _CLONE_PARENT
+    within = When(0, "children without namespaces of their own", allowed=(0,), mask=foreign)
+    if starts:
+        return (within,)
+    return (When(0, "threads", allowed=(_CLONE_THREAD,), mask=_CLONE_THREAD), within)
+
+
+def _prctls(role: Role) -> When:
+    allowed = (*_PLAIN_PRCTLS, *(_OWN_RISK_PRCTLS if role.imports else ()))
+    return When(0, "names, timers and huge pages of its own", allowed=allowed)
