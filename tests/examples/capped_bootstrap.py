@@ -1,4 +1,4 @@
-"""Entry of a target's process as on a kernel with an older Landlock: see `planted_workers.landlock`.
+"""Entry of a target's process as on an older Landlock: see `planted_workers.landlock`.
 
 Stands in the place of `ciguard/execution/worker/bootstrap.py`. `LANDLOCK` in its environment is the
 version that the kernel is taken to have, 0 for none.
