@@ -80,4 +80,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(content or b"")))
         self.end_headers()
-        self.wfile.write(content or b"")
+        if self.command != "HEAD":
+            self.wfile.write(content or b"")
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
