@@ -6,7 +6,7 @@
 
 from ciguard.execution.debugger import NativeTrace, find_debugger, trace
 from ciguard.execution.dispatcher import Dispatcher, ScriptResult
-from ciguard.execution.lane import Job, Result
+from ciguard.execution.job import Job, Result
 from ciguard.execution.measurement import (
     Measured,
     Quantity,
