@@ -1,25 +1,24 @@
 """Redoing: what a worker said that was tampered with is worth nothing, and is done again.
 
-The dispatcher says which jobs are void (see `ciguard.execution.canaries`). Their cases run again on
-every target of their group that has the API, and what comes of them is judged as ever. It is not
-counted: the cases were.
+The dispatcher says which jobs are void (see `ciguard.execution.canaries`). Their cases run again,
+one by one, on every target of their group that has the API, and what comes of them is judged as
+ever. It is not counted: the cases were.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.stream import Executed
 from ciguard.domain import Case, Outcome, Warned, case_from_json
-from ciguard.execution import Job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.campaign.group import Group
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, Job, Result
 
 _OWN_MEMBERS = 9
 """Of a call's JSON form; behind them stands the twin that a relation adds for the worker."""
@@ -76,8 +75,7 @@ class Redoing:
         self._number += 1
         self._under_way[self._number] = _UnderWay(group, cases, targets)
         for target in targets:
-            key = (self.KEY, self._number)
-            again = Job(target, key, job.cases, most_hangs=job.most_hangs, limit_s=job.limit_s)
+            again = replace(job, target=target, key=(self.KEY, self._number), is_careful=True)
             self._dispatcher.add(again)
 
     def take(self, result: Result) -> Iterator[tuple[Group, Executed]]:

@@ -249,7 +249,7 @@ class Dispatcher:
 
     def _is_watched(self, key: selectors.SelectorKey) -> bool:
         """Tell whether what was ready is still there: a station may have failed meanwhile."""
-        now = self._selector.get_map().get(key.fileobj)
+        now = self._selector.get_map().get(key.fd)  # a connection that was closed has no number
         return now is not None and now.data == key.data
 
     def _hear(self, source: _Station | tuple[_Station, Lane]) -> Result | None:

@@ -29,6 +29,8 @@ class Job:
     depends on uninitialised memory shows itself. 0 leaves memory as it comes."""
     limit_s: float = 0.0
     """Time of one case; 0 for the target's own limit."""
+    is_careful: bool = False
+    """Run the cases one by one, each followed by canaries: one of them may be hostile."""
     session: int = 0
     """Measure, see `measurement`, in the worker of this session, which is fresh when it begins.
     0 for an ordinary job."""

@@ -50,6 +50,8 @@ class _Running:
     """Send one case at a time: the worker's records or canaries were found to be wrong."""
     suspect: int = -1
     """Place of the case that a signal ended which may have come from outside."""
+    is_void: bool = False
+    """Whether a worker ended between two cases, which proves nothing of what it did."""
 
 
 @dataclass(slots=True)
@@ -139,7 +141,7 @@ class Lane:
     def give(self, job: Job) -> None:
         """Take a job; starts a worker when there is none, or none that is fresh enough."""
         now = time.monotonic()
-        self._running = _Running(job, now, [])
+        self._running = _Running(job, now, [], is_cautious=job.is_careful)
         used_up = self._served + len(job.cases) > self._limits.cases_per_worker
         unfit = (
             job.perturb
@@ -332,7 +334,9 @@ class Lane:
         now = time.monotonic()
         if running.job.fresh:
             self.retire()
-        elif not running.job.session and self.ledger.is_usable:
+        elif running.is_void:
+            self.ledger.void.append(running.job)
+        elif self._channel is not None and not running.job.session and self.ledger.is_usable:
             self.ledger.note(running.job, now)
         return Result(running.job, tuple(running.outcomes), now - running.began)
 
@@ -390,6 +394,8 @@ class Lane:
         place = len(running.outcomes)
         if may_come_from_outside(death) and running.suspect != place:
             running.suspect = place  # once more: who dies of the case dies again
+            del running.outcomes[running.sent_at :]
+            running.deaths_without_progress -= 1  # nor is it the fault of any other case
             return
         self.ledger.prove()
         running.outcomes.append(self._outcome(running, death))
@@ -397,6 +403,7 @@ class Lane:
     def _lose_canary(self, running: _Running, death: Death) -> None:
         """Take note of a death between two cases, or in a canary: what came before is in doubt."""
         number, _ = self._cell.progress()
+        running.is_void = not running.job.fresh and bool(len(running.outcomes) - running.sent_at)
         if number and not may_come_from_outside(death):
             self._reject(running, replace(death, killed_for="canary"))
 

@@ -45,9 +45,10 @@ def server_of(running: Dispatcher) -> ServerProcess:
 
 
 def failure_of(running: Dispatcher) -> str:
-    running.add(Job("planted", "lost", (encoded(GOOD),)))
     deadline = time.monotonic() + 20
     while not running.failure("planted") and time.monotonic() < deadline:
+        if running.is_idle:  # a worker may outlive its server by a moment
+            running.add(Job("planted", "lost", (encoded(GOOD),)))
         running.wait(0.1)
     return running.failure("planted")
 
@@ -87,10 +88,10 @@ def test_a_fifo_in_place_of_the_servers_log_blocks_nobody() -> None:
         assert "its fork server died" in failure_of(running)
 
 
-def test_thousands_of_nested_folders_are_removed() -> None:
+def test_folders_nested_deeper_than_the_stack_are_removed() -> None:
     with Dispatcher() as running:
         running.start([spec(limits=Limits(case_s=30.0, memory_mib=256))])
-        (done,) = outcomes_of(running, attack("nest", 3000))
+        (done,) = outcomes_of(running, attack("nest", 1200))
         scratch = running.scratch
 
     assert isinstance(done, Passed)
