@@ -291,7 +291,7 @@ class Lane:
         if canaries and self.ledger.is_usable is None:
             remaining = ()
         self._served += len(remaining)
-        self._vitals.expect([limit_of(running.job, case, self._limits) for case in remaining])
+        self._vitals.expect(running.job, remaining)
         token = self._channel.send_batch([*remaining, *(canary.case for canary in canaries)])
         self._batch = _Batch(token, len(remaining), canaries)
 
@@ -307,7 +307,7 @@ class Lane:
         if self._channel is None:
             self.ledger.doubt()
             return
-        self._vitals.expect([self._limits.case_s])
+        self._vitals.expect(None, ())
         token = self._channel.send_batch([fatal()])
         self._batch = _Batch(token, is_last=True)
 

@@ -42,7 +42,8 @@ class Vitals:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._pid = 0
-        self._case_limits: Sequence[float] = ()
+        self._job: Job | None = None
+        self._cases: Sequence[bytes] = ()
         self._heard_at = 0.0
         self._number = 0
         """Of the case that was last seen to run."""
@@ -58,9 +59,9 @@ class Vitals:
         """Take note that the worker has run nothing yet."""
         self._data_at_start_mib = self._memory_mib(_DATA)
 
-    def expect(self, case_limits: Sequence[float]) -> None:
-        """Take note that a batch was sent whose cases, before canaries, have these limits."""
-        self._case_limits = case_limits
+    def expect(self, job: Job | None, cases: Sequence[bytes]) -> None:
+        """Take note that a batch was sent: these cases of a job, then perhaps canaries."""
+        self._job, self._cases = job, cases
         self._number = 0
         self.hear()
 
@@ -85,10 +86,14 @@ class Vitals:
             self.hear()
         if self._memory_mib(_RESIDENT) > self._limits.memory_mib + _LIBRARY_MIB:
             return "memory"
-        is_case = number <= len(self._case_limits)
-        limit_s = self._case_limits[number - 1] if is_case else self._limits.case_s
+        limit_s = self._limit_s(number)
         spent_s = max(now - began_ns / 1e9, now - self._seen_at)
         return "time" if self._is_hung(spent_s, limit_s) else ""
+
+    def _limit_s(self, number: int) -> float:
+        if self._job is None or number > len(self._cases):
+            return self._limits.case_s
+        return limit_of(self._job, self._cases[number - 1], self._limits)
 
     def _is_hung(self, spent_s: float, limit_s: float) -> bool:
         if spent_s < limit_s:
