@@ -29,6 +29,7 @@ from ciguard.execution.outputs import (
 from ciguard.execution.process import ServerProcess
 from ciguard.execution.spec import Limits, WorkerSpec
 from ciguard.execution.stacks import stack_line
+from ciguard.execution.worker.removal import remove_tree
 
 __all__ = [
     "Container",
@@ -54,6 +55,7 @@ __all__ = [
     "find_debugger",
     "growth_request",
     "peak_request",
+    "remove_tree",
     "stack_line",
     "time_request",
     "trace",
