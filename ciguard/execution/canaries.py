@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 MAX_UNPROVEN_S = 60.0
 """Time after which a worker must crash to prove what it did."""
-MAX_UNPROVEN_CASES = 20_000
+MAX_UNPROVEN_CASES = 50_000
 """Cases that may have to be done again, and are kept until then."""
 _EVERY_S = 1.0
 _MAX_SHARE = 0.005

@@ -238,8 +238,6 @@ class Dispatcher:
             if remaining_s < 0 or self.is_idle:
                 break
             for key, events in self._selector.select(min(remaining_s, _TICK_S)):
-                if not self._is_watched(key):
-                    continue
                 if events & selectors.EVENT_WRITE:
                     key.data[1].flush()
                 result = self._hear(key.data)
@@ -247,18 +245,12 @@ class Dispatcher:
                     results.append(result)
         return results
 
-    def _is_watched(self, key: selectors.SelectorKey) -> bool:
-        """Tell whether what was ready is still there: a station may have failed meanwhile."""
-        now = self._selector.get_map().get(key.fd)  # a connection that was closed has no number
-        return now is not None and now.data == key.data
-
     def _hear(self, source: _Station | tuple[_Station, Lane]) -> Result | None:
-        if isinstance(source, _Station):
-            station = source
-            result = self._guard(station, partial(self._news, station))
-        else:
-            station, lane = source
-            result = self._guard(station, lane.read)
+        station, lane = (source, None) if isinstance(source, _Station) else source
+        if station.failed:  # meanwhile: by what was ready at the same time
+            return None
+        action = partial(self._news, station) if lane is None else lane.read
+        result = self._guard(station, action)
         self._assign(station)
         return result
 
