@@ -82,8 +82,9 @@ class Vitals:
         if number != self._number:
             if number < self._number:
                 return "protocol"
-            self._number, self._seen_at = number, now
-            self.hear()
+            # Its beginning may not be written yet: memory holds zero for some nanoseconds.
+            self._number, self._seen_at, began_ns = number, now, int(now * 1e9)
+            self._heard_at = now
         if self._memory_mib(_RESIDENT) > self._limits.memory_mib + _LIBRARY_MIB:
             return "memory"
         limit_s = self._limit_s(number)
