@@ -12,6 +12,7 @@ from ciguard.campaign.growing import programs_of
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.isolating import Isolator
 from ciguard.campaign.measuring import Measurer
+from ciguard.campaign.redoing import Redoing
 from ciguard.campaign.replay import Replays
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.campaign.suspects import Suspects
@@ -72,6 +73,7 @@ class Turns:
             subject_of=self._subject_of,
             time_left=lambda: budget.confirm_until - time.monotonic(),
         )
+        self.redoing = Redoing(dispatcher, self.groups)
         self.suspects = Suspects()
         self.isolator = Isolator(dispatcher)
         self.equivalents = Equivalents(dispatcher, self.groups)
@@ -100,8 +102,10 @@ class Turns:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no finding waits to be isolated or confirmed."""
-        return self.isolator.is_idle and self.confirmer.is_idle
+        """Whether no finding waits to be isolated or confirmed, and every result is proven."""
+        if not self.isolator.is_idle or not self.confirmer.is_idle:
+            return False
+        return self._dispatcher.prove() and self.redoing.is_idle
 
     def take(self, *, is_patient: bool = False) -> Iterator[Event]:
         """Take one turn: start what waits for confirmation, and route the results that came in."""
@@ -114,6 +118,7 @@ class Turns:
         """Route the results that came in, and start nothing but what follows from them."""
         for result in self._dispatcher.wait(_WAIT_S):
             yield from self._route(result)
+        yield from self.redoing.pump()
         yield from self._notice_failures()
         self.note()
 
@@ -125,13 +130,16 @@ class Turns:
             case (Minimiser.KEY, _):
                 for finding in self.minimiser.take(result):
                     self.intake.simplify(finding)
-            case (Replays.KEY, _):
-                yield from self._take_replay(result)
+            case (Replays.KEY | Redoing.KEY | Equivalents.KEY as key, _):
+                taken = {
+                    Replays.KEY: self._take_replay,
+                    Redoing.KEY: self._take_again,
+                    Equivalents.KEY: self._take_equivalent,
+                }
+                yield from taken[key](result)
             case (Isolator.KEY, _):
                 for finding in self.isolator.take(result):
                     yield from self.intake.propose(finding)
-            case (Equivalents.KEY, _):
-                yield from self._take_equivalent(result)
             case (Stream.KEY, str(name), _):
                 stream = self.streams[name]
                 for executed in stream.take(result):
@@ -152,6 +160,22 @@ class Turns:
         self.replays.shown |= {name for name in before if counts.get(name, 0) > before[name]}
         if sum(counts.values()) == findings:
             self.replays.passed |= dict.fromkeys(complete.fingerprints, complete.exercised_on)
+
+    def _take_again(self, result: Result) -> Iterator[Event]:
+        for group, executed in self.redoing.take(result):
+            yield from self._judge_again(group, executed)
+
+    def _judge_again(self, group: Group, executed: Executed) -> Iterator[Event]:
+        """Judge what was done again: a bucket whose replay passed may show after all."""
+        if any(isinstance(case, ModelCase) for case in executed.cases):
+            self.isolator.note(executed, group)
+            return
+        before = dict(self.intake.counts)
+        yield from self.intake.take(executed, group)
+        shown = {name for name, count in self.intake.counts.items() if count > before.get(name, 0)}
+        self.replays.shown |= shown & self.replays.passed.keys()
+        for name in shown:
+            self.replays.passed.pop(name, None)
 
     def _take_equivalent(self, result: Result) -> Iterator[Event]:
         for group, executed in self.equivalents.take(result):
@@ -208,6 +232,8 @@ class Turns:
                 member.not_run = reason
                 self.replays.give_up(name)
                 self.equivalents.give_up(name)
+                for group, executed in self.redoing.give_up(name):
+                    yield from self._judge_again(group, executed)
                 self.isolator.give_up(name)
                 yield TargetUnavailable(target=name, reason=reason)
 

@@ -6,7 +6,7 @@
 
 from ciguard.execution.debugger import NativeTrace, find_debugger, trace
 from ciguard.execution.dispatcher import Dispatcher, ScriptResult
-from ciguard.execution.lane import Job, Result
+from ciguard.execution.job import Job, Result
 from ciguard.execution.measurement import (
     Measured,
     Quantity,
@@ -30,6 +30,7 @@ from ciguard.execution.probing import Probe, probe_confinement, probe_target
 from ciguard.execution.process import ServerProcess
 from ciguard.execution.spec import Limits, WorkerSpec
 from ciguard.execution.stacks import stack_line
+from ciguard.execution.worker.removal import remove_tree
 
 __all__ = [
     "Container",
@@ -58,6 +59,7 @@ __all__ = [
     "peak_request",
     "probe_confinement",
     "probe_target",
+    "remove_tree",
     "stack_line",
     "time_request",
     "trace",

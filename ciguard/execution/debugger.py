@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Frame
 from ciguard.execution.process import BOOTSTRAP, environment, settings
+from ciguard.execution.worker.removal import remove_tree
 
 if TYPE_CHECKING:
     from ciguard.execution.spec import WorkerSpec
@@ -87,7 +88,7 @@ def trace(spec: WorkerSpec, case: bytes, *, debugger: Path, limit_s: float) -> N
         text = _output(
             [str(spec.python), "-s", str(BOOTSTRAP), json.dumps(told)], spec, folder, limit_s
         )
-
+        remove_tree(name)  # the library's own removal gives up on deep folders
     return NativeTrace(parse_trace(text), text)
 
 

@@ -42,7 +42,8 @@ class Death:
     """As `os.wait` gives it."""
     peak_kib: int
     killed_for: str = ""
-    """`time`, `memory` or `silence` when the engine ended it; empty when it died by itself."""
+    """`time`, `memory`, `silence`, `protocol` or `canary` when the engine ended it; empty when it
+    died by itself."""
 
 
 def decode_record(record: cells.Record) -> Outcome:
@@ -67,7 +68,7 @@ def _exception(payload: bytes) -> tuple[str, str, tuple[Frame, ...]]:
     try:
         name, message, *rest = json.loads(payload)
         frames = tuple(Frame(_relative(str(f)), str(g)) for f, g in (rest[0] if rest else ()))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return "CorruptRecord", payload[:200].decode("latin-1"), ()
     return str(name), str(message), frames
 
@@ -81,6 +82,10 @@ def decode_death(death: Death, *, log: str, stack: str, limit_s: float) -> Outco
         case "memory":
             message = f"resident memory reached {death.peak_kib // 1024} MiB"
             return Exhausted(Resource.MEMORY, message, died=True)
+        case "protocol":
+            return Crashed("broke the worker's protocol", frames, log)
+        case "canary":
+            return Crashed("left a worker that gets known outcomes wrong", frames, log)
         case "silence":
             return Crashed("closed the worker's descriptors", frames, log)
         case _:

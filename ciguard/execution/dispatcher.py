@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import selectors
-import shutil
 import tempfile
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,20 +22,26 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from ciguard.errors import WorkerStartError
 from ciguard.execution.decode import Death, contents, decode_death, excerpt
 from ciguard.execution.described_models import MOST_BYTES, failure, read_record
-from ciguard.execution.lane import Job, Lane, Result
-from ciguard.execution.process import Died, Forked, ServerProcess
+from ciguard.execution.lane import Lane
+from ciguard.execution.process import ServerProcess
+from ciguard.execution.reports import Died, Forked
+from ciguard.execution.worker.removal import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from ciguard.domain import Json, Outcome
+    from ciguard.execution.job import Job, Result
     from ciguard.execution.spec import WorkerSpec
 
 T = TypeVar("T")
 
 _SCRATCH = "ciguard-"
+_PROCESS = re.compile("[0-9]{1,9}")
 _TICK_S = 0.1
+_READ_AND_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
+_NEWS_S = 1.0
 _DESCRIBE_S = 600.0
 _MODEL_S = 120.0
 
@@ -81,6 +88,9 @@ class _Station:
                 connection, selectors.EVENT_READ, (self, lane)
             ),
             on_close=self._selector.unregister,
+            on_wait=lambda connection, is_waiting: self._selector.modify(
+                connection, _READ_AND_WRITE if is_waiting else selectors.EVENT_READ, (self, lane)
+            ),
         )
         return lane
 
@@ -90,6 +100,12 @@ class _Station:
             return self.urgent_lane, self.urgent.popleft()
         free = [lane for lane in self.lanes if lane.is_free] if self.queue else []
         return (free[0], self.queue.popleft()) if free else None
+
+    def check(self, now: float) -> None:
+        """See to it that the server and the workers do what they were asked."""
+        self.server.check(now)
+        for lane in self.every_lane:
+            lane.check(now)
 
     @property
     def waiting(self) -> int:
@@ -162,6 +178,26 @@ class Dispatcher:
         for station in self._stations.values():
             station.queue.clear()
 
+    def prove(self) -> bool:
+        """Let the workers that have nothing to do prove their results, see `canaries`.
+
+        Returns:
+            Whether every result so far is proven; those that never will be are in `take_void`.
+        """
+        running = [station for station in self._stations.values() if not station.failed]
+        for station in running:
+            for lane in station.every_lane:
+                lane.prove()
+        return all(lane.is_proven for station in running for lane in station.every_lane)
+
+    def take_void(self) -> list[Job]:
+        """Return the jobs whose results turned out to be worth nothing since the last call."""
+        lanes = [lane for station in self._stations.values() for lane in station.every_lane]
+        void = [job for lane in lanes for job in lane.ledger.void]
+        for lane in lanes:
+            lane.ledger.void.clear()
+        return void
+
     def waiting(self, target: str) -> int:
         """Return how many jobs of a target are queued or running."""
         return self._stations[target].waiting
@@ -207,19 +243,20 @@ class Dispatcher:
             remaining_s = deadline - now
             if remaining_s < 0 or self.is_idle:
                 break
-            for key, _ in self._selector.select(min(remaining_s, _TICK_S)):
+            for key, events in self._selector.select(min(remaining_s, _TICK_S)):
+                if events & selectors.EVENT_WRITE:
+                    key.data[1].flush()
                 result = self._hear(key.data)
                 if result is not None:
                     results.append(result)
         return results
 
     def _hear(self, source: _Station | tuple[_Station, Lane]) -> Result | None:
-        if isinstance(source, _Station):
-            station = source
-            result = self._guard(station, partial(self._news, station))
-        else:
-            station, lane = source
-            result = self._guard(station, lane.read)
+        station, lane = (source, None) if isinstance(source, _Station) else source
+        if station.failed:  # meanwhile: by what was ready at the same time
+            return None
+        action = partial(self._news, station) if lane is None else lane.read
+        result = self._guard(station, action)
         self._assign(station)
         return result
 
@@ -227,7 +264,7 @@ class Dispatcher:
         report = station.server.report()
         for lane in station.every_lane:
             if isinstance(report, Forked) and report.ticket == lane.ticket:
-                lane.pid = report.pid
+                lane.adopt(report.pid)
             elif isinstance(report, Died) and report.pid == lane.pid:
                 return lane.bury(report.death)
         return None
@@ -237,8 +274,8 @@ class Dispatcher:
             return
         self._next_check = now + _TICK_S
         for station in self._stations.values():
-            for lane in station.every_lane:
-                lane.check(now)
+            if not station.failed:
+                self._guard(station, partial(station.check, now))
 
     def describe(self, target: str) -> Iterator[dict[str, Any]]:
         """Yield the records of a target's public API. Waits; no job may be under way.
@@ -253,7 +290,7 @@ class Dispatcher:
                 raise WorkerStartError(msg)
             output.seek(0)
             for line in output:
-                yield json.loads(line)
+                yield _description(target, line)
 
     def models(
         self, target: str, sources: Iterable[Mapping[str, Json]], *, limit_s: float = _MODEL_S
@@ -345,15 +382,15 @@ class Dispatcher:
         pid = 0
         killed_for = ""
         while True:
-            if server.has_news(
-                max(0.0, deadline - time.monotonic()) + (1.0 if killed_for else 0.0)
-            ):
+            now = time.monotonic()
+            server.check(now)
+            if server.has_news(min(max(deadline - now, _TICK_S), _NEWS_S)):
                 report = server.report()
                 if isinstance(report, Forked) and report.ticket == ticket:
                     pid = report.pid
                 elif isinstance(report, Died) and report.pid == pid:
                     return Death(report.death.status, report.death.peak_kib, killed_for)
-            elif pid and not killed_for:
+            elif pid and not killed_for and time.monotonic() > deadline:
                 killed_for = "time"
                 server.kill(pid, dump=True)
 
@@ -365,12 +402,35 @@ class Dispatcher:
             station.server.stop()
         self._stations.clear()
         self._selector.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        remove_tree(str(self.scratch))
 
 
 def sweep_abandoned(folder: Path) -> None:
-    """Remove the scratch folders of dispatchers that were killed: their process is gone."""
-    for path in folder.glob(f"{_SCRATCH}*-*"):
-        process = path.name.removeprefix(_SCRATCH).partition("-")[0]
-        if process.isdigit() and not Path("/proc", process).exists():
-            shutil.rmtree(path, ignore_errors=True)
+    """Remove the scratch folders of dispatchers that were killed: their process is gone.
+
+    Never raise: what cannot be removed is no reason to refuse the next run.
+    """
+    names: list[str] = []
+    with suppress(OSError):
+        names = [path.name for path in folder.iterdir()]
+    for name in names:
+        process, dash, _ = name.removeprefix(_SCRATCH).partition("-")
+        if (
+            name.startswith(_SCRATCH)
+            and dash
+            and _PROCESS.fullmatch(process)
+            and not Path("/proc", process).exists()
+        ):
+            remove_tree(str(folder / name))
+
+
+def _description(target: str, line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        msg = f"{target}: its public API cannot be listed: {error} in {line[:80]!r}"
+        raise WorkerStartError(msg) from error
+    if not isinstance(record, dict):
+        msg = f"{target}: its public API cannot be listed: {line[:80]!r} is no record"
+        raise WorkerStartError(msg)
+    return record

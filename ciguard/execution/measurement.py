@@ -61,7 +61,7 @@ def decode_measured(encoded: bytes) -> Measured | None:
             calls=int(record["calls"]),
             tests=int(record.get("tests", 1)),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
     is_counted = all(0 < count < _MOST_COUNTED for count in (measured.calls, measured.tests))
     is_sound = values and all(map(math.isfinite, values)) and is_counted

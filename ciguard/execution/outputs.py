@@ -86,7 +86,7 @@ def decode_effects(encoded: bytes) -> Effects:
     try:
         _, changed, shared, _ = json.loads(encoded)
         return Effects(tuple(map(int, changed)), tuple(map(int, shared)))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         return Effects()
 
 
@@ -99,8 +99,20 @@ def decode_outputs(encoded: bytes) -> Output | None:
     """
     try:
         return _decode(json.loads(encoded))
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, binascii.Error):
+    except _CORRUPT:
         return None
+
+
+_CORRUPT = (
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    binascii.Error,
+)
 
 
 def _decode(tree: Any) -> Output:

@@ -6,17 +6,19 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import tempfile
-from dataclasses import dataclass
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard.errors import WorkerStartError
-from ciguard.execution.decode import Death, excerpt
+from ciguard.execution.decode import contents, excerpt
+from ciguard.execution.memory_files import append_file
+from ciguard.execution.reports import Died, Forked, ReportError, decode_report, decode_start
+from ciguard.execution.worker.removal import remove_tree
 from ciguard.execution.worker.server import MOST_MESSAGE
 
 if TYPE_CHECKING:
@@ -28,20 +30,10 @@ _STOP_S = 15.0
 BOOTSTRAP = Path(__file__).with_name("worker") / "bootstrap.py"
 
 
-@dataclass(frozen=True, slots=True)
-class Forked:
-    """A child lives."""
-
-    ticket: int
-    pid: int
-
-
-@dataclass(frozen=True, slots=True)
-class Died:
-    """A child is gone."""
-
-    pid: int
-    death: Death
+_STALLED_S = 1.0
+"""After so long without an answer, a server that somebody stopped is told to go on."""
+_UNANSWERED_S = 60.0
+"""A server that has not answered after so long never will."""
 
 
 def settings(spec: WorkerSpec, folder: Path) -> dict[str, Any]:
@@ -83,10 +75,13 @@ class ServerProcess:
         self.version = ""
         self.confined_by: tuple[str, ...] = ()
         self._tickets = 0
+        self._unanswered: dict[str, float] = {}
+        """What the server was asked and has not done yet, and when."""
         self._folder = Path(tempfile.mkdtemp(dir=scratch))
-        self._log_path = self._folder / "server.log"
+        # Not a file in the folder: workers write there, and could put a link in its place.
+        self._log_file = append_file("ciguard-server-log")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, self._log_path.open("wb") as log:
+        with theirs:
             self._process = subprocess.Popen(
                 [
                     spec.python,
@@ -96,8 +91,8 @@ class ServerProcess:
                     str(theirs.fileno()),
                 ],
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=self._log_file,
+                stderr=self._log_file,
                 env=environment(spec, self._folder),
                 cwd=self._folder,
                 pass_fds=[theirs.fileno()],
@@ -121,25 +116,34 @@ class ServerProcess:
             why = "ended" if ready else f"did not answer within {self.spec.limits.start_s:g} s"
             msg = f"{self.spec.name}: its interpreter {why}. {self._log()}"
             raise WorkerStartError(msg)
-        if "failed" in message:
-            details = "".join(message["log"]).strip()
-            msg = f"{self.spec.name}: the library cannot be loaded: {message['failed']}\n{details}"
+        try:
+            start = decode_start(message)
+        except ReportError as error:
+            raise self._broken(error) from error
+        if start.failure:
+            msg = f"{self.spec.name}: the library cannot be loaded: {start.failure}"
             raise WorkerStartError(msg)
-        self.version = str(message["ready"]["version"])
-        self.confined_by = tuple(message["ready"]["confined_by"])
+        self.version = start.version
+        self.confined_by = start.confined_by
 
     def _server_died(self) -> WorkerStartError:
         return WorkerStartError(f"{self.spec.name}: its fork server died. {self._log()}")
 
-    def _log(self) -> str:
-        return "Its last words:\n" + excerpt(self._log_path.read_bytes()).strip()
+    def _broken(self, error: ReportError) -> WorkerStartError:
+        """End a server that does not keep to the protocol; return what to raise."""
+        self._end()
+        return WorkerStartError(
+            f"{self.spec.name}: its fork server broke the protocol: {error}. {self._log()}"
+        )
 
-    def _receive(self) -> dict[str, Any] | None:
+    def _log(self) -> str:
+        return "Its last words:\n" + excerpt(contents(self._log_file)).strip()
+
+    def _receive(self) -> bytes | None:
         try:
-            data = self.control.recv(MOST_MESSAGE)
+            return self.control.recv(MOST_MESSAGE) or None
         except ConnectionError:
             return None
-        return json.loads(data) if data else None
 
     def request(self, operation: str, descriptors: Sequence[int], *, perturb: int = 0) -> int:
         """Ask for a child that runs `operation` with these descriptors.
@@ -148,22 +152,40 @@ class ServerProcess:
             The request's ticket: `Forked` carries it.
 
         Raises:
-            WorkerStartError: if the server is gone.
+            WorkerStartError: if the server is gone, or reads nothing any more.
         """
         self._tickets += 1
         request = {"op": operation, "ticket": self._tickets, "perturb": perturb}
         message = json.dumps(request).encode()
         try:
-            socket.send_fds(self.control, [message], descriptors)
+            socket.send_fds(self.control, [message], descriptors, socket.MSG_DONTWAIT)
         except OSError as error:
             raise self._server_died() from error
+        self._unanswered[f"fork {self._tickets}"] = time.monotonic()
         return self._tickets
 
     def kill(self, pid: int, *, dump: bool) -> None:
         """Ask for the end of a child; with `dump` its Python stack is written first."""
         message = json.dumps({"op": "kill", "pid": pid, "dump": dump}).encode()
         with contextlib.suppress(OSError):  # already gone: its death is reported by itself
-            self.control.send(message)
+            self.control.send(message, socket.MSG_DONTWAIT)
+        self._unanswered[f"kill {pid}"] = time.monotonic()
+
+    def check(self, now: float) -> None:
+        """See to it that the server does what it was asked; one that was stopped must go on.
+
+        Raises:
+            WorkerStartError: if it does not.
+        """
+        waiting_s = now - min(self._unanswered.values(), default=now)
+        if waiting_s < _STALLED_S or self.has_news(0):
+            return
+        if waiting_s > _UNANSWERED_S:
+            self._end()
+            msg = f"{self.spec.name}: its fork server does not answer any more. {self._log()}"
+            raise WorkerStartError(msg)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGCONT)
 
     def has_news(self, timeout_s: float) -> bool:
         """Tell whether `report` would answer at once, waiting up to `timeout_s` for that."""
@@ -179,17 +201,28 @@ class ServerProcess:
         message = self._receive()
         if message is None:
             raise self._server_died()
-        if "forked" in message:
-            return Forked(int(message["forked"]), int(message["pid"]))
-        return Died(int(message["died"]), Death(int(message["status"]), int(message["peak_kib"])))
+        try:
+            report = decode_report(message)
+        except ReportError as error:
+            raise self._broken(error) from error
+        done = f"fork {report.ticket}" if isinstance(report, Forked) else f"kill {report.pid}"
+        self._unanswered.pop(done, None)
+        return report
+
+    def _end(self) -> None:
+        if self._process.poll() is None:
+            self._process.terminate()  # its first process ends all that the others have left
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_STOP_S)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # workers die with the server
+        if self._process.poll() is None:
+            self._process.kill()  # it may have left its group
 
     def stop(self) -> None:
         """End the server and with it every worker; remove what they wrote."""
         self.control.close()
-        self._process.terminate()  # its first process ends all that the others have left
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_STOP_S)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)  # its children die with it
+        self._end()
         self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        os.close(self._log_file)
+        remove_tree(str(self._folder))

@@ -448,3 +448,22 @@ def test_a_documented_choice_that_nothing_checks_is_reported_and_fails_nothing(
     assert end(events).exit_code == 0
     script = (tmp_path / "second" / bucket.reproducer).read_text("utf-8")
     assert "ACCEPTED: against what is documented of how: member" in script
+
+
+def test_a_call_that_lets_all_later_ones_pass_hides_no_defect(campaign: Campaign) -> None:
+    events = campaign(
+        targets=(ONE,),
+        api=("planted.hostile.pretend", "planted.fragile", "planted.leak"),
+        allow=("debug",),
+        max_cases=200,
+    )
+
+    assert {
+        ("planted.fragile", "crash"),
+        ("planted.leak", "internal-error"),
+        ("planted.hostile.pretend", "crash"),
+    } <= met(events)
+    assert any(
+        isinstance(e, Warned) and "without proof that it can be trusted" in e.message
+        for e in events
+    )

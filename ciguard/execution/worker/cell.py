@@ -7,9 +7,13 @@ Layout, little-endian:
 
     0   u64  number of the running case within its batch, from 1; 0 when idle
     8   u64  when that case began, CLOCK_MONOTONIC ns
-    16  u64  bytes of records written since the batch began
-    24  u64  records written since the batch began
-    64  …    records: u32 length of the payload, u8 status, u32 cost in µs, payload
+    16  u64  bytes of records in the cell
+    24  u64  records in the cell
+    32  u64  token of the batch, see `messages`
+    64  …    records: u32 number of the case within the batch, from 1, u32 length of the payload,
+             u8 status, u32 cost in µs, payload
+
+When the cell is full and was read, records begin at its start again; their numbers go on.
 
 The worker is untrusted: the parent checks every number it reads.
 """
@@ -23,7 +27,9 @@ SIZE = 4 * 1024 * 1024
 RECORDS_AT = 64
 _PROGRESS = struct.Struct("<QQ")
 _WRITTEN = struct.Struct("<QQ")
-_RECORD = struct.Struct("<IBI")
+_TOKEN = struct.Struct("<Q")
+_TOKEN_AT = 32
+_RECORD = struct.Struct("<IIBI")
 ROOM = SIZE - RECORDS_AT - _RECORD.size
 """Longest payload that one record can hold."""
 
@@ -50,9 +56,17 @@ class Writer:
         self._memory = mmap.mmap(descriptor, SIZE)
         self._at = 0
         self._count = 0
+        self.records = 0
+        """Records of the batch."""
 
-    def begin_batch(self) -> None:
+    def begin_batch(self, token: int) -> None:
         """Forget the records of the batch before."""
+        self.records = 0
+        self.begin_page()
+        _TOKEN.pack_into(self._memory, _TOKEN_AT, token)
+
+    def begin_page(self) -> None:
+        """Forget the records that were read."""
         self._at = self._count = 0
         _WRITTEN.pack_into(self._memory, 16, 0, 0)
 
@@ -75,7 +89,9 @@ class Writer:
         end = body + len(payload)
         memory = self._memory
         memory[body:end] = payload
-        _RECORD.pack_into(memory, start, len(payload), status, min(cost_us, 0xFFFFFFFF))
+        self.records += 1
+        cost_us = min(cost_us, 0xFFFFFFFF)
+        _RECORD.pack_into(memory, start, self.records, len(payload), status, cost_us)
         self._at = end - RECORDS_AT
         self._count += 1
         _WRITTEN.pack_into(memory, 16, self._at, self._count)
@@ -100,28 +116,36 @@ class Reader:
         number, began_ns = _PROGRESS.unpack_from(self._memory, 0)
         return number, began_ns
 
-    def records(self) -> list[Record]:
-        """Return the records written since the batch began.
+    def records(self, token: int, *, after: int, most: int) -> list[Record]:
+        """Return the records that a batch has left in the cell.
+
+        Args:
+            token: of the batch; there are none while the worker has not begun it.
+            after: how many of its records were read before.
+            most: how many more it can have.
 
         Raises:
             CorruptCellError: if what is there cannot have been written by `Writer`.
         """
         memory = self._memory
+        (written_by,) = _TOKEN.unpack_from(memory, _TOKEN_AT)
         written, count = _WRITTEN.unpack_from(memory, 16)
-        if written > SIZE - RECORDS_AT or count > written:
+        if written_by != token:
+            return []
+        if written > SIZE - RECORDS_AT or count > most:
             message = f"{count} records in {written} bytes"
             raise CorruptCellError(message)
         found: list[Record] = []
         at, stop = RECORDS_AT, RECORDS_AT + written
-        for _ in range(count):
+        for expected in range(after + 1, after + count + 1):
             if at + _RECORD.size > stop:
                 message = "a record starts behind the end"
                 raise CorruptCellError(message)
-            length, status, cost_us = _RECORD.unpack_from(memory, at)
+            number, length, status, cost_us = _RECORD.unpack_from(memory, at)
             body = at + _RECORD.size
             at = body + length
-            if at > stop or status not in STATUSES:
-                message = f"a record of {length} bytes with status {status}"
+            if at > stop or status not in STATUSES or number != expected:
+                message = f"record {number} of {length} bytes with status {status}"
                 raise CorruptCellError(message)
             found.append((status, cost_us, memory[body:at]))
         return found

@@ -25,12 +25,22 @@ from ciguard.execution.worker.syscalls import Role
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_NO_NEW_PRIVS = 38
 
 
 def die_with_parent() -> None:
     """Ask the kernel to kill this process when its parent dies, however it dies."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def hide_from_siblings() -> None:
+    """Keep other processes of this user out of this one's descriptors and memory.
+
+    It holds for what is forked from now on, until it starts another program, and with or without
+    Landlock. It needs CAP_SYS_PTRACE to get round it, see `drop_capabilities`.
+    """
+    _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _forbid_new_privileges() -> None:

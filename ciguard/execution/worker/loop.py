@@ -7,7 +7,6 @@ import importlib
 import json
 import os
 import signal
-import struct
 import sys
 import time
 import traceback
@@ -16,17 +15,13 @@ from typing import TYPE_CHECKING, Any
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker import effects, models
 from ciguard.execution.worker.build import Builder
+from ciguard.execution.worker.messages import DONE, FULL, GO_ON, HEADER, MESSAGE, STARTED
 from ciguard.execution.worker.programs import ProgramError, ProgramRunner
 from ciguard.execution.worker.summarise import COMPACT, Summariser
 from ciguard.targets.adapters import contract
 
 if TYPE_CHECKING:
     import socket
-
-DONE, FULL, STARTED = b"D", b"F", b"S"
-"""What a worker says: the batch is done; the cell is full, read it and answer; I can take cases."""
-GO_ON = b"A"
-LENGTH = struct.Struct("<I")
 
 MODEL = "model"
 """Second member of a case that runs a layer graph (`ciguard.domain.MODEL`)."""
@@ -247,22 +242,22 @@ class Worker:
 
     def run(self) -> None:
         """Serve batches. Returns when the connection closes."""
-        self._connection.sendall(STARTED)
+        self._connection.sendall(MESSAGE.pack(STARTED, 0, 0))
         while True:
-            header = receive_exactly(self._connection, LENGTH.size)
-            if len(header) < LENGTH.size:
+            header = receive_exactly(self._connection, HEADER.size)
+            if len(header) < HEADER.size:
                 return
-            (length,) = LENGTH.unpack(header)
+            length, token = HEADER.unpack(header)
             body = receive_exactly(self._connection, length)
             if len(body) < length:
                 return
-            self._run_batch(json.loads(body))
-            self._connection.sendall(DONE)
+            self._run_batch(json.loads(body), token)
+            self._connection.sendall(MESSAGE.pack(DONE, token, self._cell.records))
 
-    def _run_batch(self, cases: list[Any]) -> None:
+    def _run_batch(self, cases: list[Any], token: int) -> None:
         cell, execute, now = self._cell, self._execute, time.monotonic_ns
         seek, log, end = os.lseek, self._log, os.SEEK_END
-        cell.begin_batch()
+        cell.begin_batch(token)
         for number, case in enumerate(cases, start=1):
             if seek(log, 0, end):
                 os.ftruncate(log, 0)
@@ -274,16 +269,16 @@ class Worker:
                 if len(payload) > cells.ROOM:
                     payload = b'["O","output too large"]'
                 if not cell.has_room(payload):
-                    self._wait_for_reader()
+                    self._wait_for_reader(token)
             cell.append(status, cost_us, payload)
         cell.idle()
 
-    def _wait_for_reader(self) -> None:
+    def _wait_for_reader(self, token: int) -> None:
         self._cell.idle()
-        self._connection.sendall(FULL)
+        self._connection.sendall(MESSAGE.pack(FULL, token, self._cell.records))
         if receive_exactly(self._connection, 1) != GO_ON:
             raise SystemExit(0)  # the parent is gone
-        self._cell.begin_batch()
+        self._cell.begin_page()
 
 
 def encoded_text(payload: list[Any]) -> bytes:

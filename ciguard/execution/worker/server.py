@@ -23,7 +23,6 @@ import importlib.util
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -40,11 +39,15 @@ from ciguard.execution.worker.loop import Executor, Worker, redirect_streams, ru
 from ciguard.execution.worker.measure import MeasuringExecutor
 from ciguard.execution.worker.modes import ModeExecutor
 from ciguard.execution.worker.quota import TICK_MS, Quota
+from ciguard.execution.worker.removal import remove_tree
 
 MOST_MESSAGE = 65536
 MOST_DESCRIPTORS = 8
 _DUMP_TIME_S = 0.15
 _REHEARSALS = 20
+_REMOVAL_LIMIT_S = 5.0
+_MAX_TEXT = 1200
+"""Characters of a message of the library's, and of each frame, that a report holds."""
 _MOST_COMPILED = 20_000
 """Files in it, of some kilobytes each: with more, all go when the next worker starts."""
 
@@ -70,6 +73,8 @@ class Server:
     def serve(self) -> None:
         """Load the library, report, and answer requests. Returns when the parent is gone."""
         confine.keep_freed_memory()
+        if confine.LANDLOCK not in self._confined_by:
+            confine.hide_from_siblings()  # else each worker's own layer does
         confine.prepare_restrictions(confine.role_of(self._settings))
         os.makedirs(self._compiled, exist_ok=True)
         try:
@@ -88,7 +93,8 @@ class Server:
                 rehearse(self._executor, cases[:1] if mode else cases, 1 if mode else _REHEARSALS)
         except Exception as error:  # noqa: BLE001 - anything may go wrong in a foreign import
             frames = traceback.format_exception(type(error), error, error.__traceback__)
-            self._report({"failed": f"{type(error).__name__}: {error}", "log": frames[-3:]})
+            reason = f"{type(error).__name__}: {error}"[:_MAX_TEXT]
+            self._report({"failed": reason, "log": [text[-_MAX_TEXT:] for text in frames[-3:]]})
             return
         gc.collect()
         gc.freeze()  # what the import made is never garbage: children need not look at it
@@ -105,7 +111,7 @@ class Server:
             self._quota.enforce(self._children)
 
     def _report(self, message: dict[str, Any]) -> None:
-        self._control.send(json.dumps(message).encode("ascii")[:MOST_MESSAGE])
+        self._control.send(json.dumps(message).encode("ascii"))
 
     def _answer(self) -> bool:
         message, descriptors, _, _ = socket.recv_fds(self._control, MOST_MESSAGE, MOST_DESCRIPTORS)
@@ -251,7 +257,8 @@ class Server:
         _, status, usage = os.wait4(pid, 0)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)  # what it started and left behind
-        shutil.rmtree(os.path.join(self._settings["scratch"], str(pid)), ignore_errors=True)
+        folder = os.path.join(self._settings["scratch"], str(pid))
+        remove_tree(folder, limit_s=_REMOVAL_LIMIT_S)  # the parent removes what is left at the end
         self._poll.unregister(watch)
         os.close(watch)
         del self._children[pid]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import ciguard
 from ciguard.errors import WorkerStartError
-from ciguard.execution import stack_line
+from ciguard.execution import remove_tree, stack_line
 from ciguard.functions.hosting.verdicts import Frame
 from ciguard.functions.in_target.calling.caller import ORACLES
 
@@ -396,6 +396,7 @@ class Host:
     def close(self) -> None:
         """End the process and forget what it wrote."""
         self.stop()
+        remove_tree(str(self._folder))  # the library's own removal gives up on deep folders
         self._scratch.cleanup()
 
 

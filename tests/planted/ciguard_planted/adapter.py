@@ -11,8 +11,8 @@ import numpy as np
 from ciguard.targets.adapters import introspection
 from ciguard.targets.adapters.contract import Adapter
 
-_PARTS = ("planted.odd", "planted.heavy", "planted.versions", "planted.absent")
-"""Documented badly, costly, changed, not loadable; tagged: no campaign calls them by chance."""
+_PARTS = ("planted.odd", "planted.heavy", "planted.versions", "planted.absent", "planted.hostile")
+"""Documented badly, costly, changed, not loadable, hostile; tagged: none is called by chance."""
 _TAGS = {
     "meet": ["debug"],
     "remove": ["files"],

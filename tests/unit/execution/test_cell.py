@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ciguard.execution.worker import cell as cells
 
+TOKEN = 2**63 + 5
 records = st.lists(
     st.tuples(
         st.sampled_from(sorted(cells.STATUSES)), st.integers(0, 2**32 - 1), st.binary(max_size=300)
@@ -29,11 +30,11 @@ def memory() -> int:
 def test_records_come_back_in_order(written: list[cells.Record]) -> None:
     descriptor = memory()
     writer, reader = cells.Writer(descriptor), cells.Reader(descriptor)
-    writer.begin_batch()
+    writer.begin_batch(TOKEN)
     for status, cost_us, payload in written:
         writer.append(status, cost_us, payload)
 
-    assert reader.records() == written
+    assert reader.records(TOKEN, after=0, most=len(written)) == written
 
     reader.close()
     os.close(descriptor)
@@ -55,7 +56,7 @@ def test_progress_is_seen_by_the_reader() -> None:
 def test_a_full_cell_says_so() -> None:
     descriptor = memory()
     writer = cells.Writer(descriptor)
-    writer.begin_batch()
+    writer.begin_batch(TOKEN)
 
     assert writer.has_room(bytes(cells.ROOM))
     assert not writer.has_room(bytes(cells.ROOM + 1))
@@ -68,35 +69,75 @@ def test_a_full_cell_says_so() -> None:
         (16, struct.pack("<QQ", 2**63, 1)),
         (16, struct.pack("<QQ", 10, 2**40)),
         (16, struct.pack("<QQ", 5, 1)),
-        (64, struct.pack("<IBI", 2**31, cells.PASSED, 0)),
-        (64, struct.pack("<IBI", 3, 0, 0)),
+        (16, struct.pack("<QQ", 32, 2)),
+        (64, struct.pack("<IIBI", 1, 2**31, cells.PASSED, 0)),
+        (64, struct.pack("<IIBI", 1, 3, 0, 0)),
+        (64, struct.pack("<IIBI", 2, 3, cells.PASSED, 0)),
     ],
 )
 def test_overwritten_memory_is_an_error_and_never_a_record(at: int, garbage: bytes) -> None:
     descriptor = memory()
     writer, reader = cells.Writer(descriptor), cells.Reader(descriptor)
-    writer.begin_batch()
+    writer.begin_batch(TOKEN)
     writer.append(cells.PASSED, 1, b"abc")
     os.pwrite(descriptor, garbage, at)
 
     with pytest.raises(cells.CorruptCellError):
-        reader.records()
+        reader.records(TOKEN, after=0, most=1)
 
     reader.close()
     os.close(descriptor)
 
 
-@given(st.binary(min_size=32, max_size=200))
-def test_no_garbage_breaks_the_reader(garbage: bytes) -> None:
+@given(st.binary(min_size=32, max_size=200), st.booleans())
+def test_no_garbage_breaks_the_reader(garbage: bytes, is_of_the_batch: bool) -> None:  # noqa: FBT001 - drawn
     descriptor = memory()
     reader = cells.Reader(descriptor)
     os.pwrite(descriptor, garbage, 0)
+    if is_of_the_batch:
+        os.pwrite(descriptor, struct.pack("<Q", TOKEN), 32)
 
     try:
-        found = reader.records()
+        found = reader.records(TOKEN, after=0, most=7)
     except cells.CorruptCellError:
         found = []
 
+    assert len(found) <= 7
     assert all(status in cells.STATUSES for status, _, _ in found)
+    reader.close()
+    os.close(descriptor)
+
+
+@given(records, records)
+def test_records_of_another_batch_are_never_returned(
+    before: list[cells.Record], after: list[cells.Record]
+) -> None:
+    descriptor = memory()
+    writer, reader = cells.Writer(descriptor), cells.Reader(descriptor)
+    writer.begin_batch(TOKEN)
+    for record in before:
+        writer.append(*record)
+
+    assert reader.records(TOKEN + 1, after=0, most=20) == []
+    writer.begin_batch(TOKEN + 1)
+    for record in after:
+        writer.append(*record)
+
+    assert reader.records(TOKEN + 1, after=0, most=20) == after
+    reader.close()
+    os.close(descriptor)
+
+
+def test_numbers_of_records_go_on_when_the_cell_was_read() -> None:
+    descriptor = memory()
+    writer, reader = cells.Writer(descriptor), cells.Reader(descriptor)
+    writer.begin_batch(TOKEN)
+    writer.append(cells.PASSED, 1, b"first")
+    writer.begin_page()
+    writer.append(cells.PASSED, 2, b"second")
+
+    assert reader.records(TOKEN, after=1, most=5) == [(cells.PASSED, 2, b"second")]
+    with pytest.raises(cells.CorruptCellError):
+        reader.records(TOKEN, after=0, most=5)
     reader.close()
     os.close(descriptor)

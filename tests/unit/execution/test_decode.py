@@ -6,7 +6,7 @@ import json
 import signal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ciguard.domain import (
@@ -117,6 +117,7 @@ def test_records_decode_by_status() -> None:
 
 
 @given(st.sampled_from(sorted(cells.STATUSES)), st.binary())
+@example(cells.ERRORED, b"[" * 100_000)
 def test_a_garbled_payload_is_an_outcome_all_the_same(status: int, payload: bytes) -> None:
     outcome = decode_record((status, 0, payload))
 

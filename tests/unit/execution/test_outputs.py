@@ -84,6 +84,18 @@ def test_garbage_decodes_to_nothing(garbage: bytes) -> None:
     assert output is None or isinstance(output, (Scalar, Container, Tensor, TensorDigest))
 
 
-@pytest.mark.parametrize("text", [b"[]", b'["T"]', b'["T","float32",[1],"!"]', b'{"a":1}', b"[1]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[]",
+        b'["T"]',
+        b'["T","float32",[1],"!"]',
+        b'{"a":1}',
+        b"[1]",
+        b"[" * 100_000,
+        b'["L","list",[' * 50_000,
+        b'["D","float32",[1],{"sample":"AACAPw==","nan":1e999}]',
+    ],
+)
 def test_what_no_worker_writes_says_nothing(text: bytes) -> None:
     assert decode_outputs(text) is None

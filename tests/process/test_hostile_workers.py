@@ -1,0 +1,315 @@
+"""Workers that attack: ciguard survives them, ends them in time, and believes no forgery."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from test_engine import TENSOR, call, encoded, outcomes_of, spec
+
+from ciguard.domain import ApiCall, CallKind, Crashed, Errored, Hung, LiteralValue, Passed
+from ciguard.execution import Dispatcher, Job, Limits, Result, ServerProcess, vitals
+from ciguard.execution import process as processes
+from ciguard.execution.dispatcher import sweep_abandoned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain import Outcome
+
+GOOD = call("double", TENSOR)
+BROKEN = "broke the worker's protocol"
+
+
+@pytest.fixture(scope="module")
+def dispatcher() -> Iterator[Dispatcher]:
+    with Dispatcher() as running:
+        started = running.start([spec()])["planted"]
+        assert isinstance(started, ServerProcess), started
+        yield running
+
+
+def attack(name: str, *arguments: object) -> ApiCall:
+    return call(f"hostile.{name}", *arguments)
+
+
+def server_of(running: Dispatcher) -> ServerProcess:
+    server = running.start([spec()])["planted"]
+    assert isinstance(server, ServerProcess)
+    return server
+
+
+def failure_of(running: Dispatcher) -> str:
+    deadline = time.monotonic() + 20
+    while not running.failure("planted") and time.monotonic() < deadline:
+        if running.is_idle:  # a worker may outlive its server by a moment
+            running.add(Job("planted", "lost", (encoded(GOOD),)))
+        running.wait(0.1)
+    return running.failure("planted")
+
+
+def prove(running: Dispatcher) -> list[Job]:
+    """Let all workers prove themselves; return what they could not."""
+    void: list[Job] = []
+    deadline = time.monotonic() + 20
+    while not running.prove() and time.monotonic() < deadline:
+        running.wait(0.1)
+    return void + running.take_void()
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_a_link_in_place_of_the_servers_log_shows_no_file_of_others(tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("s3cret")
+    with Dispatcher() as running:
+        server = server_of(running)
+        outcomes_of(running, attack("replace_server_log", str(secret)))
+        os.killpg(server.process_id, signal.SIGKILL)
+
+        reason = failure_of(running)
+
+    assert "its fork server died" in reason
+    assert "s3cret" not in reason
+
+
+def test_a_fifo_in_place_of_the_servers_log_blocks_nobody() -> None:
+    with Dispatcher() as running:
+        server = server_of(running)
+        outcomes_of(running, attack("replace_server_log", ""))
+        os.killpg(server.process_id, signal.SIGKILL)
+
+        assert "its fork server died" in failure_of(running)
+
+
+def test_folders_nested_deeper_than_the_stack_are_removed() -> None:
+    with Dispatcher() as running:
+        running.start([spec(limits=Limits(case_s=30.0, memory_mib=256))])
+        (done,) = outcomes_of(running, attack("nest", 1200))
+        scratch = running.scratch
+
+    assert isinstance(done, Passed)
+    assert not scratch.exists()
+
+
+def test_what_cannot_be_removed_does_not_end_the_next_run(tmp_path: Path) -> None:
+    abandoned = tmp_path / f"ciguard-{2**22 - 1}-x"  # higher than any process of this machine
+    abandoned.mkdir()
+    here = Path.cwd()
+    os.chdir(abandoned)
+    for _ in range(3000):
+        os.mkdir("nested")  # noqa: PTH102 - the path is longer than the kernel takes
+        os.chdir("nested")
+    os.chdir(here)
+    (tmp_path / f"ciguard-{2**22 - 2}-x").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "ciguard-²-x").mkdir()
+
+    sweep_abandoned(tmp_path)
+    sweep_abandoned(tmp_path / "elsewhere")
+
+    assert not abandoned.exists()
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def test_the_shared_memory_keeps_its_size(dispatcher: Dispatcher) -> None:
+    refused, after = outcomes_of(dispatcher, attack("shrink_cell"), GOOD)
+
+    assert not isinstance(refused, Passed)
+    assert isinstance(after, Passed)
+
+
+def test_the_memory_of_another_worker_is_out_of_reach() -> None:
+    with Dispatcher(lanes=2) as running:
+        server_of(running)
+        sleeping = ApiCall(api="time.sleep", kind=CallKind.FUNCTION, arguments=(LiteralValue(0.8),))
+        running.add(Job("planted", "sleeper", (encoded(sleeping),)))
+        running.wait(0.5)
+
+        running.add(Job("planted", "attacker", (encoded(attack("other_cells")),)))
+        results: list[Result] = []
+        while len(results) < 2:
+            results += running.wait(5.0)
+
+    (outcome,) = next(r.outcomes for r in results if r.job.key == "attacker")
+    assert isinstance(outcome, Passed)
+    assert outcome.encoded == b'["i","0"]'
+
+
+# --- messages -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["F", "D", "S", "DDDD", "D" * 13, "\0" * 1000])
+def test_who_speaks_out_of_turn_is_blamed_and_no_other_case(
+    dispatcher: Dispatcher, text: str
+) -> None:
+    before, blamed, after = outcomes_of(dispatcher, GOOD, attack("say", text), GOOD)
+
+    assert isinstance(before, Passed)
+    assert isinstance(blamed, Crashed)
+    assert blamed.cause == BROKEN
+    assert after == replace(before, cost_s=after.cost_s if isinstance(after, Passed) else 0.0)
+
+
+def test_early_answers_do_not_pass_for_the_answers_to_later_jobs(dispatcher: Dispatcher) -> None:
+    for number, case in enumerate([attack("say", "DD"), call("leak", 0), call("leak", 1)]):
+        dispatcher.add(Job("planted", number, (encoded(case),)))
+    outcomes: dict[object, Outcome] = {}
+    while len(outcomes) < 3:
+        outcomes |= {result.job.key: result.outcomes[0] for result in dispatcher.wait(5.0)}
+
+    first, second, third = (outcomes[number] for number in range(3))
+    assert isinstance(first, Crashed)
+    assert isinstance(second, Errored)
+    assert isinstance(third, Passed)
+    assert third.encoded == b'["i","1"]'
+
+
+def test_a_flood_of_messages_ends_at_once(dispatcher: Dispatcher) -> None:
+    began = time.monotonic()
+
+    flooding, after = outcomes_of(dispatcher, attack("flood", "F"), GOOD)
+
+    assert time.monotonic() - began < 10
+    assert isinstance(flooding, Crashed)
+    assert flooding.cause == BROKEN
+    assert isinstance(after, Passed)
+
+
+def test_a_worker_that_reads_nothing_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vitals, "_SILENCE_S", 2.0)
+    large = call("tail", "x" * 1_000_000)
+    with Dispatcher() as running:
+        server_of(running)
+        outcomes_of(running, attack("turn_deaf"))
+        began = time.monotonic()
+
+        outcomes = outcomes_of(running, *[large] * 8)
+
+    assert time.monotonic() - began < 20
+    assert all(isinstance(outcome, Passed) for outcome in outcomes)
+
+
+def test_a_call_that_claims_to_begin_again_and_again_hangs(dispatcher: Dispatcher) -> None:
+    hung, after = outcomes_of(dispatcher, attack("run_for_ever"), GOOD)
+
+    assert isinstance(hung, Hung)
+    assert isinstance(after, Passed)
+
+
+def test_a_stopped_server_goes_on(dispatcher: Dispatcher) -> None:
+    began = time.monotonic()
+
+    stopped, after = outcomes_of(dispatcher, attack("stop_server"), GOOD)
+
+    assert time.monotonic() - began < 15
+    assert not isinstance(stopped, Passed)
+    assert isinstance(after, Passed)
+
+
+def test_a_server_that_answers_nothing_fails_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_STALLED_S", 0.5)
+    monkeypatch.setattr(processes, "_UNANSWERED_S", 2.0)
+    monkeypatch.setattr("signal.SIGCONT", 0)  # as if somebody stopped it again and again
+    with Dispatcher() as running:
+        server = server_of(running)
+        os.kill(server.process_id, signal.SIGSTOP)
+
+        assert "does not answer any more" in failure_of(running)
+
+
+# --- canaries -------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_lets_everything_pass_is_found_out_by_known_outcomes(
+    dispatcher: Dispatcher,
+) -> None:
+    outcomes_of(dispatcher, GOOD)
+    time.sleep(1.1)  # then canaries are due
+
+    before, blamed, crash, error = outcomes_of(
+        dispatcher, GOOD, attack("pretend"), call("fragile", -1), call("leak", 0)
+    )
+
+    assert isinstance(before, Passed)
+    assert isinstance(blamed, Crashed)
+    assert blamed.cause == "left a worker that gets known outcomes wrong"
+    assert isinstance(crash, Crashed)
+    assert crash.cause == "SIGSEGV"
+    assert isinstance(error, Errored)
+
+
+def test_results_that_were_handed_on_before_are_void(dispatcher: Dispatcher) -> None:
+    prove(dispatcher)
+    outcomes_of(dispatcher, GOOD)
+    time.sleep(1.1)
+    outcomes_of(dispatcher, GOOD)  # with canaries: the next are due in a second only
+
+    forged = outcomes_of(dispatcher, attack("pretend"), call("fragile", -1))
+    void = prove(dispatcher)
+
+    assert all(isinstance(outcome, Passed) for outcome in forged)
+    assert [len(job.cases) for job in void] == [1, 1, 2]
+
+
+def test_a_worker_that_survives_its_own_crash_is_found_out(dispatcher: Dispatcher) -> None:
+    prove(dispatcher)
+    outcomes_of(dispatcher, attack("pretend_for_calls", "ctypes.string_at"))
+    outcomes_of(dispatcher, attack("pretend_for_calls", "os.abort"))
+
+    assert len(prove(dispatcher)) == 2
+
+
+def test_honest_workers_prove_all_they_did(dispatcher: Dispatcher) -> None:
+    prove(dispatcher)
+    cases = [GOOD, call("leak", 0), call("fragile", -1), call("meet", "sleep")]
+    for case in cases:
+        outcomes_of(dispatcher, case, GOOD)
+
+    assert prove(dispatcher) == []
+
+
+def test_canaries_are_no_outcomes(dispatcher: Dispatcher) -> None:
+    for _ in range(4):
+        outcomes = outcomes_of(dispatcher, *[GOOD] * 3)
+        time.sleep(0.4)
+
+        assert len(outcomes) == 3
+        assert len({o.encoded for o in outcomes if isinstance(o, Passed)}) == 1
+
+
+# --- deaths from outside --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_case_whose_worker_somebody_killed_runs_again(number: signal.Signals) -> None:
+    sleeping = ApiCall(api="time.sleep", kind=CallKind.FUNCTION, arguments=(LiteralValue(0.7),))
+    with Dispatcher() as running:
+        server = server_of(running)
+        running.add(Job("planted", "test", tuple(map(encoded, (sleeping, GOOD)))))
+        running.wait(0.4)
+        (worker,) = children_of(server.process_id)
+        os.kill(worker, number)
+
+        (result,) = running.wait(20)
+
+    assert [type(outcome) for outcome in result.outcomes] == [Passed, Passed]
+
+
+def test_a_case_that_kills_its_worker_every_time_is_blamed(dispatcher: Dispatcher) -> None:
+    (dead,) = outcomes_of(dispatcher, call("meet", "SIGKILL"))
+
+    assert isinstance(dead, Crashed)
+    assert dead.cause == "SIGKILL"
+
+
+def children_of(process: int) -> list[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+    return list(map(int, listed.split()))
