@@ -220,7 +220,7 @@ def test_a_server_that_answers_nothing_fails_its_target(monkeypatch: pytest.Monk
     monkeypatch.setattr("signal.SIGCONT", 0)  # as if somebody stopped it again and again
     with Dispatcher() as running:
         server = server_of(running)
-        os.kill(server.process_id, signal.SIGSTOP)
+        os.killpg(server.process_id, signal.SIGSTOP)
 
         assert "does not answer any more" in failure_of(running)
 
@@ -295,7 +295,8 @@ def test_a_case_whose_worker_somebody_killed_runs_again(number: signal.Signals) 
         server = server_of(running)
         running.add(Job("planted", "test", tuple(map(encoded, (sleeping, GOOD)))))
         running.wait(0.4)
-        (worker,) = children_of(server.process_id)
+        (forking,) = children_of(server.process_id)
+        (worker,) = children_of(forking)
         os.kill(worker, number)
 
         (result,) = running.wait(20)

@@ -3,7 +3,7 @@
 Each returns what it achieved, or raises the `OSError` that stopped it.
 """
 
-# ruff: noqa: PTH101, PTH107, PTH110, PTH123, PTH202, PTH211, S103 - attacks on the system itself
+# ruff: noqa: PTH101, PTH107, PTH110, PTH123, PTH202, S103 - attacks on the system itself
 
 from __future__ import annotations
 
@@ -238,13 +238,6 @@ def cut_short(path: str) -> str:
     """Empty a file."""
     os.truncate(path, 0)
     return "emptied"
-
-
-def replace_log(target: str) -> str:
-    """Have the server's log be another file."""
-    os.remove("../server.log")
-    os.symlink(target, "../server.log")
-    return "replaced"
 
 
 def write_beside(worker: int) -> str:
