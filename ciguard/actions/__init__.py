@@ -22,24 +22,31 @@ from ciguard.actions.results import (
     without_plan,
 )
 from ciguard.actions.runner_files import append_outputs, append_summary
-from ciguard.actions.scaffolding import Fate, Written, contents, write_all
+from ciguard.actions.scaffold_record import RECORD, Record, read_record
+from ciguard.actions.scaffolding import CONFIGURATION, Fate, Written, contents, write_all
 from ciguard.actions.steps import Steps, scrubbed
+from ciguard.actions.upgrading import SIDE, UpgradeConflictError, upgrade
 
 __all__ = [
+    "CONFIGURATION",
     "COUNTED",
     "FILES",
     "INPUTS",
+    "RECORD",
+    "SIDE",
     "ActionSource",
     "CacheKey",
     "Fate",
     "Input",
     "InputError",
     "PullRequest",
+    "Record",
     "Repository",
     "Request",
     "Results",
     "Steps",
     "Task",
+    "UpgradeConflictError",
     "WorkflowEvent",
     "Written",
     "action_source",
@@ -53,11 +60,13 @@ __all__ = [
     "inert",
     "look_at",
     "passed_over",
+    "read_record",
     "read_request",
     "request_of",
     "results_of",
     "run_command",
     "scrubbed",
+    "upgrade",
     "variable_of",
     "without_baseline",
     "without_plan",
