@@ -5,6 +5,17 @@ Inputs become settings, commands run in processes of their own, results become o
 """
 
 from ciguard.actions.cache_key import CacheKey, cache_key
+from ciguard.actions.checkup import (
+    Diagnosis,
+    Health,
+    Workflows,
+    examine_baseline,
+    examine_hosting,
+    examine_machine,
+    examine_workflows,
+    read_workflows,
+    repository_name,
+)
 from ciguard.actions.children import inert, run_command
 from ciguard.actions.commands import annotation
 from ciguard.actions.event import PullRequest, WorkflowEvent
@@ -36,7 +47,9 @@ __all__ = [
     "SIDE",
     "ActionSource",
     "CacheKey",
+    "Diagnosis",
     "Fate",
+    "Health",
     "Input",
     "InputError",
     "PullRequest",
@@ -48,6 +61,7 @@ __all__ = [
     "Task",
     "UpgradeConflictError",
     "WorkflowEvent",
+    "Workflows",
     "Written",
     "action_source",
     "annotation",
@@ -55,6 +69,10 @@ __all__ = [
     "append_summary",
     "cache_key",
     "contents",
+    "examine_baseline",
+    "examine_hosting",
+    "examine_machine",
+    "examine_workflows",
     "given_inputs",
     "idle_results",
     "inert",
@@ -62,6 +80,8 @@ __all__ = [
     "passed_over",
     "read_record",
     "read_request",
+    "read_workflows",
+    "repository_name",
     "request_of",
     "results_of",
     "run_command",

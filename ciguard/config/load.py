@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ciguard.config.settings import SETTINGS, Config, Setting
 from ciguard.domain import visible, without_userinfo
 from ciguard.errors import ConfigurationError, suggestion
+from ciguard.project import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 OWN_FILE = "ciguard.toml"
 SHARED_FILE = "pyproject.toml"
 PREFIX = "CIGUARD_"
-OTHER_VARIABLES = frozenset({"CIGUARD_CACHE"})
+OTHER_VARIABLES = frozenset({"CIGUARD_CACHE", VARIABLE})
 """Variables with our prefix that are no settings of a run."""
 
 Flags: TypeAlias = Mapping[str, str | bool | Sequence[str] | None]

@@ -30,12 +30,19 @@ from ciguard.trackers.pull_request import (
     pull_request_number,
     repository_of,
 )
+from ciguard.trackers.repository_settings import (
+    BranchRules,
+    RepositorySettings,
+    RepositoryState,
+    settings_of,
+)
 from ciguard.trackers.template import Template
 
 __all__ = [
     "GITHUB_ACTIONS",
     "ROLL_UP",
     "TRACKERS",
+    "BranchRules",
     "Check",
     "Comment",
     "Connection",
@@ -50,6 +57,8 @@ __all__ = [
     "Patience",
     "Plan",
     "Report",
+    "RepositorySettings",
+    "RepositoryState",
     "Sources",
     "Template",
     "Terms",
@@ -65,4 +74,5 @@ __all__ = [
     "report",
     "repository_of",
     "roll_up",
+    "settings_of",
 ]

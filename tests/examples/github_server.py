@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from github_checks import CheckRunStore
 from github_contract import operation_of, request_errors, response_errors
 from github_repository import NAME, Clock, GitHubRepository, Json, RefusedError
+from github_settings import SettingsStore
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -73,6 +74,7 @@ class GitHubServer:
         self.clock = clock or Clock()
         self.repository = GitHubRepository(self.clock)
         self.checks = CheckRunStore(self.clock)
+        self.settings = SettingsStore()
         self.requests: list[Request] = []
         self.violations: list[str] = []
         self.gate: Gate = gate or (lambda _: None)
@@ -146,8 +148,25 @@ class GitHubServer:
                 return self.repository.get_label(unquote(name))
             case ["git", "ref", "pull", number, "head"]:
                 return self.repository.pull_request_head(int(number), base)
+            case [""] | ["actions" | "rules", *_]:
+                return self._read_settings(parts, base)
             case _:
                 return self._read_checks(parts, query, base)
+
+    def _read_settings(self, parts: list[str], base: str) -> Any:
+        match parts:
+            case [""]:
+                return self.settings.repository(
+                    base,
+                    is_archived=self.repository.is_archived,
+                    has_issues=self.repository.has_issues,
+                )
+            case ["actions", "workflows"]:
+                return self.settings.list_workflows(base)
+            case ["rules", "branches", branch]:
+                return self.settings.rules_of(unquote(branch))
+            case _:
+                raise RefusedError(404, "Not Found")
 
     def _read_checks(self, parts: list[str], query: dict[str, str], base: str) -> Any:
         match parts:

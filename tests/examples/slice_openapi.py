@@ -16,7 +16,11 @@ from pathlib import Path
 from typing import Any
 
 ISSUES = "/repos/{owner}/{repo}/issues"
+REPOSITORY = "/repos/{owner}/{repo}"
 OPERATIONS = {
+    REPOSITORY: ("get",),
+    f"{REPOSITORY}/actions/workflows": ("get",),
+    f"{REPOSITORY}/rules/branches/{{branch}}": ("get",),
     ISSUES: ("get", "post"),
     f"{ISSUES}/{{issue_number}}": ("patch",),
     f"{ISSUES}/{{issue_number}}/comments": ("get", "post"),
