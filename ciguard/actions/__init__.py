@@ -34,11 +34,19 @@ from ciguard.actions.results import (
 )
 from ciguard.actions.runner_files import append_outputs, append_summary
 from ciguard.actions.scaffold_record import RECORD, Record, read_record
-from ciguard.actions.scaffolding import CONFIGURATION, Fate, Written, contents, write_all
+from ciguard.actions.scaffolding import (
+    CI_SYSTEMS,
+    CONFIGURATION,
+    Fate,
+    Written,
+    contents,
+    write_all,
+)
 from ciguard.actions.steps import Steps, scrubbed
 from ciguard.actions.upgrading import SIDE, UpgradeConflictError, upgrade
 
 __all__ = [
+    "CI_SYSTEMS",
     "CONFIGURATION",
     "COUNTED",
     "FILES",

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 WORKFLOWS = ("ciguard.yml", "ciguard-nightly.yml", "ciguard-file-issues.yml")
 CONFIGURATION = "ciguard.toml"
+_SCRIPT = {"ci/ciguard.sh": "ciguard.sh"}
+_TEMPLATES = {
+    "github": {f".github/workflows/{name}": name for name in WORKFLOWS},
+    "gitlab": {**_SCRIPT, ".gitlab/ciguard.gitlab-ci.yml": "ciguard.gitlab-ci.yml"},
+    "jenkins": {**_SCRIPT, "ci/ciguard.Jenkinsfile": "ciguard.Jenkinsfile"},
+    "cron": {**_SCRIPT, "ci/ciguard.crontab": "ciguard.crontab"},
+}
+"""Templates by the path of what they make, by CI system."""
+CI_SYSTEMS = tuple(_TEMPLATES)
 _MAX_BYTES = 1024 * 1024
 
 
@@ -45,35 +54,37 @@ class Written:
     fate: Fate
 
 
-def contents(repository: Repository, source: ActionSource) -> dict[str, str]:
+def contents(repository: Repository, source: ActionSource, ci: str = "github") -> dict[str, str]:
     """Return the text of every file by its path below the repository's root."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no step does
 
-    # Brackets, since braces belong to GitHub's expressions.
+    # Brackets, since braces belong to GitHub's expressions and to bash.
     templates = Environment(
         loader=PackageLoader("ciguard.actions", "scaffold"),
         variable_start_string="[[",
         variable_end_string="]]",
         block_start_string="[%",
         block_end_string="%]",
+        comment_start_string="[#",
+        comment_end_string="#]",
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - YAML; every value has been matched against a pattern
     )
     values = {
         "workflows": f"{source.repository}/.github/workflows",
+        "repository": source.repository,
         "commit": source.ref,
         "tag": source.tag,
         "gpu_runner": repository.gpu_runner,
         "builds": repository.builds,
+        "branch": repository.default_branch,
         "minute": repository.minute,
         "hour": repository.hour,
         "are_required": repository.are_required,
         "targets": json.dumps(repository.targets),
     }
-    paths = {f".github/workflows/{name}": name for name in WORKFLOWS} | {
-        CONFIGURATION: CONFIGURATION
-    }
+    paths = _TEMPLATES[ci] | {CONFIGURATION: CONFIGURATION}
     return {
         path: templates.get_template(f"{name}.j2").render(values) for path, name in paths.items()
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,16 @@ from ciguard.errors import ConfigurationError
 if TYPE_CHECKING:
     from ciguard.actions import ActionSource, Record
 
-_NEXT = "Commit them. The first night establishes the baseline; docs/action.md tells more."
+_NEXT = {
+    "github": "Commit them. Merged into the default branch they establish the baseline at once; "
+    "`ciguard doctor` examines the rest, and docs/action.md tells more.",
+    "gitlab": "Commit them, include .gitlab/ciguard.gitlab-ci.yml in .gitlab-ci.yml, and make a "
+    "schedule and a token as its first lines say. docs/other-ci.md tells more.",
+    "jenkins": "Commit them, and make a multibranch pipeline of ci/ciguard.Jenkinsfile with the "
+    "credentials that its first lines name. docs/other-ci.md tells more.",
+    "cron": "Commit them, and add the lines of ci/ciguard.crontab to a crontab. docs/other-ci.md "
+    "tells more.",
+}
 
 
 @click.command(short_help="Write workflows and a configuration for this repository.")
@@ -26,19 +36,25 @@ _NEXT = "Commit them. The first night establishes the baseline; docs/action.md t
     help="Where the workflows take ciguard from. [default: where this copy is from]",
 )
 @click.option(
+    "--ci",
+    type=click.Choice(["github", "gitlab", "jenkins", "cron"]),
+    help="CI system that the files are for. [default: that of the last time, else github]",
+)
+@click.option(
     "--upgrade",
     "upgrades",
     is_flag=True,
     help="Merge what is new into the files that init once wrote; your changes are kept.",
 )
 @click.option("--force", is_flag=True, help="Replace files that differ.")
-def init(action_text: str, *, upgrades: bool, force: bool) -> None:
+def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> None:
     """Look at the repository, write workflows for pull requests, nights and issues, and a config.
 
     What exists and differs is left alone; a second call changes nothing. What was written is
     recorded in .ciguard-init.json, which is to be committed too: --upgrade needs it.
     """
     from ciguard.actions import (  # noqa: PLC0415 - `--help` needs none of these
+        CI_SYSTEMS,
         RECORD,
         Record,
         action_source,
@@ -61,7 +77,7 @@ def init(action_text: str, *, upgrades: bool, force: bool) -> None:
             "`ciguard init`, which leaves files alone that differ, or give --force."
         )
         raise ConfigurationError(msg)
-    record = record or Record()
+    record = replace(record or Record(), ci=ci or (record.ci if record else CI_SYSTEMS[0]))
     files = _files(root, source, record)
     if not source.is_pinned:
         click.echo(
@@ -72,7 +88,7 @@ def init(action_text: str, *, upgrades: bool, force: bool) -> None:
     )
     for each in written:
         click.echo(f"{each.path.relative_to(root)}: {each.fate.value}")
-    click.echo(_NEXT)
+    click.echo(_NEXT[record.ci])
 
 
 def _files(root: Path, source: ActionSource, record: Record) -> dict[str, str]:
@@ -91,7 +107,7 @@ def _files(root: Path, source: ActionSource, record: Record) -> dict[str, str]:
         chosen=settings.config.targets if are_chosen else DEFAULT_TARGETS,
         are_chosen=are_chosen,
     )
-    files = contents(found, source)
+    files = contents(found, source, record.ci)
     if settings.file is not None and settings.file.name != CONFIGURATION:
         files.pop(CONFIGURATION)
         click.echo(f"The configuration stays in {visible(settings.file.name)}.")

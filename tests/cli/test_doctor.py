@@ -261,6 +261,15 @@ def test_a_baseline_of_last_year_is_a_warning(project: Path) -> None:
     assert "1 buckets, last met" in _lines(shown, "baseline")[0]
 
 
+def test_a_remote_out_of_reach_is_not_checked(project: Path) -> None:
+    git(project, "remote", "set-url", "origin", str(project / "nowhere"))
+
+    shown = _doctor(project, None, "--offline")
+
+    assert shown.startswith("exit 0\n")
+    assert _lines(shown, "baseline")[0].startswith("not checked baseline: ")
+
+
 def test_a_damaged_baseline_is_a_problem(project: Path) -> None:
     folder = project / "kept"
     folder.mkdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ciguard.actions.checkup.diagnosis import healthy, problem, warning
+from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
 from ciguard.baseline import TIME_FORMAT, open_store
 from ciguard.config import location_text
 from ciguard.domain import STALE_AFTER, visible
@@ -31,10 +31,13 @@ def examine_baseline(location: Location, *, now: datetime) -> Diagnosis:
         now: the time of day, with its zone.
     """
     place = visible(location_text(location), limit=200)
+    store = open_store(location)
     try:
-        store = open_store(location)
         if not store.exists():
             return warning(_SUBJECT, f"there is none at {place}", _ESTABLISH)
+    except BaselineError as error:
+        return unknown(_SUBJECT, visible(str(error)), "It can be asked for where git can fetch it.")
+    try:
         records = store.load()
     except BaselineError as error:
         return problem(_SUBJECT, visible(str(error)), "Correct what the message names.")
