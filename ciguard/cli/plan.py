@@ -118,7 +118,10 @@ def _write(path: Path, text: str, *, option: str) -> None:
     try:
         replace_file(path, text)
     except OSError as error:
-        msg = f"{path}: the plan cannot be written: {error.strerror}. Name another file with {option}."
+        msg = (
+            f"{path}: the plan cannot be written: {error.strerror}. "
+            f"Name another file with {option}."
+        )
         raise OutputError(msg) from error
 
 

@@ -54,6 +54,7 @@ def _environment(**variables: str) -> dict[str, str]:
     names = {"GIT_AUTHOR_NAME": "a", "GIT_COMMITTER_NAME": "a"}
     mails = {"GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_EMAIL": "a@b"}
     short = {"INSTALL_CIGUARD": installed, "NIGHTLY_BUDGET": "20s", "CIGUARD_BUDGET": "20s"}
+    short |= {"VIRTUAL_ENV": sys.prefix}  # what the target `current` means
     return {**kept, **names, **mails, **short, "PATH": path, "CI": "true", **variables}
 
 
