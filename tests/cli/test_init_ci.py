@@ -12,6 +12,8 @@ from command_server import answer
 from git_examples import git
 from workflow_checkers import tool
 
+from ciguard.actions import CI_SYSTEMS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -23,6 +25,10 @@ FILES = {
     "cron": "ci/ciguard.crontab",
 }
 TOKEN = "BASELINE_PUSH_TOKEN"  # noqa: S105 - the name of a variable
+
+
+def test_every_ci_system_but_github_has_a_file_of_its_own() -> None:
+    assert {"github", *FILES} == set(CI_SYSTEMS)
 
 
 @pytest.fixture
