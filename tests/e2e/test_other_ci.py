@@ -27,14 +27,30 @@ def _settings(target: str) -> str:
     return f'targets = ["{target}"]\napi = ["planted.cube"]\nseed = 1\nmax-cases = 160\n'
 
 
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return what stands for the pinned commit: wheels of this checkout and of what is guarded."""
+    folder = tmp_path_factory.mktemp("wheels")
+    words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    subprocess.run([sys.executable, *words, ROOT, ROOT / "tests" / "planted"], check=True)
+    return " ".join(map(str, sorted(folder.glob("*.whl"))))
+
+
 @pytest.fixture
 def remote(tmp_path: Path) -> Path:
     return bare_repository(tmp_path / "project.git")
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, remote: Path, request: pytest.FixtureRequest) -> Path:
+def checkout(
+    tmp_path: Path,
+    remote: Path,
+    installed: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
     """Return the checkout of a project that has committed what init writes."""
+    monkeypatch.setenv("INSTALL_CIGUARD", installed)
     folder = tmp_path / "checkout"
     git(tmp_path, "clone", "--quiet", str(remote), str(folder))
     (folder / "ciguard.toml").write_text(_settings(BEFORE), "utf-8")
@@ -48,12 +64,15 @@ def checkout(tmp_path: Path, remote: Path, request: pytest.FixtureRequest) -> Pa
 
 def _environment(**variables: str) -> dict[str, str]:
     """Return what a job sees: a system's programs, and no ciguard among them."""
-    kept = {k: v for k, v in os.environ.items() if k.startswith(("PIP_", "UV_", "SSL_", "HOME"))}
-    installed = f"{ROOT} {ROOT / 'tests' / 'planted'}"
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if k.startswith(("PIP_", "UV_", "SSL_", "HOME", "INSTALL_"))
+    }
     path = f"{sys.base_prefix}/bin:/usr/bin:/bin"
     names = {"GIT_AUTHOR_NAME": "a", "GIT_COMMITTER_NAME": "a"}
     mails = {"GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_EMAIL": "a@b"}
-    short = {"INSTALL_CIGUARD": installed, "NIGHTLY_BUDGET": "20s", "CIGUARD_BUDGET": "20s"}
+    short = {"NIGHTLY_BUDGET": "20s", "CIGUARD_BUDGET": "20s"}
     short |= {"VIRTUAL_ENV": sys.prefix}  # what the target `current` means
     return {**kept, **names, **mails, **short, "PATH": path, "CI": "true", **variables}
 
@@ -102,7 +121,7 @@ def _opened(checkout: Path, **files: str) -> str:
     git(checkout, "checkout", "--quiet", "-B", "change", base)
     for name, text in files.items():
         (checkout / name.replace("__", ".")).write_text(text, "utf-8")
-    git(checkout, "add", "--all")
+        git(checkout, "add", name.replace("__", "."))
     git(checkout, "commit", "--quiet", "--message", "a change")
     return base
 
