@@ -5,6 +5,17 @@ Inputs become settings, commands run in processes of their own, results become o
 """
 
 from ciguard.actions.cache_key import CacheKey, cache_key
+from ciguard.actions.checkup import (
+    Diagnosis,
+    Health,
+    Workflows,
+    examine_baseline,
+    examine_hosting,
+    examine_machine,
+    examine_workflows,
+    read_workflows,
+    repository_name,
+)
 from ciguard.actions.children import inert, run_command
 from ciguard.actions.commands import annotation
 from ciguard.actions.event import PullRequest, WorkflowEvent
@@ -25,26 +36,44 @@ from ciguard.actions.results import (
     without_plan,
 )
 from ciguard.actions.runner_files import append_outputs, append_summary
-from ciguard.actions.scaffolding import Fate, Written, contents, write_all
+from ciguard.actions.scaffold_record import RECORD, Record, read_record
+from ciguard.actions.scaffolding import (
+    CI_SYSTEMS,
+    CONFIGURATION,
+    Fate,
+    Written,
+    contents,
+    write_all,
+)
 from ciguard.actions.steps import Steps, scrubbed
+from ciguard.actions.upgrading import SIDE, UpgradeConflictError, upgrade
 
 __all__ = [
+    "CI_SYSTEMS",
+    "CONFIGURATION",
     "COUNTED",
     "FILES",
     "INPUTS",
+    "RECORD",
+    "SIDE",
     "ActionSource",
     "CacheKey",
+    "Diagnosis",
     "Fate",
+    "Health",
     "Input",
     "InputError",
     "PullRequest",
+    "Record",
     "Repository",
     "Request",
     "Results",
     "StepFailure",
     "Steps",
     "Task",
+    "UpgradeConflictError",
     "WorkflowEvent",
+    "Workflows",
     "Written",
     "action_source",
     "annotation",
@@ -52,6 +81,10 @@ __all__ = [
     "append_summary",
     "cache_key",
     "contents",
+    "examine_baseline",
+    "examine_hosting",
+    "examine_machine",
+    "examine_workflows",
     "explained",
     "given_inputs",
     "idle_results",
@@ -61,11 +94,15 @@ __all__ = [
     "look_at",
     "not_prepared",
     "passed_over",
+    "read_record",
     "read_request",
+    "read_workflows",
+    "repository_name",
     "request_of",
     "results_of",
     "run_command",
     "scrubbed",
+    "upgrade",
     "variable_of",
     "without_baseline",
     "without_plan",

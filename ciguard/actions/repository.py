@@ -28,7 +28,7 @@ _GPU_LABEL = re.compile(r"runs-on:[^\n${]*?([\w.-]*gpu[\w.-]*)", re.IGNORECASE)
 _BRANCH = re.compile(r"[\w][\w./-]{0,200}")
 _ACTION = re.compile(r"([\w.-]+/[\w.-]+)@([\w./-]+)")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_PLACEHOLDERS = frozenset({"OWNER", "NAME", "COMMIT", "REF", "TAG", "VERSION"})
+PLACEHOLDERS = frozenset({"OWNER", "NAME", "COMMIT", "REF", "TAG", "VERSION"})
 """What documentation writes in the place of an owner, a name or a commit."""
 
 
@@ -76,7 +76,7 @@ def action_source(text: str, *, project: Project) -> ActionSource:
     if not text and project.repository and project.commit:
         text, tag = f"{project.repository}@{project.commit}", project.tag
     found = _ACTION.fullmatch(text)
-    if found and not _PLACEHOLDERS & {*found[1].split("/"), found[2]}:
+    if found and not PLACEHOLDERS & {*found[1].split("/"), found[2]}:
         return ActionSource(repository=found[1], ref=found[2], tag=tag)
     if found:
         msg = (

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ciguard.actions.scaffold_record import write_record
 from ciguard.errors import OutputError
 from ciguard.files import read_text, replace_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from ciguard.actions.repository import ActionSource, Repository
+    from ciguard.actions.scaffold_record import Record
 
 WORKFLOWS = ("ciguard.yml", "ciguard-nightly.yml", "ciguard-file-issues.yml")
 CONFIGURATION = "ciguard.toml"
-_MOST_BYTES = 1024 * 1024
+_SCRIPT = {"ci/ciguard.sh": "ciguard.sh"}
+_TEMPLATES = {
+    "github": {f".github/workflows/{name}": name for name in WORKFLOWS},
+    "gitlab": {**_SCRIPT, ".gitlab/ciguard.gitlab-ci.yml": "ciguard.gitlab-ci.yml"},
+    "jenkins": {**_SCRIPT, "ci/ciguard.Jenkinsfile": "ciguard.Jenkinsfile"},
+    "cron": {**_SCRIPT, "ci/ciguard.crontab": "ciguard.crontab"},
+}
+"""Templates by the path of what they make, by CI system."""
+CI_SYSTEMS = tuple(_TEMPLATES)
+_MAX_BYTES = 1024 * 1024
 
 
 class Fate(StrEnum):
@@ -25,7 +37,13 @@ class Fate(StrEnum):
 
     WRITTEN = "written"
     SAME = "as it is already"
-    KEPT = "kept: it says something else, and --force was not given"
+    KEPT = "kept: it differs, and --force was not given"
+    OLD = "kept: init wrote another text here; --upgrade merges your changes with what is new"
+    UPGRADED = "upgraded"
+    MERGED = "merged: your changes are kept"
+    CONFLICT = "changed by you and by ciguard"
+    REMOVED = "left out: init wrote it, and you removed it"
+    UNKNOWN = "kept: nothing is recorded of what init wrote; compare by hand, or give --force"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,61 +54,93 @@ class Written:
     fate: Fate
 
 
-def contents(repository: Repository, source: ActionSource) -> dict[str, str]:
+def contents(repository: Repository, source: ActionSource, ci: str = "github") -> dict[str, str]:
     """Return the text of every file by its path below the repository's root."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no step does
 
-    # Brackets, since braces belong to GitHub's expressions.
+    # Brackets, since braces belong to GitHub's expressions and to bash.
     templates = Environment(
         loader=PackageLoader("ciguard.actions", "scaffold"),
         variable_start_string="[[",
         variable_end_string="]]",
         block_start_string="[%",
         block_end_string="%]",
+        comment_start_string="[#",
+        comment_end_string="#]",
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - YAML; every value has been matched against a pattern
     )
     values = {
         "workflows": f"{source.repository}/.github/workflows",
+        "repository": source.repository,
         "commit": source.ref,
         "tag": source.tag,
         "gpu_runner": repository.gpu_runner,
         "builds": repository.builds,
+        "branch": repository.default_branch,
         "minute": repository.minute,
         "hour": repository.hour,
         "are_required": repository.are_required,
         "targets": json.dumps(repository.targets),
     }
-    paths = {f".github/workflows/{name}": name for name in WORKFLOWS} | {
-        CONFIGURATION: CONFIGURATION
-    }
+    paths = _TEMPLATES[ci] | {CONFIGURATION: CONFIGURATION}
     return {
         path: templates.get_template(f"{name}.j2").render(values) for path, name in paths.items()
     }
 
 
-def write_all(files: dict[str, str], root: Path, *, force: bool) -> list[Written]:
-    """Write files, and leave alone what says something else unless `force`.
+def write_all(
+    files: Mapping[str, str], root: Path, record: Record, *, force: bool
+) -> list[Written]:
+    """Write files, leave alone what differs unless `force`, and record what was written.
 
     Raises:
         OutputError: if one cannot be written.
     """
-    return [
-        Written(path=root / name, fate=_write(root / name, text, force=force))
+    written = [
+        Written(path=root / name, fate=_write(root, name, text, record, force=force))
         for name, text in files.items()
     ]
+    kept = {each.path for each in written if each.fate in {Fate.KEPT, Fate.OLD}}
+    ours = {name: text for name, text in files.items() if root / name not in kept}
+    write_record(root, replace(record, written={**record.written, **ours}))
+    return written
 
 
-def _write(path: Path, text: str, *, force: bool) -> Fate:
+def _write(root: Path, name: str, text: str, record: Record, *, force: bool) -> Fate:
+    path = root / name
+    present = read_if_any(path)
+    if present == text:
+        return Fate.SAME
+    if present is not None and not force:
+        return Fate.OLD if name in record.written else Fate.KEPT
+    write_file(path, text)
+    return Fate.WRITTEN
+
+
+def read_if_any(path: Path) -> str | None:
+    """Return what a file holds; nothing if there is none.
+
+    Raises:
+        OutputError: if it cannot be read.
+    """
     try:
-        if path.is_file() and read_text(path, most=_MOST_BYTES) == text:
-            return Fate.SAME
-        if path.exists() and not force:
-            return Fate.KEPT
+        return read_text(path, most=_MAX_BYTES) if path.exists() or path.is_symlink() else None
+    except (OSError, ValueError) as error:
+        msg = f"{path}: cannot be read: {error}. Make it a text file, or move it away."
+        raise OutputError(msg) from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file and the folders that it is in.
+
+    Raises:
+        OutputError: if it cannot be written.
+    """
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, text)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         msg = f"{path}: cannot be written: {error}. Make it writable, or move it away."
         raise OutputError(msg) from error
-    return Fate.WRITTEN

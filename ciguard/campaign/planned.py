@@ -13,7 +13,7 @@ from ciguard.files import parse_json, read_text
 from ciguard.levels import select, unmatched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ciguard.campaign.group import Group
     from ciguard.config import Config
@@ -79,13 +79,20 @@ def read_plan(path: Path) -> Plan:
 
 def row_warning(plan: Plan | None, config: Config) -> Iterator[Warned]:
     """Say that the plan means other targets: it brings what to try first, not what to run on."""
-    rows = {(job.targets, job.base) for job in plan.jobs} if plan else set()
-    if rows and (config.targets, config.base) not in rows:
+    jobs = plan.jobs if plan else ()
+    rows = {(job.targets, job.base) for job in jobs}
+    rows.add((_distinct(job.targets for job in jobs), _distinct(job.base for job in jobs)))
+    if jobs and (config.targets, config.base) not in rows:
         names = visible(", ".join((*config.base, *config.targets)))
         yield Warned(
             message=f"--plan: no row of the plan has these targets ({names}): name those of a row "
             "with --target and --base, as `ciguard plan` prints them"
         )
+
+
+def _distinct(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return what is in any of them once: one run may be of all rows."""
+    return tuple(dict.fromkeys(name for names in several for name in names))
 
 
 def focus_warning(groups: Mapping[str, Group], config: Config) -> Iterator[Warned]:

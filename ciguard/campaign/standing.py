@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import TIME_FORMAT
-from ciguard.domain import BaselineStanding, BaselineState
+from ciguard.domain import STALE_AFTER, BaselineStanding, BaselineState
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from ciguard.baseline import Records, Sighting
     from ciguard.campaign.conclude import Memory
     from ciguard.domain import TargetSummary
-
-STALE_AFTER = timedelta(days=14)
-"""Twice what a weekly batch needs, so that one that was missed does not cry wolf."""
 
 
 def standing_of(

@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 import os
+import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from ciguard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from ciguard.actions import ActionSource, Record
+
+_NEXT = {
+    "github": "Commit them. Merged into the default branch they establish the baseline at once; "
+    "`ciguard doctor` examines the rest, and docs/action.md tells more.",
+    "gitlab": "Commit them, include .gitlab/ciguard.gitlab-ci.yml in .gitlab-ci.yml, and make a "
+    "schedule and a token as its first lines say. docs/other-ci.md tells more.",
+    "jenkins": "Commit them, and make a multibranch pipeline of ci/ciguard.Jenkinsfile with the "
+    "credentials that its first lines name. docs/other-ci.md tells more.",
+    "cron": "Commit them, and add the lines of ci/ciguard.crontab to a crontab. docs/other-ci.md "
+    "tells more.",
+}
 
 
 @click.command(short_help="Write workflows and a configuration for this repository.")
@@ -16,40 +35,82 @@ import click
     default="",
     help="Where the workflows take ciguard from. [default: where this copy is from]",
 )
-@click.option("--force", is_flag=True, help="Replace files that say something else.")
-def init(action_text: str, *, force: bool) -> None:
+@click.option(
+    "--ci",
+    type=click.Choice(["github", "gitlab", "jenkins", "cron"]),
+    help="CI system that the files are for. [default: that of the last time, else github]",
+)
+@click.option(
+    "--upgrade",
+    "upgrades",
+    is_flag=True,
+    help="Merge what is new into the files that init once wrote; your changes are kept.",
+)
+@click.option("--force", is_flag=True, help="Replace files that differ.")
+def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> None:
     """Look at the repository, write workflows for pull requests, nights and issues, and a config.
 
-    What exists and says something else is left alone; a second call changes nothing.
+    What exists and differs is left alone; a second call changes nothing. What was written is
+    recorded in .ciguard-init.json, which is to be committed too: --upgrade needs it.
     """
     from ciguard.actions import (  # noqa: PLC0415 - `--help` needs none of these
+        CI_SYSTEMS,
+        RECORD,
+        Record,
         action_source,
-        contents,
-        look_at,
+        read_record,
+        upgrade,
         write_all,
     )
-    from ciguard.config import SourceKind, load_config  # noqa: PLC0415
     from ciguard.domain import visible  # noqa: PLC0415
     from ciguard.project import this_project  # noqa: PLC0415
 
+    if upgrades and force:
+        msg = "--upgrade keeps your changes, --force gives them up: give one of them."
+        raise click.UsageError(msg)
     root = Path.cwd()
     source = action_source(action_text, project=this_project())
-    settings = load_config({}, os.environ, folder=root)
-    found = look_at(
-        root,
-        chosen=settings.config.targets,
-        are_chosen=settings.sources["targets"].kind is not SourceKind.DEFAULT,
-    )
-    files = contents(found, source)
-    if settings.file is not None and settings.file.name != "ciguard.toml":
-        files.pop("ciguard.toml")
-        click.echo(f"The configuration stays in {visible(settings.file.name)}.")
-    for reason in found.reasons:
-        click.echo(visible(reason))
+    record = read_record(root) if not force else None
+    if upgrades and record is None:
+        msg = (
+            f"--upgrade: there is no {RECORD}, so what init once wrote is unknown. Call "
+            "`ciguard init`, which leaves files alone that differ, or give --force."
+        )
+        raise ConfigurationError(msg)
+    record = replace(record or Record(), ci=ci or (record.ci if record else CI_SYSTEMS[0]))
+    files = _files(root, source, record)
     if not source.is_pinned:
         click.echo(
             f"{visible(source.ref)} is no commit: whoever moves it decides what your workflows run."
         )
-    for written in write_all(files, root, force=force):
-        click.echo(f"{written.path.relative_to(root)}: {written.fate.value}")
-    click.echo("Commit them. The first night establishes the baseline; docs/action.md tells more.")
+    written = (
+        upgrade(files, root, record) if upgrades else write_all(files, root, record, force=force)
+    )
+    for each in written:
+        click.echo(f"{each.path.relative_to(root)}: {each.fate.value}")
+    click.echo(_NEXT[record.ci])
+
+
+def _files(root: Path, source: ActionSource, record: Record) -> dict[str, str]:
+    """Return what is to be written, and say why it is that."""
+    from ciguard.actions import CONFIGURATION, contents, look_at  # noqa: PLC0415 - not for `--help`
+    from ciguard.config import DEFAULT_TARGETS, SourceKind, load_config  # noqa: PLC0415
+    from ciguard.domain import visible  # noqa: PLC0415
+
+    settings = load_config({}, os.environ, folder=root)
+    are_chosen = settings.sources["targets"].kind is not SourceKind.DEFAULT
+    earlier = tomllib.loads(record.written.get(CONFIGURATION, "targets = []"))
+    if "targets" not in earlier:  # They follow the requirements, whatever was put beside that.
+        are_chosen = False
+    found = look_at(
+        root,
+        chosen=settings.config.targets if are_chosen else DEFAULT_TARGETS,
+        are_chosen=are_chosen,
+    )
+    files = contents(found, source, record.ci)
+    if settings.file is not None and settings.file.name != CONFIGURATION:
+        files.pop(CONFIGURATION)
+        click.echo(f"The configuration stays in {visible(settings.file.name)}.")
+    for reason in found.reasons:
+        click.echo(visible(reason))
+    return files

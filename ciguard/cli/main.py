@@ -21,6 +21,7 @@ from ciguard.cli.baseline import baseline
 from ciguard.cli.bisect import bisect
 from ciguard.cli.cluster import cluster
 from ciguard.cli.config import config
+from ciguard.cli.doctor import doctor
 from ciguard.cli.emulate import emulate
 from ciguard.cli.explain import explain
 from ciguard.cli.explore import explore
@@ -118,6 +119,7 @@ for _command in (
     emulate,
     targets,
     config,
+    doctor,
     version,
 ):
     ciguard.add_command(_command)

@@ -94,24 +94,35 @@ def _variables(
     show_default=True,
     help="File for the plan.",
 )
+@click.option(
+    "--arguments",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File for the options of one `ciguard run` of all jobs, one per line; empty for no job.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the plan instead of explaining it.")
-def plan(settings: Effective, *, out: Path, as_json: bool, **options: Any) -> None:
+def plan(
+    settings: Effective, *, out: Path, arguments: Path | None, as_json: bool, **options: Any
+) -> None:
     """Look at the repository and choose targets, devices, shards and the APIs to try first.
 
     Reads changed requirements and lock files, changed sources and what the sources use. The plan
     is for `ciguard run --plan FILE`; docs/planning.md says how it is made.
     """
-    from ciguard.files import replace_file  # noqa: PLC0415 - not for `--help`
-    from ciguard.planning import commands, explanation, make_plan, matrix  # noqa: PLC0415
+    from ciguard.planning import (  # noqa: PLC0415 - not for `--help`
+        commands,
+        explanation,
+        make_plan,
+        matrix,
+        run_arguments,
+    )
 
     made = make_plan(_request(settings, options))
     matrix(made)  # refuses what GitHub would not take
     text = json.dumps(plan_to_json(made), indent=1)
-    try:
-        replace_file(out, text + "\n")
-    except OSError as error:
-        msg = f"{out}: the plan cannot be written: {error.strerror}. Name another file with --out."
-        raise OutputError(msg) from error
+    _write(out, text + "\n", option="--out")
+    if arguments is not None:
+        lines = "".join(f"{word}\n" for word in run_arguments(made, out))
+        _write(arguments, lines, option="--arguments")
     if as_json:
         click.echo(text)
         return
@@ -120,6 +131,19 @@ def plan(settings: Effective, *, out: Path, as_json: bool, **options: Any) -> No
     click.echo(f"Written to {out}")
     for line in commands(made, out):
         click.echo(line)
+
+
+def _write(path: Path, text: str, *, option: str) -> None:
+    from ciguard.files import replace_file  # noqa: PLC0415 - not for `--help`
+
+    try:
+        replace_file(path, text)
+    except OSError as error:
+        msg = (
+            f"{path}: the plan cannot be written: {error.strerror}. "
+            f"Name another file with {option}."
+        )
+        raise OutputError(msg) from error
 
 
 def _request(settings: Effective, options: Mapping[str, Any]) -> PlanRequest:

@@ -165,7 +165,7 @@ from ciguard.domain.records import (
 )
 from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.domain.shards import MOST_SHARDS, Shard, parse_shard
-from ciguard.domain.standing import BaselineStanding, BaselineState
+from ciguard.domain.standing import STALE_AFTER, BaselineStanding, BaselineState
 from ciguard.domain.text import (
     command_text,
     html_code,
@@ -215,6 +215,7 @@ __all__ = [
     "SHARED_LISTS",
     "SHARED_NUMBERS",
     "SHARED_TEXTS",
+    "STALE_AFTER",
     "Action",
     "Ancestry",
     "ApiCall",

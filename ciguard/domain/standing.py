@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
+
+STALE_AFTER = timedelta(days=14)
+"""Twice what a weekly batch needs, so that one that was missed does not cry wolf."""
 
 
 class BaselineState(StrEnum):

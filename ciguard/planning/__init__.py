@@ -4,7 +4,7 @@
 `explanation` and `commands` say the plan to a workflow and to people. Nothing here prints.
 """
 
-from ciguard.planning.explanation import commands, explanation
+from ciguard.planning.explanation import commands, explanation, run_arguments
 from ciguard.planning.make import PlanRequest, make_plan
 from ciguard.planning.module_uses import syntax_tree
 from ciguard.planning.notebooks import code_of_notebook
@@ -20,5 +20,6 @@ __all__ = [
     "explanation",
     "make_plan",
     "matrix",
+    "run_arguments",
     "syntax_tree",
 ]

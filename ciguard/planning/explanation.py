@@ -56,6 +56,21 @@ def commands(plan: Plan, file: Path) -> Iterator[str]:
         yield f"run it: likewise the {len(rows) - _MOST_COMMANDS} other rows"
 
 
+def run_arguments(plan: Plan, file: Path) -> list[str]:
+    """Return the options of one `ciguard run` of all jobs; none if the plan has no job.
+
+    Args:
+        plan: what to run.
+        file: where it was written.
+    """
+    if not plan.jobs:
+        return []
+    base = dict.fromkeys(name for job in plan.jobs for name in job.base)
+    targets = dict.fromkeys(name for job in plan.jobs for name in job.targets)
+    named = [*(f"--base={name}" for name in base), *(f"--target={name}" for name in targets)]
+    return [f"--plan={file.as_posix()}", *named]
+
+
 def _rows(plan: Plan) -> Counter[PlannedJob]:
     """Return the rows of the plan, each with the number of its shards."""
     return Counter(replace(job, name="", shard="") for job in plan.jobs)

@@ -5,6 +5,7 @@ A new report is one file here and one line below. Nothing here runs, judges or d
 
 from ciguard.reports.accuracy import accuracy_summary, assessed_lines
 from ciguard.reports.app_remarks import AppRemarks
+from ciguard.reports.code_quality import CodeQualityReporter
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
 from ciguard.reports.detail import bucket_lines, grouping_lines, table_lines
 from ciguard.reports.dispatch import Dispatched, Failure, dispatch
@@ -76,6 +77,7 @@ REPORTERS.register("html", HtmlReporter)
 REPORTERS.register("junit", JunitReporter)
 REPORTERS.register("json", JsonReporter)
 REPORTERS.register("sarif", SarifReporter)
+REPORTERS.register("code-quality", CodeQualityReporter)
 REPORTERS.register("documentation", DocumentationReporter)
 REPORTERS.register("terminal", TerminalReporter)
 REPORTERS.register("plain", PlainReporter)

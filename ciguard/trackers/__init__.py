@@ -43,6 +43,12 @@ from ciguard.trackers.pull_request import (
     repository_of,
     upload_analysis,
 )
+from ciguard.trackers.repository_settings import (
+    BranchRules,
+    RepositorySettings,
+    RepositoryState,
+    settings_of,
+)
 from ciguard.trackers.template import Template
 
 __all__ = [
@@ -51,6 +57,7 @@ __all__ = [
     "ROLL_UP",
     "TRACKERS",
     "Analysis",
+    "BranchRules",
     "Check",
     "Comment",
     "Connection",
@@ -67,6 +74,8 @@ __all__ = [
     "Patience",
     "Plan",
     "Report",
+    "RepositorySettings",
+    "RepositoryState",
     "SecurityCrash",
     "Sources",
     "Template",
@@ -86,5 +95,6 @@ __all__ = [
     "report",
     "repository_of",
     "roll_up",
+    "settings_of",
     "upload_analysis",
 ]

@@ -20,6 +20,7 @@ from runner_protocol import executed_commands
 from workflow_runner import GitHub, WorkflowRun
 
 from ciguard.domain import Plan, PlanMode, plan_to_json
+from ciguard.trackers import ROLL_UP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,6 +164,42 @@ def test_a_plan_that_cannot_be_kept_is_no_pass_of_another_calls_plan(
     assert results(run) == {"plan": "failure", "shard": "skipped", "merge": "failure"}, run.log
     assert run.outputs["verdict"] == "not-run"
     assert "there is no plan" in run.only("merge").summary
+
+
+@pytest.mark.slow
+def test_the_push_of_what_init_writes_gives_the_first_pull_request_a_baseline(
+    github: GitHub, project: Path, server: GitHubServer
+) -> None:
+    hub = replace(github, variables={"GITHUB_API_URL": server.address()})
+    done = answer(command("init", "--action", f"{OURS}@{github.commit}"), project)
+    assert done.returncode == 0, done.stderr
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", "what init writes")
+    written = parsed(project / ".github" / "workflows" / "ciguard-nightly.yml")
+    assert written["on"]["push"]["branches"] == ["main"]
+    assert set(written["on"]["push"]["paths"]) <= set(git(project, "ls-files").split())
+    public = {**LIBRARY, "private": False}
+    pushed = Trigger("push", {"repository": public}, "refs/heads/main", NAME)
+    mode = written["jobs"]["ciguard"]["with"]["mode"]
+    first = guarded(hub, pushed, mode=mode, targets=BEFORE)
+    ran = {"id": 1, "event": "push", "head_branch": "main", "head_repository": LIBRARY}
+    afterwards = {"repository": public, "workflow_run": {**ran, "conclusion": "success"}}
+    after = Trigger("workflow_run", afterwards, "refs/heads/main", NAME, TOKEN)
+    filing = WorkflowRun(hub, FILE_ISSUES, after, number="2")
+
+    first.start()
+    filing.start()
+    run = guarded(
+        hub, opened(project, app__py="import planted  # changed\n"), number="3", targets=BEFORE
+    )
+    run.start()
+
+    assert results(first)["merge"] == "success", first.log
+    assert results(filing)["file"] == "success", filing.log
+    assert git(project, "rev-parse", "--verify", "ciguard-baseline")
+    bodies = [issue.latest["body"] for issue in server.repository.issues.values()]
+    assert [text for text in bodies if ROLL_UP not in text] == []  # one list of what was there
+    assert run.outputs["verdict"] == "nothing-new", run.log
 
 
 @pytest.mark.slow

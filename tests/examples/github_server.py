@@ -18,6 +18,7 @@ from github_checks import CheckRunStore
 from github_contract import operation_of, request_errors, response_errors
 from github_pulls import CodeScanningStore, PullRequestStore
 from github_repository import NAME, OTHER_ID, Clock, GitHubRepository, Json, RefusedError
+from github_settings import SettingsStore
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -84,6 +85,7 @@ class GitHubServer:
         self.advisories = AdvisoryStore(self.clock)
         self.pulls = PullRequestStore()
         self.code_scanning = CodeScanningStore()
+        self.settings = SettingsStore()
         self.requests: list[Request] = []
         self.violations: list[str] = []
         self.gate: Gate = gate or (lambda _: None)
@@ -176,14 +178,14 @@ class GitHubServer:
 
     def _read(self, parts: list[str], query: dict[str, str], base: str) -> Any:
         match parts:
-            case [""]:
-                return self.repository.shown_repository(base)
             case ["issues", *rest]:
                 return self._read_issues(rest, query, base)
             case ["labels", name]:
                 return self.repository.get_label(unquote(name))
             case ["git", "ref", "pull", number, "head"]:
                 return self.repository.pull_request_head(int(number), base)
+            case [""] | ["actions" | "rules", *_]:
+                return self._read_settings(parts, base)
             case _:
                 return self._read_beside(parts, query, base)
 
@@ -195,6 +197,18 @@ class GitHubServer:
                 return self.repository.get_issue(int(number), base)
             case [number, "comments"]:
                 return self.repository.list_comments(int(number), query, base)
+            case _:
+                raise RefusedError(404, "Not Found")
+
+    def _read_settings(self, parts: list[str], base: str) -> Any:
+        match parts:
+            case [""]:
+                shown: Json = self.repository.shown_repository(base)
+                return shown | self.settings.about(is_archived=self.repository.is_archived)
+            case ["actions", "workflows"]:
+                return self.settings.list_workflows(base)
+            case ["rules", "branches", branch]:
+                return self.settings.rules_of(unquote(branch))
             case _:
                 raise RefusedError(404, "Not Found")
 

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 ISSUES = "/repos/{owner}/{repo}/issues"
+REPOSITORY = "/repos/{owner}/{repo}"
 ADVISORIES = "/repos/{owner}/{repo}/security-advisories"
 OPERATIONS = {
-    "/repos/{owner}/{repo}": ("get",),
+    REPOSITORY: ("get",),
+    f"{REPOSITORY}/actions/workflows": ("get",),
+    f"{REPOSITORY}/rules/branches/{{branch}}": ("get",),
     ISSUES: ("get", "post"),
     f"{ISSUES}/{{issue_number}}": ("get", "patch"),
     f"{ISSUES}/{{issue_number}}/comments": ("get", "post"),

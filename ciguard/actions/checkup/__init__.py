@@ -1,0 +1,23 @@
+"""`ciguard doctor`: what stands against a guard that works, and what to change.
+
+Each module looks at one thing and returns diagnoses; nothing is written, nothing is raised for what
+is merely wrong.
+"""
+
+from ciguard.actions.checkup.baseline import examine_baseline
+from ciguard.actions.checkup.diagnosis import Diagnosis, Health
+from ciguard.actions.checkup.hosting import examine_hosting, repository_name
+from ciguard.actions.checkup.machine import examine_machine
+from ciguard.actions.checkup.workflows import Workflows, examine_workflows, read_workflows
+
+__all__ = [
+    "Diagnosis",
+    "Health",
+    "Workflows",
+    "examine_baseline",
+    "examine_hosting",
+    "examine_machine",
+    "examine_workflows",
+    "read_workflows",
+    "repository_name",
+]

@@ -1,0 +1,64 @@
+"""The baseline: whether there is one, and when it was last written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
+from ciguard.baseline import TIME_FORMAT, open_store
+from ciguard.config import location_text
+from ciguard.domain import STALE_AFTER, visible
+from ciguard.errors import BaselineError
+
+if TYPE_CHECKING:
+    from ciguard.actions.checkup.diagnosis import Diagnosis
+    from ciguard.baseline import Records
+    from ciguard.config import Location
+
+_SUBJECT = "baseline"
+_ESTABLISH = (
+    "Let a run of the default branch establish it (`gh workflow run ciguard-nightly.yml`): until "
+    "then pull requests have nothing to be compared with."
+)
+
+
+def examine_baseline(location: Location, *, now: datetime) -> Diagnosis:
+    """Return how far a baseline can be trusted.
+
+    Args:
+        location: where it is kept.
+        now: the time of day, with its zone.
+    """
+    place = visible(location_text(location), limit=200)
+    store = open_store(location)
+    try:
+        if not store.exists():
+            return warning(_SUBJECT, f"there is none at {place}", _ESTABLISH)
+    except BaselineError as error:
+        return unknown(_SUBJECT, visible(str(error)), "It can be asked for where git can fetch it.")
+    try:
+        records = store.load()
+    except BaselineError as error:
+        return problem(_SUBJECT, visible(str(error)), "Correct what the message names.")
+    written = _last_written(records)
+    if written is None:
+        return healthy(_SUBJECT, f"{place}: no bucket")
+    age = now - written
+    text = f"{place}: {len(records)} buckets, last met {age.days} days ago"
+    if age > STALE_AFTER:
+        return warning(
+            _SUBJECT, text, "See why nightly runs have ended; what is called new may be old."
+        )
+    return healthy(_SUBJECT, text)
+
+
+def _last_written(records: Records) -> datetime | None:
+    times = [
+        sighting.time
+        for record in records.values()
+        for sighting in (record.last_seen, *record.decision.clean_on)
+    ]
+    if not times:
+        return None
+    return datetime.strptime(max(times), TIME_FORMAT).replace(tzinfo=UTC)

@@ -1,0 +1,214 @@
+"""The repository on GitHub: what its settings let ciguard do."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
+from ciguard.config import GitBranch
+from ciguard.domain import visible
+from ciguard.errors import TrackerError, TrackerUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from ciguard.actions.checkup.diagnosis import Diagnosis
+    from ciguard.actions.checkup.workflows import Workflows
+    from ciguard.config import Location
+    from ciguard.trackers import RepositorySettings, RepositoryState
+
+_REMOTE = re.compile(r"(?:github\.com)[:/]([\w.-]{1,100}/[\w.-]{1,100}?)(?:\.git)?/?", re.ASCII)
+_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
+_REFUSING = {
+    "required_signatures": "signed commits",
+    "pull_request": "a pull request",
+    "required_status_checks": "checks",
+    "update": "nobody's updates",
+    "creation": "nobody's creation",
+    "merge_queue": "a merge queue",
+    "required_deployments": "deployments",
+}
+"""Rules that refuse a push of the baseline, and what they demand."""
+_DISABLED = {
+    "disabled_inactivity": "GitHub has disabled it after 60 days without a commit",
+    "disabled_manually": "somebody has disabled it",
+    "disabled_fork": "it is disabled because the repository is a fork",
+}
+_GIT_TIMEOUT_S = 30
+
+
+def repository_name(root: Path, environment: Mapping[str, str]) -> str:
+    """Return `owner/name` on GitHub: the environment's, else the remote's; empty if unknown."""
+    named = environment.get("GITHUB_REPOSITORY", "")
+    if _NAME.fullmatch(named):
+        return named
+    program = shutil.which("git")
+    if program is None:
+        return ""
+    done = subprocess.run(
+        [program, "-C", str(root), "remote", "get-url", "origin"],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=_GIT_TIMEOUT_S,
+        check=False,
+    )
+    found = _REMOTE.search(done.stdout.strip()) if done.returncode == 0 else None
+    return found[1] if found else ""
+
+
+def examine_hosting(
+    settings: RepositorySettings, workflows: Workflows, baseline: Location, *, issue_label: str
+) -> Iterator[Diagnosis]:
+    """Yield how the repository is set up on GitHub.
+
+    Args:
+        settings: asks GitHub.
+        workflows: of the checkout.
+        baseline: where it is kept.
+        issue_label: by which ciguard finds its issues.
+    """
+    examination = _Examination(settings, workflows, baseline, issue_label)
+    for subject, examine in examination.questions().items():
+        try:
+            yield examine(subject)
+        except TrackerUnavailableError as error:
+            yield unknown(subject, f"{visible(str(error).partition('.')[0])}; nor is the rest")
+            return
+        except TrackerError as error:
+            yield unknown(
+                subject,
+                visible(str(error)),
+                "Set GITHUB_TOKEN to a token that may read the repository.",
+            )
+
+
+class _Examination:
+    """One question after the other."""
+
+    def __init__(
+        self,
+        settings: RepositorySettings,
+        workflows: Workflows,
+        baseline: Location,
+        issue_label: str,
+    ) -> None:
+        self._settings = settings
+        self._issue_label = issue_label
+        self._workflows = workflows
+        self._baseline = baseline
+        self._known: RepositoryState | None = None
+
+    def questions(self) -> dict[str, Callable[[str], Diagnosis]]:
+        """Return what answers for each subject."""
+        return {
+            "repository": self._repository,
+            "issues": self._issues,
+            "label": self._label,
+            "baseline branch": self._baseline_branch,
+            "required check": self._required_check,
+            "schedule": self._schedule,
+        }
+
+    def _state(self) -> RepositoryState:
+        if self._known is None:
+            self._known = self._settings.state()
+        return self._known
+
+    def _repository(self, subject: str) -> Diagnosis:
+        state = self._state()
+        if state.is_archived:
+            return problem(subject, "it is archived: nothing can be written", "Unarchive it.")
+        if state.is_fork:
+            return warning(
+                subject,
+                "it is a fork: nightly runs and filing are left to the original",
+                "Remove the condition from the nightly workflow to have them here as well.",
+            )
+        if state.may_push is False:
+            return unknown(subject, "this token may only read; the workflows have their own")
+        return healthy(subject, f"default branch {state.default_branch}")
+
+    def _issues(self, subject: str) -> Diagnosis:
+        if self._state().has_issues:
+            return healthy(subject, "enabled")
+        return warning(
+            subject,
+            "they are disabled: nothing can be filed",
+            "Enable them in the settings, or set `issues: false` where file-issues.yml is called.",
+        )
+
+    def _label(self, subject: str) -> Diagnosis:
+        if self._settings.has_label(self._issue_label):
+            return healthy(subject, self._issue_label)
+        return warning(
+            subject,
+            f"there is no label {self._issue_label}: the first filed issue makes it",
+            "If it was renamed, name it in `issue-marker`: issues are found by it.",
+        )
+
+    def _baseline_branch(self, subject: str) -> Diagnosis:
+        if not isinstance(self._baseline, GitBranch):
+            return unknown(subject, "the baseline is kept in a folder")
+        branch = self._baseline.branch
+        kinds = self._settings.rules(branch).kinds
+        demands = [text for kind, text in _REFUSING.items() if kind in kinds]
+        if demands:
+            return problem(
+                subject,
+                f"a ruleset demands {', '.join(demands)} of {branch}: runs cannot push there",
+                f"Exclude {branch} from the ruleset, or let GitHub Actions bypass it.",
+            )
+        return healthy(subject, f"no ruleset stands against pushes to {branch}")
+
+    def _required_check(self, subject: str) -> Diagnosis:
+        wanted = self._workflows.required_check
+        if not wanted:
+            return unknown(subject, "no workflow calls guard.yml for pull requests")
+        rules = self._settings.rules(self._state().default_branch)
+        others = [name for name in rules.required_checks if "ciguard" in name and name != wanted]
+        if others:
+            return problem(
+                subject,
+                f"{', '.join(map(visible, others))}: not reported for every pull request",
+                f"Require `{wanted}` instead.",
+            )
+        has_queue = "merge_queue" in rules.kinds
+        if (
+            has_queue
+            and wanted in rules.required_checks
+            and not self._workflows.answers_merge_queue
+        ):
+            return problem(
+                subject,
+                "the merge queue waits for it in vain",
+                "Add the trigger `merge_group:` to the workflow for pull requests.",
+            )
+        if wanted not in rules.required_checks:
+            return warning(
+                subject,
+                "no ruleset requires the verdict (older branch protection is not looked at)",
+                f"Require `{wanted}` to keep what it fails for from being merged.",
+            )
+        return healthy(subject, wanted)
+
+    def _schedule(self, subject: str) -> Diagnosis:
+        nightly = self._workflows.nightly
+        if not nightly:
+            return unknown(subject, "no workflow runs at night")
+        state = self._settings.workflow_states().get(nightly, "")
+        if state in _DISABLED:
+            return problem(
+                subject,
+                f"{nightly}: {_DISABLED[state]}",
+                f"Enable it: `gh workflow enable {nightly.rpartition('/')[2]}`.",
+            )
+        if not state:
+            return warning(
+                subject, f"{nightly}: GitHub does not know it", "Merge it into the default branch."
+            )
+        return healthy(subject, f"{nightly} is active")

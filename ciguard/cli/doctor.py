@@ -1,0 +1,93 @@
+"""`ciguard doctor`: what stands against a guard that works."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ciguard.cli.options import takes_settings
+from ciguard.config import GitBranch, SourceKind
+from ciguard.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.actions import Diagnosis, Workflows
+    from ciguard.config import Config, Effective, Location
+
+_PATIENCE_S = 10.0
+_TIMEOUT_S = 5
+_MAX_TEXT = 600
+
+
+@click.command(short_help="Find out what keeps the guard from working.")
+@takes_settings("baseline")
+@click.option("--offline", is_flag=True, help="Ask GitHub nothing.")
+def doctor(settings: Effective, *, offline: bool) -> int:
+    """Examine this machine, the workflows, the baseline and the settings on GitHub.
+
+    Shows one line for each, and what to change. GitHub is asked with the token in GITHUB_TOKEN, or
+    without one what everybody may read. Ends with 1 if there is a problem.
+    """
+    from ciguard.actions import Health  # noqa: PLC0415 - not for `--help`
+
+    count = dict.fromkeys(Health, 0)
+    for diagnosis in _diagnoses(settings, offline=offline):
+        count[diagnosis.health] += 1
+        _show(diagnosis)
+    said = ", ".join(f"{number} {health.value}" for health, number in count.items() if number)
+    click.echo(f"In all: {said}.")
+    return ExitCode.FINDINGS if count[Health.PROBLEM] else ExitCode.CLEAN
+
+
+def _show(diagnosis: Diagnosis) -> None:
+    from ciguard.domain import visible  # noqa: PLC0415
+
+    text = visible(diagnosis.text, limit=_MAX_TEXT)
+    click.echo(f"{diagnosis.health.value:<12} {diagnosis.subject}: {text}")
+    if diagnosis.remedy:
+        click.echo(f"{'':<12} {visible(diagnosis.remedy, limit=_MAX_TEXT)}")
+
+
+def _diagnoses(settings: Effective, *, offline: bool) -> Iterator[Diagnosis]:
+    from ciguard.actions import (  # noqa: PLC0415
+        examine_baseline,
+        examine_machine,
+        examine_workflows,
+        read_workflows,
+    )
+    from ciguard.project import this_project  # noqa: PLC0415
+
+    yield from examine_machine()
+    workflows = read_workflows(Path.cwd())
+    yield from examine_workflows(workflows, this_project())
+    baseline = _baseline(settings, workflows)
+    yield examine_baseline(baseline, now=datetime.now(UTC))
+    yield from _hosting(settings.config, workflows, baseline, offline=offline)
+
+
+def _baseline(settings: Effective, workflows: Workflows) -> Location:
+    """Return where the baseline is kept; the action keeps it on a branch if nothing is said."""
+    is_default = settings.sources["baseline"].kind is SourceKind.DEFAULT
+    return GitBranch("origin") if is_default and workflows.pins else settings.config.baseline
+
+
+def _hosting(
+    config: Config, workflows: Workflows, baseline: Location, *, offline: bool
+) -> Iterator[Diagnosis]:
+    from ciguard.actions import Diagnosis, Health, examine_hosting, repository_name  # noqa: PLC0415
+    from ciguard.trackers import Patience, repository_of, settings_of  # noqa: PLC0415
+
+    name = "" if offline else repository_name(Path.cwd(), os.environ)
+    if not name:
+        why = "--offline" if offline else "neither GITHUB_REPOSITORY nor a remote on github.com"
+        yield Diagnosis(subject="github", health=Health.UNKNOWN, text=why)
+        return
+    to = replace(repository_of(name, os.environ), timeout_s=_TIMEOUT_S)
+    settings = settings_of(to, patience=Patience(_PATIENCE_S))
+    yield from examine_hosting(settings, workflows, baseline, issue_label=config.issue_marker)

@@ -1,0 +1,69 @@
+"""`gl-code-quality-report.json`: what GitLab shows in a merge request's code quality widget.
+
+GitLab compares the reports of the two branches by fingerprint. So what is known is in the file as
+well: left out, GitLab would show it as fixed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Action, Comparison, RunFinished, RunStarted, Severity, class_of
+from ciguard.reports.files import write_atomically
+from ciguard.reports.places import places_of
+from ciguard.reports.wording import ordered, publishable, short, state
+
+if TYPE_CHECKING:
+    from ciguard.domain import Bucket, Event, Json, Plan
+    from ciguard.reports.contract import Destination
+    from ciguard.reports.places import Places
+
+FILE = "gl-code-quality-report.json"
+MAX_BUCKETS = 5_000
+"""The gravest come first; GitLab shows a page of them."""
+_MAX_DESCRIPTION = 300
+_SHOWN = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED, Comparison.NOT_RUN})
+_SEVERITIES = {
+    Severity.INFO: "info",
+    Severity.LOW: "minor",
+    Severity.MEDIUM: "major",
+    Severity.HIGH: "critical",
+    Severity.CRITICAL: "blocker",
+}
+
+
+class CodeQualityReporter:
+    """Writes what is broken, as a list of issues at lines of the user's sources."""
+
+    def __init__(self, destination: Destination) -> None:
+        self._destination = destination
+        self._plan: Plan | None = None
+
+    def receive(self, event: Event) -> None:
+        """See `Reporter`."""
+        if isinstance(event, RunStarted):
+            self._plan = event.plan
+        if isinstance(event, RunFinished):
+            places = places_of(event, self._plan, self._destination.sources)
+            shown = [bucket for bucket in ordered(event.buckets) if bucket.comparison in _SHOWN]
+            issues = [self._issue(bucket, places) for bucket in shown[:MAX_BUCKETS]]
+            write_atomically(self._destination.folder / FILE, json.dumps(issues, indent=1) + "\n")
+
+    def close(self) -> None:
+        """See `Reporter`."""
+
+    def _issue(self, bucket: Bucket, places: Places) -> Json:
+        finding = bucket.finding
+        place = places.of(bucket)[0]
+        fails = self._destination.policy.action(finding) is Action.FAIL
+        note = "" if fails else ", not what fails the check"
+        text = f"{state(bucket)}{note}: {finding.message} [{short(bucket.fingerprint)}]"
+        return {
+            "description": publishable(text, limit=_MAX_DESCRIPTION),
+            "check_name": f"ciguard.{class_of(finding).value}",
+            "fingerprint": hashlib.sha256(bucket.fingerprint.encode()).hexdigest(),
+            "severity": _SEVERITIES[finding.severity],
+            "location": {"path": place.path, "lines": {"begin": place.line}},
+        }

@@ -1,0 +1,55 @@
+"""Settings of a repository on GitHub that decide whether ciguard works there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from ciguard.trackers.patience import Patience
+    from ciguard.trackers.places import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchRules:
+    """The active rules of rulesets for one branch, which need not exist."""
+
+    kinds: frozenset[str]
+    """Types of rules, such as `required_signatures`."""
+    required_checks: tuple[str, ...]
+    """Names of checks without which nothing is merged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryState:
+    """What decides whether runs can write."""
+
+    default_branch: str
+    is_archived: bool
+    is_fork: bool
+    has_issues: bool
+    may_push: bool | None
+    """Of this token; None if GitHub does not say."""
+
+
+class RepositorySettings(Protocol):
+    """Asks one repository. Every method raises TrackerError where GitHub refuses or is away."""
+
+    def state(self) -> RepositoryState:
+        """Return what decides whether runs can write."""
+
+    def rules(self, branch: str) -> BranchRules:
+        """Return the rules for a branch."""
+
+    def workflow_states(self) -> dict[str, str]:
+        """Return `active` or how it is disabled, by the path of a workflow's file."""
+
+    def has_label(self, name: str) -> bool:
+        """Tell whether the label exists that issues are found by."""
+
+
+def settings_of(to: Connection, *, patience: Patience) -> RepositorySettings:
+    """Return what asks for the settings of a repository. Nothing is asked yet."""
+    from ciguard.trackers.github_settings import GitHubSettings  # noqa: PLC0415 - PyGithub takes its time
+
+    return GitHubSettings(to, patience)

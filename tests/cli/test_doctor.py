@@ -1,0 +1,293 @@
+"""`ciguard doctor` in real repositories, against the emulated GitHub."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from command_server import answer
+from git_examples import bare_repository, git
+from github_repository import NAME
+from github_server import TOKEN, GitHubServer
+from github_settings import MERGE_QUEUE, required
+from snapshot import assert_matches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+ACTION = f"owner/ciguard@{COMMIT}"
+GUARD = ".github/workflows/ciguard.yml"
+NIGHTLY = ".github/workflows/ciguard-nightly.yml"
+FILING = ".github/workflows/ciguard-file-issues.yml"
+CHECK = "ciguard / Verdict"
+STRANGE = "ghs_of_nobody"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a checkout with a remote and what init writes."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "remote", "add", "origin", str(bare_repository(tmp_path / "remote")))
+    done = answer("init", "--action", ACTION, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    """Return a GitHub where all is well."""
+    with GitHubServer() as made:
+        made.settings.rules["main"] = [required(CHECK), MERGE_QUEUE]
+        made.settings.workflows = dict.fromkeys((GUARD, NIGHTLY, FILING), "active")
+        made.repository.create_label({"name": "ciguard", "color": "b60205"})
+        yield made
+    assert made.violations == []
+
+
+def _variables(server: GitHubServer | None, **changed: str) -> dict[str, str]:
+    asked = {"GITHUB_API_URL": server.address(), "GITHUB_REPOSITORY": NAME} if server else {}
+    project = {"CIGUARD_PROJECT": ACTION, "GITHUB_TOKEN": TOKEN}
+    return {**os.environ, **project, **asked, **changed}
+
+
+def _doctor(folder: Path, server: GitHubServer | None, *words: str, **changed: str) -> str:
+    """Return what the command says, its exit status first."""
+    done = answer("doctor", *words, folder=folder, variables=_variables(server, **changed))
+    assert done.stderr == ""
+    return f"exit {done.returncode}\n{done.stdout}"
+
+
+def _lines(shown: str, subject: str) -> list[str]:
+    """Return what is said of a subject, remedies included."""
+    found = re.findall(rf"^\w[\w ]{{11}} {subject}: .*\n(?: {{13}}.*\n)?", shown, re.MULTILINE)
+    assert found, shown
+    return [re.sub(r"\s+", " ", line).strip() for line in found]
+
+
+def test_a_repository_where_all_is_well_has_only_no_baseline(
+    project: Path, server: GitHubServer
+) -> None:
+    shown = _doctor(project, server)
+
+    assert shown.startswith("exit 0\n")
+    assert "problem" not in shown
+    (baseline,) = _lines(shown, "baseline")
+    assert baseline.startswith("warning baseline: there is none at git+origin#ciguard-baseline")
+    for subject in ("required check", "schedule", "baseline branch", "label", "permissions"):
+        assert _lines(shown, subject)[0].startswith("ok ")
+    assert TOKEN not in shown
+
+
+def test_what_is_shown_offline(project: Path) -> None:
+    shown = _doctor(project, None, "--offline", CIGUARD_CACHE=str(project / "cache"))
+
+    varying = {
+        r"system: .*": "system: <system>",
+        r"python: .*": "python: <version>",
+        r"git: \d.*": "git: <version>",
+        r"\w+ +disk: .*\n( {13}.*\n)?": "<disk>\n",
+        r"In all: .*": "In all: <counts>",
+    }
+    for pattern, placeholder in varying.items():
+        shown = re.sub(pattern, placeholder, shown)
+    assert_matches("doctor-offline", shown, folder=project)
+
+
+def test_a_schedule_that_github_disabled_is_a_problem(project: Path, server: GitHubServer) -> None:
+    server.settings.workflows[NIGHTLY] = "disabled_inactivity"
+
+    shown = _doctor(project, server)
+
+    assert shown.startswith("exit 1\n")
+    (line,) = _lines(shown, "schedule")
+    assert "after 60 days without a commit" in line
+    assert "gh workflow enable ciguard-nightly.yml" in line
+
+
+@pytest.mark.parametrize(
+    ("kind", "demand"),
+    [("required_signatures", "signed commits"), ("pull_request", "a pull request")],
+)
+def test_a_ruleset_that_refuses_the_baseline_is_a_problem(
+    project: Path, server: GitHubServer, kind: str, demand: str
+) -> None:
+    parameters = {
+        "dismiss_stale_reviews_on_push": False,
+        "require_code_owner_review": False,
+        "require_last_push_approval": False,
+        "required_approving_review_count": 1,
+        "required_review_thread_resolution": False,
+    }
+    rule = {"type": kind} | ({"parameters": parameters} if kind == "pull_request" else {})
+    server.settings.rules["ciguard-baseline"] = [rule]
+
+    shown = _doctor(project, server)
+
+    assert shown.startswith("exit 1\n")
+    assert f"demands {demand} of ciguard-baseline" in _lines(shown, "baseline branch")[0]
+
+
+def test_the_wrong_required_check_is_a_problem(project: Path, server: GitHubServer) -> None:
+    server.settings.rules["main"] = [required("ciguard")]
+
+    shown = _doctor(project, server)
+
+    assert shown.startswith("exit 1\n")
+    assert f"Require `{CHECK}` instead." in _lines(shown, "required check")[0]
+
+
+def test_a_merge_queue_that_would_wait_in_vain_is_a_problem(
+    project: Path, server: GitHubServer
+) -> None:
+    path = project / GUARD
+    path.write_text(re.sub(r"\n  merge_group:.*", "", path.read_text("utf-8")), "utf-8")
+
+    shown = _doctor(project, server)
+
+    assert shown.startswith("exit 1\n")
+    assert "the merge queue waits for it in vain" in _lines(shown, "required check")[0]
+
+
+def test_no_required_check_no_label_no_issues_are_warnings(
+    project: Path, server: GitHubServer
+) -> None:
+    server.settings.rules.clear()
+    server.repository.labels.clear()
+    server.repository.has_issues = False
+
+    shown = _doctor(project, server)
+
+    assert shown.startswith("exit 0\n")
+    for subject in ("required check", "label", "issues"):
+        assert _lines(shown, subject)[0].startswith("warning ")
+
+
+def test_an_archived_repository_is_a_problem(project: Path, server: GitHubServer) -> None:
+    server.repository.is_archived = True
+
+    assert "Unarchive it." in _lines(_doctor(project, server), "repository")[0]
+
+
+def test_what_a_token_may_not_read_is_not_checked(project: Path, server: GitHubServer) -> None:
+    server.settings.may_read_actions = False
+
+    shown = _doctor(project, server)
+
+    assert shown.startswith("exit 0\n")
+    assert _lines(shown, "schedule")[0].startswith("not checked schedule:")
+
+
+def test_a_token_that_github_does_not_know_is_named_and_not_shown(
+    project: Path, server: GitHubServer
+) -> None:
+    shown = _doctor(project, server, GITHUB_TOKEN=STRANGE)
+
+    assert shown.startswith("exit 0\n")
+    assert "is not accepted; make a new one" in _lines(shown, "repository")[0]
+    assert STRANGE not in shown
+
+
+def test_a_github_out_of_reach_is_asked_once(project: Path) -> None:
+    with GitHubServer() as gone:
+        address = gone.address()
+
+    shown = _doctor(project, None, GITHUB_API_URL=address, GITHUB_REPOSITORY=NAME)
+
+    assert shown.startswith("exit 0\n")
+    assert "GitHub cannot be reached" in _lines(shown, "repository")[0]
+    assert "required check" not in shown
+
+
+@pytest.mark.parametrize(
+    ("ref", "subject", "health", "text"),
+    [
+        ("OWNER/ciguard@COMMIT", "pin", "problem", "a placeholder of the documentation"),
+        ("owner/ciguard@v1", "pin", "warning", "whoever moves it decides"),
+        (f"owner/ciguard@{'9' * 40}", "version", "warning", "2 different commits"),
+    ],
+)
+def test_a_pin_that_is_none_is_told(
+    project: Path, ref: str, subject: str, health: str, text: str
+) -> None:
+    path = project / NIGHTLY
+    other = ref.replace("@", "/.github/workflows/guard.yml@")
+    written = re.sub(r"uses: owner/ciguard\S+", f"uses: {other}", path.read_text("utf-8"))
+    path.write_text(written, "utf-8")
+
+    lines = _lines(_doctor(project, None, "--offline"), subject)
+
+    assert [line for line in lines if line.startswith(health) and text in line], lines
+
+
+def test_workflows_of_another_commit_are_told(project: Path) -> None:
+    shown = _doctor(project, None, "--offline", CIGUARD_PROJECT=f"owner/ciguard@{'9' * 40}")
+
+    assert "run another commit than this ciguard (999999999999)" in _lines(shown, "version")[0]
+
+
+def test_a_permission_that_is_missing_is_a_problem(project: Path) -> None:
+    path = project / FILING
+    path.write_text(re.sub(r"\n *issues: write.*", "", path.read_text("utf-8")), "utf-8")
+
+    shown = _doctor(project, None, "--offline")
+
+    assert shown.startswith("exit 1\n")
+    assert "does not grant issues: write" in _lines(shown, "permissions")[0]
+
+
+def test_an_upgrade_that_waits_is_a_problem(project: Path) -> None:
+    (project / f"{GUARD}.ciguard-merge").write_text("<<<<<<< yours\n", "utf-8")
+
+    assert "waits for conflicts" in _lines(_doctor(project, None, "--offline"), "workflows")[0]
+
+
+def test_a_baseline_of_last_year_is_a_warning(project: Path) -> None:
+    from baseline_examples import record  # noqa: PLC0415
+
+    from ciguard.baseline import FolderStore  # noqa: PLC0415
+
+    stored = record()
+    FolderStore(project / "kept").save({stored.fingerprint: stored})
+
+    shown = _doctor(project, None, "--offline", CIGUARD_BASELINE=str(project / "kept"))
+
+    assert _lines(shown, "baseline")[0].startswith("warning baseline: ")
+    assert "1 buckets, last met" in _lines(shown, "baseline")[0]
+
+
+def test_a_remote_out_of_reach_is_not_checked(project: Path) -> None:
+    git(project, "remote", "set-url", "origin", str(project / "nowhere"))
+
+    shown = _doctor(project, None, "--offline")
+
+    assert shown.startswith("exit 0\n")
+    assert _lines(shown, "baseline")[0].startswith("not checked baseline: ")
+
+
+def test_a_damaged_baseline_is_a_problem(project: Path) -> None:
+    folder = project / "kept"
+    folder.mkdir()
+    (folder / "buckets.jsonl").write_text("{}\n", "utf-8")
+
+    shown = _doctor(project, None, "--offline", CIGUARD_BASELINE=str(folder))
+
+    assert shown.startswith("exit 1\n")
+
+
+def test_an_empty_folder_has_no_workflows_and_no_problem(tmp_path: Path) -> None:
+    shown = _doctor(tmp_path, None, "--offline")
+
+    assert "`ciguard init` writes them" in _lines(shown, "workflows")[0]
+    assert shown.startswith("exit 0\n")
+
+
+def test_wrong_usage_ends_with_2(tmp_path: Path) -> None:
+    done = answer("doctor", "--baseline", "git+origin#a..b", folder=tmp_path)
+
+    assert done.returncode == 2

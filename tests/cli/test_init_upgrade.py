@@ -1,0 +1,265 @@
+"""`ciguard init --upgrade` in real repositories: what is new arrives, and no edit is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from command_server import answer
+from git_examples import git
+
+from ciguard.actions import RECORD, SIDE
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+OLD, NEW, NEWER = (f"owner/ciguard@{digit * 40}" for digit in "123")
+GUARD = ".github/workflows/ciguard.yml"
+NIGHTLY = ".github/workflows/ciguard-nightly.yml"
+CONFIGURATION = "ciguard.toml"
+
+
+def _init(folder: Path, action: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return answer("init", "--action", action, *words, folder=folder)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a checkout in which an older ciguard has written its files."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    (tmp_path / "requirements.txt").write_text("torch==2.13.0\n", "utf-8")
+    _commit(tmp_path)
+    done = _init(tmp_path, OLD)
+    assert done.returncode == 0, done.stderr
+    _commit(tmp_path)
+    return tmp_path
+
+
+def _commit(folder: Path) -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "a step")
+
+
+def _edit(path: Path, before: str, after: str) -> None:
+    text = path.read_text("utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after), "utf-8")
+
+
+def _state(folder: Path) -> dict[str, str]:
+    """Return the text of every file that is not git's or the record."""
+    files = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in files
+        if path.name != RECORD
+    }
+
+
+def test_what_nobody_edited_becomes_what_init_writes_now(project: Path, tmp_path: Path) -> None:
+    done = _init(project, NEW, "--upgrade")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(": upgraded") == 3
+    assert "ciguard.toml: as it is already" in done.stdout
+    assert OLD.partition("@")[2] not in "".join(_state(project).values())
+    fresh = tmp_path.with_name("fresh")
+    fresh.mkdir()
+    git(fresh, "init", "--quiet", "--initial-branch", "main")
+    (fresh / "requirements.txt").write_text("torch==2.13.0\n", "utf-8")
+    _commit(fresh)
+    _init(fresh, NEW)
+    assert _state(project) == _state(fresh)
+
+
+def test_an_edit_survives_and_the_new_pins_arrive(project: Path) -> None:
+    _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
+    _edit(project / CONFIGURATION, 'fail-on = "medium"', 'fail-on = "low"')
+    _commit(project)
+
+    done = _init(project, NEW, "--upgrade")
+
+    assert done.returncode == 0, done.stderr
+    assert f"{NIGHTLY}: merged: your changes are kept" in done.stdout
+    text = (project / NIGHTLY).read_text("utf-8")
+    assert "budget: 3h" in text
+    assert NEW.partition("@")[2] in text
+    assert 'fail-on = "low"' in (project / CONFIGURATION).read_text("utf-8")
+
+
+def test_an_edit_before_the_first_commit_survives_in_a_shallow_clone(
+    project: Path, tmp_path: Path
+) -> None:
+    _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--amend", "--message", "all at once")
+    clone = tmp_path.with_name("clone")
+    git(tmp_path, "clone", "--quiet", "--depth", "1", project.as_uri(), str(clone))
+
+    done = _init(clone, NEW, "--upgrade")
+
+    assert done.returncode == 0, done.stderr
+    text = (clone / NIGHTLY).read_text("utf-8")
+    assert "budget: 3h" in text
+    assert NEW.partition("@")[2] in text
+
+
+def test_targets_that_were_added_by_hand_are_no_conflict(project: Path) -> None:
+    path = project / CONFIGURATION
+    path.write_text('targets = ["torch==2.12.0"]\n' + path.read_text("utf-8"), "utf-8")
+
+    done = _init(project, NEW, "--upgrade")
+
+    assert done.returncode == 0, done.stderr
+    assert path.read_text("utf-8").startswith('targets = ["torch==2.12.0"]\n')
+
+
+OWN = "uses: fork/ciguard/.github/workflows/guard.yml@v9"
+WRITTEN = f"uses: owner/ciguard/.github/workflows/guard.yml@{'1' * 40}"
+
+
+def test_a_conflict_changes_no_file_and_lies_beside_it(project: Path) -> None:
+    _edit(project / GUARD, WRITTEN, OWN)
+    _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
+    before = _state(project)
+
+    done = _init(project, NEW, "--upgrade")
+    after = _state(project)
+    again = _init(project, NEW, "--upgrade")
+
+    assert (done.returncode, again.returncode) == (2, 2)
+    assert f"Resolve them in {GUARD}{SIDE}" in done.stderr
+    assert _state(project) == after
+    marked = after.pop(f"{GUARD}{SIDE}")
+    assert after == before
+    assert OWN in marked
+    assert f"guard.yml@{'2' * 40}" in marked
+    assert "<<<<<<< yours" in marked
+
+
+def test_a_resolution_is_taken_over_with_what_was_edited_since(project: Path) -> None:
+    _edit(project / GUARD, WRITTEN, OWN)
+    _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
+    before = _state(project)
+    side = project / f"{GUARD}{SIDE}"
+    _init(project, NEW, "--upgrade")
+    side.write_text(before[GUARD].replace("@v9", "@v10"), "utf-8")
+    _edit(project / GUARD, "# Written by", "# Ours, written by")
+
+    done = _init(project, NEW, "--upgrade")
+
+    assert done.returncode == 0, done.stderr
+    text = (project / GUARD).read_text("utf-8")
+    assert "@v10" in text
+    assert "# Ours, written by" in text
+    assert not side.exists()
+    assert "budget: 3h" in (project / NIGHTLY).read_text("utf-8")
+    settled = _init(project, NEW, "--upgrade")
+    assert settled.stdout.count("as it is already") == 4
+
+
+def test_a_resolution_meets_what_is_newer_than_the_conflict(project: Path) -> None:
+    _edit(project / GUARD, WRITTEN, OWN)
+    side = project / f"{GUARD}{SIDE}"
+    _init(project, NEW, "--upgrade")
+    resolved = (project / GUARD).read_text("utf-8").replace("@v9", "@v10")
+    side.write_text(resolved, "utf-8")
+
+    newer = _init(project, NEWER, "--upgrade")
+    marked = side.read_text("utf-8")
+    side.write_text(resolved, "utf-8")
+    done = _init(project, NEWER, "--upgrade")
+
+    assert newer.returncode == 2
+    assert "@v10" in marked
+    assert f"guard.yml@{'3' * 40}" in marked
+    assert done.returncode == 0, done.stderr
+    assert (project / GUARD).read_text("utf-8") == resolved
+    assert "3" * 40 in (project / NIGHTLY).read_text("utf-8")
+
+
+def test_the_resolution_of_one_file_waits_for_that_of_another(project: Path) -> None:
+    for name in (GUARD, NIGHTLY):
+        _edit(project / name, f"guard.yml@{'1' * 40}", "guard.yml@v9")
+    _init(project, NEW, "--upgrade")
+    own = (project / GUARD).read_text("utf-8")
+    (project / f"{GUARD}{SIDE}").write_text(own, "utf-8")
+
+    waiting = _init(project, NEW, "--upgrade")
+    (project / f"{NIGHTLY}{SIDE}").write_text((project / NIGHTLY).read_text("utf-8"), "utf-8")
+    done = _init(project, NEW, "--upgrade")
+
+    assert waiting.returncode == 2
+    assert done.returncode == 0, done.stderr
+    assert (project / GUARD).read_text("utf-8") == own
+    assert list(project.rglob(f"*{SIDE}")) == []
+
+
+def test_what_was_removed_stays_away_and_what_is_new_is_written(project: Path) -> None:
+    (project / NIGHTLY).unlink()
+    record = json.loads((project / RECORD).read_text("utf-8"))
+    del record["written"][GUARD]  # as if the older ciguard had not known it
+    (project / RECORD).write_text(json.dumps(record), "utf-8")
+    (project / GUARD).unlink()
+
+    done = _init(project, NEW, "--upgrade")
+
+    assert done.returncode == 0, done.stderr
+    assert f"{NIGHTLY}: left out: init wrote it, and you removed it" in done.stdout
+    assert f"{GUARD}: written" in done.stdout
+    assert not (project / NIGHTLY).exists()
+
+
+def test_a_file_that_init_never_wrote_is_left_alone(project: Path) -> None:
+    record = json.loads((project / RECORD).read_text("utf-8"))
+    del record["written"][GUARD]
+    (project / RECORD).write_text(json.dumps(record), "utf-8")
+    before = (project / GUARD).read_text("utf-8")
+
+    done = _init(project, NEW, "--upgrade")
+
+    assert f"{GUARD}: kept: nothing is recorded of what init wrote" in done.stdout
+    assert (project / GUARD).read_text("utf-8") == before
+
+
+def test_without_a_record_an_upgrade_is_refused(project: Path) -> None:
+    (project / RECORD).unlink()
+
+    done = _init(project, NEW, "--upgrade")
+
+    assert done.returncode == 2
+    assert "what init once wrote is unknown" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 9}', '{"schema": 1, "ci": "github"}'])
+def test_a_damaged_record_is_named_and_changes_nothing(project: Path, text: str) -> None:
+    (project / RECORD).write_text(text, "utf-8")
+    before = _state(project)
+
+    done = _init(project, NEW, "--upgrade")
+
+    assert done.returncode == 2
+    assert f"{RECORD}: cannot be read" in done.stderr
+    assert _state(project) == before
+
+
+def test_an_upgrade_by_plain_init_is_offered_and_not_made(project: Path) -> None:
+    before = _state(project)
+
+    done = _init(project, NEW)
+
+    assert done.stdout.count("--upgrade merges your changes with what is new") == 3
+    assert _state(project) == before
+
+
+def test_force_gives_up_edits_and_is_no_upgrade(project: Path) -> None:
+    _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
+
+    both = _init(project, NEW, "--upgrade", "--force")
+    done = _init(project, NEW, "--force")
+
+    assert both.returncode == 2
+    assert done.returncode == 0
+    assert "budget: 1h" in (project / NIGHTLY).read_text("utf-8")
