@@ -1,0 +1,264 @@
+"""Time to verdict: from the first step of a pull request's first job to its check.
+
+    python benchmarks/time_to_verdict.py [--budget 3m] [--kinds 'fork' ...] [--only warm]
+
+Plays ten pull requests of different kinds of `examples/upgrade-guard` on the emulated GitHub of the
+tests, with real torch: each job's steps run as on a runner, the plan, then its rows at the same
+time as far as the clock counts, then the verdict. Warm: uv and pip have the packages, and the
+environments of the targets are there, as on a runner that keeps them. Cold: none of that, but a
+network. Prints seconds per kind, how many of them are the budget, p50 and p95, and the machine's
+load. What GitHub takes to find a runner is not in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "examples"))
+
+from action_file import ROOT
+from action_scenarios import git
+from example_project import example_files, hosted, initialised
+from github_repository import WallClock
+from github_server import GitHubServer
+from hosted_project import FORK, HostedProject, this_checkout
+from node_tools import Expressions
+from planted_wheel import planted_wheel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from action_runner import Job
+    from hosted_project import HostedRun
+
+OLD, NEW = "torch==2.12.0", "torch==2.13.0"
+MAX_P95_S = 300.0
+_CACHES = ("CIGUARD_CACHE", "UV_CACHE_DIR", "PIP_CACHE_DIR")
+_FEATURES = "src/tones/features.py"
+_ADDED = '''
+
+def loudest(recording: torch.Tensor) -> torch.Tensor:
+    """Return the largest magnitude."""
+    return torch.amax(torch.abs(recording), dim=-1)
+'''
+_ANNOTATED = '''"""Levels of recordings."""
+
+import torch
+from ciguard.annotations import arg, floats, lists
+
+
+@arg("samples", lists(floats(-1, 1), min_len=1, max_len=64))
+def level(samples):
+    """Return the root of the mean square."""
+    return float(torch.sqrt(torch.mean(torch.square(torch.tensor(samples)))))
+'''
+_LOCK = """version = 1
+requires-python = ">=3.11"
+
+[[package]]
+name = "torch"
+version = "{version}"
+source = {{ registry = "https://pypi.org/simple" }}
+"""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What one pull request took."""
+
+    kind: str
+    verdict: str
+    seconds: float
+    fuzzing: float
+    """Of it in the step that fuzzes and builds environments, in seconds."""
+
+
+def _read(project: HostedProject, name: str) -> str:
+    return (project.folder / name).read_text("utf-8")
+
+
+def _documentation(project: HostedProject) -> HostedRun:
+    return project.judged(project.opened(**{"README.md": "words\n"}))
+
+
+def _bump(project: HostedProject) -> HostedRun:
+    return project.judged(project.opened(**{"requirements.txt": f"{NEW}\n"}))
+
+
+def _source(project: HostedProject) -> HostedRun:
+    return project.judged(project.opened(**{_FEATURES: _read(project, _FEATURES) + _ADDED}))
+
+
+def _wheel(project: HostedProject) -> HostedRun:
+    asked = project.opened(**{_FEATURES: _read(project, _FEATURES) + _ADDED})
+    for name, version in (("head", "1.1"), ("base", "1.0")):
+        planted_wheel(project.folder.parent / "built" / name, version, checked="return n")
+    built = project.folder.parent / "built"
+    wheels = {name: str(built / path / "*.whl") for name, path in _WHEELS.items()}
+    project.inputs = {"guard.yml": {"plugins": str(ROOT / "tests" / "planted"), **wheels}}
+    return project.judged(asked)
+
+
+_WHEELS = {"wheel": "head", "base_wheel": "base"}
+
+
+def _function(project: HostedProject) -> HostedRun:
+    settings = 'levels = ["function"]\nfunctions = ["src/tones/levels.py"]\n'
+    files = {"src/tones/levels.py": _ANNOTATED, "ciguard.toml": settings}
+    return project.judged(project.opened(**files))
+
+
+def _fork(project: HostedProject) -> HostedRun:
+    text = _read(project, _FEATURES) + _ADDED
+    return project.judged(project.opened(repository=FORK, **{_FEATURES: text}))
+
+
+def _queue(project: HostedProject) -> HostedRun:
+    return project.queued(project.opened(**{_FEATURES: _read(project, _FEATURES) + _ADDED}))
+
+
+def _configuration(project: HostedProject) -> HostedRun:
+    text = _read(project, "ciguard.toml").replace("medium", "high")
+    return project.judged(project.opened(**{"ciguard.toml": text}))
+
+
+def _no_baseline(project: HostedProject) -> HostedRun:
+    git(project.folder, "branch", "--move", "ciguard-baseline", "kept")
+    run = project.judged(project.opened(**{_FEATURES: _read(project, _FEATURES) + _ADDED}))
+    git(project.folder, "branch", "--move", "kept", "ciguard-baseline")
+    return run
+
+
+def _lock(project: HostedProject) -> HostedRun:
+    before = {"requirements.txt": "torch\n", "uv.lock": _LOCK.format(version=OLD[7:])}
+    project.push(**before)
+    return project.judged(project.opened(**{"uv.lock": _LOCK.format(version=NEW[7:])}))
+
+
+KINDS: dict[str, Callable[[HostedProject], HostedRun]] = {
+    "documentation": _documentation,
+    "requirement": _bump,
+    "source": _source,
+    "wheel": _wheel,
+    "function": _function,
+    "fork": _fork,
+    "merge queue": _queue,
+    "configuration": _configuration,
+    "no baseline": _no_baseline,
+    "lock file": _lock,
+}
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
+    parser.add_argument("--budget", default="3m", help="of each pull request (default: %(default)s)")
+    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=list(KINDS), metavar="KIND")
+    parser.add_argument("--only", choices=("warm", "cold"), help="measure one of the two")
+    options = parser.parse_args()
+    wanted = [options.only] if options.only else ["warm", "cold"]
+    with tempfile.TemporaryDirectory() as name:
+        measured = {
+            state: _measured(Path(name) / state, options.kinds, options.budget)
+            for state in wanted
+        }
+    for state, timings in measured.items():
+        _show(state, timings)
+    slowest = _percentile([timing.seconds for timing in measured.get("warm", ())], 95)
+    return int(slowest > MAX_P95_S)
+
+
+class _Raw(argparse.RawDescriptionHelpFormatter):
+    """Show the docstring as it is written."""
+
+
+def _measured(folder: Path, kinds: Sequence[str], budget: str) -> list[Timing]:
+    """Run pull requests of all kinds in one repository with one baseline."""
+    is_warm = folder.name == "warm"
+    caches = {name: str(folder / "caches" / name) for name in _CACHES}
+    (folder / "ciguard").mkdir(parents=True)
+    clock = WallClock()
+    with Expressions() as expressions, GitHubServer(clock=clock) as server:
+        example = _adopted(folder, ciguard := this_checkout(folder / "ciguard"), budget)
+        project = hosted(example, ciguard, server, expressions)
+        project.github = replace(
+            project.github, variables={**project.github.variables, **caches}
+        )
+        project.inputs = {"guard.yml": {"budget": "20s"}}
+        print(f"{folder.name}: baseline {project.night().outputs['verdict']}", file=sys.stderr)
+        _fill(caches)
+        project.inputs = {}
+        return [_timed(project, kind, caches, is_warm=is_warm) for kind in kinds]
+
+
+def _adopted(folder: Path, ciguard: Path, budget: str) -> Path:
+    example = example_files(folder / "project")
+    (example / "requirements.txt").write_text(f"{OLD}\n", "utf-8")
+    git(example, "add", ".")
+    initialised(example, ciguard)
+    path = example / "ciguard.toml"
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not line.startswith("budget")]
+    path.write_text(f'budget = "{budget}"\n' + "".join(kept), "utf-8")
+    git(example, "add", ".")
+    git(example, "commit", "--quiet", "--message", "the project")
+    return example
+
+
+def _fill(caches: dict[str, str]) -> None:
+    """Build the environments that a runner which keeps them would have."""
+    words = [sys.executable, "-m", "ciguard", "targets", "sync"]
+    variables = {**os.environ, **caches, "CIGUARD_TARGETS": f"{OLD}\n{NEW}"}
+    with tempfile.TemporaryDirectory() as empty:
+        subprocess.run(words, cwd=empty, env=variables, check=True, stdout=subprocess.DEVNULL)
+
+
+def _timed(
+    project: HostedProject, kind: str, caches: dict[str, str], *, is_warm: bool
+) -> Timing:
+    if not is_warm:
+        for path in caches.values():
+            shutil.rmtree(path, ignore_errors=True)
+    before = project.inputs
+    run = KINDS[kind](project)
+    project.inputs = before
+    (call,) = run.calls.values()
+    stages = [call.jobs["plan"], call.jobs["shard"], call.jobs["merge"]]
+    seconds = sum(max(map(_seconds, jobs.values()), default=0.0) for jobs in stages)
+    fuzzing = max((_seconds(job, "Fuzz") for job in call.jobs["shard"].values()), default=0.0)
+    timing = Timing(kind, call.outputs["verdict"], seconds, fuzzing)
+    print(f"{kind}: {timing.verdict}, {seconds:.0f} s", file=sys.stderr)
+    return timing
+
+
+def _seconds(job: Job, name: str = "") -> float:
+    return sum(step.seconds for step in job.steps if step.name.startswith(name))
+
+
+def _percentile(values: Iterable[float], percent: int) -> float:
+    """Return the smallest value that so many per cent do not exceed; 0 for none."""
+    ordered = sorted(values)
+    return ordered[-(-len(ordered) * percent // 100) - 1] if ordered else 0.0
+
+
+def _show(state: str, timings: Sequence[Timing]) -> None:
+    print(f"{state}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"{'pull request':16} {'verdict':22} {'total':>8} {'action':>8}")
+    for timing in timings:
+        print(
+            f"{timing.kind:16} {timing.verdict:22} {timing.seconds:7.0f}s {timing.fuzzing:7.0f}s"
+        )
+    totals = [timing.seconds for timing in timings]
+    print(f"p50 {_percentile(totals, 50):.0f} s, p95 {_percentile(totals, 95):.0f} s\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
