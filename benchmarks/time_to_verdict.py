@@ -160,15 +160,16 @@ KINDS: dict[str, Callable[[HostedProject], HostedRun]] = {
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
-    parser.add_argument("--budget", default="3m", help="of each pull request (default: %(default)s)")
+    parser.add_argument(
+        "--budget", default="3m", help="of each pull request (default: %(default)s)"
+    )
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=list(KINDS), metavar="KIND")
     parser.add_argument("--only", choices=("warm", "cold"), help="measure one of the two")
     options = parser.parse_args()
     wanted = [options.only] if options.only else ["warm", "cold"]
     with tempfile.TemporaryDirectory() as name:
         measured = {
-            state: _measured(Path(name) / state, options.kinds, options.budget)
-            for state in wanted
+            state: _measured(Path(name) / state, options.kinds, options.budget) for state in wanted
         }
     for state, timings in measured.items():
         _show(state, timings)
@@ -189,9 +190,7 @@ def _measured(folder: Path, kinds: Sequence[str], budget: str) -> list[Timing]:
     with Expressions() as expressions, GitHubServer(clock=clock) as server:
         example = _adopted(folder, ciguard := this_checkout(folder / "ciguard"), budget)
         project = hosted(example, ciguard, server, expressions)
-        project.github = replace(
-            project.github, variables={**project.github.variables, **caches}
-        )
+        project.github = replace(project.github, variables={**project.github.variables, **caches})
         project.inputs = {"guard.yml": {"budget": "20s"}}
         print(f"{folder.name}: baseline {project.night().outputs['verdict']}", file=sys.stderr)
         _fill(caches)
@@ -221,9 +220,7 @@ def _fill(caches: dict[str, str]) -> None:
         subprocess.run(words, cwd=empty, env=variables, check=True, stdout=subprocess.DEVNULL)
 
 
-def _timed(
-    project: HostedProject, kind: str, caches: dict[str, str], *, is_warm: bool
-) -> Timing:
+def _timed(project: HostedProject, kind: str, caches: dict[str, str], *, is_warm: bool) -> Timing:
     if not is_warm:
         for path in caches.values():
             shutil.rmtree(path, ignore_errors=True)
@@ -253,9 +250,7 @@ def _show(state: str, timings: Sequence[Timing]) -> None:
     print(f"{state}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print(f"{'pull request':16} {'verdict':22} {'total':>8} {'action':>8}")
     for timing in timings:
-        print(
-            f"{timing.kind:16} {timing.verdict:22} {timing.seconds:7.0f}s {timing.fuzzing:7.0f}s"
-        )
+        print(f"{timing.kind:16} {timing.verdict:22} {timing.seconds:7.0f}s {timing.fuzzing:7.0f}s")
     totals = [timing.seconds for timing in timings]
     print(f"p50 {_percentile(totals, 50):.0f} s, p95 {_percentile(totals, 95):.0f} s\n")
 

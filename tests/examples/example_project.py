@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from action_file import ROOT
 from action_scenarios import git
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from github_server import GitHubServer
+    from hosted_project import HostedRun
     from node_tools import Expressions
 
 EXAMPLE = ROOT / "examples" / "upgrade-guard"
@@ -39,9 +40,10 @@ _BROKEN = (
     "if isinstance(n, int) and n > 1000:\n    raise AssertionError('Check failed: n <= 1000')\n"
     "return n"
 )
+_TWICE = "if isinstance(n, int) and n < -1000:\n    raise ZeroDivisionError('planted')\n"
 RELEASES = {
-    "1.0": _SOUND, "1.1": _SOUND, "2.0": _BROKEN, "2.1": _SOUND, "2.2": _BROKEN, "2.3": _SOUND,
-    "2.4": _BROKEN,
+    "1.0": _SOUND, "1.1": _SOUND, "2.0": _BROKEN, "2.1": _SOUND, "2.2": _BROKEN,
+    "2.3": _TWICE + _BROKEN,
 }  # fmt: skip
 """What `planted.checked` does in each release of the planted library."""
 _SETTINGS = """
@@ -102,6 +104,14 @@ def few_cases(folder: Path) -> None:
     path.write_text(path.read_text("utf-8") + _SETTINGS, "utf-8")
 
 
+def established(project: HostedProject, ciguard: Path) -> HostedRun:
+    """Adopt ciguard on the default branch, and return the run that established the baseline."""
+    initialised(project.folder, ciguard)
+    few_cases(project.folder)
+    files = {name: (project.folder / name).read_text("utf-8") for name in WRITTEN}
+    return project.push(**files) or project.night()
+
+
 def requiring(folder: Path, version: str) -> dict[str, str]:
     """Return the requirements of a project on the planted library at another version."""
     text = (folder / "requirements.txt").read_text("utf-8")
@@ -142,7 +152,7 @@ def hosted(
             "UV_FIND_LINKS": ",".join(filter(None, links)),
         },
     )
-    inputs = {
+    inputs: dict[str, dict[str, Any]] = {
         "guard.yml": {"plugins": str(ROOT / "tests" / "planted")},
         "file-issues.yml": {"comment": True} if comment else {},
     }

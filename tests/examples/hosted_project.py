@@ -235,7 +235,7 @@ class HostedProject:
 
     def _ended(self, run: HostedRun, trigger: Trigger) -> dict[str, Any]:
         """Return what GitHub says of a run that has ended; of a fork's, not which pull request."""
-        asked = trigger.event.get("pull_request")
+        asked = trigger.event.get("pull_request", {})
         group = trigger.event.get("merge_group", {})
         head = asked["head"] if asked else {"ref": "main", "sha": group.get("head_sha", self.head)}
         if group:
@@ -287,7 +287,9 @@ class HostedProject:
             if not expressions.holds(job.get("if", "success()"), known, status="success"):
                 continue
             file = self._called(job)
-            asked = {key: expressions.text(text, known) for key, text in job.get("with", {}).items()}
+            asked = {
+                key: expressions.text(text, known) for key, text in job.get("with", {}).items()
+            }
             given = {key.replace("-", "_"): value for key, value in asked.items()}
             call = WorkflowRun(
                 self.github,
@@ -306,7 +308,7 @@ class HostedProject:
         address, _, at = job["uses"].partition("@")
         assert at == self.github.commit, "the workflows are pinned to what is tested"
         assert address.startswith(f"{self.github.workflows_of}/{_WORKFLOWS}/")
-        path = ROOT / _WORKFLOWS / address.rpartition("/")[2]
+        path: Path = ROOT / _WORKFLOWS / address.rpartition("/")[2]
         for called in parsed(path)["jobs"].values():
             for name, level in called.get("permissions", {}).items():
                 granted = job.get("permissions", {}).get(name, "none")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import torch
-
 from tones import ToneClassifier, band_energies, frames, normalised, predict
 
 RATE = 8_000

@@ -21,7 +21,7 @@ def frames(recording: torch.Tensor, size: int = 256, step: int = 128) -> torch.T
 
 
 def band_energies(recording: torch.Tensor, bands: int = 32) -> torch.Tensor:
-    """Return the logarithm of the energy in each band of frequencies, shape `(..., windows, bands)`."""
+    """Return the logarithm of the energy per band of frequencies, shape `(..., windows, bands)`."""
     spectrum = torch.fft.rfft(frames(recording))
     energy = torch.square(torch.abs(spectrum))[..., 1:]
     return torch.log1p(torch.nn.functional.adaptive_avg_pool1d(energy, bands))
