@@ -190,7 +190,8 @@ def _measured(folder: Path, kinds: Sequence[str], budget: str) -> list[Timing]:
     with Expressions() as expressions, GitHubServer(clock=clock) as server:
         example = _adopted(folder, ciguard := this_checkout(folder / "ciguard"), budget)
         project = hosted(example, ciguard, server, expressions)
-        project.github = replace(project.github, variables={**project.github.variables, **caches})
+        variables = {**project.github.variables, **caches}
+        project.github = replace(project.github, variables=variables, keeps_installed=False)
         project.inputs = {"guard.yml": {"budget": "20s"}}
         print(f"{folder.name}: baseline {project.night().outputs['verdict']}", file=sys.stderr)
         _fill(caches)

@@ -12,6 +12,7 @@ from action_scenarios import git
 from example_project import (
     EXAMPLE,
     WRITTEN,
+    adopted,
     established,
     example_files,
     hosted,
@@ -81,7 +82,7 @@ def follow_ups(run: HostedRun) -> dict[str, str]:
 def test_pull_requests_of_all_kinds_have_their_verdict(
     project: HostedProject, ciguard: Path
 ) -> None:
-    night = established(project, ciguard)
+    adopted(project, ciguard)
     sound = project.opened(repository=FORK, **requiring(project.folder, "1.1"))
     from_fork = project.judged(sound)
     upgrade = project.opened(**requiring(project.folder, "2.0"))
@@ -90,8 +91,6 @@ def test_pull_requests_of_all_kinds_have_their_verdict(
     red = project.judged(upgrade)
     queued = project.queued(upgrade)
 
-    assert night.conclusion == "success", night.log
-    assert "ciguard-baseline" in git(project.folder, "branch", "--list")
     assert (from_fork.conclusion, from_fork.outputs["verdict"]) == ("success", "nothing-new")
     assert (superseded.conclusion, untouched) == ("cancelled", 1)
     assert set(follow_ups(superseded).values()) == {"skipped"}
@@ -116,7 +115,7 @@ def test_pull_requests_of_all_kinds_have_their_verdict(
 def test_a_regression_has_one_issue_from_its_merge_to_its_return(
     project: HostedProject, ciguard: Path
 ) -> None:
-    established(project, ciguard)
+    night = established(project, ciguard)
     upgraded(project, "2.0")
     broken = project.night()
     (issue,) = issues_of(project, "planted.checked")
@@ -131,6 +130,8 @@ def test_a_regression_has_one_issue_from_its_merge_to_its_return(
     upgraded(project, "2.3")
     worse = project.night()
 
+    assert night.conclusion == "success", night.log
+    assert "ciguard-baseline" in git(project.folder, "branch", "--list")
     assert (broken.conclusion, broken.outputs["new"], opened) == ("failure", "1", "open")
     assert MARKER in issue.latest["body"]
     assert {run.conclusion for run in mended} == {"success"}

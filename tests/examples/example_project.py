@@ -104,12 +104,17 @@ def few_cases(folder: Path) -> None:
     path.write_text(path.read_text("utf-8") + _SETTINGS, "utf-8")
 
 
-def established(project: HostedProject, ciguard: Path) -> HostedRun:
-    """Adopt ciguard on the default branch, and return the run that established the baseline."""
+def adopted(project: HostedProject, ciguard: Path) -> HostedRun | None:
+    """Adopt ciguard on the default branch, and return what that started."""
     initialised(project.folder, ciguard)
     few_cases(project.folder)
     files = {name: (project.folder / name).read_text("utf-8") for name in WRITTEN}
-    return project.push(**files) or project.night()
+    return project.push(**files)
+
+
+def established(project: HostedProject, ciguard: Path) -> HostedRun:
+    """Adopt ciguard, and return the run that established the baseline."""
+    return adopted(project, ciguard) or project.night()
 
 
 def requiring(folder: Path, version: str) -> dict[str, str]:
