@@ -3,7 +3,7 @@
     python benchmarks/time_to_verdict.py [--budget 3m] [--kinds 'fork' ...] [--only warm]
 
 Plays ten pull requests of different kinds of `examples/upgrade-guard` on the emulated GitHub of the
-tests, with real torch: each job's steps run as on a runner, the plan, then its rows at the same
+tests, with a real library: each job's steps run as on a runner, the plan, then its rows at the same
 time as far as the clock counts, then the verdict. Warm: uv and pip have the packages, and the
 environments of the targets are there, as on a runner that keeps them. Cold: none of that, but a
 network. Prints seconds per kind, how many of them are the budget, p50 and p95, and the machine's
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from action_runner import Job
     from hosted_project import HostedRun
 
-OLD, NEW = "torch==2.12.0", "torch==2.13.0"
 MAX_P95_S = 300.0
 _CACHES = ("CIGUARD_CACHE", "UV_CACHE_DIR", "PIP_CACHE_DIR")
 _FEATURES = "src/tones/features.py"
@@ -51,20 +50,20 @@ def loudest(recording: torch.Tensor) -> torch.Tensor:
 '''
 _ANNOTATED = '''"""Levels of recordings."""
 
-import torch
+import numpy as np
 from ciguard.annotations import arg, floats, lists
 
 
 @arg("samples", lists(floats(-1, 1), min_len=1, max_len=64))
 def level(samples):
     """Return the root of the mean square."""
-    return float(torch.sqrt(torch.mean(torch.square(torch.tensor(samples)))))
+    return float(np.sqrt(np.mean(np.square(samples))))
 '''
 _LOCK = """version = 1
 requires-python = ">=3.11"
 
 [[package]]
-name = "torch"
+name = "{name}"
 version = "{version}"
 source = {{ registry = "https://pypi.org/simple" }}
 """
@@ -90,7 +89,8 @@ def _documentation(project: HostedProject) -> HostedRun:
 
 
 def _bump(project: HostedProject) -> HostedRun:
-    return project.judged(project.opened(**{"requirements.txt": f"{NEW}\n"}))
+    upgraded = (project.folder.parent / "upgraded.txt").read_text("utf-8")
+    return project.judged(project.opened(**{"requirements.txt": upgraded}))
 
 
 def _source(project: HostedProject) -> HostedRun:
@@ -102,17 +102,15 @@ def _wheel(project: HostedProject) -> HostedRun:
     for name, version in (("head", "1.1"), ("base", "1.0")):
         planted_wheel(project.folder.parent / "built" / name, version, checked="return n")
     built = project.folder.parent / "built"
-    wheels = {name: str(built / path / "*.whl") for name, path in _WHEELS.items()}
+    wheels = {"wheel": str(built / "head" / "*.whl"), "base_wheel": str(built / "base" / "*.whl")}
     project.inputs = {"guard.yml": {"plugins": str(ROOT / "tests" / "planted"), **wheels}}
     return project.judged(asked)
 
 
-_WHEELS = {"wheel": "head", "base_wheel": "base"}
-
-
 def _function(project: HostedProject) -> HostedRun:
     settings = 'levels = ["function"]\nfunctions = ["src/tones/levels.py"]\n'
-    files = {"src/tones/levels.py": _ANNOTATED, "ciguard.toml": settings}
+    configuration = _read(project, "ciguard.toml") + settings
+    files = {"src/tones/levels.py": _ANNOTATED, "ciguard.toml": configuration}
     return project.judged(project.opened(**files))
 
 
@@ -138,9 +136,16 @@ def _no_baseline(project: HostedProject) -> HostedRun:
 
 
 def _lock(project: HostedProject) -> HostedRun:
-    before = {"requirements.txt": "torch\n", "uv.lock": _LOCK.format(version=OLD[7:])}
-    project.push(**before)
-    return project.judged(project.opened(**{"uv.lock": _LOCK.format(version=NEW[7:])}))
+    upgraded = (project.folder.parent / "upgraded.txt").read_text("utf-8")
+    locks = [_locked(text) for text in (_read(project, "requirements.txt"), upgraded)]
+    git(project.folder, "rm", "--quiet", "requirements.txt")
+    project.push(**{"uv.lock": locks[0]})
+    return project.judged(project.opened(**{"uv.lock": locks[1]}))
+
+
+def _locked(requirement: str) -> str:
+    name, _, version = requirement.strip().partition("==")
+    return _LOCK.format(name=name, version=version)
 
 
 KINDS: dict[str, Callable[[HostedProject], HostedRun]] = {
@@ -164,13 +169,13 @@ def main() -> int:
         "--budget", default="3m", help="of each pull request (default: %(default)s)"
     )
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=list(KINDS), metavar="KIND")
+    parser.add_argument("--old", default="torch==2.12.0", help="required (default: %(default)s)")
+    parser.add_argument("--new", default="torch==2.13.0", help="upgrade (default: %(default)s)")
     parser.add_argument("--only", choices=("warm", "cold"), help="measure one of the two")
     options = parser.parse_args()
     wanted = [options.only] if options.only else ["warm", "cold"]
     with tempfile.TemporaryDirectory() as name:
-        measured = {
-            state: _measured(Path(name) / state, options.kinds, options.budget) for state in wanted
-        }
+        measured = {state: _measured(Path(name) / state, options) for state in wanted}
     for state, timings in measured.items():
         _show(state, timings)
     slowest = _percentile([timing.seconds for timing in measured.get("warm", ())], 95)
@@ -181,42 +186,46 @@ class _Raw(argparse.RawDescriptionHelpFormatter):
     """Show the docstring as it is written."""
 
 
-def _measured(folder: Path, kinds: Sequence[str], budget: str) -> list[Timing]:
+def _measured(folder: Path, options: argparse.Namespace) -> list[Timing]:
     """Run pull requests of all kinds in one repository with one baseline."""
     is_warm = folder.name == "warm"
     caches = {name: str(folder / "caches" / name) for name in _CACHES}
     (folder / "ciguard").mkdir(parents=True)
     clock = WallClock()
     with Expressions() as expressions, GitHubServer(clock=clock) as server:
-        example = _adopted(folder, ciguard := this_checkout(folder / "ciguard"), budget)
+        example = _adopted(folder, ciguard := this_checkout(folder / "ciguard"), options)
         project = hosted(example, ciguard, server, expressions)
         variables = {**project.github.variables, **caches}
         project.github = replace(project.github, variables=variables, keeps_installed=False)
         project.inputs = {"guard.yml": {"budget": "20s"}}
         print(f"{folder.name}: baseline {project.night().outputs['verdict']}", file=sys.stderr)
-        _fill(caches)
+        _fill(caches, (options.old, options.new))
         project.inputs = {}
-        return [_timed(project, kind, caches, is_warm=is_warm) for kind in kinds]
+        return [_timed(project, kind, caches, is_warm=is_warm) for kind in options.kinds]
 
 
-def _adopted(folder: Path, ciguard: Path, budget: str) -> Path:
+def _adopted(folder: Path, ciguard: Path, options: argparse.Namespace) -> Path:
     example = example_files(folder / "project")
-    (example / "requirements.txt").write_text(f"{OLD}\n", "utf-8")
+    (folder / "upgraded.txt").write_text(f"{options.new}\n", "utf-8")
+    (example / "requirements.txt").write_text(f"{options.old}\n", "utf-8")
+    described = (example / "pyproject.toml").read_text("utf-8")
+    name = options.old.partition("==")[0]
+    (example / "pyproject.toml").write_text(described.replace("torch>=2.6", name), "utf-8")
     git(example, "add", ".")
     initialised(example, ciguard)
     path = example / "ciguard.toml"
     lines = path.read_text("utf-8").splitlines(keepends=True)
     kept = [line for line in lines if not line.startswith("budget")]
-    path.write_text(f'budget = "{budget}"\n' + "".join(kept), "utf-8")
+    path.write_text(f'budget = "{options.budget}"\n' + "".join(kept), "utf-8")
     git(example, "add", ".")
     git(example, "commit", "--quiet", "--message", "the project")
     return example
 
 
-def _fill(caches: dict[str, str]) -> None:
+def _fill(caches: dict[str, str], targets: Sequence[str]) -> None:
     """Build the environments that a runner which keeps them would have."""
     words = [sys.executable, "-m", "ciguard", "targets", "sync"]
-    variables = {**os.environ, **caches, "CIGUARD_TARGETS": f"{OLD}\n{NEW}"}
+    variables = {**os.environ, **caches, "CIGUARD_TARGETS": "\n".join(targets)}
     with tempfile.TemporaryDirectory() as empty:
         subprocess.run(words, cwd=empty, env=variables, check=True, stdout=subprocess.DEVNULL)
 
