@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from action_file import ROOT
+from action_file import ROOT, parsed
 from action_scenarios import git
-from example_project import few_cases, hosted, planted_example
+from example_project import EXAMPLE, WRITTEN, few_cases, hosted, planted_example
 from hosted_project import OURS
 from surroundings import PROGRAMS
 
@@ -145,7 +145,24 @@ def first_run(reader: Reader, project: HostedProject) -> HostedRun:
     return run
 
 
+def test_the_check_to_require_is_the_one_that_guard_reports() -> None:
+    caller = parsed(EXAMPLE / ".github" / "workflows" / "ciguard.yml")["jobs"]["ciguard"]
+    called = parsed(ROOT / ".github" / "workflows" / "guard.yml")["jobs"]["merge"]
+
+    assert required_check() == f"{caller['name']} / {called['name']}"
+
+
+def test_every_file_and_command_that_the_page_names_exists() -> None:
+    blocks = _BLOCK.findall(PAGE.read_text("utf-8"))
+    lines = [line for kind, block in blocks if kind == "console" for line in block.splitlines()]
+    named = {block.partition("\n")[0] for kind, block in blocks if kind in {"yaml", "toml"}}
+
+    assert {line[:2] for line in lines} == {"$ "}
+    assert named <= {f"# {name}" for name in WRITTEN}
+
+
 @pytest.mark.slow
+@pytest.mark.timeout(2400)
 def test_the_page_leads_to_a_verdict_a_baseline_and_back(
     reader: Reader, project: HostedProject, tmp_path: Path
 ) -> None:
