@@ -2,7 +2,7 @@
 
 Jobs run one after the other, each on a new machine with an empty workspace; what they share goes
 through outputs and artifacts. A machine may be lost, and failed jobs may be run again. The first
-job of a workflow installs ciguard; to save time, the others find it installed.
+job installs ciguard; to save time, others with the same plugins find it installed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class GitHub:
     variables: Mapping[str, str] = field(default_factory=dict)
     """Of the environment of every step."""
     keeps_installed: bool = True
-    """Whether only the first job of a workflow installs ciguard."""
+    """Whether ciguard is installed only once, not by each job."""
 
     def machine(self, name: str) -> Path:
         """Return the folder of a new machine, which is at the same place on every machine."""
@@ -83,7 +83,6 @@ class WorkflowRun:
         self._trigger = trigger
         self._number = number
         self._attempt = 0
-        self._file = workflow.stem
         read = parsed(workflow)
         self._call: Described = read["on"]["workflow_call"]
         self._described: dict[str, Described] = read["jobs"]
@@ -205,7 +204,9 @@ class WorkflowRun:
             attempt=str(self._attempt),
             variables=github.variables,
         )
-        kept = github.folder / f"installed-{self._file}"
+        asked = (step.get("with", {}).get("plugins", "") for step in described["steps"])
+        plugins = expressions.text("".join(asked), known)
+        kept = github.folder / f"installed-{_NOT_IN_FOLDERS.sub('-', plugins)}"
         if kept.is_dir() and github.keeps_installed:
             (runner.temp / INSTALLED).symlink_to(kept)
         services = Services(
