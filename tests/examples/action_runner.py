@@ -47,6 +47,8 @@ class Step:
     seconds: float = 0.0
     cpu_s: float = 0.0
     """Of all processes that it started and that have ended."""
+    steps: list[Step] = field(default_factory=list)
+    """Those of the composite action that it called."""
 
 
 @dataclass
@@ -271,6 +273,7 @@ class Steps:
         if name.startswith("./"):
             inner = self.runner.call(self.runner.workspace / name, with_, self.services)
             step.outputs, step.log, step.summary = inner.outputs, inner.log, inner.summary
+            step.steps = inner.steps
             return inner.conclusion == "success"
         try:
             step.outputs = self.services.use(name, with_)
