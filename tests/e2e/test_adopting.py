@@ -174,7 +174,7 @@ def test_the_page_leads_to_a_verdict_a_baseline_and_back(
     asked = (tmp_path / "gh.log").read_text("utf-8")
     night = project.night(event="workflow_dispatch")
     stored = git(project.folder, "show", "ciguard-baseline:buckets.jsonl").splitlines()[1:]
-    known = json.loads(stored[0])["bucket"]["fingerprint"]
+    known = json.loads(stored[0])["fingerprint"]
     reader.names["4f0c"] = known.removeprefix("v1:")[:12]
     reader.follow(7)
     accepted = git(project.folder, "show", "ciguard-baseline:buckets.jsonl")
