@@ -8,7 +8,9 @@ after it was merged all the same.
 
 from __future__ import annotations
 
+import argparse
 import html
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -36,10 +38,18 @@ _AUTHOR = "<b>github-actions</b> <span class=label>bot</span>"
 
 
 def main() -> int:
-    """Play, draw and write."""
+    """Play, draw and write; `--pages FILE` draws what an earlier call has kept there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=Path, help="keep the pages here, or draw those kept")
+    kept = parser.parse_args().pages
     home = surroundings.enter()
-    with tempfile.TemporaryDirectory() as name:
-        pages = _pages(Path(name))
+    if kept and kept.is_file():
+        pages = json.loads(kept.read_text("utf-8"))
+    else:
+        with tempfile.TemporaryDirectory() as name:
+            pages = _pages(Path(name))
+    if kept:
+        kept.write_text(json.dumps(pages), "utf-8")
     with launched() as browser:
         for name, page in pages.items():
             _draw(browser, page, IMAGES / f"{name}.png")
@@ -60,7 +70,8 @@ def _pages(folder: Path) -> dict[str, str]:
         project.night()
         (run,) = [run for run in server.checks.runs if run["head_sha"] == upgrade.head]
         (comment,) = server.repository.issues[upgrade.number].comments
-        issue = max(server.repository.issues.values(), key=lambda stored: stored.number)
+        issues = server.repository.issues.values()
+        (issue,) = [one for one in issues if one.latest["title"].startswith("planted.checked: ")]
         return {
             "check": _check(run, server.checks.annotations[run["id"]]),
             "comment": _box(f"{_AUTHOR} commented", comment["body"]),

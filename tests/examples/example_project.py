@@ -36,11 +36,11 @@ WRITTEN = (
 """Files of the example that `ciguard init` writes."""
 REQUIREMENT = "ciguard-planted"
 _SOUND = "return n"
+_ABORTS = "    os.write(2, b'planted/check.cc:{line}] Check failed: {claim}\\n')\n    os.abort()\n"
 _BROKEN = (
-    "if isinstance(n, int) and n > 1000:\n    raise AssertionError('Check failed: n <= 1000')\n"
-    "return n"
+    "if isinstance(n, int) and n > 1000:\n" + _ABORTS.format(line=42, claim="n <= 1000") + _SOUND
 )
-_TWICE = "if isinstance(n, int) and n < -1000:\n    raise ZeroDivisionError('planted')\n"
+_TWICE = "if isinstance(n, int) and n < -1000:\n" + _ABORTS.format(line=57, claim="n >= -1000")
 RELEASES = {
     "1.0": _SOUND, "1.1": _SOUND, "2.0": _BROKEN, "2.1": _SOUND, "2.2": _BROKEN,
     "2.3": _TWICE + _BROKEN,
