@@ -74,7 +74,7 @@ def _pages(folder: Path) -> dict[str, str]:
         (issue,) = [one for one in issues if one.latest["title"].startswith("planted.checked: ")]
         return {
             "check": _check(run, server.checks.annotations[run["id"]]),
-            "comment": _box(f"{_AUTHOR} commented", comment["body"]),
+            "comment": _box(f"{_AUTHOR} commented", _unfolded(comment["body"])),
             "issue": _issue(issue.number, issue.latest),
         }
 
@@ -105,23 +105,28 @@ def _issue(number: int, state: dict[str, Any]) -> str:
     )
 
 
+def _unfolded(text: str) -> str:
+    """Show what a reader sees who asks for the first bucket."""
+    return text.replace("<details>", "<details open>", 1)
+
+
 def _box(head: str, body: str) -> str:
     return f"<div class=box><div class=head>{head}</div><div class=body>{html_of(body)}</div></div>"
 
 
 def _draw(browser: Browser, page: str, path: Path) -> None:
-    """Write a picture of a page; what is below its most height is cut off."""
+    """Write a picture of a page; what is below its greatest height fades away."""
     text = f"<meta charset=utf-8><style>{STYLE.read_text('utf-8')}</style><main>{page}</main>"
     tab = browser.new_page(viewport={"width": 932, "height": 800})
     tab.set_content(text)
+    main = tab.locator("main")
+    main.evaluate("it => it.classList.toggle('long', it.scrollHeight > it.clientHeight)")
     path.parent.mkdir(exist_ok=True)
-    tab.locator("main").screenshot(path=path)
+    main.screenshot(path=path)
     tab.close()
     size = path.stat().st_size
     if size > MAX_BYTES:
-        sys.exit(
-            f"{path}: {size} bytes are more than {MAX_BYTES}. Lower its height in {STYLE.name}."
-        )
+        sys.exit(f"{path}: {size} bytes are more than {MAX_BYTES}. Lower it in {STYLE.name}.")
 
 
 if __name__ == "__main__":
