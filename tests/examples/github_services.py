@@ -77,9 +77,11 @@ class Services:
         remote = self.repositories[with_.get("repository") or self.repository]
         git(self.workspace, "init", "--quiet", str(folder))
         git(folder, "remote", "add", "origin", remote.as_uri())
-        everything = with_.get("fetch-depth") == "0"
-        refs = ["+refs/heads/*:refs/remotes/origin/*"] if everything else ["--depth=1"]
-        git(folder, "fetch", "--quiet", "--no-tags", "origin", *refs, ref)
+        depth = ["--depth=1"]
+        if with_.get("fetch-depth") == "0":
+            depth = []
+            git(folder, "fetch", "--quiet", "origin", "+refs/heads/*:refs/remotes/origin/*")
+        git(folder, "fetch", "--quiet", "--no-tags", *depth, "origin", ref)
         at = ["--detach"] if _ANOTHER_REF.match(ref) else ["-B", ref.removeprefix("refs/heads/")]
         git(folder, "checkout", "--quiet", *at, "FETCH_HEAD")
         if self.is_private and with_.get("persist-credentials") == "false":

@@ -7,6 +7,7 @@ would be once merged, all others from the default branch. Their jobs call reusab
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -287,10 +288,9 @@ class HostedProject:
             if not expressions.holds(job.get("if", "success()"), known, status="success"):
                 continue
             file = self._called(job)
-            asked = {
-                key: expressions.text(text, known) for key, text in job.get("with", {}).items()
-            }
-            given = {key.replace("-", "_"): value for key, value in asked.items()}
+            with_ = job.get("with", {}).items()
+            texts = {name: expressions.text(text, known) for name, text in with_}
+            given = _typed(texts, parsed(file)["on"]["workflow_call"]["inputs"])
             call = WorkflowRun(
                 self.github,
                 file,
@@ -299,7 +299,7 @@ class HostedProject:
                 **given,
                 **self.inputs.get(file.name, {}),
             )
-            call.start(lost="-of-1" if superseded else "-")
+            call.start(lost="-cpu" if superseded else "-")
             run.calls[job.get("name", name)] = call
         return run
 
@@ -314,6 +314,14 @@ class HostedProject:
                 granted = job.get("permissions", {}).get(name, "none")
                 assert _RANKS[granted] >= _RANKS[level], f"the caller grants {name}: {granted}"
         return path
+
+
+def _typed(texts: dict[str, str], inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return what YAML makes of a call's values, by the names of arguments."""
+    return {
+        name.replace("-", "_"): text if inputs[name]["type"] == "string" else json.loads(text)
+        for name, text in texts.items()
+    }
 
 
 def _events(on: Any) -> dict[str, Any]:

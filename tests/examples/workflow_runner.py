@@ -236,8 +236,9 @@ def _inputs(described: Described, given: Mapping[str, Any]) -> Described:
     for name, one in described.items():
         kind, nothing = _TYPES[one["type"]]
         assert name in given or one.get("required") != "true", f"{name} is required"
-        value = given.get(name, one.get("default", nothing))
-        is_text = kind is not str and isinstance(value, str)
-        inputs[name] = json.loads(value) if is_text else value
+        default = one.get("default", nothing)
+        if kind is not str and isinstance(default, str):
+            default = json.loads(default)
+        inputs[name] = given.get(name, default)
         assert type(inputs[name]) is kind, f"{name} is no {kind.__name__}"
     return inputs
