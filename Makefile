@@ -32,8 +32,8 @@ export PLAYWRIGHT_BROWSERS_PATH := $(CURDIR)/$(TEST_CACHE)/browsers
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
-.PHONY: guard test test-quick test-properties test-slow coverage test-tools preflight check readme constraints action-lock \
-	release-check format clean
+.PHONY: guard test test-quick test-properties test-slow coverage test-tools preflight check readme screenshots \
+	constraints action-lock release-check format clean
 
 guard: $(VENV)/.installed
 	$(BIN)/ciguard run --budget $(BUDGET)
@@ -80,6 +80,10 @@ check: $(VENV)/.installed-dev
 # Write what README.md and docs/ quote from the program.
 readme: $(VENV)/.installed-dev
 	$(BIN)/python docs/generate.py
+
+# After texts of checks, comments or issues changed: play the example's life and draw what it shows.
+screenshots: test-tools
+	$(BIN)/python docs/screenshots.py
 
 # Only before a release: at other times older files serve, see docs/knowledge.md.
 constraints: $(VENV)/.installed

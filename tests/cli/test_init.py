@@ -47,7 +47,7 @@ def test_a_dependent_project_is_tested_with_what_it_requires(tmp_path: Path) -> 
     assert "The targets are what the project requires." in done.stdout
     assert "trunk is taken for it" in done.stdout
     configured = tomllib.loads((tmp_path / "ciguard.toml").read_text("utf-8"))
-    assert configured == {"budget": "5m", "fail-on": "medium"}  # named there, they would go stale
+    assert configured == {"budget": "3m", "fail-on": "medium"}  # named there, they would go stale
     assert '# targets = ["tensorflow-cpu==2.21.0"]' in (tmp_path / "ciguard.toml").read_text(
         "utf-8"
     )
@@ -106,7 +106,7 @@ def test_what_people_changed_is_replaced_only_when_told_to(tmp_path: Path) -> No
 
     assert "ciguard.toml: kept: it differs" in kept.stdout
     assert unchanged == 'budget = "9m"\n'
-    assert 'budget = "5m"' in (tmp_path / "ciguard.toml").read_text("utf-8")
+    assert 'budget = "3m"' in (tmp_path / "ciguard.toml").read_text("utf-8")
 
 
 def test_a_configuration_in_pyproject_stays_there(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from action_scenarios import FEW
 from ciguard_command import answer, buckets_of, campaign
 from github_repository import WallClock
 from github_server import GitHubServer
+from hosted_project import this_checkout
 from node_tools import Expressions
 from report_browser import launched
 
@@ -38,6 +39,12 @@ def browser() -> Iterator[Browser]:
 def expressions() -> Iterator[Expressions]:
     with Expressions() as engine:
         yield engine
+
+
+@pytest.fixture(scope="session")
+def ciguard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository whose only commit is what lies in this checkout."""
+    return this_checkout(tmp_path_factory.mktemp("ciguard"))
 
 
 @pytest.fixture(scope="session")

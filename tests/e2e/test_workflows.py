@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from ciguard_command import answer, command
 from github_pulls import Offered
 from github_repository import NAME
 from github_server import TOKEN
+from hosted_project import OURS
 from planted_wheel import planted_wheel
 from runner_protocol import executed_commands
 from workflow_runner import GitHub, WorkflowRun
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 GUARD, FILE_ISSUES = (
     ROOT / ".github" / "workflows" / name for name in ("guard.yml", "file-issues.yml")
 )
-OURS = "somebody/ciguard"
 FORK = "stranger/library"
 LIBRARY = {"default_branch": "main", "full_name": NAME, "private": True}
 SETTINGS = 'api = ["planted.checked"]\nseed = 1\nmax-cases = 160\n'
@@ -42,21 +41,6 @@ BUILT = {
     "base_wheel": ".ciguard-wheels/base/*.whl",
 }
 BROKEN = "if isinstance(n, int) and n > 1000:\n    raise AssertionError('planted')\nreturn n"
-
-
-@pytest.fixture(scope="session")
-def ciguard(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository whose only commit is what lies in this checkout."""
-    folder = tmp_path_factory.mktemp("ciguard")
-    git(folder, "init", "--quiet", "--initial-branch", "main")
-    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    for name in (one for one in listed if (ROOT / one).is_file()):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "--message", "what is tested")
-    git(folder, "gc", "--quiet")
-    return folder
 
 
 @pytest.fixture

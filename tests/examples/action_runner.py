@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -44,6 +45,10 @@ class Step:
     summary: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    cpu_s: float = 0.0
+    """Of all processes that it started and that have ended."""
+    steps: list[Step] = field(default_factory=list)
+    """Those of the composite action that it called."""
 
 
 @dataclass
@@ -195,11 +200,12 @@ class Steps:
         step = Step(described["name"])
         condition = described.get("if", "success()")
         if self.runner.expressions.holds(condition, self.contexts, status=self.status):
-            began = time.monotonic()
+            began, used = time.monotonic(), _children_cpu_s()
             succeeded = (
                 self._use(described, step) if "uses" in described else self._script(described, step)
             )
             step.seconds = time.monotonic() - began
+            step.cpu_s = _children_cpu_s() - used
             step.outcome = "success" if succeeded else "failure"
             tolerated = self._texts({"": described.get("continue-on-error", "false")})[""]
             conclusion = "success" if tolerated == "true" else step.outcome
@@ -268,6 +274,7 @@ class Steps:
         if name.startswith("./"):
             inner = self.runner.call(self.runner.workspace / name, with_, self.services)
             step.outputs, step.log, step.summary = inner.outputs, inner.log, inner.summary
+            step.steps = inner.steps
             return inner.conclusion == "success"
         try:
             step.outputs = self.services.use(name, with_)
@@ -275,3 +282,8 @@ class Steps:
             step.log = f"::error::{error}\n"
             return False
         return True
+
+
+def _children_cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

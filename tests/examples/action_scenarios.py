@@ -43,8 +43,9 @@ def commit(folder: Path, **files: str) -> str:
     """Commit files, and return the commit."""
     for name, text in files.items():
         path = folder / name.replace("__", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-        git(folder, "add", path.name)
+        git(folder, "add", str(path))
     git(folder, "commit", "--quiet", "--message", "a change")
     return git(folder, "rev-parse", "HEAD")
 

@@ -17,6 +17,12 @@ assert _PARSER.linkify is not None
 _PARSER.linkify.set({"fuzzy_link": False})  # GitHub takes no `x.py` for an address in Paraguay
 
 
+def html_of(markdown: str) -> str:
+    """Return a text as a page shows it."""
+    html: str = _PARSER.render(markdown)
+    return html
+
+
 def tokens_of(markdown: str) -> Iterator[Token]:
     """Yield all tokens but the text inside code elements, where GitHub links nothing."""
     for token in _PARSER.parse(markdown):

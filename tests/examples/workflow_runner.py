@@ -1,7 +1,8 @@
 """Runs the jobs of a reusable workflow as GitHub would.
 
 Jobs run one after the other, each on a new machine with an empty workspace; what they share goes
-through outputs and artifacts. A machine may be lost, and failed jobs may be run again.
+through outputs and artifacts. A machine may be lost, and failed jobs may be run again. The first
+job installs ciguard; to save time, others with the same plugins find it installed.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _TYPES: dict[str, tuple[type, Any]] = {
     "boolean": (bool, False),
 }
 """Of inputs: what Python makes of each, and what it is where nobody says."""
+INSTALLED = "ciguard-environment"
+"""Where the action installs ciguard, in the folder for temporary files."""
 _NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
 
 
@@ -48,6 +51,16 @@ class GitHub:
     """Of it, that callers name."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Of the environment of every step."""
+    keeps_installed: bool = True
+    """Whether ciguard is installed only once, not by each job."""
+
+    def machine(self, name: str) -> Path:
+        """Return the folder of a new machine, which is at the same place on every machine."""
+        folder, place = self.folder / name, self.folder / "machine"
+        folder.mkdir(parents=True)
+        place.unlink(missing_ok=True)
+        place.symlink_to(folder)
+        return place
 
     def artifacts(self, number: str) -> Path:
         """Return the folder that holds the artifacts of a run."""
@@ -218,11 +231,16 @@ class WorkflowRun:
         machine = f"{_NOT_IN_FOLDERS.sub('-', name)}-{self._attempt}"
         runner = Runner(
             **vars(self._trigger),
-            folder=github.folder / self._number / machine,
+            folder=github.machine(f"{self._number}/{machine}"),
             expressions=expressions,
             attempt=str(self._attempt),
             variables=github.variables,
         )
+        asked = (step.get("with", {}).get("plugins", "") for step in described["steps"])
+        plugins = expressions.text("".join(asked), known)
+        kept = github.folder / f"installed-{_NOT_IN_FOLDERS.sub('-', plugins)}"
+        if kept.is_dir() and github.keeps_installed:
+            (runner.temp / INSTALLED).symlink_to(kept)
         services = Services(
             workspace=runner.workspace,
             artifacts=self.artifacts,
@@ -231,13 +249,16 @@ class WorkflowRun:
             repository=runner.repository,
             ref=runner.ref,
             is_private=runner.event["repository"].get("private", False),
-            other_runs={path.name: path / "artifacts" for path in github.folder.iterdir()},
+            other_runs={path.parent.name: path for path in github.folder.glob("*/artifacts")},
         )
         job = {"workflow_repository": github.workflows_of, "workflow_sha": github.commit}
         contexts = {**known, **runner.contexts(), "job": job}
-        return Steps(runner, contexts, services).job(
+        done = Steps(runner, contexts, services).job(
             described["steps"], described.get("outputs", {})
         )
+        if (runner.temp / INSTALLED / ".complete").is_file() and not kept.is_dir():
+            (runner.temp / INSTALLED).rename(kept)
+        return done
 
 
 def _typed(declared: Described, text: str) -> Any:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from action_runner import Trigger
+from action_scenarios import commit, git
+from github_services import Services
 from node_tools import Expressions
 from workflow_runner import GitHub, WorkflowRun
 
@@ -124,3 +126,23 @@ def test_only_what_did_not_succeed_runs_again(github: GitHub, workflow: Path) ->
 def test_inputs_have_types(github: GitHub, workflow: Path, given: dict[str, object]) -> None:
     with pytest.raises(AssertionError):
         WorkflowRun(github, workflow, TRIGGER, number="1", **given)
+
+
+@pytest.mark.parametrize("depth", ["0", "1"])
+def test_a_checkout_has_the_commit_of_the_event_however_many_branches_there_are(
+    tmp_path: Path, depth: str
+) -> None:
+    remote, workspace = tmp_path / "remote", tmp_path / "workspace"
+    for folder in (remote, workspace):
+        folder.mkdir()
+    git(remote, "init", "--quiet", "--initial-branch", "main")
+    for name in ("a-first-branch", "another"):
+        git(remote, "checkout", "--quiet", "-B", name)
+        commit(remote, **{name: name})
+    wanted = git(remote, "rev-parse", "another")
+    git(remote, "update-ref", "refs/pull/7/merge", wanted)
+    services = Services(workspace, tmp_path, tmp_path, {"owner/name": remote}, "owner/name")
+
+    taken = services.use("actions/checkout", {"ref": "refs/pull/7/merge", "fetch-depth": depth})
+
+    assert taken["commit"] == wanted
