@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.options import takes_settings
-from ciguard.config import GitBranch, SourceKind
+from ciguard.config import CONFINE_ALWAYS, GitBranch, SourceKind
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -28,7 +28,12 @@ _MAX_TEXT = 600
 @click.command(short_help="Find out what keeps the guard from working.")
 @takes_settings("baseline")
 @click.option("--offline", is_flag=True, help="Ask GitHub nothing.")
-def doctor(settings: Effective, *, offline: bool) -> int:
+@click.option(
+    "--confinement",
+    is_flag=True,
+    help="Only try, harmlessly, what fuzzed calls must not do, and show what this machine refuses.",
+)
+def doctor(settings: Effective, *, offline: bool, confinement: bool) -> int:
     """Examine this machine, the workflows, the baseline and the settings on GitHub.
 
     Shows one line for each, and what to change. GitHub is asked with the token in GITHUB_TOKEN, or
@@ -37,7 +42,10 @@ def doctor(settings: Effective, *, offline: bool) -> int:
     from ciguard.actions import Health  # noqa: PLC0415 - not for `--help`
 
     count = dict.fromkeys(Health, 0)
-    for diagnosis in _diagnoses(settings, offline=offline):
+    examined = (
+        _confinement(settings.config) if confinement else _diagnoses(settings, offline=offline)
+    )
+    for diagnosis in examined:
         count[diagnosis.health] += 1
         _show(diagnosis)
     said = ", ".join(f"{number} {health.value}" for health, number in count.items() if number)
@@ -52,6 +60,12 @@ def _show(diagnosis: Diagnosis) -> None:
     click.echo(f"{diagnosis.health.value:<12} {diagnosis.subject}: {text}")
     if diagnosis.remedy:
         click.echo(f"{'':<12} {visible(diagnosis.remedy, limit=_MAX_TEXT)}")
+
+
+def _confinement(config: Config) -> Iterator[Diagnosis]:
+    from ciguard.actions import examine_confinement  # noqa: PLC0415
+
+    yield from examine_confinement(is_required=config.confine == CONFINE_ALWAYS)
 
 
 def _diagnoses(settings: Effective, *, offline: bool) -> Iterator[Diagnosis]:

@@ -5,6 +5,7 @@ is merely wrong.
 """
 
 from ciguard.actions.checkup.baseline import examine_baseline
+from ciguard.actions.checkup.confinement import examine_confinement
 from ciguard.actions.checkup.diagnosis import Diagnosis, Health
 from ciguard.actions.checkup.hosting import examine_hosting, repository_name
 from ciguard.actions.checkup.machine import examine_machine
@@ -15,6 +16,7 @@ __all__ = [
     "Health",
     "Workflows",
     "examine_baseline",
+    "examine_confinement",
     "examine_hosting",
     "examine_machine",
     "examine_workflows",
