@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from action_file import ROOT
@@ -124,8 +125,20 @@ def requiring(folder: Path, version: str) -> dict[str, str]:
 def released(project: HostedProject, version: str, *, is_sound: bool) -> None:
     """Put another build of a release into the place of the one that is there."""
     beside = project.folder.parent
-    planted_wheel(beside / "wheels", version, checked=_SOUND if is_sound else _BROKEN)
-    shutil.rmtree(beside / "environments")  # the runners have no other memory of the release
+    builds = {**RELEASES, version: _SOUND if is_sound else _BROKEN}
+    # uv remembers what it took from a folder, so the new index is another one.
+    links = _index(beside / f"wheels-{project.head[:8]}-{is_sound}", builds)
+    project.github = replace(
+        project.github, variables={**project.github.variables, "UV_FIND_LINKS": links}
+    )
+    shutil.rmtree(beside / "environments")
+
+
+def _index(folder: Path, builds: dict[str, str]) -> str:
+    """Make the releases of the planted library; return where uv is to look for packages."""
+    for version, checked in builds.items():
+        planted_wheel(folder, version, checked=checked)
+    return ",".join(filter(None, (os.environ.get("UV_FIND_LINKS", ""), str(folder))))
 
 
 def hosted(
@@ -145,10 +158,6 @@ def hosted(
         expressions: GitHub's engine.
         comment: whether pull requests have a comment, whatever the project's workflows ask for.
     """
-    wheels = project.parent / "wheels"
-    for version, checked in RELEASES.items():
-        planted_wheel(wheels, version, checked=checked)
-    links = (os.environ.get("UV_FIND_LINKS", ""), str(wheels))
     github = GitHub(
         folder=project.parent / "runs",
         expressions=expressions,
@@ -158,7 +167,7 @@ def hosted(
         variables={
             "CIGUARD_CACHE": str(project.parent / "environments"),
             "GITHUB_API_URL": server.address(),
-            "UV_FIND_LINKS": ",".join(filter(None, links)),
+            "UV_FIND_LINKS": _index(project.parent / "wheels", RELEASES),
         },
     )
     inputs: dict[str, dict[str, Any]] = {
