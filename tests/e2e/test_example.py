@@ -18,6 +18,7 @@ from example_project import (
     hosted,
     initialised,
     planted_example,
+    released,
     requiring,
 )
 from hosted_project import FORK
@@ -120,14 +121,14 @@ def test_a_regression_has_one_issue_from_its_merge_to_its_return(
     broken = project.night()
     (issue,) = issues_of(project, "planted.checked")
     opened = issue.latest["state"]
-    upgraded(project, "2.1")
+    released(project, "2.0", is_sound=True)
     mended = [project.night() for _ in range(3)]
     closed, evidence = dict(issue.latest), [comment["body"] for comment in issue.comments]
-    upgraded(project, "2.2")
+    released(project, "2.0", is_sound=False)
     returned = project.night()
     reopened, said = issue.latest["state"], len(issue.comments)
     project.server.repository.locked.add(issue.number)
-    upgraded(project, "2.3")
+    upgraded(project, "2.1")
     worse = project.night()
 
     assert night.conclusion == "success", night.log
@@ -136,7 +137,7 @@ def test_a_regression_has_one_issue_from_its_merge_to_its_return(
     assert MARKER in issue.latest["body"]
     assert {run.conclusion for run in mended} == {"success"}
     assert (closed["state"], closed["state_reason"]) == ("closed", "completed")
-    assert "2.1" in evidence[-1]
+    assert "ciguard-planted==2.0" in evidence[-1]
     assert (returned.outputs["verdict"], reopened) == ("new-findings", "open")
     assert len(issue.comments) == said
     _, another = issues_of(project, "planted.checked")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from action_file import ROOT
@@ -41,10 +42,7 @@ _BROKEN = (
     "if isinstance(n, int) and n > 1000:\n" + _ABORTS.format(line=42, claim="n <= 1000") + _SOUND
 )
 _TWICE = "if isinstance(n, int) and n < -1000:\n" + _ABORTS.format(line=57, claim="n >= -1000")
-RELEASES = {
-    "1.0": _SOUND, "1.1": _SOUND, "2.0": _BROKEN, "2.1": _SOUND, "2.2": _BROKEN,
-    "2.3": _TWICE + _BROKEN,
-}  # fmt: skip
+RELEASES = {"1.0": _SOUND, "1.1": _SOUND, "2.0": _BROKEN, "2.1": _TWICE + _BROKEN}
 """What `planted.checked` does in each release of the planted library."""
 _SETTINGS = """
 api = ["planted.checked", "planted.divide", "planted.double"]
@@ -124,6 +122,25 @@ def requiring(folder: Path, version: str) -> dict[str, str]:
     return {"requirements.txt": changed}
 
 
+def released(project: HostedProject, version: str, *, is_sound: bool) -> None:
+    """Put another build of a release into the place of the one that is there."""
+    beside = project.folder.parent
+    builds = {**RELEASES, version: _SOUND if is_sound else _BROKEN}
+    # uv remembers what it took from a folder, so the new index is another one.
+    links = _index(beside / f"wheels-{project.head[:8]}-{is_sound}", builds)
+    project.github = replace(
+        project.github, variables={**project.github.variables, "UV_FIND_LINKS": links}
+    )
+    shutil.rmtree(beside / "environments")
+
+
+def _index(folder: Path, builds: dict[str, str]) -> str:
+    """Make the releases of the planted library; return where uv is to look for packages."""
+    for version, checked in builds.items():
+        planted_wheel(folder, version, checked=checked)
+    return ",".join(filter(None, (os.environ.get("UV_FIND_LINKS", ""), str(folder))))
+
+
 def hosted(
     project: Path,
     ciguard: Path,
@@ -141,10 +158,6 @@ def hosted(
         expressions: GitHub's engine.
         comment: whether pull requests have a comment, whatever the project's workflows ask for.
     """
-    wheels = project.parent / "wheels"
-    for version, checked in RELEASES.items():
-        planted_wheel(wheels, version, checked=checked)
-    links = (os.environ.get("UV_FIND_LINKS", ""), str(wheels))
     github = GitHub(
         folder=project.parent / "runs",
         expressions=expressions,
@@ -154,7 +167,7 @@ def hosted(
         variables={
             "CIGUARD_CACHE": str(project.parent / "environments"),
             "GITHUB_API_URL": server.address(),
-            "UV_FIND_LINKS": ",".join(filter(None, links)),
+            "UV_FIND_LINKS": _index(project.parent / "wheels", RELEASES),
         },
     )
     inputs: dict[str, dict[str, Any]] = {

@@ -111,8 +111,8 @@ class HostedProject:
             github: knows the folder as `owner/library`.
             server: of the same repository's issues, checks and comments.
             folder: what people work in, and what the runners fetch from.
-            inputs: that every call of a reusable workflow has besides those that the caller's file
-                names, by the name of the file that is called.
+            inputs: that every call of a reusable workflow has besides or instead of those that the
+                caller's file names, by the name of the file that is called.
         """
         self.server = server
         self.folder = folder
@@ -291,14 +291,8 @@ class HostedProject:
             with_ = job.get("with", {}).items()
             texts = {name: expressions.text(text, known) for name, text in with_}
             given = _typed(texts, parsed(file)["on"]["workflow_call"]["inputs"])
-            call = WorkflowRun(
-                self.github,
-                file,
-                trigger,
-                number=run.number,
-                **given,
-                **self.inputs.get(file.name, {}),
-            )
+            given |= self.inputs.get(file.name, {})
+            call = WorkflowRun(self.github, file, trigger, number=run.number, **given)
             call.start(lost="-cpu" if superseded else "-")
             run.calls[job.get("name", name)] = call
         return run
