@@ -95,7 +95,7 @@ def project(
     tmp_path: Path, ciguard: Path, server: GitHubServer, expressions: Expressions
 ) -> HostedProject:
     folder = planted_example(tmp_path / "project")
-    return hosted(folder, ciguard, server, expressions, comment=False)
+    return hosted(folder, ciguard, server, expressions)
 
 
 @pytest.fixture

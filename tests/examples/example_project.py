@@ -146,8 +146,6 @@ def hosted(
     ciguard: Path,
     server: GitHubServer,
     expressions: Expressions,
-    *,
-    comment: bool = True,
 ) -> HostedProject:
     """Host a project on the planted library, with its runners in folders beside it.
 
@@ -156,7 +154,6 @@ def hosted(
         ciguard: that of this checkout.
         server: of the project's issues, checks and comments.
         expressions: GitHub's engine.
-        comment: whether pull requests have a comment, whatever the project's workflows ask for.
     """
     github = GitHub(
         folder=project.parent / "runs",
@@ -172,6 +169,5 @@ def hosted(
     )
     inputs: dict[str, dict[str, Any]] = {
         "guard.yml": {"plugins": str(ROOT / "tests" / "planted")},
-        "file-issues.yml": {"comment": True} if comment else {},
     }
     return HostedProject(github, server, project, inputs=inputs)
