@@ -15,7 +15,6 @@ from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lookup import knowledge_for, learned_of, shipped_knowledge
 from ciguard.campaign.merge import Merged, gather, merge
 from ciguard.campaign.minimise import minimise
-from ciguard.campaign.output_lock import sole_writer
 from ciguard.campaign.planned import read_plan
 from ciguard.campaign.promotion import promotion
 from ciguard.campaign.reproduce import debug, reproduce
@@ -48,5 +47,4 @@ __all__ = [
     "shard_folder",
     "shipped_files",
     "shipped_knowledge",
-    "sole_writer",
 ]

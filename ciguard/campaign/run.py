@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +21,7 @@ from ciguard.campaign.dating import dated
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.function_programs import check_functions
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
+from ciguard.campaign.output_lock import sole_writer
 from ciguard.campaign.own_part import forget_part, part_of
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.planned import focus_warning, is_batch, planned, row_warning
@@ -103,8 +105,6 @@ def run(
         config = replace(config, resume=False)
     if config.resume:
         config = resumed(config, past.parameters)
-    else:
-        forget_part(config.out)
     plan, config = planned(config)
     check_levels(config)
     check_code(config)
@@ -129,10 +129,14 @@ def run(
     # What is deviating is the head: the first target is the reference of the others.
     environments = yield from provision_targets((*config.base, *config.targets))
     yield StageFinished(stage="provision", spent_s=time.monotonic() - began)
-    if not config.resume:
-        set_aside(config.out)
     try:
-        with Journal(config.out) as journal, Dispatcher(lanes=max(1, config.jobs)) as dispatcher:
+        with ExitStack() as stack:
+            stack.enter_context(sole_writer(config.out))
+            if not config.resume:
+                forget_part(config.out)
+                set_aside(config.out)
+            journal = stack.enter_context(Journal(config.out))
+            dispatcher = stack.enter_context(Dispatcher(lanes=max(1, config.jobs)))
             campaign = _Campaign(config, memory, past, dispatcher=dispatcher, journal=journal)
             campaign.dates = is_batch(plan, config) and not memory.is_first
             yield from campaign.events(environments)

@@ -55,18 +55,7 @@ class Judge(Protocol):
 
 
 def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
-    """Send a judge's events to all reporters and to the issue filer, and return the exit code.
-
-    Raises:
-        OutputError: if another run writes to the output folder.
-    """
-    from ciguard.campaign import sole_writer  # noqa: PLC0415 - `--help` needs none of these
-
-    with sole_writer(settings.config.out):
-        return _report(settings, judge, files_issues=files_issues)
-
-
-def _report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
+    """Send a judge's events to all reporters and to the issue filer, and return the exit code."""
     from ciguard.campaign import Publishing  # noqa: PLC0415 - `--help` needs none of these
     from ciguard.cli.issues import filing_of  # noqa: PLC0415
     from ciguard.reports import (  # noqa: PLC0415

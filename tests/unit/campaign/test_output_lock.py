@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.campaign import sole_writer
+from ciguard.campaign.output_lock import sole_writer
 from ciguard.errors import ExitCode, OutputError
 
 if TYPE_CHECKING:
