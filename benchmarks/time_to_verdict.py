@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from hosted_project import HostedRun
 
 MAX_P95_S = 300.0
+_MAX_LOG = 4_000
+"""Characters that are shown of a run that came to nothing."""
 _FUZZING, _BUILDING = "Fuzz", "Build environments of targets"
 _CACHES = ("CIGUARD_CACHE", "UV_CACHE_DIR", "PIP_CACHE_DIR")
 _FEATURES = "src/tones/features.py"
@@ -201,7 +203,7 @@ def _measured(folder: Path, options: argparse.Namespace) -> list[Timing]:
         project = hosted(example, ciguard, server, expressions)
         variables = {**project.github.variables, **caches}
         project.github = replace(project.github, variables=variables, keeps_installed=False)
-        project.inputs = {"guard.yml": {"budget": "20s"}}
+        project.inputs = {"guard.yml": {"budget": "60s"}}
         print(f"{folder.name}: baseline {project.night().outputs['verdict']}", file=sys.stderr)
         _fill(caches, (options.old, options.new))
         project.inputs = {}
@@ -255,6 +257,8 @@ def _timed(project: HostedProject, kind: str, caches: dict[str, str], *, is_warm
         overhead_cpu_s=sum(s.cpu_s for s in steps if s.name not in {_FUZZING, _BUILDING}),
     )
     print(f"{kind}: {timing.verdict}, {timing.total:.0f} s", file=sys.stderr)
+    if timing.verdict == "not-run":
+        print(run.log[-_MAX_LOG:], file=sys.stderr)
     return timing
 
 
