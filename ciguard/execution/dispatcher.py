@@ -174,9 +174,9 @@ class Dispatcher:
         self._assign(station)
 
     def clear_queue(self) -> None:
-        """Drop the jobs that are neither urgent nor running."""
+        """Drop the jobs that are neither urgent, careful nor running."""
         for station in self._stations.values():
-            station.queue.clear()
+            station.queue = deque(job for job in station.queue if job.is_careful)
 
     def prove(self) -> bool:
         """Let the workers that have nothing to do prove their results, see `canaries`.

@@ -276,6 +276,22 @@ def test_honest_workers_prove_all_they_did(dispatcher: Dispatcher) -> None:
     assert prove(dispatcher) == []
 
 
+def test_clear_queue_with_a_careful_job_waiting_keeps_that_job() -> None:
+    careful = Job("planted", "careful", (encoded(GOOD),), is_careful=True)
+    with Dispatcher() as running:
+        server_of(running)
+        running.add(Job("planted", "running", (encoded(GOOD),) * 200))
+        running.add(Job("planted", "dropped", (encoded(GOOD),)))
+        running.add(careful)
+
+        running.clear_queue()
+        results: list[Result] = []
+        while not running.is_idle:
+            results += running.wait(5.0)
+
+    assert [result.job.key for result in results] == ["running", "careful"]
+
+
 def test_canaries_are_no_outcomes(dispatcher: Dispatcher) -> None:
     for _ in range(4):
         outcomes = outcomes_of(dispatcher, *[GOOD] * 3)
