@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.journal import Journal
     from ciguard.config import Config
     from ciguard.domain import Case, Finding
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, Job, Result
     from ciguard.oracles import Subject
 
 _WAIT_S = 0.1
@@ -73,7 +73,7 @@ class Turns:
             subject_of=self._subject_of,
             time_left=lambda: budget.confirm_until - time.monotonic(),
         )
-        self.redoing = Redoing(dispatcher, self.groups)
+        self.redoing = Redoing(dispatcher, self.groups, on_void=self._doubt)
         self.suspects = Suspects()
         self.isolator = Isolator(dispatcher)
         self.equivalents = Equivalents(dispatcher, self.groups)
@@ -103,9 +103,9 @@ class Turns:
     @property
     def is_settled(self) -> bool:
         """Whether no finding waits to be isolated or confirmed, and every result is proven."""
-        if not self.isolator.is_idle or not self.confirmer.is_idle:
-            return False
-        return self._dispatcher.prove() and self.redoing.is_idle
+        # First: workers that have nothing to do prove themselves while others still confirm.
+        is_proven = self._dispatcher.prove() and self.redoing.is_idle
+        return is_proven and self.isolator.is_idle and self.confirmer.is_idle
 
     def take(self, *, is_patient: bool = False) -> Iterator[Event]:
         """Take one turn: start what waits for confirmation, and route the results that came in."""
@@ -159,7 +159,15 @@ class Turns:
         yield from self.intake.take(complete.executed, complete.group)
         self.replays.shown |= {name for name in before if counts.get(name, 0) > before[name]}
         if sum(counts.values()) == findings:
-            self.replays.passed |= dict.fromkeys(complete.fingerprints, complete.exercised_on)
+            self.replays.note_passed(complete)
+
+    def _doubt(self, job: Job) -> None:
+        """Let no stored case count as passed by a result that is void."""
+        match job.key:
+            case (Replays.KEY, str(fingerprint)):
+                self.replays.doubt(fingerprint)
+            case (Equivalents.KEY, int(number)):
+                self.equivalents.doubt(number)
 
     def _take_again(self, result: Result) -> Iterator[Event]:
         for group, executed in self.redoing.take(result):
