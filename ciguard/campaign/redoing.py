@@ -74,6 +74,11 @@ class Redoing:
         """Whether nothing is under way."""
         return not self._under_way
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything void so far was replaced by other results."""
+        return not self._under_way and not self._given_up
+
     def pump(self) -> Iterator[Warned]:
         """Start what has become void since the last call; report the first time of each target."""
         alike: dict[tuple[tuple[bytes, ...], float], list[Job]] = {}

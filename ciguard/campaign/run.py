@@ -263,7 +263,9 @@ class _Campaign:
     def _recall(self) -> None:
         """Take up what an earlier part of the same campaign has left."""
         past = self._past
-        if not self._config.resume:
+        if self._config.resume:
+            self._journal.resume()
+        else:
             self._journal.start(self._parameters())
         for name, state in past.streams.items():
             if name in self._turns.streams:
