@@ -57,6 +57,9 @@ class Equivalents:
         self._number = 0
         self.replayed: dict[str, frozenset[str]] = {}
         """Fingerprint of the baseline → targets on which its case was run again and ended well."""
+        self._records: dict[int, list[str]] = {}
+        """Number of a job → fingerprints that its trials were stored for."""
+        self._doubted: set[str] = set()
 
     @property
     def is_idle(self) -> bool:
@@ -109,6 +112,7 @@ class Equivalents:
         while self._queue and len(self._under_way) < _MOST_UNDER_WAY:
             together, self._queue = self._queue[:_TOGETHER], self._queue[_TOGETHER:]
             self._number += 1
+            self._records[self._number] = [trial.record for trial in together if trial.record]
             jobs: dict[str, list[bytes]] = {}
             for trial in together:
                 for target, call in trial.calls.items():
@@ -132,6 +136,12 @@ class Equivalents:
             call = trial.calls[target]
             yield group, Executed(call.api, (call,), {target: (outcome,)})
 
+    def doubt(self, number: int) -> None:
+        """Let no record of a job that has a void result pass for replayed, now or later."""
+        for record in self._records[number]:
+            self._doubted.add(record)
+            self.replayed.pop(record, None)
+
     def findings(self) -> Iterator[Finding]:
         """Judge the trials that have come back from every target."""
         for number, (together, waiting) in list(self._under_way.items()):
@@ -142,7 +152,8 @@ class Equivalents:
                 yield from self._judge(trial)
 
     def _judge(self, trial: _Trial) -> Iterator[Finding]:
-        if trial.record and trial.calls.keys() <= trial.outcomes.keys():
+        is_complete = trial.calls.keys() <= trial.outcomes.keys()
+        if trial.record and trial.record not in self._doubted and is_complete:
             self.replayed[trial.record] = frozenset(
                 name for name in trial.calls if ended_well(trial.outcomes[name])
             )

@@ -8,6 +8,13 @@ One JSON object per line, in `<out>/journal.jsonl`:
     {"type": "candidate", "key": "v1:…", "finding": {…}}
     {"type": "bucket", "key": "v1:…", "bucket": {…}}
 
+    {"type": "proven", "elapsed_s": 1.0}
+    {"type": "resume"}
+
+A progress line with `"waits": true` counts once a later line proves the results that it rests on:
+`proven` for the lines up to its time, a progress line without it for all. A run that goes on from
+the journal begins with `resume`: what waits until then is run again, and never counts.
+
 What a progress line says belongs together, so it is one line: it is there whole or not at all.
 """
 
@@ -53,6 +60,8 @@ class Past:
     counts: dict[str, int] = field(default_factory=dict)
     lessons: dict[str, list[Lesson]] = field(default_factory=dict)
     """What the batches of each stream have taught, in the order of their index."""
+    waiting: list[dict[str, Any]] = field(default_factory=list)
+    """Progress that rests on results which no line has proven yet."""
 
 
 class Journal:
@@ -95,7 +104,15 @@ class Journal:
         """Note what the run is."""
         self._append({"type": "start", "schema": JOURNAL_SCHEMA, "parameters": parameters})
 
-    def progress(
+    def resume(self) -> None:
+        """Note that another part of the run begins: it does again what was not proven."""
+        self._append({"type": "resume"})
+
+    def proven(self, elapsed_s: float) -> None:
+        """Note that the progress until then rests on proven results."""
+        self._append({"type": "proven", "elapsed_s": elapsed_s})
+
+    def progress(  # noqa: PLR0913 - a line is there whole or not at all, and holds all of this
         self,
         elapsed_s: float,
         *,
@@ -103,6 +120,7 @@ class Journal:
         targets: Mapping[str, Any],
         counts: Mapping[str, int],
         lessons: Mapping[str, Sequence[Lesson]] | None = None,
+        waits: bool = False,
     ) -> None:
         """Note how far the run is.
 
@@ -112,8 +130,11 @@ class Journal:
             targets: tally of each, and APIs exercised since the last line.
             counts: how many findings of those batches fell into each bucket.
             lessons: what the batches of each stream have taught since the last line.
+            waits: whether any of that rests on results which are not proven.
         """
         line = {"type": "progress", "elapsed_s": elapsed_s, "streams": streams}
+        if waits:
+            line["waits"] = True
         taught = {name: packed(new) for name, new in (lessons or {}).items() if new}
         self._append({**line, "targets": targets, "counts": counts, "lessons": taught})
 
@@ -212,11 +233,13 @@ def _recall(past: Past, entry: dict[str, Any], path: Path) -> None:
                 past.parameters = dict(entry["parameters"])
             case "progress":
                 past.elapsed_s = float(entry["elapsed_s"])
-                past.streams = {str(n): _stream(state) for n, state in entry["streams"].items()}
-                _recall_targets(past, entry["targets"])
-                past.counts = {str(key): _natural(n) for key, n in entry["counts"].items()}
-                for name, text in entry.get("lessons", {}).items():
-                    past.lessons.setdefault(name, []).extend(unpacked(text))
+                past.waiting.append(entry)
+                if not entry.get("waits"):
+                    _rely(past, until_s=past.elapsed_s)
+            case "proven":
+                _rely(past, until_s=float(entry["elapsed_s"]))
+            case "resume":
+                past.waiting.clear()
             case "candidate":
                 past.candidates[str(entry["key"])] = finding_from_json(entry["finding"])
             case "bucket":
@@ -227,6 +250,17 @@ def _recall(past: Past, entry: dict[str, Any], path: Path) -> None:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         msg = f"{path}: not a journal of ciguard ({error!r:.200}). Start a run without --resume."
         raise OutputError(msg) from error
+
+
+def _rely(past: Past, *, until_s: float) -> None:
+    """Take up the progress that is proven now."""
+    for entry in [e for e in past.waiting if float(e["elapsed_s"]) <= until_s]:
+        past.waiting.remove(entry)
+        past.streams = {str(n): _stream(state) for n, state in entry["streams"].items()}
+        _recall_targets(past, entry["targets"])
+        past.counts = {str(key): _natural(n) for key, n in entry["counts"].items()}
+        for name, text in entry.get("lessons", {}).items():
+            past.lessons.setdefault(name, []).extend(unpacked(text))
 
 
 def _stream(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,25 +1,30 @@
 """Redoing: what a worker said that was tampered with is worth nothing, and is done again.
 
 The dispatcher says which jobs are void (see `ciguard.execution.canaries`). Their cases run again,
-one by one, on every target of their group that has the API, and what comes of them is judged as
-ever. It is not counted: the cases were.
+one by one, on every target that the job's stream runs them on, and what comes of them is judged as
+ever. It is not counted: the cases were. What is void still at the end of a run, or void again and
+again, is reported by `unsettled`: its target was not run.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.stream import Executed
 from ciguard.domain import Case, Outcome, Warned, case_from_json
+from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ciguard.campaign.group import Group
     from ciguard.execution import Dispatcher, Job, Result
 
+MAX_ATTEMPTS = 3
+"""Times that a case runs again: a worker may be killed from outside, but not again and again."""
 _OWN_MEMBERS = 9
 """Of a call's JSON form; behind them stands the twin that a relation adds for the worker."""
 
@@ -29,6 +34,8 @@ class _UnderWay:
     group: Group
     cases: tuple[Case, ...]
     targets: list[str]
+    void: frozenset[str]
+    """Targets whose results were void."""
     outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
 
 
@@ -37,46 +44,95 @@ class Redoing:
 
     KEY = "again"
 
-    def __init__(self, dispatcher: Dispatcher, groups: Mapping[str, Group]) -> None:
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        groups: Mapping[str, Group],
+        *,
+        on_void: Callable[[Job], object],
+    ) -> None:
+        """Make it.
+
+        Args:
+            dispatcher: runs the jobs.
+            groups: of the targets, by library.
+            on_void: called with each void job, so that nothing concludes from its results.
+        """
         self._dispatcher = dispatcher
         self._groups = groups
+        self._on_void = on_void
         self._under_way: dict[int, _UnderWay] = {}
+        self._attempts: dict[int, int] = {}
+        """By number: how often the cases were run again, with this time."""
+        self._given_up: Counter[str] = Counter()
         self._number = 0
+        self._void: Counter[str] = Counter()
+        """Target → void results of cases so far."""
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing is under way."""
         return not self._under_way
 
-    def pump(self) -> Iterator[Warned]:
-        """Start what has become void since the last call, once each, and report that."""
-        void = self._dispatcher.take_void()
-        if not void:
-            return
-        # The same cases may be void on several targets; each runs on all of them anyway.
-        alike = {(job.cases, job.limit_s): job for job in void if not _is_second(job)}
-        for job in alike.values():
-            self._start(job)
-        targets = ", ".join(sorted({job.target for job in void}))
-        cases = sum(len(job.cases) for job in void)
-        yield Warned(
-            message=f"{targets}: a worker ended without proof that it can be trusted; the results "
-            f"of {cases:,} cases before are void, and the cases are run again"
-        )
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything void so far was replaced by other results."""
+        return not self._under_way and not self._given_up
 
-    def _start(self, job: Job) -> None:
-        group = next(g for g in self._groups.values() if job.target in g.members)
-        cases = tuple(map(_decoded, job.cases))
-        targets = [
-            name for name in group.names if all(name in group.targets_for(case) for case in cases)
-        ]
-        if not targets:
+    def pump(self) -> Iterator[Warned]:
+        """Start what has become void since the last call; report the first time of each target."""
+        alike: dict[tuple[tuple[bytes, ...], float], list[Job]] = {}
+        for job in self._dispatcher.take_void():
+            self._on_void(job)
+            if job.target not in self._void:
+                yield Warned(
+                    message=f"{job.target}: a worker ended without proof that it can be trusted; "
+                    "the results before are void, and their cases are run again"
+                )
+            self._void[job.target] += len(job.cases)
+            # The same cases may be void on several targets; each runs on all of them anyway.
+            alike.setdefault((job.cases, job.limit_s), []).append(job)
+        for jobs in alike.values():
+            self._start(jobs)
+
+    def _start(self, jobs: Sequence[Job]) -> None:
+        attempt = 1 + max(map(self._attempts_before, jobs))
+        void = frozenset(job.target for job in jobs)
+        group = next(g for g in self._groups.values() if jobs[0].target in g.members)
+        cases = tuple(map(_decoded, jobs[0].cases))
+        targets = _targets_of(group, cases, void)
+        if attempt > MAX_ATTEMPTS or not targets:
+            self._given_up.update(dict.fromkeys(void, len(cases)))
             return
         self._number += 1
-        self._under_way[self._number] = _UnderWay(group, cases, targets)
+        self._under_way[self._number] = _UnderWay(group, cases, targets, void)
+        self._attempts[self._number] = attempt
         for target in targets:
-            again = replace(job, target=target, key=(self.KEY, self._number), is_careful=True)
+            again = replace(jobs[0], target=target, key=(self.KEY, self._number), is_careful=True)
             self._dispatcher.add(again)
+
+    def _attempts_before(self, job: Job) -> int:
+        """Return how often a job's cases ran again so far; the latest try is forgotten."""
+        if not isinstance(job.key, tuple) or job.key[0] != self.KEY:
+            return 0
+        self._under_way.pop(job.key[1], None)
+        return self._attempts[job.key[1]]
+
+    def unsettled(self) -> Mapping[str, int]:
+        """Return at the end of a run how many cases of each target have void results for good."""
+        left = Counter(self._given_up)
+        for job in self._dispatcher.take_void():
+            self._on_void(job)
+            self._void[job.target] += len(job.cases)
+            left[job.target] += len(job.cases)
+        for entry in self._under_way.values():
+            left.update(dict.fromkeys(entry.void, len(entry.cases)))
+        return left
+
+    def totals(self) -> Iterator[Warned]:
+        """Report at the end of a run how much was void."""
+        for target, cases in sorted(self._void.items()):
+            yield Warned(message=f"{target}: {cases:,} results of cases were void in all")
 
     def take(self, result: Result) -> Iterator[tuple[Group, Executed]]:
         """Take a result; return what ran, when it is the last of its cases'."""
@@ -107,8 +163,12 @@ class Redoing:
                 yield from self._complete(number, entry)
 
 
-def _is_second(job: Job) -> bool:
-    return isinstance(job.key, tuple) and job.key[0] == Redoing.KEY
+def _targets_of(group: Group, cases: Sequence[Case], void: frozenset[str]) -> list[str]:
+    """Return where cases run again: a stream runs them in one mode, beside the eager targets."""
+    modes = {EAGER, *(group.mode_of(name) for name in void)}
+    able = set(group.names).intersection(*(group.targets_for(case) for case in cases))
+    fit = {name for name in able if group.mode_of(name) in modes}
+    return [name for name in group.names if name in fit | void]
 
 
 def _decoded(encoded: bytes) -> Case:

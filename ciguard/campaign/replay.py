@@ -55,6 +55,9 @@ class Replays:
         self._dispatcher = dispatcher
         self._groups = groups
         self._under_way: dict[str, _UnderWay] = {}
+        self._started: dict[str, _UnderWay] = {}
+        self.doubted: set[str] = set()
+        """Fingerprints of buckets that a void result of their case says nothing about."""
         self.shown: set[str] = set()
         """Fingerprints of buckets that the replay of their case has shown again."""
         self.passed: dict[str, frozenset[str]] = {}
@@ -81,7 +84,7 @@ class Replays:
                 entry.records.append(record)
                 continue
             entry = alike[record.exhibit.api, case] = _UnderWay([record], targets)
-            self._under_way[record.fingerprint] = entry
+            self._under_way[record.fingerprint] = self._started[record.fingerprint] = entry
             for target in targets:
                 self._dispatcher.add(Job(target, (self.KEY, record.fingerprint), (case,)))
 
@@ -100,6 +103,18 @@ class Replays:
         in_order = {name: (entry.outcomes[name],) for name in entry.targets}
         executed = Executed(exhibit.api, (exhibit.case,), in_order)
         return Replayed(names, self._groups[exhibit.library], executed)
+
+    def doubt(self, fingerprint: str) -> None:
+        """Let a case that has a void result pass for none of its buckets, now or later."""
+        for record in self._started[fingerprint].records:
+            self.doubted.add(record.fingerprint)
+            self.passed.pop(record.fingerprint, None)
+
+    def note_passed(self, complete: Replayed) -> None:
+        """Take note of a case that showed nothing, unless one of its results is void."""
+        for fingerprint in complete.fingerprints:
+            if fingerprint not in self.doubted:
+                self.passed[fingerprint] = complete.exercised_on
 
     def give_up(self, target: str) -> None:
         """Forget the cases that need a target that failed."""

@@ -267,7 +267,9 @@ class _Campaign:
     def _recall(self) -> None:
         """Take up what an earlier part of the same campaign has left."""
         past = self._past
-        if not self._config.resume:
+        if self._config.resume:
+            self._journal.resume()
+        else:
             self._journal.start(self._parameters())
         for name, state in past.streams.items():
             if name in self._turns.streams:
@@ -429,6 +431,16 @@ class _Campaign:
                 known.append(bucket)
         return [*new, *known]
 
+    def _lower_the_void(self) -> None:
+        """Let a target count as not run where void results were not replaced by proven ones."""
+        members = self._turns.members
+        for name, cases in self._turns.redoing.unsettled().items():
+            if not members[name].not_run:
+                members[name].not_run = (
+                    f"the results of {cases:,} cases are void: their workers did not prove that "
+                    "they can be trusted, and the cases were not run again in time"
+                )
+
     def _conclude(self, *, interrupted: bool) -> Iterator[Event]:
         left = [*self._turns.confirmer.abandon(), *self._turns.measurer.abandon()]
         for _ in self._turns.intake.settle(left):
@@ -436,6 +448,8 @@ class _Campaign:
         self._turns.note(force=True)
         self._keep_experience()
         members = self._turns.members
+        self._lower_the_void()
+        yield from self._turns.redoing.totals()
         for member in members.values():
             requested = self._dispatcher.requested(member.name)
             if requested and not member.tally.total and not member.not_run:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.journal import Journal
     from ciguard.config import Config
     from ciguard.domain import Case, Finding
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, Job, Result
     from ciguard.oracles import Subject
 
 _WAIT_S = 0.1
@@ -60,6 +60,10 @@ class Turns:
         self._journal = journal
         self._budget = budget
         self._noted_at = 0.0
+        self._noted_s = budget.elapsed_s
+        """When the progress was written that `proven` is to follow."""
+        self._waits_for: set[tuple[str, tuple[Any, ...]]] = set()
+        """Target and key of the jobs that were unproven then."""
         self._is_complete = True
         """Whether every batch that was judged ran on all of its targets."""
         self.groups: dict[str, Group] = {}
@@ -73,7 +77,7 @@ class Turns:
             subject_of=self._subject_of,
             time_left=lambda: budget.confirm_until - time.monotonic(),
         )
-        self.redoing = Redoing(dispatcher, self.groups)
+        self.redoing = Redoing(dispatcher, self.groups, on_void=self._doubt)
         self.suspects = Suspects()
         self.isolator = Isolator(dispatcher)
         self.equivalents = Equivalents(dispatcher, self.groups)
@@ -103,9 +107,9 @@ class Turns:
     @property
     def is_settled(self) -> bool:
         """Whether no finding waits to be isolated or confirmed, and every result is proven."""
-        if not self.isolator.is_idle or not self.confirmer.is_idle:
-            return False
-        return self._dispatcher.prove() and self.redoing.is_idle
+        # First: workers that have nothing to do prove themselves while others still confirm.
+        is_proven = self._dispatcher.prove() and self.redoing.is_idle
+        return is_proven and self.isolator.is_idle and self.confirmer.is_idle
 
     def take(self, *, is_patient: bool = False) -> Iterator[Event]:
         """Take one turn: start what waits for confirmation, and route the results that came in."""
@@ -159,7 +163,17 @@ class Turns:
         yield from self.intake.take(complete.executed, complete.group)
         self.replays.shown |= {name for name in before if counts.get(name, 0) > before[name]}
         if sum(counts.values()) == findings:
-            self.replays.passed |= dict.fromkeys(complete.fingerprints, complete.exercised_on)
+            self.replays.note_passed(complete)
+
+    def _doubt(self, job: Job) -> None:
+        """Let no stored case count as passed by a result that is void."""
+        match job.key:
+            case (Replays.KEY, str(fingerprint)):
+                self.replays.doubt(fingerprint)
+            case (Equivalents.KEY, int(number)):
+                self.equivalents.doubt(number)
+            case _:
+                pass  # nothing concludes from these but what is judged again
 
     def _take_again(self, result: Result) -> Iterator[Event]:
         for group, executed in self.redoing.take(result):
@@ -226,8 +240,8 @@ class Turns:
             yield from self.intake.settle(self.measurer.abandon(name))
             self.minimiser.abandon(name)
             if not member.not_run:
-                # From here on batches lack this target: none of them may count as done on resume.
-                self.note(force=True)
+                # From here on batches lack this target: none of them may count as done on resume,
+                # nor what its workers cannot prove any more.
                 self._is_complete = False
                 member.not_run = reason
                 self.replays.give_up(name)
@@ -243,6 +257,7 @@ class Turns:
         if not self._is_complete or (not force and now - self._noted_at < _NOTE_EVERY_S):
             return
         self._noted_at = now
+        is_proven = self._note_proofs()
         members = self.members.values()
         targets: dict[str, Any] = {
             m.name: {"tally": m.tally.as_dict(), "exercised": sorted(m.unnoted)} for m in members
@@ -256,7 +271,22 @@ class Turns:
                 targets=targets,
                 counts=self.intake.counts,
                 lessons={name: stream.new_lessons() for name, stream in self.streams.items()},
+                waits=not is_proven,
             )
+
+    def _note_proofs(self) -> bool:
+        """Write down what is proven since; return whether everything that was judged is."""
+        unproven = {
+            (target, key)
+            for target, key in self._dispatcher.unproven()
+            if isinstance(key, tuple) and key[0] in {Stream.KEY, Redoing.KEY}
+        }
+        is_redone = self.redoing.is_settled and not any(k[0] == Redoing.KEY for _, k in unproven)
+        if is_redone and not self._waits_for & unproven:
+            if self._waits_for:
+                self._journal.proven(self._noted_s)
+            self._waits_for, self._noted_s = unproven, self._budget.elapsed_s
+        return is_redone and not unproven
 
 
 def _apis_of(case: Case) -> Collection[str]:

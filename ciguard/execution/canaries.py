@@ -62,6 +62,8 @@ FAULTS = frozenset(
     )
 )
 """Signals that come of what a process itself does; any other may have been sent from outside."""
+_OF_LIMITS = frozenset((signal.SIGXFSZ, signal.SIGXCPU))
+"""Those of them by which the kernel or a quota ends a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +106,20 @@ def is_wrong(canary: Canary, outcome: Outcome) -> bool:
     return outcome != canary.expected and not isinstance(outcome, Exhausted)
 
 
-def is_fault(status: int) -> bool:
-    """Tell whether a wait status is that of a process which a fault of its own has ended."""
-    return os.WIFSIGNALED(status) and os.WTERMSIG(status) in FAULTS
+def is_reported_fault(death: Death) -> bool:
+    """Tell whether a worker has reported a fault of its own; a limit's signal is sent to it."""
+    if death.killed_for or not os.WIFSIGNALED(death.status):
+        return False
+    return os.WTERMSIG(death.status) in FAULTS - _OF_LIMITS
+
+
+def is_proof(death: Death) -> bool:
+    """Tell whether a death in a case proves what its worker did before.
+
+    A hang does, by choice: it shows in the report as a crash does, and each would cost the results
+    of up to a minute otherwise. What is merely exhausted, or exits, shows nothing.
+    """
+    return is_reported_fault(death) or death.killed_for == "time"
 
 
 def may_come_from_outside(death: Death) -> bool:
@@ -141,6 +154,13 @@ class Ledger:
         """Tell whether it is time that the worker proves itself by a crash."""
         is_long = now - self._began > MAX_UNPROVEN_S or self._cases > MAX_UNPROVEN_CASES
         return bool(self.unproven) and is_long
+
+    def is_apart(self, job: Job) -> bool:
+        """Tell whether a job must not share a worker with what waits for its proof.
+
+        What runs again may be hostile: it is proven by itself, and puts nothing else in doubt.
+        """
+        return bool(self.unproven) and (job.is_careful or self.unproven[-1].is_careful)
 
     def is_harmless_due(self, now: float) -> bool:
         """Tell whether it is time for the canaries that a worker survives."""

@@ -28,7 +28,7 @@ from ciguard.execution.reports import Died, Forked
 from ciguard.execution.worker.removal import remove_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from ciguard.domain import Json, Outcome
@@ -174,9 +174,9 @@ class Dispatcher:
         self._assign(station)
 
     def clear_queue(self) -> None:
-        """Drop the jobs that are neither urgent nor running."""
+        """Drop the jobs that are neither urgent, careful nor running."""
         for station in self._stations.values():
-            station.queue.clear()
+            station.queue = deque(job for job in station.queue if job.is_careful)
 
     def prove(self) -> bool:
         """Let the workers that have nothing to do prove their results, see `canaries`.
@@ -189,6 +189,12 @@ class Dispatcher:
             for lane in station.every_lane:
                 lane.prove()
         return all(lane.is_proven for station in running for lane in station.every_lane)
+
+    def unproven(self) -> set[tuple[str, Hashable]]:
+        """Return target and key of every job whose results were handed on and are not proven."""
+        lanes = [lane for station in self._stations.values() for lane in station.every_lane]
+        jobs = [job for lane in lanes for job in (*lane.ledger.unproven, *lane.ledger.void)]
+        return {(job.target, job.key) for job in jobs}
 
     def take_void(self) -> list[Job]:
         """Return the jobs whose results turned out to be worth nothing since the last call."""

@@ -14,7 +14,8 @@ from ciguard.execution.canaries import (
     Ledger,
     fatal,
     harmless,
-    is_fault,
+    is_proof,
+    is_reported_fault,
     is_wrong,
     may_come_from_outside,
 )
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from ciguard.execution.process import ServerProcess
 
 _MOST_DEATHS_WITHOUT_PROGRESS = 3
+_MAX_RETRIES = 2
+"""Of a job after deaths that may come from outside; the last of them runs case by case."""
 _GRACE_S = 1.0
 _WORKER_START_S = 60.0
 _UNTRUSTED = frozenset({"protocol", "canary"})
@@ -50,8 +53,24 @@ class _Running:
     """Send one case at a time: the worker's records or canaries were found to be wrong."""
     suspect: int = -1
     """Place of the case that a signal ended which may have come from outside."""
+    retries: int = 0
+    """How often it ran again after such a signal since a case was last charged with one."""
     is_void: bool = False
-    """Whether a worker ended between two cases, which proves nothing of what it did."""
+    """Whether a worker ended in a way that proves nothing of what it did."""
+
+    def may_retry(self, place: int) -> bool:
+        """Tell whether to run again from the last case sent; deaths at varying places end, too."""
+        if place == self.suspect or self.retries >= _MAX_RETRIES:
+            self.suspect, self.retries = -1, 0
+            return False
+        self.suspect = place
+        self.retries += 1
+        self.is_cautious |= self.retries == _MAX_RETRIES
+        return True
+
+    def doubt(self) -> None:
+        """Take note that what the last worker did of the job remains unproven."""
+        self.is_void |= not self.job.fresh and len(self.outcomes) > self.sent_at
 
 
 @dataclass(slots=True)
@@ -148,6 +167,7 @@ class Lane:
             or job.session != self._session
             or self.ledger.is_due(now)
             or (self._served and (used_up or job.fresh or self._vitals.is_bloated()))
+            or self.ledger.is_apart(job)
         )
         if self._channel is not None and unfit:
             if self.ledger.unproven and self._is_ready:
@@ -358,7 +378,7 @@ class Lane:
 
     def _judge_last(self, death: Death) -> None:
         number, _ = self._cell.progress()
-        if number == 1 and is_fault(death.status) and not death.killed_for:
+        if number == 1 and is_reported_fault(death):
             self.ledger.prove()
 
     def _blame(self, running: _Running, death: Death) -> None:
@@ -392,18 +412,21 @@ class Lane:
     def _charge(self, running: _Running, death: Death) -> None:
         """Charge a death to the case that was running, unless it may have come from outside."""
         place = len(running.outcomes)
-        if may_come_from_outside(death) and running.suspect != place:
-            running.suspect = place  # once more: who dies of the case dies again
+        if may_come_from_outside(death) and running.may_retry(place):
+            # Once more: a case that kills its worker does so again.
             del running.outcomes[running.sent_at :]
             running.deaths_without_progress -= 1  # nor is it the fault of any other case
             return
-        self.ledger.prove()
+        if is_proof(death):
+            self.ledger.prove()
+        elif self.ledger.is_usable:
+            running.doubt()
         running.outcomes.append(self._outcome(running, death))
 
     def _lose_canary(self, running: _Running, death: Death) -> None:
         """Take note of a death between two cases, or in a canary: what came before is in doubt."""
         number, _ = self._cell.progress()
-        running.is_void = not running.job.fresh and bool(len(running.outcomes) - running.sent_at)
+        running.doubt()
         if number and not may_come_from_outside(death):
             self._reject(running, replace(death, killed_for="canary"))
 

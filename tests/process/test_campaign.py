@@ -15,6 +15,7 @@ import pytest
 from surroundings import programs_without
 
 from ciguard.campaign import JOURNAL, minimise, run
+from ciguard.campaign.redoing import Redoing
 from ciguard.cli import main
 from ciguard.config import Config
 from ciguard.domain import (
@@ -468,3 +469,41 @@ def test_a_call_that_lets_all_later_ones_pass_hides_no_defect(campaign: Campaign
         isinstance(e, Warned) and "without proof that it can be trusted" in e.message
         for e in events
     )
+
+
+def test_forged_passes_of_a_worker_end_in_a_red_verdict(campaign: Campaign, tmp_path: Path) -> None:
+    quiet = {"targets": (ONE,), "allow": ("debug",)}
+    campaign(**quiet, api=("planted.double",), max_cases=16)
+
+    events = campaign(
+        **quiet,
+        api=("planted.hostile.pretend", "planted.fragile"),
+        max_cases=200,
+        out=tmp_path / "forged",
+    )
+
+    assert (end(events).verdict, end(events).exit_code) == (Verdict.NEW_FINDINGS, 1)
+    assert ("planted.fragile", "crash") in met(events)
+    messages = [e.message for e in events if isinstance(e, Warned)]
+    assert sum("without proof" in message for message in messages) == 1
+    assert sum("were void in all" in message for message in messages) == 1
+
+
+def test_forged_passes_that_no_time_is_left_to_redo_are_no_pass(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet = {"targets": (ONE,), "allow": ("debug",)}
+    campaign(**quiet, api=("planted.double",), max_cases=16)
+    monkeypatch.setattr(Redoing, "take", lambda *_: iter(()))
+
+    events = campaign(
+        **quiet,
+        api=("planted.hostile.pretend", "planted.fragile"),
+        max_cases=100,
+        budget_s=12.0,
+        out=tmp_path / "forged",
+    )
+
+    assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
+    (target,) = end(events).targets
+    assert "are void" in target.not_run

@@ -16,6 +16,7 @@ from ciguard.domain import ApiCall, CallKind, Crashed, Errored, Hung, LiteralVal
 from ciguard.execution import Dispatcher, Job, Limits, Result, ServerProcess, vitals
 from ciguard.execution import process as processes
 from ciguard.execution.dispatcher import sweep_abandoned
+from ciguard.execution.lane import _Running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -276,6 +277,61 @@ def test_honest_workers_prove_all_they_did(dispatcher: Dispatcher) -> None:
     assert prove(dispatcher) == []
 
 
+@pytest.mark.parametrize("how", ["exit", "gibibyte"])
+def test_death_in_a_case_that_reports_no_fault_leaves_earlier_results_void(
+    dispatcher: Dispatcher, how: str
+) -> None:
+    prove(dispatcher)
+    outcomes_of(dispatcher, attack("pretend_for_calls", "planted.fragile"))
+    forged = outcomes_of(dispatcher, call("fragile", -1))
+
+    outcomes_of(dispatcher, GOOD, call("meet", how))
+    void = prove(dispatcher)
+
+    assert isinstance(forged[0], Passed)
+    assert [len(job.cases) for job in void] == [1, 1, 2]
+
+
+def test_careful_job_beside_others_puts_none_of_them_in_doubt(dispatcher: Dispatcher) -> None:
+    prove(dispatcher)
+    outcomes_of(dispatcher, GOOD)
+
+    for case in (GOOD, call("meet", "exit"), GOOD):
+        dispatcher.add(Job("planted", "careful", (encoded(case),), is_careful=True))
+    while not dispatcher.is_idle:
+        dispatcher.wait(1.0)
+
+    assert prove(dispatcher) == []
+
+
+@pytest.mark.parametrize("before", [1, 3])
+def test_job_whose_worker_is_void_and_then_dies_of_a_fault_stays_void(before: int) -> None:
+    running = _Running(Job("planted", "test", (b"",) * 4), 0.0, [])
+    running.outcomes += [Passed(b"", 0.0)] * before
+    running.doubt()
+    running.sent_at = before
+
+    running.doubt()
+
+    assert running.is_void
+
+
+def test_clear_queue_with_a_careful_job_waiting_keeps_that_job() -> None:
+    careful = Job("planted", "careful", (encoded(GOOD),), is_careful=True)
+    with Dispatcher() as running:
+        server_of(running)
+        running.add(Job("planted", "running", (encoded(GOOD),) * 200))
+        running.add(Job("planted", "dropped", (encoded(GOOD),)))
+        running.add(careful)
+
+        running.clear_queue()
+        results: list[Result] = []
+        while not running.is_idle:
+            results += running.wait(5.0)
+
+    assert [result.job.key for result in results] == ["running", "careful"]
+
+
 def test_canaries_are_no_outcomes(dispatcher: Dispatcher) -> None:
     for _ in range(4):
         outcomes = outcomes_of(dispatcher, *[GOOD] * 3)
@@ -302,6 +358,16 @@ def test_a_case_whose_worker_somebody_killed_runs_again(number: signal.Signals) 
         (result,) = running.wait(20)
 
     assert [type(outcome) for outcome in result.outcomes] == [Passed, Passed]
+
+
+def test_case_killed_at_varying_places_ends_after_few_retries() -> None:
+    running = _Running(Job("planted", "test", (b"",) * 9), 0.0, [])
+
+    retried = [running.may_retry(place) for place in (3, 5, 4)]
+
+    assert retried == [True, True, False]
+    assert running.is_cautious
+    assert running.may_retry(7)
 
 
 def test_a_case_that_kills_its_worker_every_time_is_blamed(dispatcher: Dispatcher) -> None:

@@ -197,3 +197,23 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
 
     with pytest.raises(OutputError, match=r"cannot be written: .*--resume"):
         Journal(tmp_path / "out")
+
+
+@pytest.mark.parametrize(("proven_s", "done"), [(None, 1), (2.0, 2), (3.5, 3)])
+def test_progress_that_waits_counts_from_its_proof_on(
+    tmp_path: Path, proven_s: float | None, done: int
+) -> None:
+    with Journal(tmp_path) as journal:
+        journal.start({"seed": 1})
+        for number, waits in enumerate((False, True, True), start=1):
+            state = {"s": {"done": number, "cases": number, "deaths": {}}}
+            journal.progress(float(number), streams=state, targets={}, counts={}, waits=waits)
+        if proven_s is not None:
+            journal.proven(proven_s)
+        journal.resume()
+        journal.proven(9.0)
+
+    past = read_journal(tmp_path)
+
+    assert past.streams["s"]["done"] == done
+    assert past.elapsed_s == 3.0

@@ -114,3 +114,18 @@ def test_a_case_counts_as_exercised_only_where_its_call_was_made_and_ended_well(
 
     assert complete is not None
     assert complete.exercised_on == ({ONE, TWO} if is_exercised else {ONE})
+
+
+def test_void_result_of_a_replay_leaves_its_bucket_unexercised() -> None:
+    desk = Desk()
+    tested = group(member(ONE, "planted.double"))
+    replays = Replays(cast("Dispatcher", desk), {"planted": tested})
+    replays.start([stored("")])
+    complete = replays.take(Result(desk.jobs[0], (Passed(b"1", 0.1),), 0.1))
+    assert complete is not None
+    replays.note_passed(complete)
+
+    replays.doubt(complete.fingerprints[0])
+    replays.note_passed(complete)
+
+    assert replays.passed == {}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -15,8 +16,11 @@ from ciguard.campaign.stream import Executed, Stream
 from ciguard.campaign.turns import Turns
 from ciguard.config import Config
 from ciguard.domain import Action, Crashed, Finding, Policy
+from ciguard.execution import Job, Result
+from ciguard.oracles import encode
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
     from pathlib import Path
 
     from ciguard.execution import Dispatcher
@@ -51,6 +55,83 @@ class Interrupting(Policy):
         return super().action(finding)
 
 
+@dataclass
+class Desk:
+    """Stands where the dispatcher does: knows whose results are unproven, and void."""
+
+    jobs: list[Job] = field(default_factory=list)
+    waiting: set[tuple[str, Hashable]] = field(default_factory=set)
+    void: list[Job] = field(default_factory=list)
+
+    def unproven(self) -> set[tuple[str, Hashable]]:
+        return set(self.waiting)
+
+    def take_void(self) -> list[Job]:
+        taken, self.void = self.void, []
+        return taken
+
+    def add(self, job: Job) -> None:
+        self.jobs.append(job)
+
+
+def turns_of(desk: Desk, journal: Journal) -> tuple[Turns, Stream]:
+    stream = OneBatch()
+    turns = Turns(
+        Config(),
+        known=(),
+        dispatcher=cast("Dispatcher", desk),
+        journal=journal,
+        budget=Budget(60.0),
+    )
+    turns.groups["planted"] = stream.group
+    turns.streams["planted"] = cast("Stream", stream)
+    return turns, turns.streams["planted"]
+
+
+EXECUTED = Executed(API, CASES, {ONE: (Crashed("SIGSEGV"),) * len(CASES)})
+JOB = Job(ONE, (Stream.KEY, "planted", 0), tuple(map(encode, CASES)))
+
+
+def done(folder: Path) -> int:
+    return int(read_journal(folder).streams.get("planted", {"done": 0})["done"])
+
+
+def test_batch_whose_results_are_unproven_is_done_again_on_resume(tmp_path: Path) -> None:
+    desk = Desk(waiting={(ONE, JOB.key)})
+    with Journal(tmp_path) as journal:
+        journal.start({"seed": 1})
+        turns, stream = turns_of(desk, journal)
+        list(turns.judge(stream, EXECUTED))
+
+        turns.note(force=True)
+        unproven = done(tmp_path)
+        desk.waiting.clear()
+        turns.note(force=True)
+
+    assert unproven == 0
+    assert done(tmp_path) == 1
+
+
+def test_void_batch_counts_as_done_once_it_was_run_again_and_proven(tmp_path: Path) -> None:
+    desk = Desk(waiting={(ONE, JOB.key)})
+    with Journal(tmp_path) as journal:
+        journal.start({"seed": 1})
+        turns, stream = turns_of(desk, journal)
+        list(turns.judge(stream, EXECUTED))
+        turns.note(force=True)
+
+        desk.waiting, desk.void = set(), [JOB]
+        list(turns.redoing.pump())
+        turns.note(force=True)
+        while_void = done(tmp_path)
+        (again,) = desk.jobs
+        list(turns.redoing.take(Result(again, EXECUTED.outcomes[ONE], 0.1)))
+        turns.note(force=True)
+
+    assert while_void == 0
+    assert done(tmp_path) == 1
+
+
 def test_a_batch_that_an_interruption_meets_is_counted_whole(tmp_path: Path) -> None:
     stream = OneBatch()
     executed = Executed(API, CASES, {ONE: (Crashed("SIGSEGV"),) * len(CASES)})
@@ -59,7 +140,7 @@ def test_a_batch_that_an_interruption_meets_is_counted_whole(tmp_path: Path) -> 
         turns = Turns(
             Config(),
             known=(),
-            dispatcher=cast("Dispatcher", object()),
+            dispatcher=cast("Dispatcher", Desk()),
             journal=journal,
             budget=Budget(60.0, spent_s=0.0),
         )
