@@ -27,6 +27,7 @@ from ciguard.config import (
 )
 from ciguard.domain import visible
 from ciguard.errors import BaselineError
+from ciguard.project import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +44,6 @@ _RULES = re.compile(
     r"|creations being restricted|required status check|approving review|pull request",
     re.IGNORECASE,
 )
-_REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 _HOST_AND_PATH = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w.-]+):(?P<path>[^/].*)", re.ASCII)
 _BLOB, _ABSENT = "100644", "0" * 40
 _MAX_INLINE_BYTES = 1 << 20
@@ -92,7 +92,7 @@ def repository_behind(url: str, environment: Mapping[str, str]) -> Repository | 
     host, path = _host_and_path(url)
     server = urlsplit(environment.get(SERVER_VARIABLE) or PUBLIC_SERVER).hostname
     name = path.strip("/").removesuffix(".git")
-    if host != server or not _REPOSITORY.fullmatch(name):
+    if host != server or not REPOSITORY.fullmatch(name):
         return None
     api = environment.get(API_VARIABLE) or PUBLIC_API
     require_encryption(api)
