@@ -176,3 +176,30 @@ def test_an_upgrade_stays_with_the_ci_system(written: Path) -> None:
     assert f"{SCRIPT}: upgraded" in done.stdout
     assert newer in (written / SCRIPT).read_text("utf-8")
     assert not (written / ".github").exists()
+
+
+@pytest.mark.parametrize("written", ["gitlab"], indirect=True)
+def test_files_are_replaced_for_the_ci_system_that_they_are_for(written: Path) -> None:
+    script = written / SCRIPT
+    text = script.read_text("utf-8")
+    script.write_text("# mine\n", "utf-8")
+
+    done = answer("init", "--force", "--action", ACTION, folder=written)
+
+    assert done.returncode == 0, done.stderr
+    assert script.read_text("utf-8") == text
+    assert not (written / ".github").exists()
+
+
+@pytest.mark.parametrize("written", ["gitlab"], indirect=True)
+def test_a_damaged_record_is_replaced_by_force_alone(written: Path) -> None:
+    record = written / ".ciguard-init.json"
+    record.write_text("{", "utf-8")
+
+    refused = answer("init", "--action", ACTION, folder=written)
+    forced = answer("init", "--force", "--ci", "gitlab", "--action", ACTION, folder=written)
+
+    assert refused.returncode == 2
+    assert forced.returncode == 0, forced.stderr
+    assert ".ciguard-init.json: cannot be read" in forced.stdout
+    assert '"ci": "gitlab"' in record.read_text("utf-8")
