@@ -239,8 +239,16 @@ class GitHubBranch:
         return visible(text.replace(self._repository.token, "***"), limit=_MAX_WORDS)
 
 
+def permission(branch: str) -> str:
+    """Return how a person lets a branch be written on a server that is not GitHub."""
+    return (
+        f"Let what pushes here write the branch {branch}: exempt it from the server's protected "
+        "branches or push rules, or use credentials that these allow. The branch is left as it is."
+    )
+
+
 def exemption(branch: str) -> str:
-    """Return how a person lets the branch be written."""
+    """Return how a person lets a branch be written on GitHub."""
     return (
         f"Exempt the branch {branch} in the repository's Settings, Rules, Rulesets (or Branches): "
         "exclude it from the targets of the rule that is named above, or put the app that writes "
