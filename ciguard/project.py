@@ -20,8 +20,9 @@ VARIABLE = "CIGUARD_PROJECT"
 """`owner/name` or `owner/name@commit`, where neither a release nor a checkout knows it."""
 RELEASE_FILE = "release.json"
 """Lies in the package of a released wheel; the release workflow writes it."""
+REPOSITORY = re.compile(r"[\w-][\w.-]{0,99}/[\w.-]{1,100}", re.ASCII)
+"""`owner/name` on GitHub; such a text may stand in an address and on a command line."""
 _SERVER = "https://github.com"
-_REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 _REMOTE = re.compile(
     r"(?:^|[/@.])github\.com(?::443)?[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", re.ASCII
 )
@@ -70,12 +71,28 @@ def this_project(environment: Mapping[str, str] = os.environ) -> Project:
 def repository_of(remote: str) -> str:
     """Return `owner/name` of the URL of a git remote; empty if it is not on GitHub."""
     match = _REMOTE.search(remote)
-    return match[1] if match else ""
+    return match[1] if match and REPOSITORY.fullmatch(match[1]) else ""
+
+
+def ask_git(folder: Path, *words: str) -> str:
+    """Return what git prints in a folder; nothing if it fails or is not installed."""
+    program = shutil.which("git")
+    if program is None:
+        return ""
+    done = subprocess.run(
+        [program, "-C", str(folder), *words],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=_GIT_TIMEOUT_S,
+        check=False,
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def _from_variable(text: str) -> Project | None:
     repository, _, commit = text.partition("@")
-    if not _REPOSITORY.fullmatch(repository):
+    if not REPOSITORY.fullmatch(repository):
         return None
     return Project(repository=repository, commit=commit if _COMMIT.fullmatch(commit) else "")
 
@@ -90,26 +107,10 @@ def _from_release(path: Path) -> Project | None:
 def _from_checkout(folder: Path) -> Project:
     if not (folder / "action.yml").is_file():
         return Project()
-    commit = _git(folder, "rev-parse", "HEAD")
-    tags = _git(folder, "tag", "--points-at", "HEAD", "v*").split()
+    commit = ask_git(folder, "rev-parse", "HEAD")
+    tags = ask_git(folder, "tag", "--points-at", "HEAD", "v*").split()
     return Project(
-        repository=repository_of(_git(folder, "remote", "get-url", "origin")),
+        repository=repository_of(ask_git(folder, "remote", "get-url", "origin")),
         commit=commit if _COMMIT.fullmatch(commit) else "",
         tag=next(filter(_TAG.fullmatch, sorted(tags, key=len, reverse=True)), ""),
     )
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    """Return what git prints; nothing if it fails or is not installed."""
-    program = shutil.which("git")
-    if program is None:
-        return ""
-    done = subprocess.run(
-        [program, "-C", str(folder), *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=_GIT_TIMEOUT_S,
-        check=False,
-    )
-    return done.stdout.strip() if done.returncode == 0 else ""

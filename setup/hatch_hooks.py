@@ -25,6 +25,7 @@ INSIDE = "ciguard/release.json"
 _PROJECT = re.compile(
     r"(?P<repository>[\w.-]{1,100}/[\w.-]{1,100})@(?P<commit>[0-9a-f]{40})", re.ASCII
 )
+_RELATIVE_IMAGE = re.compile(r"(!\[[^\]]*)\]\((?!https?://)([^)\s]+)\)")
 _RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)([^)\s]+)\)")
 _PLACEHOLDER = re.compile(r"OWNER/ciguard((?:/[\w./-]+)?)@COMMIT")
 
@@ -65,7 +66,9 @@ def described(readme: str, release: Mapping[str, str] | None) -> str:
     if release is None:
         return readme
     home, commit = f"https://github.com/{release['repository']}", release["commit"]
-    linked = _RELATIVE_LINK.sub(rf"]({home}/blob/{release['tag']}/\1)", readme)
+    # What `blob` names is a page about the file, no image.
+    shown = _RELATIVE_IMAGE.sub(rf"\1]({home}/raw/{release['tag']}/\2)", readme)
+    linked = _RELATIVE_LINK.sub(rf"]({home}/blob/{release['tag']}/\1)", shown)
     called = rf"{release['repository']}\1@{commit} # {release['tag']}"
     return _PLACEHOLDER.sub(called, linked).replace("<this repository>", f"{home}.git")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
-import subprocess
 import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,8 +11,9 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from ciguard.domain import PlanMode, visible
-from ciguard.errors import CiguardError, ConfigurationError
+from ciguard.errors import ConfigurationError
 from ciguard.files import read_text
+from ciguard.project import ask_git
 from ciguard.targets import LIBRARIES
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Repos
     )
     branch, why_branch = _default_branch(folder)
     runner, why_runner = _gpu_runner(folder)
-    digest = hashlib.sha256(_git(folder, "remote", "get-url", "origin").encode()).digest()
+    digest = hashlib.sha256(ask_git(folder, "remote", "get-url", "origin").encode()).digest()
     targets = _targets(plan)
     builds = _own_library(folder)
     return Repository(
@@ -151,11 +150,11 @@ def _targets(plan: Plan) -> tuple[str, ...]:
 
 
 def _default_branch(folder: Path) -> tuple[str, str]:
-    remote = _git(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+    remote = ask_git(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
     branch = remote.removeprefix("origin/")
     if _BRANCH.fullmatch(branch):
         return branch, f"The default branch is {branch}: runs there keep the baseline."
-    here = _git(folder, "branch", "--show-current")
+    here = ask_git(folder, "branch", "--show-current")
     branch = here if _BRANCH.fullmatch(here) else "main"
     return branch, f"No remote says what the default branch is; {branch} is taken for it."
 
@@ -171,20 +170,3 @@ def _gpu_runner(folder: Path) -> tuple[str, str]:
         if found:
             return found[1], f"{visible(path.name)} runs on {found[1]}: GPU rows run there too."
     return "", "No workflow names a runner with a GPU: everything runs on CPUs."
-
-
-def _git(folder: Path, *words: str) -> str:
-    """Return what git says; nothing if it does not know."""
-    program = shutil.which("git")
-    if program is None:
-        msg = "there is no git. Install it: a baseline is kept on a branch."
-        raise CiguardError(msg)
-    done = subprocess.run(
-        [program, "-C", str(folder), *words],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=30,
-        check=False,
-    )
-    return done.stdout.strip() if done.returncode == 0 else ""

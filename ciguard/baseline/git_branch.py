@@ -28,8 +28,8 @@ from ciguard.baseline.git_command import Git, GitError
 from ciguard.baseline.github_branch import (
     BusyError,
     GitHubBranch,
-    exemption,
     is_refused_by_rules,
+    permission,
     repository_behind,
 )
 from ciguard.baseline.layout import INDEX, leftovers
@@ -303,7 +303,7 @@ class GitBranchStore:
         branch = self._location.branch
         repository = repository_behind(self._url(push=True), os.environ)
         if repository is None:
-            msg = f"{refusal} {exemption(branch)}"
+            msg = f"{refusal} {permission(branch)}"
             raise BaselineError(msg)
         return GitHubBranch(repository, branch, refusal=refusal, place=self._name)
 

@@ -27,6 +27,7 @@ from ciguard.config import (
 )
 from ciguard.domain import visible
 from ciguard.errors import BaselineError
+from ciguard.project import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +44,6 @@ _RULES = re.compile(
     r"|creations being restricted|required status check|approving review|pull request",
     re.IGNORECASE,
 )
-_REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 _HOST_AND_PATH = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w.-]+):(?P<path>[^/].*)", re.ASCII)
 _BLOB, _ABSENT = "100644", "0" * 40
 _MAX_INLINE_BYTES = 1 << 20
@@ -92,7 +92,7 @@ def repository_behind(url: str, environment: Mapping[str, str]) -> Repository | 
     host, path = _host_and_path(url)
     server = urlsplit(environment.get(SERVER_VARIABLE) or PUBLIC_SERVER).hostname
     name = path.strip("/").removesuffix(".git")
-    if host != server or not _REPOSITORY.fullmatch(name):
+    if host != server or not REPOSITORY.fullmatch(name):
         return None
     api = environment.get(API_VARIABLE) or PUBLIC_API
     require_encryption(api)
@@ -239,8 +239,16 @@ class GitHubBranch:
         return visible(text.replace(self._repository.token, "***"), limit=_MAX_WORDS)
 
 
+def permission(branch: str) -> str:
+    """Return how a person lets a branch be written on a server that is not GitHub."""
+    return (
+        f"Let what pushes here write the branch {branch}: exempt it from the server's protected "
+        "branches or push rules, or use credentials that these allow. The branch is left as it is."
+    )
+
+
 def exemption(branch: str) -> str:
-    """Return how a person lets the branch be written."""
+    """Return how a person lets a branch be written on GitHub."""
     return (
         f"Exempt the branch {branch} in the repository's Settings, Rules, Rulesets (or Branches): "
         "exclude it from the targets of the rule that is named above, or put the app that writes "

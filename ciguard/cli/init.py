@@ -70,7 +70,7 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
         raise click.UsageError(msg)
     root = Path.cwd()
     source = action_source(action_text, project=this_project())
-    record = read_record(root) if not force else None
+    record = _forced_record(root) if force else read_record(root)
     if upgrades and record is None:
         msg = (
             f"--upgrade: there is no {RECORD}, so what init once wrote is unknown. Call "
@@ -89,6 +89,18 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
     for each in written:
         click.echo(f"{each.path.relative_to(root)}: {each.fate.value}")
     click.echo(_NEXT[record.ci])
+
+
+def _forced_record(root: Path) -> Record | None:
+    """Return what `--force` keeps of the record: the CI system; a damaged record holds nothing."""
+    from ciguard.actions import Record, read_record  # noqa: PLC0415 - not for `--help`
+
+    try:
+        record = read_record(root)
+    except ConfigurationError as error:
+        click.echo(f"{error} It is replaced, and --ci names the CI system.")
+        return None
+    return record and Record(ci=record.ci)
 
 
 def _files(root: Path, source: ActionSource, record: Record) -> dict[str, str]:

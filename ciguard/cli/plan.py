@@ -12,7 +12,7 @@ import click
 from ciguard.cli.options import takes_settings
 from ciguard.config import SourceKind
 from ciguard.domain import PlanMode, plan_to_json, visible
-from ciguard.errors import OutputError
+from ciguard.errors import ExitCode, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,11 +102,12 @@ def _variables(
 @click.option("--json", "as_json", is_flag=True, help="Print the plan instead of explaining it.")
 def plan(
     settings: Effective, *, out: Path, arguments: Path | None, as_json: bool, **options: Any
-) -> None:
+) -> int:
     """Look at the repository and choose targets, devices, shards and the APIs to try first.
 
     Reads changed requirements and lock files, changed sources and what the sources use. The plan
-    is for `ciguard run --plan FILE`; docs/planning.md says how it is made.
+    is for `ciguard run --plan FILE`; docs/planning.md says how it is made. Exits with 3 if
+    rows were planned and none of them can run.
     """
     from ciguard.planning import (  # noqa: PLC0415 - not for `--help`
         commands,
@@ -121,16 +122,12 @@ def plan(
     text = json.dumps(plan_to_json(made), indent=1)
     _write(out, text + "\n", option="--out")
     if arguments is not None:
-        lines = "".join(f"{word}\n" for word in run_arguments(made, out))
-        _write(arguments, lines, option="--arguments")
-    if as_json:
-        click.echo(text)
-        return
-    for line in explanation(made):
+        words = "".join(f"{word}\n" for word in run_arguments(made, out))
+        _write(arguments, words, option="--arguments")
+    lines = [text] if as_json else [*explanation(made), f"Written to {out}", *commands(made, out)]
+    for line in lines:
         click.echo(line)
-    click.echo(f"Written to {out}")
-    for line in commands(made, out):
-        click.echo(line)
+    return ExitCode.INTERNAL if made.skipped and not made.jobs else ExitCode.CLEAN
 
 
 def _write(path: Path, text: str, *, option: str) -> None:

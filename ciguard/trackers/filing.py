@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record, is_regression, merge, with_issues
 from ciguard.domain import Comparison, Confirmation, RunFinished, Verdict, visible
-from ciguard.errors import TrackerUnavailableError
+from ciguard.errors import TrackerError, TrackerUnavailableError
 from ciguard.project import Project
 from ciguard.trackers.body import report, roll_up
 from ciguard.trackers.context import Context
@@ -198,9 +198,15 @@ class Filing:
         issues = self._desk.work(tasks, with_issues(after, self._adopted), room=room)
         # The older issue stays where another job has noted one meanwhile.
         self._desk.settle(change=lambda stored: merge(stored, with_issues(stored, issues)))
-        self._disclose()
-        if self._desk.refusal is not None:
-            raise self._desk.refusal
+        refusal = self._desk.refusal
+        try:
+            self._disclose()
+        except TrackerError as error:
+            if refusal is None:
+                raise
+            self._desk.says.append(visible(str(error)))
+        if refusal is not None:
+            raise refusal
 
     def _disclose(self) -> None:
         """File in private. The baseline, which others may read, does not know of it.

@@ -17,6 +17,7 @@ from ciguard.config import (
 )
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
+from ciguard.project import REPOSITORY
 from ciguard.trackers.contract import TRACKERS
 from ciguard.trackers.disclosure import ADVISORY, PUBLIC, WITHHOLD
 
@@ -31,7 +32,6 @@ SECURITY_TOKEN_VARIABLE = "CIGUARD_SECURITY_TOKEN"  # noqa: S105 - a name
 """Token for private places, which a workflow's own cannot write; else the same one serves."""
 _PAGE = re.compile(r"https://[A-Za-z0-9.-]{1,100}(?::[0-9]{1,5})?")
 _RUN = re.compile(r"[0-9]{1,20}")
-_REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def connection(location: str, environment: Mapping[str, str]) -> Connection:
     """
     parts = urlsplit(location)
     name = parts.path.strip("/") if parts.scheme else location
-    if not _REPOSITORY.fullmatch(name):
+    if not REPOSITORY.fullmatch(name):
         msg = (
             f"issues = 'github:{visible(location, limit=100)}': not a repository. Write "
             "github:owner/name, or github:https://host/owner/name for GitHub Enterprise."
@@ -91,7 +91,7 @@ def page_of_repository(environment: Mapping[str, str], repository: str = "") -> 
     """
     server = environment.get("GITHUB_SERVER_URL", "")
     name = repository or environment.get("GITHUB_REPOSITORY", "")
-    is_known = _PAGE.fullmatch(server) and _REPOSITORY.fullmatch(name)
+    is_known = _PAGE.fullmatch(server) and REPOSITORY.fullmatch(name)
     return f"{server}/{name}" if is_known else ""
 
 

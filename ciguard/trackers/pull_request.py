@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
+from ciguard.project import REPOSITORY
 from ciguard.trackers.places import connection
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 GITHUB_ACTIONS = "github-actions[bot]"
 """Who writes with the token of a workflow."""
-_REPOSITORY = re.compile(r"[A-Za-z0-9_-][\w.-]{0,99}/[\w.-]{1,100}", re.ASCII)
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BRANCH = re.compile(r"[^\x00-\x20\x7f]{1,255}")
 _REF = re.compile(r"refs/(?:heads/[^\x00-\x20\x7f]{1,255}|pull/[1-9][0-9]{0,9}/(?:head|merge))")
@@ -52,7 +52,7 @@ class Origin:
     """Commit of the branch that was judged."""
 
     def __post_init__(self) -> None:
-        _require(_REPOSITORY, self.repository, "head repository", "owner/name")
+        _require(REPOSITORY, self.repository, "head repository", "owner/name")
         _require(_BRANCH, self.branch, "head branch", "the name of a branch")
         _require(_SHA, self.sha, "head SHA", "40 hex digits")
 
@@ -91,7 +91,7 @@ def repository_of(name: str, environment: Mapping[str, str]) -> Connection:
     Raises:
         ConfigurationError: if it is no name of one, or the token would travel unencrypted.
     """
-    _require(_REPOSITORY, name, "repository", "owner/name")
+    _require(REPOSITORY, name, "repository", "owner/name")
     return connection(name, environment)
 
 

@@ -84,6 +84,29 @@ def test_a_repository_where_all_is_well_has_only_no_baseline(
     assert TOKEN not in shown
 
 
+@pytest.mark.parametrize(
+    ("remote", "asked"),
+    [
+        (f"https://github.com/{NAME}.git", NAME),
+        (f"git@github.com:{NAME}.git", NAME),
+        (f"https://notgithub.com/{NAME}.git", ""),
+    ],
+)
+def test_a_checkout_at_a_desk_is_examined_where_its_remote_is(
+    project: Path, server: GitHubServer, remote: str, asked: str
+) -> None:
+    git(project, "remote", "set-url", "origin", remote)
+
+    shown = _doctor(
+        project, server, GITHUB_REPOSITORY="", CIGUARD_BASELINE=str(project / "baseline")
+    )
+
+    if asked:
+        assert _lines(shown, "repository")[0] == "ok repository: default branch main"
+    else:
+        assert "neither GITHUB_REPOSITORY nor a remote" in _lines(shown, "github")[0]
+
+
 def test_what_is_shown_offline(project: Path) -> None:
     shown = _doctor(project, None, "--offline", CIGUARD_CACHE=str(project / "cache"))
 
@@ -110,12 +133,8 @@ def test_a_schedule_that_github_disabled_is_a_problem(project: Path, server: Git
     assert "gh workflow enable ciguard-nightly.yml" in line
 
 
-@pytest.mark.parametrize(
-    ("kind", "demand"),
-    [("required_signatures", "signed commits"), ("pull_request", "a pull request")],
-)
 def test_a_ruleset_that_refuses_the_baseline_is_a_problem(
-    project: Path, server: GitHubServer, kind: str, demand: str
+    project: Path, server: GitHubServer
 ) -> None:
     parameters = {
         "dismiss_stale_reviews_on_push": False,
@@ -124,13 +143,29 @@ def test_a_ruleset_that_refuses_the_baseline_is_a_problem(
         "required_approving_review_count": 1,
         "required_review_thread_resolution": False,
     }
-    rule = {"type": kind} | ({"parameters": parameters} if kind == "pull_request" else {})
-    server.settings.rules["ciguard-baseline"] = [rule]
+    rule = {"type": "pull_request", "parameters": parameters}
+    server.settings.rules["ciguard-baseline"] = [rule, {"type": "required_signatures"}]
 
     shown = _doctor(project, server)
 
     assert shown.startswith("exit 1\n")
-    assert f"demands {demand} of ciguard-baseline" in _lines(shown, "baseline branch")[0]
+    (line,) = _lines(shown, "baseline branch")
+    assert "demands a pull request of ciguard-baseline" in line
+
+
+def test_required_signatures_are_fine_since_the_api_signs(
+    project: Path, server: GitHubServer
+) -> None:
+    server.settings.rules["ciguard-baseline"] = [{"type": "required_signatures"}]
+
+    shown = _doctor(project, server)
+
+    assert shown.startswith("exit 0\n")
+    (line,) = _lines(shown, "baseline branch")
+    assert (
+        line
+        == "ok baseline branch: runs write ciguard-baseline through the API, which signs commits"
+    )
 
 
 def test_the_wrong_required_check_is_a_problem(project: Path, server: GitHubServer) -> None:

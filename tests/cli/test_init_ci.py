@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
-from typing import TYPE_CHECKING, Any
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,9 +16,6 @@ from git_examples import git
 from workflow_checkers import tool
 
 from ciguard.actions import CI_SYSTEMS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ACTION = f"owner/ciguard@{'1' * 40}"
 SCRIPT = "ci/ciguard.sh"
@@ -64,6 +64,59 @@ def test_the_script_ends_otherwise_than_clean_where_it_cannot_know(
 
     assert done.returncode != 0
     assert "usage" in done.stderr or "the commit that the change starts from" in done.stderr
+
+
+def _judge(project: Path, programs: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the script's `judge` with this checkout's ciguard in the place of an installed one."""
+    programs.mkdir()
+    venv = ".ciguard/venv/bin"
+    command = Path(sys.executable).with_name("ciguard")
+    (programs / "python3").write_text(
+        f"#!/bin/sh\nmkdir -p {venv}\nln -sf /bin/true {venv}/python\n"
+        f"ln -sf {command} {venv}/ciguard\n",
+        "utf-8",
+    )
+    (programs / "python3").chmod(0o755)
+    return subprocess.run(
+        ["/bin/bash", project / SCRIPT, "judge", "HEAD"],
+        env={**os.environ, "PATH": f"{programs}:/usr/bin:/bin", **variables},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def _commit_with_targets(project: Path, targets: str) -> None:
+    (project / "ciguard.toml").write_text(f"targets = {targets}\n", "utf-8")
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", "what init writes")
+    (project / "app.py").write_text("import torch\n", "utf-8")
+    git(project, "add", "--all")
+
+
+@pytest.mark.parametrize("written", ["cron"], indirect=True)
+def test_a_baseline_that_git_cannot_ask_for_is_no_missing_one(
+    written: Path, tmp_path: Path
+) -> None:
+    _commit_with_targets(written, '["torch==2.13.0", "torch==2.12.0"]')
+    nowhere = (tmp_path / "nowhere").as_uri()
+
+    done = _judge(written, tmp_path / "programs", BASELINE_REPOSITORY=nowhere)
+
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "There is no baseline yet" not in done.stdout
+    assert "git ls-remote failed with 128: set BASELINE_REPOSITORY" in done.stderr
+
+
+@pytest.mark.parametrize("written", ["cron"], indirect=True)
+def test_rows_that_no_machine_can_run_are_no_pass(written: Path, tmp_path: Path) -> None:
+    _commit_with_targets(written, '["torch==2.13.0@cuda:0"]')
+
+    done = _judge(written, tmp_path / "programs")
+
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "no runner with a GPU is configured" in done.stdout
+    assert "Nothing to test." not in done.stdout
 
 
 @pytest.mark.parametrize("written", ["gitlab"], indirect=True)
@@ -123,3 +176,30 @@ def test_an_upgrade_stays_with_the_ci_system(written: Path) -> None:
     assert f"{SCRIPT}: upgraded" in done.stdout
     assert newer in (written / SCRIPT).read_text("utf-8")
     assert not (written / ".github").exists()
+
+
+@pytest.mark.parametrize("written", ["gitlab"], indirect=True)
+def test_files_are_replaced_for_the_ci_system_that_they_are_for(written: Path) -> None:
+    script = written / SCRIPT
+    text = script.read_text("utf-8")
+    script.write_text("# mine\n", "utf-8")
+
+    done = answer("init", "--force", "--action", ACTION, folder=written)
+
+    assert done.returncode == 0, done.stderr
+    assert script.read_text("utf-8") == text
+    assert not (written / ".github").exists()
+
+
+@pytest.mark.parametrize("written", ["gitlab"], indirect=True)
+def test_a_damaged_record_is_replaced_by_force_alone(written: Path) -> None:
+    record = written / ".ciguard-init.json"
+    record.write_text("{", "utf-8")
+
+    refused = answer("init", "--action", ACTION, folder=written)
+    forced = answer("init", "--force", "--ci", "gitlab", "--action", ACTION, folder=written)
+
+    assert refused.returncode == 2
+    assert forced.returncode == 0, forced.stderr
+    assert ".ciguard-init.json: cannot be read" in forced.stdout
+    assert '"ci": "gitlab"' in record.read_text("utf-8")

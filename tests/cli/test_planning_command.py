@@ -67,6 +67,13 @@ def test_targets_of_the_environment_are_taken(repository: Path) -> None:
     assert [job["targets"] for job in jobs] == [["torch==2.13.0", "torch==2.12.0"]]
 
 
+def test_a_plan_whose_rows_are_all_skipped_ends_with_3(repository: Path) -> None:
+    answer = _ciguard(repository, "plan", "--target", "torch==2.13.0@cuda:0", "--device", "cuda")
+
+    assert answer.returncode == 3, answer.stderr
+    assert "no runner with a GPU is configured" in answer.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

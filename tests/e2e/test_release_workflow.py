@@ -33,7 +33,7 @@ BILL = f"release/ciguard-{ciguard.__version__}.cdx.json"
 GH = """#!/bin/sh
 printf '%s\\n' "$*" >> "$NOTED"
 case "$*" in
-  "release view "*) exit 1 ;;
+  "release view "*) echo "$IS_DRAFT"; [ -n "$IS_DRAFT" ]; exit ;;
   "api --silent repos/somebody/ciguard/git/ref/tags/v0") exit "$NO_MOVING_TAG" ;;
 esac
 """
@@ -67,18 +67,16 @@ class Release:
         self._expressions = expressions
         self._project = project
 
-    def of(
-        self, tag: str, *, fails: str = "", no_moving_tag: str = "1", fork: bool = False
-    ) -> WorkflowRun:
+    def of(self, tag: str, *, fork: bool = False, **variables: str) -> WorkflowRun:
         """Push a tag, and return what came of it."""
-        variables = {"NOTED": str(self.noted), "FAILS": fails, "NO_MOVING_TAG": no_moving_tag}
+        usual = {"FAILS": "", "NO_MOVING_TAG": "1", "IS_DRAFT": "", "NOTED": str(self.noted)}
         github = GitHub(
             folder=self._folder / "runs",
             expressions=self._expressions,
             repositories={OURS: self._project},
             workflows_of=OURS,
             commit=git(self._project, "rev-parse", tag),
-            variables={"PATH": str(self._programs()), **variables},
+            variables={"PATH": str(self._programs()), **usual, **variables},
         )
         event = {"repository": {"default_branch": "main", "full_name": OURS, "fork": fork}}
         trigger = Trigger("push", event, ref=f"refs/tags/{tag}", repository=OURS)
@@ -124,7 +122,7 @@ def results(run: WorkflowRun) -> dict[str, str]:
 def test_a_tag_is_tested_built_attested_and_published_in_this_order(
     no_moving_tag: str, request_: str, release: Release, project: Path
 ) -> None:
-    run = release.of(TAG, no_moving_tag=no_moving_tag)
+    run = release.of(TAG, NO_MOVING_TAG=no_moving_tag)
 
     commit = git(project, "rev-parse", TAG)
     published = run.artifacts.with_name("pypi")
@@ -151,7 +149,7 @@ def test_a_tag_is_tested_built_attested_and_published_in_this_order(
         "make test",
         "make test-slow",
         "make release-check",
-        f"release view {TAG}",
+        f"release view {TAG} --json isDraft --jq .isDraft",
         f"release create {TAG} --draft --verify-tag --title {TAG} --notes-file release/notes.md",
         f"release upload {TAG} --clobber dist/{PACKAGES[0]} dist/{PACKAGES[1]} {BILL}",
         f"release edit {TAG} --draft=false --latest=true",
@@ -171,13 +169,38 @@ def test_an_older_release_is_not_the_latest_and_moves_no_tag(
     run = release.of(TAG)
 
     noted = release.noted.read_text("utf-8").splitlines()
-    assert run.result("github") == "success", run.log
+    assert (run.result("github"), run.result("moving-tag")) == ("success", "skipped"), run.log
     assert noted[-1] == f"release edit {TAG} --draft=false --latest=false"
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("is_draft", "written"), [("true", ["view", "upload", "edit"]), ("false", ["view"])]
+)
+def test_a_second_attempt_goes_on_and_leaves_a_published_release_alone(
+    release: Release, is_draft: str, written: list[str]
+) -> None:
+    run = release.of(TAG, IS_DRAFT=is_draft)
+
+    noted = release.noted.read_text("utf-8").splitlines()
+    assert set(results(run).values()) == {"success"}, run.log
+    assert [line.split()[1] for line in noted if line.startswith("release ")] == written
+    assert noted[-1].startswith("api --silent --method POST")
+
+
+def test_a_package_that_is_on_the_index_already_is_passed_over() -> None:
+    (step,) = (
+        step
+        for step in parsed(WORKFLOW)["jobs"]["pypi"]["steps"]
+        if step.get("uses", "").startswith("pypa/gh-action-pypi-publish@")
+    )
+
+    assert step["with"]["skip-existing"] == "true"
+
+
+@pytest.mark.slow
 def test_nothing_is_published_unless_all_tests_pass(release: Release) -> None:
-    run = release.of(TAG, fails="release-check")
+    run = release.of(TAG, FAILS="release-check")
 
     assert results(run) == {
         "check": "success",
@@ -186,6 +209,7 @@ def test_nothing_is_published_unless_all_tests_pass(release: Release) -> None:
         "attest": "skipped",
         "pypi": "skipped",
         "github": "skipped",
+        "moving-tag": "skipped",
     }, run.log
     assert "release" not in {
         line.split()[0] for line in release.noted.read_text("utf-8").splitlines()
@@ -225,7 +249,7 @@ def test_only_jobs_without_a_checkout_can_write_or_sign() -> None:
 
     powerful = {name for name, job in jobs.items() if "write" in job["permissions"].values()}
 
-    assert powerful == {"attest", "pypi", "github"}
+    assert powerful == {"attest", "pypi", "github", "moving-tag"}
     for name in powerful:
         actions = [step.get("uses", "") for step in jobs[name]["steps"]]
         assert not any(action.startswith("actions/checkout@") for action in actions)

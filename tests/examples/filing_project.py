@@ -75,12 +75,15 @@ class Project:
         self.issues = LocalTracker(folder / "issues")
         self.day = 1
         self.rules = RULES
+        self.says: list[str] = []
+        """Of the last run, also if it raised."""
 
     def run(
         self, *compared: Bucket, tracker: object = None, version: str = "2.13.0", dry: bool = False
     ) -> list[str]:
         """Conclude a run as a campaign does, and file it."""
         desk = Desk(tracker or self.issues, self.outbox, dry_run=dry)  # type: ignore[arg-type]
+        self.says = desk.says
         sources = Sources(out=self.folder / "run")
         filing = Filing(desk, self.store, rules=self.rules, sources=sources)
         sighting = Sighting(

@@ -197,6 +197,18 @@ def test_a_token_that_may_draft_no_advisory_is_named_with_the_remedy(
     assert guard.titles() == ["torch.unfold: SIGABRT"]
 
 
+def test_two_refusals_of_one_run_are_both_reported(tmp_path: Path, server: GitHubServer) -> None:
+    guard = Guard(tmp_path, server, "advisory")
+    guard.run()
+    server.advisories.may_write = False
+    server.repository.may_write = False
+
+    with pytest.raises(TrackerError, match="issues: write"):
+        guard.run(bucket(), plain())
+
+    assert any("security advisories: write" in line for line in guard.project.says)
+
+
 def test_a_crash_becomes_an_issue_of_a_private_repository(
     tmp_path: Path, server: GitHubServer
 ) -> None:

@@ -275,7 +275,10 @@ def test_the_token_is_sent_to_no_host_but_the_environments_own(
 ) -> None:
     monkeypatch.setenv("GITHUB_SERVER_URL", elsewhere)
 
-    with pytest.raises(BaselineError, match=re.escape("Commits must have verified signatures.")):
+    words = re.escape("Commits must have verified signatures.")
+    with pytest.raises(BaselineError, match=words) as caught:
         store(remote).save({ONE: record(ONE)})
 
+    assert "exempt it from the server's protected branches" in str(caught.value)
+    assert "Rulesets" not in str(caught.value)
     assert server.requests == []

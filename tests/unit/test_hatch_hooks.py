@@ -58,6 +58,19 @@ def test_links_of_the_readme_lead_to_the_release_and_others_stay() -> None:
     assert hooks.described(readme, None) == readme
 
 
+def test_pictures_of_the_readme_are_files_and_no_pages() -> None:
+    readme = "![a b](docs/images/a.png) [![c](d.png)](docs/e.md) ![f](https://g.example/h.png)"
+
+    text = hooks.described(readme, RELEASE)
+
+    home = "https://github.com/owner/ciguard"
+    assert text == (
+        f"![a b]({home}/raw/v0.2.0/docs/images/a.png) "
+        f"[![c]({home}/raw/v0.2.0/d.png)]({home}/blob/v0.2.0/docs/e.md) "
+        "![f](https://g.example/h.png)"
+    )
+
+
 def test_reusable_workflows_are_pinned_as_the_action_is() -> None:
     line = "uses: OWNER/ciguard/.github/workflows/guard.yml@COMMIT"
 

@@ -19,7 +19,7 @@ def test_the_variable_names_repository_and_commit() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["owner", "owner/name/more", "o w/n", "a/b\n", "ö/b"])
+@pytest.mark.parametrize("text", ["owner", "owner/name/more", "../name", "o w/n", "a/b\n", "ö/b"])
 def test_a_variable_that_names_no_repository_is_ignored(text: str) -> None:
     assert this_project({VARIABLE: text}) == this_project({})
 
@@ -50,6 +50,7 @@ def test_documents_are_those_of_the_release_else_of_the_commit() -> None:
         ("file:///srv/git/ciguard.git", ""),
         ("https://gitlab.com/owner/ciguard.git", ""),
         ("https://notgithub.com/owner/ciguard.git", ""),
+        ("https://github.com/../ciguard.git", ""),
     ],
 )
 def test_a_checkout_names_the_repository_only_if_its_remote_is_on_github(

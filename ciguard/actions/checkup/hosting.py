@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
 from ciguard.config import GitBranch
 from ciguard.domain import visible
 from ciguard.errors import TrackerError, TrackerUnavailableError
+from ciguard.project import REPOSITORY, ask_git, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -21,10 +19,7 @@ if TYPE_CHECKING:
     from ciguard.config import Location
     from ciguard.trackers import RepositorySettings, RepositoryState
 
-_REMOTE = re.compile(r"(?:github\.com)[:/]([\w.-]{1,100}/[\w.-]{1,100}?)(?:\.git)?/?", re.ASCII)
-_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 _REFUSING = {
-    "required_signatures": "signed commits",
     "pull_request": "a pull request",
     "required_status_checks": "checks",
     "update": "nobody's updates",
@@ -32,33 +27,20 @@ _REFUSING = {
     "merge_queue": "a merge queue",
     "required_deployments": "deployments",
 }
-"""Rules that refuse a push of the baseline, and what they demand."""
+"""Rules that refuse the baseline, pushed or written through the API, and what they demand."""
 _DISABLED = {
     "disabled_inactivity": "GitHub has disabled it after 60 days without a commit",
     "disabled_manually": "somebody has disabled it",
     "disabled_fork": "it is disabled because the repository is a fork",
 }
-_GIT_TIMEOUT_S = 30
 
 
 def repository_name(root: Path, environment: Mapping[str, str]) -> str:
     """Return `owner/name` on GitHub: the environment's, else the remote's; empty if unknown."""
     named = environment.get("GITHUB_REPOSITORY", "")
-    if _NAME.fullmatch(named):
+    if REPOSITORY.fullmatch(named):
         return named
-    program = shutil.which("git")
-    if program is None:
-        return ""
-    done = subprocess.run(
-        [program, "-C", str(root), "remote", "get-url", "origin"],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=_GIT_TIMEOUT_S,
-        check=False,
-    )
-    found = _REMOTE.search(done.stdout.strip()) if done.returncode == 0 else None
-    return found[1] if found else ""
+    return repository_of(ask_git(root, "remote", "get-url", "origin"))
 
 
 def examine_hosting(
@@ -160,9 +142,11 @@ class _Examination:
         if demands:
             return problem(
                 subject,
-                f"a ruleset demands {', '.join(demands)} of {branch}: runs cannot push there",
+                f"a ruleset demands {', '.join(demands)} of {branch}: runs cannot write there",
                 f"Exclude {branch} from the ruleset, or let GitHub Actions bypass it.",
             )
+        if "required_signatures" in kinds:
+            return healthy(subject, f"runs write {branch} through the API, which signs commits")
         return healthy(subject, f"no ruleset stands against pushes to {branch}")
 
     def _required_check(self, subject: str) -> Diagnosis:
