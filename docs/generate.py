@@ -116,6 +116,7 @@ _ROLES = {
     "where cases may start processes": Role(processes=True, truncates=True),
     "while the library is imported": Role(imports=True, truncates=True),
     "on a GPU": Role(devices=True, truncates=True),
+    "to an application": Role(loopback=True, truncates=True),
 }
 
 

@@ -31,8 +31,10 @@ from ciguard.applications.exploring.calling import (
     providers_of,
     routines_of,
 )
+from ciguard.applications.exploring.confinement import confinement_of
 from ciguard.applications.exploring.contents import plain_contents
 from ciguard.applications.exploring.explore import Crash, Explored, explore
+from ciguard.applications.exploring.surroundings import Surroundings
 from ciguard.applications.finding.application import Application, Unread, read_application
 from ciguard.applications.finding.conditions import Branch, Goal, LiteralTest
 from ciguard.applications.finding.findings import Decided, Found, Given, Reach, find
@@ -85,6 +87,7 @@ __all__ = [
     "Silent",
     "Speaking",
     "Suggestion",
+    "Surroundings",
     "Task",
     "Trying",
     "Unread",
@@ -95,6 +98,7 @@ __all__ = [
     "assess",
     "can_solve",
     "combined_patches",
+    "confinement_of",
     "contradictory_conditions",
     "dead_conditions",
     "emulation",

@@ -15,6 +15,7 @@ from ciguard.applications import (
     Caller,
     Ended,
     Endless,
+    Surroundings,
     arguments_for,
     host_of,
     plain_contents,
@@ -134,10 +135,14 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
         raise GoneError(msg)
     module, routine = routines_of(application)[found.name]
     with (
-        host_of(
-            application, [found], str(environment.python), environment=environment.variables
-        ) as host,
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
+        host_of(
+            application,
+            [found],
+            str(environment.python),
+            surroundings=surroundings_on(environment),
+            inputs=Path(folder),
+        ) as host,
     ):
         _write_files(case.call["files"], Path(folder))
         arguments = {
@@ -156,6 +161,15 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
     path = Applied(root=case.root, library="", target="").path(file)
     message = f"{path}:{line}: {called.raised['message']}"
     return Errored(called.raised["type"], message, (Frame(path, function),))
+
+
+def surroundings_on(environment: Environment) -> Surroundings:
+    """Return what applications have around them on a target."""
+    return Surroundings(
+        variables=environment.variables,
+        readable=environment.readable,
+        device=environment.target.device,
+    )
 
 
 def refuse_read(finding: Finding) -> None:

@@ -1,7 +1,7 @@
 """Level `app` of a campaign: functions of applications that ask cognitive services, in turn.
 
 They run in a process of their own on each target, whose environment holds no secret; that process
-is not confined, as the application's own tests would not be.
+is confined as workers are, from before the application is imported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ciguard.applications import (
     read_vocabulary,
     settings_for,
 )
-from ciguard.campaign.app_calls import GoneError, Recalled, run_again
+from ciguard.campaign.app_calls import GoneError, Recalled, run_again, surroundings_on
 from ciguard.campaign.app_reading import read_applications
 from ciguard.campaign.seeding import APP as LEVEL
 from ciguard.domain import (
@@ -54,7 +54,7 @@ from ciguard.oracles import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications import Assessed, Explored, Found
+    from ciguard.applications import Assessed, Explored, Found, Surroundings
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.app_reading import ReadApplication
     from ciguard.campaign.budget import Budget
@@ -126,10 +126,6 @@ class Applications:
             ConfigurationError: if an application cannot be read any more.
         """
         several = read_applications(self.config.applications)
-        yield Warned(
-            message=f"level {LEVEL}: applications run with what you are allowed, not confined; "
-            "their services are answered here, and nobody is asked"
-        )
         members = self._members()
         for read in several:
             yield from self._note(read)
@@ -221,13 +217,13 @@ class Applications:
     def _tried(
         self, read: ReadApplication, found: Found, environment: Environment, half_s: float
     ) -> tuple[Explored, list[Assessed]]:
-        python, variables = str(environment.python), environment.variables
+        python, around = str(environment.python), surroundings_on(environment)
         (explored,) = explore(
-            read.application, [found], python=python, budget_s=half_s, environment=variables
+            read.application, [found], python=python, budget_s=half_s, surroundings=around
         )
         if explored.problem:
             return explored, []
-        settings = settings_for(_trying(self.config, half_s, environment=variables))
+        settings = settings_for(_trying(self.config, half_s, surroundings=around))
         return explored, list(
             assess(read.application, [found], [explored], settings, python=python)
         )
@@ -372,9 +368,7 @@ def _missed(assessed: Assessed, at: Applied) -> Iterator[InputsMissed]:
         )
 
 
-def _trying(
-    config: Config, budget_s: float, environment: Mapping[str, str] | None = None
-) -> Trying:
+def _trying(config: Config, budget_s: float, surroundings: Surroundings | None = None) -> Trying:
     def named(text: str) -> Path | None:
         return Path(text) if text else None
 
@@ -384,7 +378,7 @@ def _trying(
         replay=named(config.app_recording),
         seed=config.seed,
         budget_s=budget_s,
-        environment=environment,
+        surroundings=surroundings,
     )
 
 

@@ -36,7 +36,9 @@ class Member:
     identity: Identity
     confined_by: tuple[str, ...] = ()
     unconfined: tuple[str, ...] = ()
-    """Names of the attempts of a worker that nothing refused."""
+    """Names of the attempts of a worker or an application that nothing refused."""
+    is_tried: bool = False
+    """Whether attempts were made."""
     catalogue: Mapping[str, ApiRecord] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     exercised: set[str] = field(default_factory=set)

@@ -15,6 +15,7 @@ from ciguard.campaign.code_seeds import (
     seed_programs,
     trees_for,
 )
+from ciguard.campaign.confining import confinement_warning, try_confinement
 from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.function_seeds import digest_of, tested_functions
@@ -24,7 +25,6 @@ from ciguard.campaign.seeding import APP, CODE, FUNCTION, refuse_without_keras, 
 from ciguard.campaign.seeding import LEVEL as MODELS
 from ciguard.campaign.seeding import LIBRARY as MODELLED
 from ciguard.campaign.stream import Stream
-from ciguard.config import CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE
 from ciguard.domain import (
     LONGEST_TEXT,
     DocumentationChecked,
@@ -35,8 +35,7 @@ from ciguard.domain import (
     Warned,
     shortened,
 )
-from ciguard.errors import ConfigurationError, PlatformError, WorkerStartError
-from ciguard.execution import probe_target
+from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.levels import (
     CODE_LIBRARIES,
     LEVELS,
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Member
     from ciguard.config import Config
     from ciguard.domain import ApiRecord
-    from ciguard.execution import Dispatcher, ServerProcess
+    from ciguard.execution import Dispatcher
     from ciguard.targets import Environment
 
 Choose: TypeAlias = Callable[["Group", Callable[[str], str]], Snapshot]
@@ -68,7 +67,6 @@ _FEW = 3
 _LIMIT_OF_MODEL_S = 60.0
 """Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
 _COMPILING = "jax"
-_EXPECTED_CONFINEMENT = {"capabilities", "landlock", "reaper", "seccomp"}
 
 
 def start_groups(
@@ -88,14 +86,13 @@ def start_groups(
             if isinstance(server, WorkerStartError):
                 member.not_run = str(server)
             else:
-                member.confined_by = server.confined_by
-                _probe(member, server, dispatcher)
+                try_confinement(member, config, server, dispatcher)
                 yield from _describe(member, dispatcher)
             if member.not_run:
                 yield TargetUnavailable(target=member.name, reason=member.not_run)
             else:
                 yield TargetReady(target=summary(member))
-                yield from _confinement_warning(member, config)
+                yield from confinement_warning(member, config)
     return groups
 
 
@@ -121,40 +118,6 @@ def documentation_of(groups: Mapping[str, Group]) -> Iterable[DocumentationCheck
         yield DocumentationChecked(library=group.library, findings=tuple(findings))
 
 
-def _probe(member: Member, server: ServerProcess, dispatcher: Dispatcher) -> None:
-    """Have a worker try what it must not do. Applications run as they are, with a client."""
-    if not member.environment.library.has_api:
-        return
-    try:
-        probes = probe_target(dispatcher, server.spec)
-    except WorkerStartError as error:
-        member.not_run = str(error)
-        return
-    member.unconfined = tuple(probe.name for probe in probes if not probe.holds)
-
-
-def _confinement_warning(member: Member, config: Config) -> Iterable[Event]:
-    """Warn of what does not hold a target's workers.
-
-    Raises:
-        PlatformError: if there is something, and the configuration requires confinement.
-    """
-    if not member.environment.library.has_api:
-        return
-    missing = sorted(_EXPECTED_CONFINEMENT - set(member.confined_by))
-    lacks = [f"this machine offers no {name}" for name in missing]
-    if member.unconfined:
-        lacks.append(f"workers were not refused {', '.join(member.unconfined)}")
-    if not lacks:
-        return
-    message = f"{member.name}: {'; '.join(lacks)}"
-    if config.confine == CONFINE_ALWAYS:
-        remedy = "Run on Linux 6.7 or later without a container's restrictions of its own"
-        msg = f"{message}. confine = {CONFINE_ALWAYS!r}. {remedy}, or set confine = "
-        raise PlatformError(msg + f"{CONFINE_WHERE_POSSIBLE!r}.")
-    yield Warned(message=f"{message}; see docs/confinement.md")
-
-
 def summary(member: Member) -> TargetSummary:
     """Return a member as reports show it."""
     environment = member.environment
@@ -165,8 +128,7 @@ def summary(member: Member) -> TargetSummary:
         python=environment.python_version,
         device=environment.target.device,
         packages=environment.packages,
-        # With a client applications are tested, which run as they are.
-        confined_by=member.confined_by if environment.library.has_api else (),
+        confined_by=member.confined_by,
         unconfined=member.unconfined,
         apis=len(member.catalogue),
         tally=member.tally,

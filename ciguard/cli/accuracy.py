@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard import interrupts
-from ciguard.cli.explore import functions_in, of_functions, with_python
+from ciguard.cli.explore import functions_in, of_functions, unconfined, with_python
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("path", type=click.Path(path_type=Path))
 @of_functions
 @with_python
+@unconfined
 @click.option(
     "--images",
     type=click.Path(file_okay=False, path_type=Path),
@@ -111,6 +112,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
     path: Path,
     globs: tuple[str, ...],
     python: str,
+    unconfined: bool,
     images: Path | None,
     search: str | None,
     search_url: str | None,
@@ -142,10 +144,13 @@ def accuracy(  # noqa: PLR0913 - one for each option
     few of their inputs make true, what would make them better, and inputs with which a function
     fails.
 
-    Runs the application's code, as its own tests would: not confined, with what you are allowed.
+    The application's code runs confined: it reads its own folder and its interpreter's, writes a
+    folder of its own, starts no processes and connects to nobody, unless --unconfined allows it or
+    --service real needs the network.
     Exit code 1 if a function crashes, or fails with the service itself or a recording of it.
     """
     from ciguard.applications import (  # noqa: PLC0415 - not for `--help`
+        Surroundings,
         Trying,
         assess,
         explore,
@@ -165,6 +170,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         msg = "--search-url and --cache are for --search, which says where images are asked for."
         raise ConfigurationError(msg)
     application, found = functions_in(path, globs)
+    around = Surroundings(is_confined=not unconfined)
     trying = Trying(
         images=images,
         search=search or "",
@@ -182,9 +188,10 @@ def accuracy(  # noqa: PLR0913 - one for each option
         alpha=alpha,
         seed=seed,
         budget_s=seconds,
+        surroundings=around,
     )
     settings = settings_for(trying)
-    explored = explore(application, found, python=python, budget_s=seconds / 2)
+    explored = explore(application, found, python=python, budget_s=seconds / 2, surroundings=around)
     remarks = AppRemarks(application)
     results = []
 

@@ -31,12 +31,18 @@ with_python = click.option(
     default=sys.executable,
     help="Interpreter that has what the application imports. [default: ciguard's own]",
 )
+unconfined = click.option(
+    "--unconfined",
+    is_flag=True,
+    help="Run the application with what you are allowed, as its own tests would.",
+)
 
 
 @click.command(short_help="Call functions with made answers of cognitive services.")
 @click.argument("path", type=click.Path(path_type=Path))
 @of_functions
 @with_python
+@unconfined
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1.0),
@@ -45,8 +51,14 @@ with_python = click.option(
     help="Time for one function.",
 )
 @click.option("--github", is_flag=True, help="As the log of a GitHub step, with annotations.")
-def explore(
-    *, path: Path, globs: tuple[str, ...], python: str, seconds: float, github: bool
+def explore(  # noqa: PLR0913 - one for each option
+    *,
+    path: Path,
+    globs: tuple[str, ...],
+    python: str,
+    unconfined: bool,
+    seconds: float,
+    github: bool,
 ) -> None:
     """Call an application's functions with made answers of cognitive services.
 
@@ -55,10 +67,11 @@ def explore(
     conditions compare with, beside empty and many results; no service is asked. Tells which
     outcomes of its sub-conditions were met, and which answers make it fail.
 
-    Runs the application's code, as its own tests would: not confined, with what you are allowed.
+    The application's code runs confined: it reads its own folder and its interpreter's, writes a
+    folder of its own, starts no processes and connects to nobody, unless --unconfined allows it.
     Exit code 1 if an answer makes a function fail.
     """
-    from ciguard.applications import can_solve  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications import Surroundings, can_solve  # noqa: PLC0415 - not for `--help`
     from ciguard.applications import explore as explored_in  # noqa: PLC0415 - likewise
     from ciguard.reports import AppRemarks, explored_lines, unread_lines  # noqa: PLC0415
 
@@ -67,7 +80,10 @@ def explore(
     failed, left_open = [], []
 
     def lines() -> Iterator[str]:
-        for one in explored_in(application, found, python=python, budget_s=seconds):
+        around = Surroundings(is_confined=not unconfined)
+        for one in explored_in(
+            application, found, python=python, budget_s=seconds, surroundings=around
+        ):
             remarks.note_explored(one)
             if one.crashes or one.hangs:
                 failed.append(one)

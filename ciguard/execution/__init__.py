@@ -26,13 +26,22 @@ from ciguard.execution.outputs import (
     decode_effects,
     decode_outputs,
 )
-from ciguard.execution.probing import Probe, probe_confinement, probe_target
+from ciguard.execution.probing import (
+    Probe,
+    bait,
+    probe_confinement,
+    probe_target,
+    probes_from,
+)
 from ciguard.execution.process import ServerProcess
 from ciguard.execution.spec import Limits, WorkerSpec
 from ciguard.execution.stacks import stack_line
+from ciguard.execution.worker.quota import MAX_BYTES, MAX_FILES, usage
 from ciguard.execution.worker.removal import remove_tree
 
 __all__ = [
+    "MAX_BYTES",
+    "MAX_FILES",
     "Container",
     "Dispatcher",
     "Effects",
@@ -51,6 +60,7 @@ __all__ = [
     "TensorDigest",
     "Unreadable",
     "WorkerSpec",
+    "bait",
     "decode_effects",
     "decode_measured",
     "decode_outputs",
@@ -59,8 +69,10 @@ __all__ = [
     "peak_request",
     "probe_confinement",
     "probe_target",
+    "probes_from",
     "remove_tree",
     "stack_line",
     "time_request",
     "trace",
+    "usage",
 ]

@@ -64,16 +64,27 @@ def probe_target(dispatcher: Dispatcher, spec: WorkerSpec) -> tuple[Probe, ...]:
     Raises:
         WorkerStartError: if the target's server is gone.
     """
-    with _bait() as bait:
-        given = {**bait, "processes": spec.processes}
+    with bait() as offered:
+        given = {**offered, "processes": spec.processes}
         script = f"from ciguard.execution.worker import attempts\nattempts.report({given!r})\n"
         result = dispatcher.run_script(spec.name, script, limit_s=_LIMIT_S)
     try:
         refusals = json.loads((result.log.splitlines() or [""])[-1])
-        known = refusals if isinstance(refusals, dict) else {}
+        known = refusals
     except ValueError:
         known = {}
-    missing = "" if known else f"no answer: {result.log[-200:]}"
+    return probes_from(known, missing=f"no answer: {result.log[-200:]}")
+
+
+def probes_from(refusals: Json, *, missing: str) -> tuple[Probe, ...]:
+    """Return the attempts with what refused them.
+
+    Args:
+        refusals: what the process reports, by the names of attempts.
+        missing: why there is no report, for where it is empty.
+    """
+    known = refusals if isinstance(refusals, dict) else {}
+    missing = "" if known else missing
     return tuple(_probe(a.name, a.attack, str(known.get(a.name, "")), missing) for a in ATTEMPTS)
 
 
@@ -86,7 +97,7 @@ def _packages() -> list[Path]:
 
 
 @contextmanager
-def _bait() -> Iterator[dict[str, Json]]:
+def bait() -> Iterator[dict[str, Json]]:
     """Offer what attempts are made on: two daemons, a port and a file, all of this process."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ciguard-probe-")))

@@ -21,6 +21,7 @@ from ciguard.functions.drawing.calls import (
 )
 from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
 from ciguard.functions.hosting.executing import Execution
+from ciguard.functions.hosting.held import Held
 from ciguard.functions.hosting.host import Answer, Answered, Died, Host, HostSettings, Overdue
 from ciguard.functions.hosting.measured import measured_options, merge_measured
 from ciguard.functions.hosting.verdicts import (
@@ -72,6 +73,7 @@ __all__ = [
     "Failure",
     "Frame",
     "FunctionSpec",
+    "Held",
     "Host",
     "HostSettings",
     "Hosts",

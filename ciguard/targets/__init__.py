@@ -7,6 +7,7 @@ runs inside the target and is imported from there only.
 from ciguard.targets.children import child
 from ciguard.targets.description import description_version
 from ciguard.targets.environment import Environment, backend_choice, readable_paths
+from ciguard.targets.inspection import inspect
 from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library, Mode
 from ciguard.targets.provision import provision, provision_all
 from ciguard.targets.releases import at_version, newest_release, released_versions
@@ -27,6 +28,7 @@ from ciguard.targets.target import (
     unique_names,
 )
 from ciguard.targets.target_syntax import parse_target
+from ciguard.targets.variables import is_secret
 
 __all__ = [
     "EAGER",
@@ -47,6 +49,8 @@ __all__ = [
     "cache_folder",
     "child",
     "description_version",
+    "inspect",
+    "is_secret",
     "libraries_of",
     "list_environments",
     "newest_release",

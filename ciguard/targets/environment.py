@@ -101,16 +101,27 @@ def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:
     """Return what a worker must read for these folders, links resolved, none inside another.
 
     A checkout's `.git` holds the job's token (`actions/checkout` leaves it in the configuration),
-    and a home folder holds keys: of such a folder only the children that are not hidden count.
+    and a home folder holds keys: of such a folder only the children that are not hidden count, and
+    no link that leads out of it: a pull request can commit one to where a job keeps its token.
     """
     found: set[Path] = set()
     for entry in entries:
         if not entry.exists():
             continue
         is_private = entry.is_dir() and ((entry / ".git").exists() or entry == home)
-        kept = (
-            [child for child in entry.iterdir() if child.name[0] != "."] if is_private else [entry]
-        )
+        kept = _shown(entry) if is_private else [entry]
         found.update(kept)
         found.update(path.resolve() for path in kept)
     return tuple(sorted(path for path in found if found.isdisjoint(path.parents)))
+
+
+def _shown(folder: Path) -> list[Path]:
+    """Return what is in a folder, neither hidden nor a link to elsewhere or to what is hidden."""
+    real = folder.resolve()
+    shown = []
+    for child in folder.iterdir():
+        target = child.resolve()
+        below = target.relative_to(real).parts if target.is_relative_to(real) else ()
+        if below and not below[0].startswith(".") and not child.name.startswith("."):
+            shown.append(child)
+    return shown

@@ -139,6 +139,37 @@ def test_what_answers_make_of_functions_is_printed(tmp_path: Path) -> None:
     assert_matches("explore", f"{done.returncode}\n{plain}{done.stderr}", folder=tmp_path)
 
 
+WRITING = """
+from google.cloud import vision
+
+with open("cache.txt", "w") as file:
+    file.write("")
+
+
+def first(image):
+    client = vision.ImageAnnotatorClient()
+    labels = client.label_detection(image=vision.Image(content=image)).label_annotations
+    return bool(labels and labels[0].score > 0.5)
+"""
+
+
+@pytest.mark.parametrize("command", ["explore", "accuracy"])
+def test_application_that_needs_more_is_named_and_runs_unconfined(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "writing.py").write_text(WRITING, "utf-8")
+
+    confined = services(tmp_path, ".", command=command)
+    assert not (tmp_path / "cache.txt").exists()
+    services(tmp_path, ".", "--unconfined", command=command)
+
+    refusal = (
+        "Permission denied: 'cache.txt' (ciguard confines applications, see docs/levels/app.md)"
+    )
+    assert refusal in " ".join(confined.stdout.split())
+    assert (tmp_path / "cache.txt").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,8 +12,6 @@ from ciguard_command import answer, command, lines_of, run_of
 from report_browser import opened
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.sync_api import Browser
 
 TARGET = "current[google-cloud-vision]"
@@ -136,17 +135,74 @@ def test_shards_find_together_what_one_run_finds(tmp_path: Path) -> None:
     assert set(buckets_of(tmp_path)) == {"crash", "dead-condition"}
 
 
-def test_the_application_sees_no_secret(tmp_path: Path) -> None:
-    app = project(tmp_path, **MENDED) / "app" / "bins.py"
-    spying = 'open("seen.txt", "w").write(repr(dict(os.environ)))\n'
-    app.write_text(app.read_text("utf-8").replace("\n\n\n", f"\n\n{spying}\n\n", 1), "utf-8")
+HOSTILE = """\
+import os
 
-    done = answer(run("--application", "app"), tmp_path, GITHUB_TOKEN=PRIVATE, SERVICE_KEY=PRIVATE)
+from google.cloud import vision
+
+
+def parent_of(process):
+    with open(f"/proc/{process}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def ancestors():
+    process = os.getppid()
+    while process > 1:
+        yield process
+        process = parent_of(process)
+
+
+def read_environments():
+    return [open(f"/proc/{process}/environ").read() for process in ancestors()]
+
+
+def tried(attack):
+    try:
+        return f"got {attack()}"
+    except OSError as error:
+        return type(error).__name__
+
+
+SEEN = "; ".join(
+    [
+        f"secret {'s3cret' in str(os.environ)}",
+        tried(read_environments),
+        tried(lambda: open("PLANTED", "w")),
+        tried(os.fork),
+    ]
+)
+
+
+def main_thing(path):
+    with open(path, "rb") as stream:
+        image = vision.Image(content=stream.read())
+    labels = vision.ImageAnnotatorClient().label_detection(image=image).label_annotations
+    if labels and labels[0].description == "Food":
+        return int(SEEN)
+    return 0
+"""
+
+
+def test_the_application_of_a_pull_request_reaches_nothing_of_ciguard(tmp_path: Path) -> None:
+    packages = next(Path(entry) for entry in sys.path if entry.endswith("site-packages"))
+    planted = packages / "planted_by_a_test.pth"
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "hostile.py").write_text(HOSTILE.replace("PLANTED", str(planted)), "utf-8")
+
+    try:
+        words = ("--application", "app", "--confine", "required")
+        done = answer(run(*words), tmp_path, GITHUB_TOKEN=PRIVATE, SERVICE_KEY=PRIVATE)
+        assert not planted.exists()
+    finally:
+        planted.unlink(missing_ok=True)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    seen = (tmp_path / "app" / "seen.txt").read_text("utf-8")
-    assert "PATH" in seen
-    assert PRIVATE not in seen
+    message = buckets_of(tmp_path)["crash"]["message"]
+    assert "secret False; PermissionError; PermissionError; PermissionError" in message
+    (target,) = run_of(tmp_path / "out")["targets"]
+    assert set(target["confined_by"]) >= {"capabilities", "landlock", "reaper", "seccomp"}
+    assert target["unconfined"] == []
 
 
 @pytest.mark.slow

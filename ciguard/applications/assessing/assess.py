@@ -55,7 +55,7 @@ from ciguard.applications.repairing.thresholds import (
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ciguard.applications.answering.choosing import Chosen
     from ciguard.applications.answering.engine import Engine
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from ciguard.applications.assessing.aims import Aim
     from ciguard.applications.assessing.trials import Trial
     from ciguard.applications.exploring.explore import Crash, Explored
+    from ciguard.applications.exploring.surroundings import Surroundings
     from ciguard.applications.finding.application import Application, Routine
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Found
@@ -93,8 +94,8 @@ class Settings:
     seed: int = 0
     is_real: bool = False
     """Whether the application asks the service itself."""
-    environment: Mapping[str, str] | None = None
-    """Variables that the application sees; None: ciguard's own."""
+    surroundings: Surroundings | None = None
+    """What the application has around it; None: as `Surroundings()`."""
     faults: tuple[Fault, ...] = ()
     """What goes wrong on purpose, in calls of their own."""
 
@@ -200,14 +201,15 @@ def assess(
     routines = routines_of(application)
     tried: set[Goal] = set()
     with (
+        tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
         host_of(
             application,
             found,
             python,
             is_real=settings.is_real,
-            environment=settings.environment,
+            surroundings=settings.surroundings,
+            inputs=Path(folder),
         ) as host,
-        tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
     ):
         for one in explored:
             aims = [aim for aim in aims_of(one) if aim.goal not in tried]
@@ -430,7 +432,7 @@ class _Assessing:
             inputs=inputs,
             engines=engines,
             python=self._python,
-            environment=self._settings.environment,
+            surroundings=self._settings.surroundings,
             deadline=self._deadline,
         )
         if not took:
@@ -537,7 +539,7 @@ class _Assessing:
             inputs=[one.input for one in trials],
             engines=engines,
             python=self._python,
-            environment=self._settings.environment,
+            surroundings=self._settings.surroundings,
             deadline=self._deadline,
         )
         if not took:

@@ -26,9 +26,10 @@ from ciguard.applications.repairing.relatedness import (
 from ciguard.targets import cache_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from ciguard.applications.exploring.surroundings import Surroundings
     from ciguard.applications.inverting.inputs import Input
     from ciguard.applications.repairing.relatedness import Relatedness
 
@@ -67,8 +68,8 @@ class Trying:
     alpha: float = ALPHA
     seed: int = 0
     budget_s: float = 120.0
-    environment: Mapping[str, str] | None = None
-    """Variables that the application sees; None: ciguard's own."""
+    surroundings: Surroundings | None = None
+    """What the application has around it; None: as `Surroundings()`."""
     faults: Path | None = None
     """What goes wrong on purpose."""
 
@@ -121,6 +122,6 @@ def settings_for(trying: Trying) -> Settings:
         budget_s=trying.budget_s,
         seed=trying.seed,
         is_real=trying.is_real,
-        environment=trying.environment,
+        surroundings=trying.surroundings,
         faults=read_faults(trying.faults) if trying.faults else (),
     )

@@ -17,10 +17,11 @@ from ciguard.applications.finding.findings import find
 from ciguard.applications.providers.description import known_providers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ciguard.applications.answering.choosing import Chosen
     from ciguard.applications.exploring.explore import Explored
+    from ciguard.applications.exploring.surroundings import Surroundings
     from ciguard.applications.finding.application import Application
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Found
@@ -36,7 +37,7 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
     inputs: Sequence[Input],
     engines: Chosen,
     python: str,
-    environment: Mapping[str, str] | None,
+    surroundings: Surroundings | None,
     deadline: float,
 ) -> list[bool]:
     """Run a function on inputs as a patch would make it; its files stay as they are.
@@ -49,7 +50,7 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
         inputs: to run it on.
         engines: what answers, the same to the same questions as before.
         python: interpreter that has what the application imports.
-        environment: variables that the application sees; None: ciguard's own.
+        surroundings: what the application has around it.
         deadline: of `time.monotonic`.
 
     Returns:
@@ -68,7 +69,9 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
             return []
         module, routine = routines_of(application)[explored.found.name]
         texts = {goal.branch.file: changed}
-        with host_of(application, [found], python, texts=texts, environment=environment) as host:
+        with host_of(
+            application, [found], python, texts=texts, surroundings=surroundings, inputs=folder
+        ) as host:
             caller = Caller(host, found, module, routine)
             trials = Trials(caller, found, routine, explored.form, engines)
             took: list[bool] = []

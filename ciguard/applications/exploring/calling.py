@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.applications.exploring.by_name import made_up
+from ciguard.applications.exploring.surroundings import Surroundings
 from ciguard.applications.finding.summaries import Placed
 from ciguard.applications.providers.description import known_providers
 from ciguard.functions import Answered as Replied
@@ -15,6 +16,7 @@ from ciguard.functions import Died, Host, HostSettings, Overdue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from ciguard.applications.finding.application import Application, Module, Routine
     from ciguard.applications.finding.conditions import Branch, Goal
@@ -74,7 +76,8 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
     *,
     is_real: bool = False,
     texts: Mapping[str, str] | None = None,
-    environment: Mapping[str, str] | None = None,
+    surroundings: Surroundings | None = None,
+    inputs: Path | None = None,
 ) -> Host:
     """Return the process in which an application's functions can be called; it is not started.
 
@@ -84,8 +87,16 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
         python: interpreter that has what the application imports.
         is_real: whether the service itself is asked.
         texts: of files that are run as if they were these, by their names.
-        environment: variables that the application sees; None: ciguard's own.
+        surroundings: what it has around it; None: as `Surroundings()`. It is not confined where the
+            service itself is asked, which takes the network and a key.
+        inputs: folder with files that functions are called with.
+
+    Raises:
+        WorkerStartError: if the interpreter does not start.
     """
+    around = surroundings or Surroundings()
+    if is_real:
+        around = replace(around, is_confined=False)
     root = application.root.resolve()
     goals = {goal for one in found for goal in conditions(one)}
     asked = {call.answer.operation.provider for one in found for call in one.calls}
@@ -103,7 +114,12 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
     path = list(dict.fromkeys([str(root), *sorted(beside)]))
     return Host(
         HostSettings(
-            python=python, path=path, entry=_ENTRY, details=details, environment=environment
+            python=python,
+            path=path,
+            entry=_ENTRY,
+            details=details,
+            environment=around.environment(),
+            held=around.held(python, root, [inputs] if inputs else []),
         )
     )
 

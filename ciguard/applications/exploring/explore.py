@@ -29,9 +29,10 @@ from ciguard.applications.solving import can_solve
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ciguard.applications.exploring.calling import Call
+    from ciguard.applications.exploring.surroundings import Surroundings
     from ciguard.applications.finding.application import Application, Module, Routine
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Found
@@ -150,7 +151,7 @@ def explore(
     *,
     python: str,
     budget_s: float,
-    environment: Mapping[str, str] | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Iterator[Explored]:
     """Call functions with answers that may turn their conditions.
 
@@ -159,7 +160,7 @@ def explore(
         found: its functions that ask services.
         python: interpreter that has what the application imports.
         budget_s: seconds for one function.
-        environment: variables that the application sees; None: ciguard's own.
+        surroundings: what it has around it; None: as `Surroundings()`.
 
     Raises:
         ConfigurationError: if there is no such interpreter.
@@ -170,8 +171,8 @@ def explore(
         raise ConfigurationError(msg)
     routines = routines_of(application)
     with (
-        host_of(application, found, python, environment=environment) as host,
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
+        host_of(application, found, python, surroundings=surroundings, inputs=Path(folder)) as host,
     ):
         for one in found:
             module, routine = routines[one.name]

@@ -39,6 +39,7 @@ from ciguard.applications.in_target.given import (
 )
 from ciguard.applications.in_target.guessing import guesses, is_of_guess
 from ciguard.applications.in_target.probing import Probes
+from ciguard.applications.in_target.served import listen_on
 from ciguard.applications.in_target.waiting import shorten
 
 Json = Any
@@ -54,6 +55,7 @@ _OF_OLD_CLIENTS = re.compile(
     r"|No module named 'google\.cloud\.(?P<sought>[a-z]+)\w*\.(?:types|enums)'"
     r"|module 'google\.cloud\.(?P<read>[a-z]+)\w*' has no attribute '(?:types|enums)'"
 )
+_OF_CONFINEMENT = " (ciguard confines applications, see docs/levels/app.md)"
 _OF_VARIABLES = ([os.__file__], ["<frozen os>"])
 """Where `os.environ` raises."""
 
@@ -64,6 +66,8 @@ def run(settings: Json, descriptor: int) -> None:
         faulthandler.enable(stack)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
         sys.path[:] = list(dict.fromkeys([*settings["path"], *sys.path]))
+        if "listener" in settings:
+            listen_on(settings["listener"])
         with socket.socket(fileno=descriptor) as channel:
             os.chdir(settings["root"])  # where its own paths begin
             _Explorer(settings, channel).serve()
@@ -90,6 +94,7 @@ class _Explorer:
         self._guesses: Set[str] = set()  # noqa: UP006
         """Types of arguments that a parameter's name alone speaks for."""
         self._is_real = bool(settings["real"])
+        self._confined_by = settings.get("confined_by", [])
         for name, value in settings["variables"].items():
             os.environ.setdefault(name, value)
         self._providers = settings["providers"]
@@ -104,7 +109,7 @@ class _Explorer:
         if not self._is_real:  # a service itself takes its time
             shorten()
         self._probes.install()
-        self._say({"ready": ""})
+        self._say({"ready": "", "confined_by": self._confined_by})
         for line in self._incoming:
             request = json.loads(line)
             self._is_called = True
@@ -263,10 +268,16 @@ class _Explorer:
     def _told(self, error: BaseException) -> str:
         """Return an exception in words, and where in the application it is raised."""
         if isinstance(error, ModuleNotFoundError) and not _OF_OLD_CLIENTS.search(str(error)):
-            return f"{_message(error)} in the interpreter of --python"
+            return f"{self._words(error)} in the interpreter of --python"
         frames = self._raised(error)["frames"]
         where = f" ({frames[-1][0]}, line {frames[-1][1]})" if frames else ""
-        return f"{type(error).__name__}: {_message(error)}{where}"
+        return f"{type(error).__name__}: {self._words(error)}{where}"
+
+    def _words(self, error: BaseException) -> str:
+        """Return an exception's message, with what may have refused it."""
+        if isinstance(error, PermissionError) and self._confined_by:
+            return f"{_message(error)}{_OF_CONFINEMENT}"
+        return _message(error)
 
     def _raised(self, error: BaseException) -> Json:
         frames = [
@@ -275,7 +286,7 @@ class _Explorer:
         ]
         return {
             "type": type(error).__name__,
-            "message": _message(error),
+            "message": self._words(error),
             "frames": [frame for frame in frames if frame[0]],
             "own": bool(frames and frames[-1][0]),
             "lacks": _is_of_surroundings(error) or is_of_guess(error, self._guesses),

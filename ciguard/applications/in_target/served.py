@@ -7,12 +7,39 @@ from __future__ import annotations
 
 import http.server
 import os
+import socket
+import socketserver
 import threading
-from typing import Any, Dict  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, Optional  # noqa: UP035 - Python 3.9 in the target
 
 _HOST = "127.0.0.1"
 _MOST = 200
 """Documents that are kept; the oldest is the first to go."""
+
+
+_LISTENING: Dict[str, Optional[int]] = {"descriptor": None}  # noqa: UP006,UP045
+
+
+def listen_on(descriptor: int) -> None:
+    """Serve on a socket that listens already: a confined process can make none that does."""
+    _LISTENING["descriptor"] = descriptor
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    """Takes a socket that listens."""
+
+    daemon_threads = True
+
+    def __init__(self, listener: socket.socket, handler: Any) -> None:
+        socketserver.BaseServer.__init__(self, listener.getsockname(), handler)
+        self.socket = listener
+
+
+def _listener() -> socket.socket:
+    descriptor = _LISTENING["descriptor"]
+    if descriptor is None:
+        return socket.create_server((_HOST, 0))
+    return socket.socket(fileno=os.dup(descriptor))
 
 
 class Documents:
@@ -58,8 +85,7 @@ class Documents:
             def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 - its name
                 """Say nothing: the output is the application's."""
 
-        server = http.server.ThreadingHTTPServer((_HOST, 0), Handler)
-        server.daemon_threads = True
+        server = _Server(_listener(), Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         for name in ("no_proxy", "NO_PROXY"):
             os.environ[name] = ",".join(filter(None, [os.environ.get(name), _HOST]))

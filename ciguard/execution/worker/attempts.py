@@ -211,6 +211,19 @@ def report(bait: Bait) -> None:
     sys.stdout.write(json.dumps(refusals) + "\n")
 
 
+def run(settings: Any, descriptor: int) -> None:
+    """Make all attempts whenever the host asks, which sends the bait; see `hosting/host.py`."""
+    with socket.socket(fileno=descriptor) as channel, channel.makefile("rw") as stream:
+        answer: Any = {"ready": "", "confined_by": settings.get("confined_by", [])}
+        stream.write(json.dumps(answer) + "\n")
+        stream.flush()
+        for line in stream:
+            bait = json.loads(line)
+            answer = {attempt.name: _refusal(attempt, bait) for attempt in ATTEMPTS}
+            stream.write(json.dumps(answer) + "\n")
+            stream.flush()
+
+
 def _refusal(attempt: Attempt, bait: Bait) -> str:
     try:
         attempt.make(bait)

@@ -2,7 +2,8 @@
 
 SETTINGS are JSON, or `@` and the file that holds them.
 Settings that name a `case` file run that one case under a debugger instead, without a control.
-Settings that name an `entry` hand over to that module, which may belong to another room.
+Settings that name an `entry` hand over to that module, which may belong to another room; those
+that say with `held` what it may reach confine it first.
 
 Makes `ciguard.execution.worker` and `ciguard.targets.adapters` importable without running any
 package's door, because the doors import what a target does not have.
@@ -16,7 +17,7 @@ import os
 import socket
 import sys
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 _ROOMS = ("execution", "targets", "domain", "functions", "applications")
 _DOORLESS = ("ciguard", *(f"ciguard.{room}" for room in _ROOMS))
@@ -49,6 +50,9 @@ def main() -> None:
     if "case" not in settings and "entry" not in settings:
         _serve(settings, int(sys.argv[2]), sys.argv[3:])
         return
+    if settings.get("held"):
+        _enter(settings, int(sys.argv[2]), sys.argv[3:])
+        return
     confine.die_with_parent()
     if "case" in settings:
         from ciguard.execution.worker import debugged  # noqa: PLC0415 - likewise
@@ -58,20 +62,37 @@ def main() -> None:
     importlib.import_module(settings["entry"]).run(settings, int(sys.argv[2]))
 
 
-def _serve(settings: Any, descriptor: int, held: list[str]) -> None:
-    """Run the fork server. First this process holds itself, then it starts the interpreter anew.
+def _hold(settings: Any, descriptor: int, options: list[str]) -> NoReturn:
+    """Confine this process, and start the interpreter anew with these options.
 
     The second interpreter reads what the target's environment has it run when it starts (`.pth`
     files, `sitecustomize`): a wheel under test may bring those.
     """
     from ciguard.execution.worker import confine, reaper  # noqa: PLC0415 - needs `open_packages`
 
+    used = ["reaper"] if reaper.fork_below(descriptor) else []
+    confine.die_with_parent()
+    used += confine.hold_import(settings)
+    again = [sys.executable, *options, *sys.argv, json.dumps(used)]
+    os.execv(sys.executable, again)  # noqa: S606 - no shell is wanted
+
+
+def _enter(settings: Any, descriptor: int, held: list[str]) -> None:
+    """Run the entry of another room, confined."""
+    from ciguard.execution.worker import confine  # noqa: PLC0415 - needs `open_packages`
+
     if not held:
-        used = ["reaper"] if reaper.fork_below(descriptor) else []
-        confine.die_with_parent()
-        used += confine.hold_import(settings)
-        again = [sys.executable, "-s", *sys.argv, json.dumps(used)]
-        os.execv(sys.executable, again)  # noqa: S606 - no shell is wanted
+        _hold(settings["held"], descriptor, ["-u"])
+    confine.limit_output(settings["held"]["output_mib"])
+    confine.restrict_calls(confine.role_of(settings["held"]))
+    settings["confined_by"] = json.loads(held[0])
+    importlib.import_module(settings["entry"]).run(settings, descriptor)
+
+
+def _serve(settings: Any, descriptor: int, held: list[str]) -> None:
+    """Run the fork server, confined."""
+    if not held:
+        _hold(settings, descriptor, ["-s"])
     from ciguard.execution.worker.server import Server  # noqa: PLC0415 - likewise, and numpy
 
     with socket.socket(fileno=descriptor) as control:

@@ -77,7 +77,7 @@ _LANDLOCK_CREATE_RULESET = 444
 _LANDLOCK_ADD_RULE = 445
 _LANDLOCK_RESTRICT_SELF = 446
 _LANDLOCK_VERSION_FLAG = 1
-_RULE_PATH_BENEATH = 1
+_RULE_PATH_BENEATH, _RULE_NET_PORT = 1, 2
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
@@ -87,7 +87,7 @@ _DEVICE_RIGHTS = _READ_RIGHTS | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
 _RIGHTS_OF_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
 _ALL_RIGHTS = (1 << 16) - 1
 _TRUNCATION_SINCE, _NETWORK_SINCE, _SCOPES_SINCE = 3, 4, 6
-_TCP_BIND_AND_CONNECT = 0b11
+_TCP_BIND_AND_CONNECT, _TCP_CONNECT = 0b11, 0b10
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
 SYSTEM_PATHS = (
@@ -111,7 +111,12 @@ def landlock_abi() -> int:
 
 
 def restrict_files(
-    readable: Iterable[str], writable: Iterable[str], devices: Sequence[str] = ()
+    readable: Iterable[str],
+    writable: Iterable[str],
+    devices: Sequence[str] = (),
+    *,
+    listable: Iterable[str] = (),
+    ports: Iterable[int] = (),
 ) -> bool:
     """Confine this thread, and all it starts from now on, to the given files by Landlock.
 
@@ -119,8 +124,10 @@ def restrict_files(
 
     Args:
         readable: folders and files that may be read and executed; missing ones are passed over.
-        writable: folders in which everything is allowed.
+        writable: folders in which everything is allowed, and files.
         devices: device files, or prefixes of their names, that may be read and written.
+        listable: folders whose names may be read, and those of the folders in them.
+        ports: that may be connected to by TCP.
 
     Returns:
         Whether the kernel knows Landlock.
@@ -137,7 +144,8 @@ def restrict_files(
     granted += [(path, _DEVICE_RIGHTS) for path in _matching(devices)]
     if _NUMBERED in devices:
         granted.append((os.path.dirname(_NUMBERED), _READ_DIR))  # workers look for them again
-    _restrict(abi, rights, granted, connections=True)
+    granted += [(path, _READ_DIR) for path in listable]
+    _restrict(abi, rights, granted, ports=list(ports))
     return True
 
 
@@ -159,7 +167,7 @@ def part_from_others(writable: Iterable[str], devices: Iterable[str] = ()) -> bo
     rights = _rights(abi) & ~_READ_RIGHTS
     granted = [(path, rights & ~_IOCTL_DEV) for path in writable]
     granted += [(path, _DEVICE_RIGHTS) for path in _matching(devices)]
-    _restrict(abi, rights, granted, connections=False)
+    _restrict(abi, rights, granted)
     return True
 
 
@@ -168,13 +176,14 @@ def _rights(abi: int) -> int:
 
 
 def _restrict(
-    abi: int, rights: int, granted: Iterable[tuple[str, int]], *, connections: bool
+    abi: int, rights: int, granted: Iterable[tuple[str, int]], *, ports: list[int] | None = None
 ) -> None:
-    """Rule `rights`, and grant those that go with each path."""
+    """Rule `rights`, and grant those that go with each path; with `ports`, rule connections."""
+    rules_ports = ports is not None and abi >= _NETWORK_SINCE
     attributes = struct.pack(
         "=QQQ",
         rights,
-        _TCP_BIND_AND_CONNECT if connections and abi >= _NETWORK_SINCE else 0,
+        _TCP_BIND_AND_CONNECT if rules_ports else 0,
         _ABSTRACT_SOCKETS_AND_SIGNALS if abi >= _SCOPES_SINCE else 0,
     )
     # Older kernels refuse the parts that they do not know, unless those are empty.
@@ -182,6 +191,9 @@ def _restrict(
     try:
         for path, allowed in granted:
             _allow(ruleset, path, allowed & rights)
+        for port in (ports or ()) if rules_ports else ():
+            rule = struct.pack("=QQ", _TCP_CONNECT, port)
+            _checked(_LANDLOCK_ADD_RULE, ruleset, _RULE_NET_PORT, rule, 0)
         _forbid_new_privileges()
         _checked(_LANDLOCK_RESTRICT_SELF, ruleset, 0)
     finally:
@@ -267,6 +279,7 @@ def role_of(settings: dict[str, Any], *, imports: bool = False) -> Role:
         processes=settings["processes"],
         devices=settings["device"] != "cpu",
         truncates=landlock_abi() >= _TRUNCATION_SINCE,
+        loopback=bool(settings.get("ports")) and landlock_abi() >= _NETWORK_SINCE,
     )
 
 
@@ -279,7 +292,14 @@ def hold(settings: dict[str, Any]) -> list[str]:
         used.append(CAPABILITIES)
     own = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
     readable = [*SYSTEM_PATHS, *settings["readable"], *own]
-    if restrict_files(readable, settings["writable"], _devices(settings)):
+    is_ruled = restrict_files(
+        readable,
+        settings["writable"],
+        _devices(settings),
+        listable=settings.get("listable", ()),
+        ports=settings.get("ports", ()),
+    )
+    if is_ruled:
         used += [LANDLOCK, *([SCOPES] if landlock_abi() >= _SCOPES_SINCE else [])]
     return used
 

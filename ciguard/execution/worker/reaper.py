@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import signal
 import time
-from typing import Iterator, NamedTuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Iterator, NamedTuple, NoReturn  # noqa: UP035 - Python 3.9 in the target
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_AWAITED = (signal.SIGTERM, signal.SIGCHLD)
+_AWAITED = (signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1)
 _LONGEST_SWEEP_S = 10.0
 
 
@@ -32,22 +33,39 @@ def fork_below(control: int) -> bool:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     child = os.fork()
-    if child == 0:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return is_reaper
-    os.close(control)
-    os._exit(_stay(child))
+    if child:
+        os.close(control)
+        _leave(_stay(child))
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return is_reaper
 
 
 def _stay(child: int) -> int:
-    """Wait for the end; return the exit code of the child, or 1 where it was ended."""
+    """Wait for the end; return how the child has ended, or 1 where it was ended.
+
+    SIGUSR1 is handed on to the child, which writes its stack.
+    """
     code = None
-    while code is None and signal.sigwait(_AWAITED) == signal.SIGCHLD:
+    while code is None and (given := signal.sigwait(_AWAITED)) != signal.SIGTERM:
+        if given == signal.SIGUSR1:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGUSR1)
         for pid, status in _ended():
             if pid == child:
-                code = max(os.waitstatus_to_exitcode(status), 0)
+                code = os.waitstatus_to_exitcode(status)
     end_all()
     return 1 if code is None else code
+
+
+def _leave(code: int) -> NoReturn:
+    """End as the child did: with its exit code, or by its signal."""
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with contextlib.suppress(OSError):  # of a signal that no process can choose
+            signal.signal(-code, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [-code])
+        os.kill(os.getpid(), -code)
+    os._exit(max(code, 0))
 
 
 def _ended() -> list[tuple[int, int]]:

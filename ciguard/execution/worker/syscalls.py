@@ -44,6 +44,8 @@ class Role(NamedTuple):
     """It uses a GPU, whose driver needs calls that nothing else does."""
     truncates: bool = False
     """Landlock rules whose files are cut short, which it does since its version 3."""
+    loopback: bool = False
+    """It may connect to ports that Landlock rules, which it does since its version 4."""
 
 
 # fmt: off
@@ -99,11 +101,14 @@ _IMPORTS = (
     *("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"),
     *("pidfd_open", "seccomp"),
 )
+_CONNECTIONS = ("connect", "accept", "accept4")
 _DEVICES = ("memfd_create", "mknod", "mknodat", "sched_setparam", "sched_setscheduler")
 
 _CLONE_THREAD, _CLONE_PARENT, _NEW_NAMESPACES = 0x00010000, 0x00008000, 0x7E020000
 _SHARED_AND_ANONYMOUS = 0x21
 _AF_UNIX, _STREAM, _SEQUENCED, _KIND_OF_SOCKET = 1, 1, 5, 0xF
+_AF_INET, _ANY_PROTOCOL, _TCP = 2, 0, 6
+_FAST_OPEN = 0x20000000
 _SET_OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: signals on behalf of the kernel
 _PLAIN_IOCTLS = (
     *(0x5401, 0x540F, 0x5413, 0x541B),  # TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD
@@ -126,6 +131,18 @@ _EVERY_BUT_ALL = {
     for name in _OWN
 }
 _ITSELF = When(0, "the process itself (0)", allowed=(0,))
+_NO_FAST_OPEN = "what makes no connection"
+# Landlock rules `connect`, and knows neither Multipath TCP nor the data of a first packet.
+_SOCKETS = {
+    "socket": (
+        When(0, "IPv4", allowed=(_AF_INET,)),
+        When(1, "streams", allowed=(_STREAM,), mask=_KIND_OF_SOCKET),
+        When(2, "TCP, to the one port that Landlock allows", allowed=(_ANY_PROTOCOL, _TCP)),
+    ),
+    "sendto": (When(3, _NO_FAST_OPEN, refused=(_FAST_OPEN,), mask=_FAST_OPEN),),
+    "sendmsg": (When(2, _NO_FAST_OPEN, refused=(_FAST_OPEN,), mask=_FAST_OPEN),),
+    "sendmmsg": (When(3, _NO_FAST_OPEN, refused=(_FAST_OPEN,), mask=_FAST_OPEN),),
+}
 
 
 def plain_calls(role: Role) -> tuple[str, ...]:
@@ -139,6 +156,8 @@ def plain_calls(role: Role) -> tuple[str, ...]:
         names += [*_DEVICES, "mmap"]
     if role.truncates:
         names.append("truncate")
+    if role.loopback:
+        names = [name for name in names if name not in _SOCKETS] + list(_CONNECTIONS)
     return tuple(dict.fromkeys(names))
 
 
@@ -170,6 +189,7 @@ def bound_calls(role: Role) -> dict[str, tuple[When, ...]]:
         "prlimit64": (_ITSELF,),
         "sched_setaffinity": (_ITSELF,),
         **({name: (when,) for name, when in (_EVERY_BUT_ALL if starts else _OWN).items()}),
+        **(_SOCKETS if role.loopback else {}),
     }
     return {name: whens for name, whens in bound.items() if name not in plain_calls(role)}
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import ciguard
 from ciguard.errors import WorkerStartError
 from ciguard.execution import remove_tree, stack_line
+from ciguard.functions.hosting.held import Held, Holding
 from ciguard.functions.hosting.verdicts import Frame
 from ciguard.functions.in_target.calling.caller import ORACLES
 
@@ -45,7 +46,12 @@ _STEP_S = 0.2
 _MOST_OUTPUT = 20_000
 _MOST_ON_DISK = 16 << 20
 """Bytes of what a program prints that are kept, of each stream."""
+_MAX_MESSAGE = 64 << 20
+"""Bytes of one answer."""
+_SWEEP_S = 15.0
+"""Seconds until a confined process and all that it has started are ended."""
 _STREAMS = ("stdout", "stderr")
+_SETTINGS = "settings.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,8 @@ class HostSettings:
     """Module that serves in it."""
     details: Mapping[str, Json] = field(default_factory=dict)
     """What else that module is told."""
+    held: Held | None = None
+    """What it may reach; None: it is not confined."""
 
 
 class Host:
@@ -111,6 +119,11 @@ class Host:
         self._received = bytearray()
         self._loaded: set[Path] = set()
         self._starts = 0
+        self._holding: Holding | None = None
+        self._broken = ""
+        """Why the process has to be ended, in words."""
+        self.confined_by: tuple[str, ...] = ()
+        """Names of what holds the process, see `ciguard.execution.worker.confine`."""
         self.measuring_problem = ""
         """Why coverage is not measured though it should be."""
 
@@ -227,7 +240,8 @@ class Host:
             msg = "a process without a channel"
             raise RuntimeError(msg)
         try:
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
+                channel.settimeout(limit_s)  # it may read nothing
                 channel.sendall(json.dumps(message).encode() + b"\n")
             return self._answer(limit_s)
         except BaseException:  # an interrupt, or the limit of the whole test
@@ -240,7 +254,10 @@ class Host:
             return self._end_overdue()
         if not line:
             return self._died()
-        content = json.loads(line)
+        content = _message(line)
+        if content is None:
+            self._broken = "breaks the protocol"
+            return self._died()
         if "defect" in content:
             raise RuntimeError(content["defect"])
         return Answered(content)
@@ -254,6 +271,8 @@ class Host:
         while (end := self._received.find(b"\n", searched)) < 0:
             searched = len(self._received)
             self._bound_output()
+            if self._exceeds():
+                return b""
             left = deadline - time.monotonic()
             if left <= 0:
                 return None
@@ -273,6 +292,14 @@ class Host:
         del self._received[: end + 1]
         return line
 
+    def _exceeds(self) -> bool:
+        """Note what the process takes too much of."""
+        if len(self._received) > _MAX_MESSAGE:
+            self._broken = f"answers with more than {_MAX_MESSAGE >> 20} MiB"
+        elif self._holding is not None:
+            self._broken = self._holding.exceeded()
+        return bool(self._broken)
+
     def _bound_output(self) -> None:
         """Forget what was printed where it is too much: a program may print for ever."""
         for path in (self._folder / name for name in _STREAMS):
@@ -283,7 +310,9 @@ class Host:
         self._starts += 1
         self._received.clear()
         self._loaded.clear()
+        self._broken = ""
         (self._folder / "stack").write_bytes(b"")
+        self._hold()
         self._channel, theirs = socket.socketpair()
         with contextlib.ExitStack() as opened:
             opened.enter_context(theirs)
@@ -296,22 +325,38 @@ class Host:
             self._process = subprocess.Popen(
                 [
                     self._settings.python,
-                    "-u",
+                    # Nothing of the interpreter's environment runs before it is confined.
+                    "-u" if self._holding is None else "-uSs",
                     BOOTSTRAP,
                     self._settings_file(),
                     str(theirs.fileno()),
                 ],
                 stdin=subprocess.DEVNULL,
                 env=self._environment(),
-                pass_fds=[theirs.fileno()],
+                cwd=None if self._holding is None else self._home,
+                pass_fds=[theirs.fileno(), *self._listening()],
                 start_new_session=True,
                 **streams,
             )
         self._wait_ready()
 
+    @property
+    def _home(self) -> Path:
+        """The only folder that a confined process may write; ciguard reads nothing in it."""
+        return self._folder / "home"
+
+    def _hold(self) -> None:
+        if self._settings.held is not None:
+            remove_tree(str(self._home))
+            self._home.mkdir()
+            self._holding = Holding(self._settings.held, home=self._home)
+
+    def _listening(self) -> list[int]:
+        return [] if self._holding is None else [self._holding.listener.fileno()]
+
     def _settings_file(self) -> str:
         """Write what the process is told: an argument holds no more than 128 KiB."""
-        file = self._folder / "settings.json"
+        file = self._folder / _SETTINGS
         file.write_text(json.dumps(self._child_settings()), encoding="utf-8")
         return f"@{file}"
 
@@ -322,6 +367,7 @@ class Host:
             coverage = {**self._settings.coverage, "data_file": data_file}
         return {
             **self._settings.details,
+            **self._held_settings(),
             "entry": self._settings.entry,
             "path": list(self._settings.path),
             "stack": str(self._folder / "stack"),
@@ -330,24 +376,44 @@ class Host:
             "oracles": sorted(self._settings.oracles),
         }
 
+    def _held_settings(self) -> Json:
+        holding = self._holding
+        if holding is None:
+            return {}
+        settings = holding.settings(
+            readable=self._folder / _SETTINGS, writable=self._folder / "stack"
+        )
+        return {"held": settings, "listener": holding.listener.fileno()}
+
     def _environment(self) -> dict[str, str]:
         # Sets are walked in the order of hashes: a failure is to recur in the next process.
         given = self._settings.environment
         around = os.environ if given is None else given
-        return {"PYTHONHASHSEED": "0", **around, **self._settings.variables}
+        own = {} if self._holding is None else self._holding.variables()
+        return {"PYTHONHASHSEED": "0", **around, **self._settings.variables, **own}
 
     def _wait_ready(self) -> None:
         line = self._line(time.monotonic() + START_S)
-        if not line:
+        ready = _message(line) if line else None
+        if ready is None:
             said = "".join(self.output()).strip()
             self.stop()
             msg = f"{self._settings.python} does not start: {said or 'no answer'}"
             raise WorkerStartError(msg)
-        self.measuring_problem = json.loads(line)["ready"]
+        self.measuring_problem = str(ready.get("ready", ""))
+        self.confined_by = tuple(map(str, ready.get("confined_by", ())))
 
     def _died(self) -> Died:
+        if self._broken:
+            self.stop()
+            return Died(self._broken, is_signal=False, frames=())
         process = self._process
-        status = process.wait() if process is not None else 0
+        status = 0
+        try:
+            status = process.wait(_SWEEP_S) if process is not None else 0
+        except subprocess.TimeoutExpired:  # it has closed the channel, and lives on
+            self._broken = "breaks the protocol"
+            return self._died()
         frames = self._stack()
         self.stop()
         if status < 0:
@@ -384,9 +450,15 @@ class Host:
             self._channel = None
         process, self._process = self._process, None
         self._loaded.clear()
+        holding, self._holding = self._holding, None
+        if holding is not None:
+            holding.listener.close()
         if process is None:
             return
         with contextlib.suppress(subprocess.TimeoutExpired):
+            if holding is not None:
+                process.terminate()  # the process above it ends all that it has started
+                process.wait(_SWEEP_S)
             # With its channel closed it ends by itself and writes its coverage.
             process.wait(GRACE_S if self._settings.coverage is not None else 0)
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -398,6 +470,15 @@ class Host:
         self.stop()
         remove_tree(str(self._folder))  # the library's own removal gives up on deep folders
         self._scratch.cleanup()
+
+
+def _message(line: bytes) -> Json | None:
+    """Return an answer of the process; None if it is none: programs may write there too."""
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
 
 
 def _signal_name(number: int) -> str:

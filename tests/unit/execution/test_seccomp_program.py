@@ -16,7 +16,14 @@ SOCKET = {"x86_64": 41, "aarch64": 198}
 CHMOD = {"x86_64": 268, "aarch64": 53}
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 OWN, OTHER = 4242, 17
-ROLES = [Role(), Role(processes=True), Role(imports=True), Role(devices=True, truncates=True)]
+ROLES = [
+    Role(),
+    Role(processes=True),
+    Role(imports=True),
+    Role(devices=True, truncates=True),
+    Role(loopback=True),
+    Role(imports=True, loopback=True),
+]
 
 
 def answer(packed: bytes, architecture: int, number: int, *arguments: int) -> int:

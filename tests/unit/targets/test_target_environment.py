@@ -84,3 +84,19 @@ def test_readable_folders_are_given_once_with_their_links_resolved(tmp_path: Pat
     )
 
     assert readable == (tmp_path / "link", tmp_path / "real")
+
+
+def test_readable_paths_of_a_checkout_leave_out_links_to_elsewhere_and_to_what_is_hidden(
+    tmp_path: Path,
+) -> None:
+    checkout, elsewhere = tmp_path / "checkout", tmp_path / "temporary"
+    for folder in (checkout / ".git", checkout / "source", elsewhere):
+        folder.mkdir(parents=True)
+    (checkout / "outside").symlink_to(elsewhere)
+    (checkout / "hidden").symlink_to(".git")
+    (checkout / "whole").symlink_to(".")
+    (checkout / "inside").symlink_to("source")
+
+    readable = readable_paths([checkout], home=tmp_path / "home")
+
+    assert readable == (checkout / "inside", checkout / "source")
