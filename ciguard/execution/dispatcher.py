@@ -399,6 +399,8 @@ class Dispatcher:
         for station in self._stations.values():
             for lane in station.every_lane:
                 lane.close()
+            station.server.request_end()  # all end side by side
+        for station in self._stations.values():
             station.server.stop()
         self._stations.clear()
         self._selector.close()

@@ -209,9 +209,16 @@ class ServerProcess:
         self._unanswered.pop(done, None)
         return report
 
-    def _end(self) -> None:
+    def request_end(self) -> None:
+        """Tell the server to end; `stop` waits for that."""
         if self._process.poll() is None:
             self._process.terminate()  # its first process ends all that the others have left
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGCONT)  # one that is stopped hears nothing
+
+    def _end(self) -> None:
+        self.request_end()
+        if self._process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_STOP_S)
         with contextlib.suppress(ProcessLookupError):

@@ -225,6 +225,19 @@ def test_a_server_that_answers_nothing_fails_its_target(monkeypatch: pytest.Monk
         assert "does not answer any more" in failure_of(running)
 
 
+def test_stopped_servers_end_with_the_run_at_once() -> None:
+    with Dispatcher() as running:
+        names = ("first", "second")
+        servers = running.start([replace(spec(), name=name) for name in names])
+        for name in names:
+            server = servers[name]
+            assert isinstance(server, ServerProcess)
+            os.killpg(server.process_id, signal.SIGSTOP)
+        began = time.monotonic()
+
+    assert time.monotonic() - began < 10
+
+
 # --- canaries -------------------------------------------------------------------------------------
 
 
