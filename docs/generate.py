@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from ciguard.cli.main import ciguard
 from ciguard.config import SETTINGS
 from ciguard.execution.worker.attempts import ATTEMPTS
-from ciguard.execution.worker.confine import DEVICE_PATHS, GPU_PATHS, SYSTEM_PATHS
+from ciguard.execution.worker.confine import DEVICE_PATHS, GPU_PATHS, SYSTEM_PATHS, ZEROS
 from ciguard.execution.worker.quota import MAX_BYTES, MAX_FILES, MAX_THREADS
 from ciguard.execution.worker.syscalls import EVERYWHERE, Role, bound_calls, plain_calls
 from ciguard.oracles import RELATIONS
@@ -125,7 +125,7 @@ def paths_section() -> str:
     own = "environment of its target, adapter, ciguard's package, what the configuration names"
     kept = "what the library compiles and keeps; `/dev/shm` where cases may start processes"
     rows = {
-        _code(SYSTEM_PATHS): "read, execute",
+        _code((*SYSTEM_PATHS, ZEROS)): "read, execute",
         own: "read, execute",
         _code(DEVICE_PATHS): "read, write",
         _code(GPU_PATHS): "read, write, on a GPU only",

@@ -195,6 +195,10 @@ def test_memory_that_no_limit_counts_is_refused(dispatcher: Dispatcher, how: str
     assert_refused(outcome_of(dispatcher, "attacks.share_memory", how))
 
 
+def test_memory_of_a_device_is_refused(dispatcher: Dispatcher) -> None:
+    assert_refused(outcome_of(dispatcher, "attacks.map_zeros", 8))
+
+
 @pytest.mark.parametrize("how", ["messages", "semaphores"])
 def test_queues_that_outlive_a_worker_are_refused(dispatcher: Dispatcher, how: str) -> None:
     assert_refused(outcome_of(dispatcher, "attacks.make_queue", how))

@@ -95,6 +95,14 @@ def _map_shared(_: Bait) -> None:
     mmap.mmap(-1, mmap.PAGESIZE).close()
 
 
+def _map_zeros(_: Bait) -> None:
+    descriptor = os.open("/dev/zero", os.O_RDWR)
+    try:
+        mmap.mmap(descriptor, mmap.PAGESIZE).close()
+    finally:
+        os.close(descriptor)
+
+
 def _make_file_in_memory(_: Bait) -> None:
     os.close(_checked(_LIBC.memfd_create(b"ciguard", 0)))
 
@@ -187,6 +195,7 @@ ATTEMPTS = (
     ),
     Attempt("signals-kernel", "have the kernel signal another process", _arrange_signal),
     Attempt("memory-shared", "take shared memory, which no limit counts", _map_shared),
+    Attempt("memory-device", "take shared memory of /dev/zero", _map_zeros),
     Attempt("memory-file", "take a file in memory, which no limit counts", _make_file_in_memory),
     Attempt("memory-segment", "make shared memory that outlives it", _make_shared_segment),
     Attempt("file-read", "read a file outside of its folders", _read_file),
