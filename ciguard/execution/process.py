@@ -166,10 +166,17 @@ class ServerProcess:
 
     def kill(self, pid: int, *, dump: bool) -> None:
         """Ask for the end of a child; with `dump` its Python stack is written first."""
+        self._send_kill(pid, dump=dump)
+        self._unanswered[f"kill {pid}"] = time.monotonic()
+
+    def dismiss(self, pid: int) -> None:
+        """Ask for the end of a child that nobody needs any more, and may have ended by itself."""
+        self._send_kill(pid, dump=False)
+
+    def _send_kill(self, pid: int, *, dump: bool) -> None:
         message = json.dumps({"op": "kill", "pid": pid, "dump": dump}).encode()
         with contextlib.suppress(OSError):  # already gone: its death is reported by itself
             self.control.send(message, socket.MSG_DONTWAIT)
-        self._unanswered[f"kill {pid}"] = time.monotonic()
 
     def check(self, now: float) -> None:
         """See to it that the server does what it was asked; one that was stopped must go on.

@@ -197,6 +197,21 @@ def test_a_worker_that_reads_nothing_is_replaced(monkeypatch: pytest.MonkeyPatch
     assert all(isinstance(outcome, Passed) for outcome in outcomes)
 
 
+def test_a_worker_that_does_not_hear_its_end_ends_when_it_is_replaced() -> None:
+    with Dispatcher() as running:
+        (forking,) = children_of(server_of(running).process_id)
+        for number in range(4):
+            case = encoded(attack("turn_deaf"))
+            running.add(Job("planted", number, (case,), fresh=True))
+            while not running.wait(5.0):
+                pass
+        deadline = time.monotonic() + 10
+        while children_of(forking) and time.monotonic() < deadline:
+            running.wait(0.1)
+
+        assert children_of(forking) == []
+
+
 def test_a_call_that_claims_to_begin_again_and_again_hangs(dispatcher: Dispatcher) -> None:
     hung, after = outcomes_of(dispatcher, attack("run_for_ever"), GOOD)
 
