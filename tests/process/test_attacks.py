@@ -249,6 +249,7 @@ def test_a_worker_cannot_write_into_the_folder_of_another() -> None:
     [
         ("fill_disk", 2 * quota.MAX_BYTES // 2**20, Resource.OUTPUT),
         ("fill_deleted", 2 * quota.MAX_BYTES // 2**20, Resource.OUTPUT),
+        ("fill_mapped", 2 * quota.MAX_BYTES // 2**20, Resource.OUTPUT),
         ("make_files", quota.MAX_FILES * 3 // 2, Resource.OUTPUT),
         ("start_threads", 3 * quota.MAX_THREADS, Resource.THREADS),
     ],
@@ -264,6 +265,10 @@ def test_who_takes_too_much_of_the_machine_is_ended(
         assert isinstance(outcome, Exhausted), outcome
         assert outcome.resource is resource_
         assert isinstance(outcome_of(running, "double", 2), Passed)
+
+
+def test_who_would_hide_what_it_holds_cannot(dispatcher: Dispatcher) -> None:
+    assert_refused(outcome_of(dispatcher, "attacks.fill_hidden", 2 * quota.MAX_BYTES // 2**20))
 
 
 def wait_until_gone(pid: int) -> bool:

@@ -67,7 +67,12 @@ class Server:
         self._children: dict[int, int] = {}
         """Process id → descriptor that becomes readable when it ends."""
         self._poll = select.poll()
-        self._quota = Quota(settings["scratch"], starts_processes=settings["processes"])
+        self._quota = Quota(
+            settings["scratch"],
+            settings["writable"],
+            starts_processes=settings["processes"],
+            sees_files=confine.LANDLOCK in confined_by,  # else workers hide, see `serve`
+        )
         self._perturb = 0
 
     def serve(self) -> None:
