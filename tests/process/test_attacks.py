@@ -241,6 +241,15 @@ def test_a_worker_cannot_write_into_the_folder_of_another() -> None:
         assert list(other.iterdir()) == []
 
 
+def test_a_worker_shares_no_folder_where_nothing_is_compiled(dispatcher: Dispatcher) -> None:
+    outcome_of(dispatcher, "double", 2)
+
+    folders = {path.name for path in dispatcher.scratch.glob("*/*") if path.is_dir()}
+
+    assert folders
+    assert all(map(str.isdigit, folders))
+
+
 # --- the machine ----------------------------------------------------------------------------------
 
 
@@ -285,11 +294,10 @@ def wait_until_gone(pid: int) -> bool:
 def test_a_daemon_that_a_case_leaves_ends_with_the_run() -> None:
     with Dispatcher() as running:
         server = started(running, spec_of(processes=True))
-        (note,) = running.scratch.glob("*/compiled")
-
-        outcome = outcome_of(running, "attacks.leave_daemon", str(note / "daemon"))
+        outcome = outcome_of(running, "attacks.leave_daemon", "daemon")
 
         assert isinstance(outcome, Passed), outcome
-        daemon = int((note / "daemon").read_text())
+        (note,) = running.scratch.glob("*/*/daemon")
+        daemon = int(note.read_text())
         assert "reaper" in server.confined_by
     assert wait_until_gone(daemon)

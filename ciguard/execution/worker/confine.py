@@ -300,7 +300,8 @@ def settle(settings: dict[str, Any], folder: str) -> None:
     tempfile.tempdir = None  # what the server has looked up
     if settings["confine"]:
         kept = [path for path in settings["writable"] if path != settings["scratch"]]
-        part_from_others([folder, compiled_folder(settings), *kept], _devices(settings))
+        shared = compiled_folder(settings)  # there only where the library shares what it compiles
+        part_from_others([folder, shared, *kept], _devices(settings))
 
 
 def compiled_folder(settings: dict[str, Any]) -> str:

@@ -19,6 +19,8 @@ MAX_FILES = 10_000
 """Files and folders that a worker may leave in its folder at a time."""
 MAX_BYTES = 512 * 1024 * 1024
 """Space that they may take, and those that it has deleted and still holds open or has mapped."""
+MAX_COMPILED, MAX_COMPILED_BYTES = 20_000, 1024 * 1024 * 1024
+"""Files, of some kilobytes each, that workers keep for each other, and their size."""
 MAX_THREADS = 1024
 """Threads of a worker and of all that it has started."""
 TICK_MS = 250
@@ -111,11 +113,11 @@ def _has_memory(process: int) -> bool:
     return False
 
 
-def usage(folder: str) -> tuple[int, int]:
+def usage(folder: str, most: int = MAX_FILES, most_bytes: int = MAX_BYTES) -> tuple[int, int]:
     """Return how many files are below a folder and the bytes they take; stops past the quota."""
     files = size = 0
     remaining = [folder]
-    while remaining and files <= MAX_FILES:
+    while remaining and files <= most and size <= most_bytes:
         try:
             with os.scandir(remaining.pop()) as entries:
                 for entry in entries:
@@ -123,11 +125,11 @@ def usage(folder: str) -> tuple[int, int]:
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         remaining.append(entry.path)
-                    if files > MAX_FILES:
+                    if files > most:
                         break
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:  # thousands of folders, one in another
-                return MAX_FILES + 1, size
+                return most + 1, size
     return files, size
 
 
@@ -156,14 +158,14 @@ def held_mapped(process: int, folders: tuple[bytes, ...]) -> int:
         PermissionError: if the process hides them.
     """
     maps = b""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        with open(f"/proc/{process}/maps", "rb") as file:
-            maps = file.read()
+    gone = contextlib.suppress(FileNotFoundError, ProcessLookupError)
+    with gone, open(f"/proc/{process}/maps", "rb") as file:
+        maps = file.read()
     size = 0
-    for line in maps.split(b"\n") if _DELETED in maps else ():
-        fields = line.split(None, 5)
-        if line.endswith(_DELETED) and len(fields) > 5 and fields[5].startswith(folders):
-            first, _, last = fields[0].partition(b"-")
+    for line in maps.splitlines() if _DELETED in maps else ():
+        place, *_, path = line.split(None, 5)
+        if line.endswith(_DELETED) and path.startswith(folders):
+            first, _, last = place.partition(b"-")
             size += int(last, 16) - int(first, 16)
     return size
 
