@@ -13,8 +13,14 @@ from click.testing import CliRunner
 from ciguard.cli.main import ciguard
 from ciguard.config import SETTINGS
 from ciguard.execution.worker.attempts import ATTEMPTS
-from ciguard.execution.worker.confine import DEVICE_PATHS, GPU_PATHS, SYSTEM_PATHS
-from ciguard.execution.worker.quota import MAX_BYTES, MAX_FILES, MAX_THREADS
+from ciguard.execution.worker.confine import DEVICE_PATHS, GPU_PATHS, SYSTEM_PATHS, ZEROS
+from ciguard.execution.worker.quota import (
+    MAX_BYTES,
+    MAX_COMPILED,
+    MAX_COMPILED_BYTES,
+    MAX_FILES,
+    MAX_THREADS,
+)
 from ciguard.execution.worker.syscalls import EVERYWHERE, Role, bound_calls, plain_calls
 from ciguard.oracles import RELATIONS
 
@@ -122,16 +128,18 @@ _ROLES = {
 
 def paths_section() -> str:
     """Return the table of the files that a confined process reaches, and of its quota."""
-    mib = MAX_BYTES // 2**20
+    mib, compiled_mib = MAX_BYTES // 2**20, MAX_COMPILED_BYTES // 2**20
     own = "environment of its target, adapter, ciguard's package, what the configuration names"
     kept = "what the library compiles and keeps; `/dev/shm` where cases may start processes"
+    compiled = "what workers of one target compile for each other (JAX; torch with `compile`)"
     rows = {
-        _code(SYSTEM_PATHS): "read, execute",
+        _code((*SYSTEM_PATHS, ZEROS)): "read, execute",
         own: "read, execute",
         _code(DEVICE_PATHS): "read, write",
         _code(GPU_PATHS): "read, write, on a GPU only",
         "its own folder": f"everything, up to {MAX_FILES:,} files and {mib} MiB",
         kept: "everything",
+        compiled: f"everything, emptied beyond {MAX_COMPILED:,} files or {compiled_mib:,} MiB",
         "threads, with those of all that it has started": f"{MAX_THREADS:,}",
     }
     heading = ["| paths | what a worker may do |", "| --- | --- |"]

@@ -271,8 +271,11 @@ class Dispatcher:
         for lane in station.every_lane:
             if isinstance(report, Forked) and report.ticket == lane.ticket:
                 lane.adopt(report.pid)
-            elif isinstance(report, Died) and report.pid == lane.pid:
+                return None
+            if isinstance(report, Died) and report.pid == lane.pid:
                 return lane.bury(report.death)
+        if isinstance(report, Forked):  # its lane let go of it before it was reported
+            station.server.dismiss(report.pid)
         return None
 
     def _check(self, now: float) -> None:
@@ -405,6 +408,8 @@ class Dispatcher:
         for station in self._stations.values():
             for lane in station.every_lane:
                 lane.close()
+            station.server.request_end()  # all end side by side
+        for station in self._stations.values():
             station.server.stop()
         self._stations.clear()
         self._selector.close()

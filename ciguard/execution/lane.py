@@ -215,10 +215,12 @@ class Lane:
             self._server.kill(pid, dump=False)
 
     def retire(self) -> None:
-        """Let go of the worker: it ends by itself when its connection closes."""
+        """Let go of the worker: one that does not end when its connection closes is killed."""
         self.ledger.doubt()
         self._hang_up()
-        self.pid = 0
+        if self.pid:
+            self._server.dismiss(self.pid)
+        self.pid = self.ticket = 0
         self._batch = _Batch()
 
     def _hang_up(self) -> None:
@@ -368,6 +370,7 @@ class Lane:
             self._judge_last(death)
         elif running is not None:
             self._blame(running, death)
+        self.pid = 0
         self.retire()
         if running is None:
             return None

@@ -166,10 +166,17 @@ class ServerProcess:
 
     def kill(self, pid: int, *, dump: bool) -> None:
         """Ask for the end of a child; with `dump` its Python stack is written first."""
+        self._send_kill(pid, dump=dump)
+        self._unanswered[f"kill {pid}"] = time.monotonic()
+
+    def dismiss(self, pid: int) -> None:
+        """Ask for the end of a child that nobody needs any more, and may have ended by itself."""
+        self._send_kill(pid, dump=False)
+
+    def _send_kill(self, pid: int, *, dump: bool) -> None:
         message = json.dumps({"op": "kill", "pid": pid, "dump": dump}).encode()
         with contextlib.suppress(OSError):  # already gone: its death is reported by itself
             self.control.send(message, socket.MSG_DONTWAIT)
-        self._unanswered[f"kill {pid}"] = time.monotonic()
 
     def check(self, now: float) -> None:
         """See to it that the server does what it was asked; one that was stopped must go on.
@@ -209,9 +216,16 @@ class ServerProcess:
         self._unanswered.pop(done, None)
         return report
 
-    def _end(self) -> None:
+    def request_end(self) -> None:
+        """Tell the server to end; `stop` waits for that."""
         if self._process.poll() is None:
             self._process.terminate()  # its first process ends all that the others have left
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGCONT)  # one that is stopped hears nothing
+
+    def _end(self) -> None:
+        self.request_end()
+        if self._process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_STOP_S)
         with contextlib.suppress(ProcessLookupError):

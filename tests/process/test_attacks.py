@@ -195,6 +195,10 @@ def test_memory_that_no_limit_counts_is_refused(dispatcher: Dispatcher, how: str
     assert_refused(outcome_of(dispatcher, "attacks.share_memory", how))
 
 
+def test_memory_of_a_device_is_refused(dispatcher: Dispatcher) -> None:
+    assert_refused(outcome_of(dispatcher, "attacks.map_zeros", 8))
+
+
 @pytest.mark.parametrize("how", ["messages", "semaphores"])
 def test_queues_that_outlive_a_worker_are_refused(dispatcher: Dispatcher, how: str) -> None:
     assert_refused(outcome_of(dispatcher, "attacks.make_queue", how))
@@ -237,6 +241,15 @@ def test_a_worker_cannot_write_into_the_folder_of_another() -> None:
         assert list(other.iterdir()) == []
 
 
+def test_a_worker_shares_no_folder_where_nothing_is_compiled(dispatcher: Dispatcher) -> None:
+    outcome_of(dispatcher, "double", 2)
+
+    folders = {path.name for path in dispatcher.scratch.glob("*/*") if path.is_dir()}
+
+    assert folders
+    assert all(map(str.isdigit, folders))
+
+
 # --- the machine ----------------------------------------------------------------------------------
 
 
@@ -245,6 +258,7 @@ def test_a_worker_cannot_write_into_the_folder_of_another() -> None:
     [
         ("fill_disk", 2 * quota.MAX_BYTES // 2**20, Resource.OUTPUT),
         ("fill_deleted", 2 * quota.MAX_BYTES // 2**20, Resource.OUTPUT),
+        ("fill_mapped", 2 * quota.MAX_BYTES // 2**20, Resource.OUTPUT),
         ("make_files", quota.MAX_FILES * 3 // 2, Resource.OUTPUT),
         ("start_threads", 3 * quota.MAX_THREADS, Resource.THREADS),
     ],
@@ -262,6 +276,10 @@ def test_who_takes_too_much_of_the_machine_is_ended(
         assert isinstance(outcome_of(running, "double", 2), Passed)
 
 
+def test_who_would_hide_what_it_holds_cannot(dispatcher: Dispatcher) -> None:
+    assert_refused(outcome_of(dispatcher, "attacks.fill_hidden", 2 * quota.MAX_BYTES // 2**20))
+
+
 def wait_until_gone(pid: int) -> bool:
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
@@ -276,11 +294,10 @@ def wait_until_gone(pid: int) -> bool:
 def test_a_daemon_that_a_case_leaves_ends_with_the_run() -> None:
     with Dispatcher() as running:
         server = started(running, spec_of(processes=True))
-        (note,) = running.scratch.glob("*/compiled")
-
-        outcome = outcome_of(running, "attacks.leave_daemon", str(note / "daemon"))
+        outcome = outcome_of(running, "attacks.leave_daemon", "daemon")
 
         assert isinstance(outcome, Passed), outcome
-        daemon = int((note / "daemon").read_text())
+        (note,) = running.scratch.glob("*/*/daemon")
+        daemon = int(note.read_text())
         assert "reaper" in server.confined_by
     assert wait_until_gone(daemon)

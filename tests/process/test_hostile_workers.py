@@ -198,6 +198,21 @@ def test_a_worker_that_reads_nothing_is_replaced(monkeypatch: pytest.MonkeyPatch
     assert all(isinstance(outcome, Passed) for outcome in outcomes)
 
 
+def test_a_worker_that_does_not_hear_its_end_ends_when_it_is_replaced() -> None:
+    with Dispatcher() as running:
+        (forking,) = children_of(server_of(running).process_id)
+        for number in range(4):
+            case = encoded(attack("turn_deaf"))
+            running.add(Job("planted", number, (case,), fresh=True))
+            while not running.wait(5.0):
+                pass
+        deadline = time.monotonic() + 10
+        while children_of(forking) and time.monotonic() < deadline:
+            running.wait(0.1)
+
+        assert children_of(forking) == []
+
+
 def test_a_call_that_claims_to_begin_again_and_again_hangs(dispatcher: Dispatcher) -> None:
     hung, after = outcomes_of(dispatcher, attack("run_for_ever"), GOOD)
 
@@ -224,6 +239,19 @@ def test_a_server_that_answers_nothing_fails_its_target(monkeypatch: pytest.Monk
         os.killpg(server.process_id, signal.SIGSTOP)
 
         assert "does not answer any more" in failure_of(running)
+
+
+def test_stopped_servers_end_with_the_run_at_once() -> None:
+    with Dispatcher() as running:
+        names = ("first", "second")
+        servers = running.start([replace(spec(), name=name) for name in names])
+        for name in names:
+            server = servers[name]
+            assert isinstance(server, ServerProcess)
+            os.killpg(server.process_id, signal.SIGSTOP)
+        began = time.monotonic()
+
+    assert time.monotonic() - began < 10
 
 
 # --- canaries -------------------------------------------------------------------------------------

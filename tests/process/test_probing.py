@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Event
 
-RULED_BY_LANDLOCK = {"file-read", "file-write", "file-beside"}
+RULED_BY_LANDLOCK = {"file-read", "file-write", "file-beside", "memory-device"}
 if os.geteuid():  # a worker of root's gives up what reading the process of another needs
     RULED_BY_LANDLOCK |= {"processes-read"}
 

@@ -27,6 +27,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _IO_URING_SETUP, _PIDFD_OPEN, _PIDFD_GETFD = 425, 434, 438
 _AF_NETLINK, _AF_ALG, _AF_VSOCK = 16, 38, 40
 _HERE = -100
+_REFUSALS = frozenset({errno.EPERM, errno.EACCES, errno.ENOSYS})
+"""What confinement answers; any other error comes from a kernel that would have done it."""
+ALLOWED = "allowed"
 
 
 class Attempt(NamedTuple):
@@ -37,6 +40,10 @@ class Attempt(NamedTuple):
     """What is tried, for people: ends the sentence "a worker can …"."""
     make: Callable[[Bait], object]
     """Returns if it got through; raises `OSError` where it was refused."""
+
+
+class _AllowedError(Exception):
+    """The attempt is none: workers of this target may do it."""
 
 
 def _checked(result: int) -> int:
@@ -57,8 +64,8 @@ def _open_sockets(_: Bait) -> None:
     for family in families:
         try:
             socket.socket(family, socket.SOCK_DGRAM).close()
-        except OSError:
-            refused += 1
+        except OSError as error:
+            refused += error.errno in {*_REFUSALS, errno.EAFNOSUPPORT}
     if refused == len(families):
         raise PermissionError(errno.EPERM, "all were refused")
 
@@ -93,6 +100,14 @@ def _arrange_signal(bait: Bait) -> None:
 
 def _map_shared(_: Bait) -> None:
     mmap.mmap(-1, mmap.PAGESIZE).close()
+
+
+def _map_zeros(_: Bait) -> None:
+    descriptor = os.open("/dev/zero", os.O_RDWR)
+    try:
+        mmap.mmap(descriptor, mmap.PAGESIZE).close()
+    finally:
+        os.close(descriptor)
 
 
 def _make_file_in_memory(_: Bait) -> None:
@@ -139,7 +154,7 @@ def _write_beside(_: Bait) -> None:
 
 def _fork(bait: Bait) -> None:
     if bait["processes"]:
-        raise PermissionError(errno.EPERM, "may be done here")
+        raise _AllowedError
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -187,6 +202,7 @@ ATTEMPTS = (
     ),
     Attempt("signals-kernel", "have the kernel signal another process", _arrange_signal),
     Attempt("memory-shared", "take shared memory, which no limit counts", _map_shared),
+    Attempt("memory-device", "take shared memory of /dev/zero", _map_zeros),
     Attempt("memory-file", "take a file in memory, which no limit counts", _make_file_in_memory),
     Attempt("memory-segment", "make shared memory that outlives it", _make_shared_segment),
     Attempt("file-read", "read a file outside of its folders", _read_file),
@@ -228,7 +244,10 @@ def _refusal(attempt: Attempt, bait: Bait) -> str:
     try:
         attempt.make(bait)
     except OSError as error:
-        return errno.errorcode.get(error.errno or 0, type(error).__name__)
+        number = error.errno or 0
+        return errno.errorcode[number] if number in _REFUSALS else ""
+    except _AllowedError:
+        return ALLOWED
     except AttributeError:
         return "ENOSYS"  # neither this C library nor this Python has the call
     return ""

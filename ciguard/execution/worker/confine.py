@@ -99,9 +99,11 @@ SYSTEM_PATHS = (
 """Readable by every worker: what an interpreter and a shared library need. `/proc` shows only the
 worker's own processes' environment and memory: Landlock refuses to read those of others."""
 
-DEVICE_PATHS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+DEVICE_PATHS = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+ZEROS = "/dev/zero"
+"""Read only: who may write it may map it as shared memory, which no limit counts."""
 _NUMBERED = "/dev/nvidia"
-GPU_PATHS = (_NUMBERED, "/dev/dri", "/dev/kfd", "/dev/shm")  # noqa: S108 - granted, not used
+GPU_PATHS = (_NUMBERED, "/dev/dri", "/dev/kfd", "/dev/shm", ZEROS)  # noqa: S108 - granted
 
 
 def landlock_abi() -> int:
@@ -291,7 +293,7 @@ def hold(settings: dict[str, Any]) -> list[str]:
     if drop_capabilities():
         used.append(CAPABILITIES)
     own = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
-    readable = [*SYSTEM_PATHS, *settings["readable"], *own]
+    readable = [*SYSTEM_PATHS, ZEROS, *settings["readable"], *own]
     is_ruled = restrict_files(
         readable,
         settings["writable"],
@@ -318,7 +320,8 @@ def settle(settings: dict[str, Any], folder: str) -> None:
     tempfile.tempdir = None  # what the server has looked up
     if settings["confine"]:
         kept = [path for path in settings["writable"] if path != settings["scratch"]]
-        part_from_others([folder, compiled_folder(settings), *kept], _devices(settings))
+        shared = compiled_folder(settings)  # there only where the library shares what it compiles
+        part_from_others([folder, shared, *kept], _devices(settings))
 
 
 def compiled_folder(settings: dict[str, Any]) -> str:

@@ -87,6 +87,7 @@ def end_all() -> None:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(child, signal.SIGKILL)
             os.waitpid(-1, 0)
+            _ended()  # many end at a time, and the next look at all processes is slow
 
 
 class Process(NamedTuple):

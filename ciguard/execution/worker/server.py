@@ -38,7 +38,7 @@ from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.loop import Executor, Worker, redirect_streams, runner_of
 from ciguard.execution.worker.measure import MeasuringExecutor
 from ciguard.execution.worker.modes import ModeExecutor
-from ciguard.execution.worker.quota import TICK_MS, Quota
+from ciguard.execution.worker.quota import MAX_COMPILED, MAX_COMPILED_BYTES, TICK_MS, Quota, usage
 from ciguard.execution.worker.removal import remove_tree
 
 MOST_MESSAGE = 65536
@@ -48,8 +48,6 @@ _REHEARSALS = 20
 _REMOVAL_LIMIT_S = 5.0
 _MAX_TEXT = 1200
 """Characters of a message of the library's, and of each frame, that a report holds."""
-_MOST_COMPILED = 20_000
-"""Files in it, of some kilobytes each: with more, all go when the next worker starts."""
 
 
 class Server:
@@ -67,8 +65,15 @@ class Server:
         self._children: dict[int, int] = {}
         """Process id → descriptor that becomes readable when it ends."""
         self._poll = select.poll()
-        self._quota = Quota(settings["scratch"], starts_processes=settings["processes"])
+        self._quota = Quota(
+            settings["scratch"],
+            settings["writable"],
+            starts_processes=settings["processes"],
+            sees_files=confine.LANDLOCK in confined_by,  # else workers hide, see `serve`
+        )
         self._perturb = 0
+        self._pruned_at = 0.0
+        """When to look next at what was compiled."""
 
     def serve(self) -> None:
         """Load the library, report, and answer requests. Returns when the parent is gone."""
@@ -76,13 +81,14 @@ class Server:
         if confine.LANDLOCK not in self._confined_by:
             confine.hide_from_siblings()  # else each worker's own layer does
         confine.prepare_restrictions(confine.role_of(self._settings))
-        os.makedirs(self._compiled, exist_ok=True)
         try:
             self._adapter = load_adapter(self._settings["adapter"])
             self._adapter.load(self._settings["device"])
-            self._adapter.keep_compiled(self._compiled)
             version = self._adapter.version()
             mode = self._settings["mode"]
+            if self._adapter.shares_compiled(mode):
+                os.makedirs(self._compiled, exist_ok=True)
+                self._adapter.keep_compiled(self._compiled)
             functions = self._settings["functions"]
             plain = Executor(self._adapter, functions)
             self._executor = ModeExecutor(self._adapter, mode) if mode else plain
@@ -109,6 +115,14 @@ class Server:
                 else:
                     self._bury(descriptor)
             self._quota.enforce(self._children)
+            self._prune()
+
+    def _prune(self) -> None:
+        """Bound what workers compile for each other, in at most a twentieth of the time."""
+        began = time.monotonic()
+        if began >= self._pruned_at:
+            prune(self._compiled, MAX_COMPILED, MAX_COMPILED_BYTES)
+            self._pruned_at = began + max(TICK_MS / 1000, 20 * (time.monotonic() - began))
 
     def _report(self, message: dict[str, Any]) -> None:
         self._control.send(json.dumps(message).encode("ascii"))
@@ -130,7 +144,6 @@ class Server:
             "script": self._run_script,
         }
         self._perturb = request["perturb"]
-        prune(self._compiled, _MOST_COMPILED)
         self._fork(tasks[request["op"]], request["ticket"], descriptors)
         return True
 
@@ -273,12 +286,15 @@ def link_programs(settings: dict[str, Any]) -> None:
         os.symlink(os.path.join(functions["folder"], name), name)
 
 
-def prune(folder: str, most: int) -> None:
-    """Empty a folder of more than `most` files; what is needed of them is made again."""
-    names = os.listdir(folder) if os.path.isdir(folder) else []
-    for name in names if len(names) > most else ():
-        with contextlib.suppress(OSError):
-            os.unlink(os.path.join(folder, name))
+def prune(folder: str, most: int, most_bytes: int) -> None:
+    """Empty a folder of more files or bytes than these; what is needed of them is made again."""
+    files, size = usage(folder, most, most_bytes)
+    if files > most or size > most_bytes:
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            with contextlib.suppress(OSError):
+                os.unlink(path)  # of a folder this is refused
+            remove_tree(path, limit_s=_REMOVAL_LIMIT_S)
 
 
 def restrain(settings: dict[str, Any]) -> None:

@@ -116,10 +116,11 @@ _PLAIN_IOCTLS = (
 )
 _HARMFUL_IOCTLS = (0x5412, 0x541C, 0x5452, 0x8901, 0x8902)
 # TIOCSTI, TIOCLINUX, FIOASYNC, FIOSETOWN, SIOCSPGRP
-_PLAIN_PRCTLS = (2, 3, 4, 15, 16, 21, 23, 29, 30, 39, 41, 42, 0x53564D41)
-# Get parent's death signal, get and set dumpable, set and get name, get seccomp, read capability,
+_PLAIN_PRCTLS = (2, 3, 15, 16, 21, 23, 29, 30, 39, 41, 42, 0x53564D41)
+# Get parent's death signal, get dumpable, set and get name, get seccomp, read capability,
 # set and get timer slack, get no new privileges, set and get no huge pages, name memory
-_OWN_RISK_PRCTLS = (1, 38)  # set parent's death signal, no new privileges
+_OWN_RISK_PRCTLS = (1, 4, 38)
+# Set parent's death signal, dumpable (who is not hides its files from the quota), no new privileges
 
 _OWN = {
     name: When(0, "the process itself", allowed=(OWN_PROCESS,))

@@ -76,6 +76,14 @@ class Adapter:
         del device
         importlib.import_module(self.module)
 
+    def shares_compiled(self, mode: str) -> bool:
+        """Tell whether workers share what is compiled, see `keep_compiled`; never by default.
+
+        They can forge it for each other.
+        """
+        del mode
+        return False
+
     def keep_compiled(self, folder: str) -> None:
         """Let workers share what the library compiles, in a folder of their server's own.
 

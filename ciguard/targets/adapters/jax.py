@@ -113,6 +113,11 @@ class JaxAdapter(contract.Adapter):
             raise TypeError(msg)
         return made
 
+    def shares_compiled(self, mode: str) -> bool:
+        """Share always: each call compiles a kernel."""
+        del mode
+        return True
+
     def keep_compiled(self, folder: str) -> None:
         """Let JAX keep every kernel it compiles, about 5 KB each: compiling one takes 20 to 50 ms.
 

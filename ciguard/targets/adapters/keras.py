@@ -39,6 +39,10 @@ class KerasAdapter(contract.Adapter):
         self._symbol = self._keras.KerasTensor
         self._state = GlobalState(keras_state.pieces())
 
+    def shares_compiled(self, mode: str) -> bool:
+        """Share where the backend does."""
+        return bool(self._backend.shares_compiled(mode))
+
     def keep_compiled(self, folder: str) -> None:
         """Share what the backend compiles: models repeat few operations on few shapes."""
         self._backend.keep_compiled(folder)

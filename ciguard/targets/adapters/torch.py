@@ -94,6 +94,10 @@ class TorchAdapter(contract.Adapter):
         self._state = GlobalState(_pieces(torch))
         self._seed = torch.default_generator.manual_seed
 
+    def shares_compiled(self, mode: str) -> bool:
+        """Share what inductor compiles; nothing else uses the folder."""
+        return mode == "compile"
+
     def keep_compiled(self, folder: str) -> None:
         """Let workers share what inductor compiles; their own folders are gone when they are."""
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")

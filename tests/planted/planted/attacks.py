@@ -21,7 +21,7 @@ import time
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _IO_URING_SETUP, _PIDFD_OPEN, _PIDFD_GETFD, _SETXATTRAT = 425, 434, 438, 463
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 
 
 def _checked(result: int) -> int:
@@ -175,6 +175,14 @@ def share_memory(how: str) -> str:
     return "taken"
 
 
+def map_zeros(mib: int) -> str:
+    """Take shared memory of the device that gives zeros."""
+    memory = mmap.mmap(os.open("/dev/zero", os.O_RDWR), mib * 1024 * 1024)
+    for place in range(0, len(memory), mmap.PAGESIZE):
+        memory[place] = 1
+    return f"taken {len(memory)}"
+
+
 def make_queue(how: str) -> str:
     """Make a queue or a semaphore that outlives the process."""
     if how == "messages":
@@ -266,6 +274,24 @@ def fill_deleted(mib: int) -> str:
         kept.append(open(f"large-{number}", "wb", buffering=0))  # noqa: SIM115 - kept on purpose
         os.remove(f"large-{number}")
         kept[-1].write(bytes(32 * 1024 * 1024))
+    time.sleep(1)
+    return f"filled {len(kept)}"
+
+
+def fill_hidden(mib: int) -> str:
+    """Hide from the server what is open, then write files that have no name any more."""
+    _checked(_LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    return fill_deleted(mib)
+
+
+def fill_mapped(mib: int) -> str:
+    """Write many large files that have no name any more and are not open either."""
+    kept = []
+    for number in range(mib // 32):
+        with open(f"large-{number}", "w+b", buffering=0) as file:
+            file.write(bytes(32 * 1024 * 1024))
+            kept.append(_LIBC.mmap(None, 32 << 20, 1, 1, file.fileno(), 0))
+        os.remove(f"large-{number}")
     time.sleep(1)
     return f"filled {len(kept)}"
 

@@ -17,13 +17,24 @@ def test_a_folder_is_emptied_only_beyond_the_limit(tmp_path: Path, count: int, l
     for number in range(count):
         tmp_path.joinpath(f"kernel{number}").touch()
 
-    prune(str(tmp_path), 3)
+    prune(str(tmp_path), 3, 1_000_000)
 
     assert tmp_path.is_dir()
     assert len(list(tmp_path.iterdir())) == left
 
 
 def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
-    prune(str(tmp_path / "compiled"), 0)
+    prune(str(tmp_path / "compiled"), 0, 0)
 
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_in_it_count_and_go_too(tmp_path: Path) -> None:
+    large = tmp_path / "kernels" / "large"
+    large.parent.mkdir()
+    large.write_bytes(bytes(100_000))
+
+    prune(str(tmp_path), 10, 1_000_000)
+    assert large.exists()
+    prune(str(tmp_path), 10, 50_000)
     assert list(tmp_path.iterdir()) == []

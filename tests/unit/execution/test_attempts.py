@@ -1,0 +1,46 @@
+"""What counts as a refusal, of attempts at what confinement forbids."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+
+import pytest
+
+from ciguard.execution.worker import attempts
+
+
+def refusal_of(number: int, monkeypatch: pytest.MonkeyPatch, text: list[str]) -> str:
+    def fail(_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(attempts, "ATTEMPTS", (attempts.Attempt("tried", "try", fail),))
+    monkeypatch.setattr("sys.stdout.write", text.append)
+    attempts.report({})
+    return str(json.loads(text.pop())["tried"])
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EACCES, errno.ENOSYS])
+def test_what_confinement_answers_is_a_refusal(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert refusal_of(number, monkeypatch, []) == errno.errorcode[number]
+
+
+@pytest.mark.parametrize("number", [errno.ENOTSUP, errno.EOVERFLOW, errno.EBADF, errno.ENOENT])
+def test_what_the_kernel_answers_for_other_reasons_is_none(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert refusal_of(number, monkeypatch, []) == ""
+
+
+def test_what_workers_may_do_is_named_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    text: list[str] = []
+    fork = next(a for a in attempts.ATTEMPTS if a.name == "processes-start")
+    monkeypatch.setattr(attempts, "ATTEMPTS", (fork,))
+    monkeypatch.setattr("sys.stdout.write", text.append)
+
+    attempts.report({"processes": True})
+
+    assert json.loads(text.pop()) == {"processes-start": "allowed"}
