@@ -24,6 +24,7 @@ from ciguard.actions.results import INTERRUPTED, NOT_RUN, RUN_FILE, results_of
 from ciguard.domain import PlanMode, plan_from_json, visible
 from ciguard.errors import CiguardError, ExitCode, suggestion
 from ciguard.files import read_text
+from ciguard.project import VARIABLE, project_of_action
 from ciguard.targets import cache_folder
 
 if TYPE_CHECKING:
@@ -323,6 +324,9 @@ class Steps:
             **settings_of(self.request.inputs),
             **(settings or {}),
         }
+        if project := project_of_action(self.environment.get("GITHUB_ACTION_PATH", "")).name:
+            # What is installed does not know where it came from; issues and reports link there.
+            environment.setdefault(VARIABLE, project)
         if self.request.is_on("cache"):
             # An environment is of use only as long as its interpreter is there, too.
             pythons = str(cache_folder() / "python")

@@ -160,6 +160,19 @@ def test_a_plan_without_jobs_is_told_to_nobody_and_lost_results_are(
     assert steps.publish() == code
 
 
+def test_reports_link_to_the_project_whose_action_runs(
+    part: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    downloaded = f"/home/runner/work/_actions/somebody/ciguard/{'c' * 40}"
+    environment = {**os.environ, "GITHUB_ACTION_PATH": downloaded}
+
+    code = _merging(part, environment, results="results", plan="plan.json", out="out")
+
+    assert code == 0, capfd.readouterr().err
+    (run,) = json.loads((part / "out" / "report.sarif").read_text("utf-8"))["runs"]
+    assert run["tool"]["driver"]["informationUri"] == "https://github.com/somebody/ciguard"
+
+
 HEAD = "a" * 40
 EVIL = {"event": "pull_request", "head_branch": "main", "head_sha": HEAD}
 
