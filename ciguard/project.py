@@ -26,6 +26,7 @@ _SERVER = "https://github.com"
 _REMOTE = re.compile(
     r"(?:^|[/@.])github\.com(?::443)?[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", re.ASCII
 )
+_DOWNLOADED = re.compile(r"/_actions/([^/]+/[^/]+)/([^/]+)")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TAG = re.compile(r"v\d[\w.-]{0,60}", re.ASCII)
 _MAX_BYTES = 65_536
@@ -42,6 +43,11 @@ class Project:
     """40 hexadecimal digits; empty if unknown."""
     tag: str = ""
     """Release tag of the commit, such as `v0.1.0`; empty if it has none."""
+
+    @property
+    def name(self) -> str:
+        """Repository and commit, as the variable has them; empty if the repository is unknown."""
+        return f"{self.repository}@{self.commit}".rstrip("@") if self.repository else ""
 
     def page(self, path: str = "") -> str:
         """Return the URL of a page of the project, or an empty string if the address is unknown.
@@ -66,6 +72,22 @@ def this_project(environment: Mapping[str, str] = os.environ) -> Project:
         or _from_release(package / RELEASE_FILE)
         or _from_checkout(package.parent)
     )
+
+
+def project_of_action(path: str) -> Project:
+    """Return the project whose action runs, from the folder that the runner has it in.
+
+    A runner puts what it downloads into `_actions/OWNER/NAME/REF`. The variables that name these
+    may be those of another action, where a composite action has called one.
+
+    Args:
+        path: of the variable `GITHUB_ACTION_PATH`; empty outside of an action.
+    """
+    if not path:
+        return Project()
+    if downloaded := _DOWNLOADED.search(path):
+        return _from_variable(f"{downloaded[1]}@{downloaded[2]}") or Project()
+    return _from_checkout(Path(path))
 
 
 def repository_of(remote: str) -> str:
@@ -105,8 +127,9 @@ def _from_release(path: Path) -> Project | None:
 
 
 def _from_checkout(folder: Path) -> Project:
-    if not (folder / "action.yml").is_file():
-        return Project()
+    root = ask_git(folder, "rev-parse", "--show-toplevel")
+    if not (folder / "action.yml").is_file() or Path(root) != folder.resolve():
+        return Project()  # a copy in another repository is not that repository's project
     commit = ask_git(folder, "rev-parse", "HEAD")
     tags = ask_git(folder, "tag", "--points-at", "HEAD", "v*").split()
     return Project(

@@ -22,8 +22,9 @@ from ciguard.actions.request import (
 )
 from ciguard.actions.results import INTERRUPTED, NOT_RUN, RUN_FILE, results_of
 from ciguard.domain import PlanMode, plan_from_json, visible
-from ciguard.errors import ExitCode, suggestion
+from ciguard.errors import CiguardError, ExitCode, suggestion
 from ciguard.files import read_text
+from ciguard.project import VARIABLE, project_of_action
 from ciguard.targets import cache_folder
 
 if TYPE_CHECKING:
@@ -140,7 +141,23 @@ class Steps:
         return 0 if gravest == ExitCode.FINDINGS else gravest  # `merge` judges
 
     def merge(self) -> int:
-        """Join what the jobs left, judge it, and write baseline and issues if this run may."""
+        """Join what the jobs left, judge it, and write baseline and issues if this run may.
+
+        Anybody may have left the results of a run for which nothing is filed: that they cannot be
+        judged is the verdict `not-run`, and no failure of the default branch.
+        """
+        if self.request.task is not Task.FILE or self.request.writes:
+            return self._judge()
+        try:
+            code = self._judge()
+        except CiguardError as error:
+            code = int(ExitCode.INTERNAL)
+            _forget(self.request.out)
+            if self.kept is not None:
+                keep_failure(self.kept, code, str(error))
+        return code if code >= ExitCode.INTERRUPTED else ExitCode.CLEAN
+
+    def _judge(self) -> int:
         request = self.request
         if self.is_idle or self.is_passed_over:
             return ExitCode.CLEAN
@@ -207,7 +224,11 @@ class Steps:
         if not switches:
             return ExitCode.CLEAN
         words = ["publish", str(self.request.out), *switches, *place]
-        return self._run(words, self._token(), fenced=False)
+        code = self._run(words, self._token(), fenced=False)
+        is_lost = not (self.request.out / RUN_FILE).is_file()
+        if self.request.task is Task.FILE and is_lost and code == ExitCode.INTERNAL:
+            return ExitCode.CLEAN  # it was published that there are no results
+        return code
 
     def _place(self) -> tuple[frozenset[str], list[str]]:
         """Return which kinds of results the event has a place for, and the options that name it."""
@@ -303,6 +324,9 @@ class Steps:
             **settings_of(self.request.inputs),
             **(settings or {}),
         }
+        if project := project_of_action(self.environment.get("GITHUB_ACTION_PATH", "")).name:
+            # What is installed does not know where it came from; issues and reports link there.
+            environment.setdefault(VARIABLE, project)
         if self.request.is_on("cache"):
             # An environment is of use only as long as its interpreter is there, too.
             pythons = str(cache_folder() / "python")

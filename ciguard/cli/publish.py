@@ -190,6 +190,7 @@ def _comment_text(status: Status, head: Head, repository: str) -> str:
 
 def _upload(to: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> None:
     from ciguard.domain import Verdict, command_text  # noqa: PLC0415 - not for `--help`
+    from ciguard.project import this_project  # noqa: PLC0415
     from ciguard.reports import sarif_text  # noqa: PLC0415
     from ciguard.trackers import Analysis, Patience, upload_analysis  # noqa: PLC0415
 
@@ -201,7 +202,8 @@ def _upload(to: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> Non
         click.echo("code scanning: left out, for what was not run would be taken for fixed")
         return
     # Written anew from what was checked: the file in the folder may be anybody's.
-    sarif = sarif_text(run.finished, run.places, run.policy)
+    page = this_project().page()
+    sarif = sarif_text(run.finished, run.places, run.policy, page=page)
     try:
         _require_token(to, "security-events: write")
         analysis = Analysis(sha=options["head_sha"], ref=ref, sarif=sarif)

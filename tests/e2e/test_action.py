@@ -200,14 +200,16 @@ def test_a_matrix_comes_to_one_verdict_and_names_what_is_missing(runner: Runner)
     assert "it left no result" in nothing.summary
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_plan", [True, False])
+@pytest.mark.parametrize("event_name", ["pull_request", "schedule"])
 def test_the_privileged_half_takes_hostile_artifacts_for_data(
-    runner: Runner, *, with_plan: bool
+    runner: Runner, event_name: str, *, with_plan: bool
 ) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     commit(runner.workspace, README="first\n")
     runner.event_name, runner.ref = "workflow_run", "refs/heads/main"
-    ran = {"event": "schedule", "head_branch": "main", "head_repository": {"full_name": "evil/x"}}
+    ran = {"event": event_name, "head_branch": "main", "head_repository": {"full_name": "evil/x"}}
     repository = {"default_branch": "main", "full_name": "owner/name"}
     runner.event = {"repository": repository, "workflow_run": ran}
     results = runner.folder / "results"
@@ -222,7 +224,8 @@ def test_the_privileged_half_takes_hostile_artifacts_for_data(
 
     job = runner.run({**INPUTS, "task": "file", "results": str(results), "file-issues": "true"})
 
-    assert (job.conclusion, job.outputs["verdict"]) == ("failure", "not-run"), job.log
+    # A fork, which anybody may have, turns no job of the default branch red.
+    assert (job.conclusion, job.outputs["verdict"]) == ("success", "not-run"), job.log
     assert job.outputs["exit-code"] == "3"
     assert {name for name, _ in executed_commands(job.log)} <= ANSWERS
     assert "PWNED" not in "".join(text for _, text in executed_commands(job.log))

@@ -228,13 +228,19 @@ def test_a_nightly_run_files_one_issue_and_tells_what_had_no_runner(
     assert TOKEN not in run.log + first.log + again.log
 
 
-def ended(event_name: str, conclusion: str | None, *, head: str, repository: str = NAME) -> Trigger:
+OF_PULL_REQUESTS = {"pull_request", "merge_group", "pull_request_target"}
+
+
+def ended(
+    event_name: str, conclusion: str | None, *, head: str, repository: str = NAME, branch: str = ""
+) -> Trigger:
     """Return the event of a run of the guard that has ended."""
+    usual = "change" if event_name in OF_PULL_REQUESTS else "main"
     ran = {
         "id": 1,
         "event": event_name,
         "conclusion": conclusion,
-        "head_branch": "change",
+        "head_branch": branch or usual,
         "head_sha": head,
         "head_repository": {"full_name": repository},
         "pull_requests": [],
@@ -302,21 +308,67 @@ def test_what_a_pull_request_shows_turns_no_filing_job_red(
         (None, False),
     ],
 )
-@pytest.mark.parametrize("event_name", ["pull_request", "merge_group", "schedule", "push"])
+@pytest.mark.parametrize("event_name", [*sorted(OF_PULL_REQUESTS), "schedule", "push"])
 def test_which_job_takes_a_run_and_which_conclusions_are_passed_over(
     expressions: Expressions, event_name: str, conclusion: str | None, *, is_filed: bool
 ) -> None:
-    github = ended(event_name, conclusion, head="a" * 40).context()
-    jobs = parsed(FILE_ISSUES)["jobs"]
+    after = ended(event_name, conclusion, head="a" * 40)
 
-    taken = {
-        name
-        for name, job in jobs.items()
-        if expressions.holds(job["if"], {"github": github}, status="success")
-    }
+    job = "publish" if event_name in OF_PULL_REQUESTS else "file"
+    assert jobs_that_take(after, expressions) == ({job} if is_filed else set())
 
-    job = "publish" if event_name in {"pull_request", "merge_group"} else "file"
-    assert taken == ({job} if is_filed else set())
+
+def jobs_that_take(after: Trigger, expressions: Expressions) -> set[str]:
+    """Return the jobs of file-issues.yml whose condition holds after a run."""
+    known = {"github": after.context()}
+    jobs = parsed(FILE_ISSUES)["jobs"].items()
+    return {name for name, job in jobs if expressions.holds(job["if"], known, status="success")}
+
+
+@pytest.mark.parametrize(
+    ("event_name", "branch", "repository"),
+    [
+        ("push", "topic", NAME),
+        ("push", "main", FORK),
+        ("schedule", "main", FORK),
+        ("workflow_dispatch", "topic", NAME),
+        ("issue_comment", "main", NAME),
+        ("pull_request_review", "main", FORK),
+        ("workflow_run", "main", NAME),
+        ("an_event_of_tomorrow", "main", NAME),
+    ],
+)
+def test_a_run_that_the_default_branch_is_not_behind_reaches_no_permission_and_displaces_nothing(
+    expressions: Expressions, event_name: str, branch: str, repository: str
+) -> None:
+    after = ended(event_name, "success", head="a" * 40, branch=branch, repository=repository)
+
+    assert jobs_that_take(after, expressions) == set()
+    assert group_of(after, expressions) == f"ciguard-file-issues-{'a' * 40}"
+
+
+def group_of(after: Trigger, expressions: Expressions) -> str:
+    """Return the concurrency group in which file-issues.yml runs after a run."""
+    known = {"github": after.context(), "inputs": {"artifact": "ciguard"}}
+    return expressions.text(parsed(FILE_ISSUES)["concurrency"]["group"], known)
+
+
+@pytest.mark.parametrize(
+    ("event_name", "group"),
+    [
+        ("push", "default-branch"),
+        ("schedule", "default-branch"),
+        ("workflow_dispatch", "default-branch"),
+        ("repository_dispatch", "default-branch"),
+        *((name, "a" * 40) for name in sorted(OF_PULL_REQUESTS)),
+    ],
+)
+def test_only_runs_of_the_default_branch_wait_for_each_other(
+    expressions: Expressions, event_name: str, group: str
+) -> None:
+    after = ended(event_name, "success", head="a" * 40)
+
+    assert group_of(after, expressions) == f"ciguard-file-issues-{group}"
 
 
 def test_a_change_of_documentation_leaves_nothing_to_publish_and_nothing_red(

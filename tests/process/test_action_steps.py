@@ -18,7 +18,7 @@ from git_examples import git, served
 from github_git import SIGNED, GitDatabase
 from github_repository import NAME
 from github_server import TOKEN, GitHubServer
-from runner_protocol import executed_commands
+from runner_protocol import executed_commands, read_outputs
 
 from ciguard.actions import InputError, Steps, request_of, run_command
 from ciguard.domain import Plan, PlanMode, PlannedJob, plan_to_json
@@ -158,6 +158,104 @@ def test_a_plan_without_jobs_is_told_to_nobody_and_lost_results_are(
     steps = Steps(request=request_of(environment, workspace=tmp_path), environment=environment)
 
     assert steps.publish() == code
+
+
+def test_reports_link_to_the_project_whose_action_runs(
+    part: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    downloaded = f"/home/runner/work/_actions/somebody/ciguard/{'c' * 40}"
+    environment = {**os.environ, "GITHUB_ACTION_PATH": downloaded}
+
+    code = _merging(part, environment, results="results", plan="plan.json", out="out")
+
+    assert code == 0, capfd.readouterr().err
+    (run,) = json.loads((part / "out" / "report.sarif").read_text("utf-8"))["runs"]
+    assert run["tool"]["driver"]["informationUri"] == "https://github.com/somebody/ciguard"
+
+
+HEAD = "a" * 40
+EVIL = {"event": "pull_request", "head_branch": "main", "head_sha": HEAD}
+
+
+def _received(folder: Path, server: GitHubServer, *, of: str = "evil/x") -> dict[str, str]:
+    """Return the environment of a step that takes what a pull request of `of` left."""
+    ran = {**EVIL, "head_repository": {"full_name": of}}
+    event = {
+        "repository": {"default_branch": "main", "full_name": NAME},
+        "workflow_run": ran,
+    }
+    (folder / "event.json").write_text(json.dumps(event), "utf-8")
+    return {
+        **os.environ,
+        "GITHUB_EVENT_NAME": "workflow_run",
+        "GITHUB_EVENT_PATH": str(folder / "event.json"),
+        "GITHUB_REF": "refs/heads/main",
+        "GITHUB_REPOSITORY": NAME,
+        "GITHUB_API_URL": server.address(),
+        "INPUT_TASK": "file",
+        "INPUT_BASELINE": ".ciguard/baseline",
+        "INPUT_CHECK": "true",
+        "INPUT_RESULTS": "results",
+        "INPUT_GITHUB_TOKEN": TOKEN,
+        "RUNNER_TEMP": str(folder / "temp"),
+        "GITHUB_OUTPUT": str(folder / "output"),
+    }
+
+
+def _taken(folder: Path, environment: dict[str, str]) -> dict[str, int]:
+    """Take the results of `folder` as the steps of the action do; return the codes of the steps."""
+    codes = {"prepare": run_command(["action", "prepare"], folder=folder, environment=environment)}
+    request = read_outputs(folder / "output")["request"]
+    for step in ("merge", "report", "publish"):
+        words = ["action", step, request]
+        codes[step] = run_command(words, folder=folder, environment=environment)
+    return codes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "left",
+    [
+        {"plan.json": '{"schema": 1, "mode": "batch", "jobs": 7}'},
+        {"run.json": "{}", "plan.json": "[" * 100_000},
+        {"run.json": '{"verdict": "NOTHING NEW"}'},
+    ],
+)
+def test_what_a_pull_request_left_that_cannot_be_read_is_a_check_run_and_no_red_job(
+    tmp_path: Path, left: dict[str, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in left.items():
+        path = tmp_path / "results" / "ciguard-job-1" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    earlier = tmp_path / ".ciguard" / "run" / "run.json"
+    earlier.parent.mkdir(parents=True)
+    earlier.write_text("{}", "utf-8")
+
+    with GitHubServer() as server:
+        codes = _taken(tmp_path, _received(tmp_path, server))
+        (check,) = server.checks.runs
+        violations = server.violations
+
+    assert codes == dict.fromkeys(("prepare", "merge", "report", "publish"), 0), capfd.readouterr()
+    assert read_outputs(tmp_path / "output")["verdict"] == "not-run"
+    assert (check["conclusion"], check["output"]["title"][:7]) == ("failure", "NOT RUN")
+    assert violations == []
+
+
+@pytest.mark.slow
+def test_results_that_cannot_be_published_fail_the_job_that_is_there_for_that(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "plan.json").write_text("not a plan", "utf-8")
+
+    with GitHubServer() as server:
+        environment = _received(tmp_path, server) | {"GITHUB_REPOSITORY": "owner/unknown"}
+        codes = _taken(tmp_path, environment)
+
+    assert codes["merge"] == 0, capfd.readouterr()
+    assert codes["publish"] == 2
 
 
 @pytest.mark.parametrize(

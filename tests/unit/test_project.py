@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from git_examples import git
 
 from ciguard.config import load_config
-from ciguard.project import VARIABLE, Project, repository_of, this_project
+from ciguard.project import VARIABLE, Project, project_of_action, repository_of, this_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +58,38 @@ def test_a_checkout_names_the_repository_only_if_its_remote_is_on_github(
     remote: str, repository: str
 ) -> None:
     assert repository_of(remote) == repository
+
+
+@pytest.mark.parametrize(
+    ("path", "project"),
+    [
+        (f"/home/runner/work/_actions/owner/ciguard/{COMMIT}", f"owner/ciguard@{COMMIT}"),
+        (f"/home/runner/work/_actions/owner/ciguard/{COMMIT}/./", f"owner/ciguard@{COMMIT}"),
+        ("/home/runner/work/_actions/owner/ciguard/v0", "owner/ciguard"),
+        ("/home/runner/work/_actions/ow ner/ciguard/v0", ""),
+        ("/nowhere", ""),
+        ("", ""),
+    ],
+)
+def test_the_folder_of_an_action_names_its_project(path: str, project: str) -> None:
+    assert project_of_action(path).name == project
+
+
+def test_a_checkout_of_the_action_is_its_project_and_a_copy_in_another_repository_is_not(
+    tmp_path: Path,
+) -> None:
+    copy = tmp_path / "tools" / "ciguard"
+    copy.mkdir(parents=True)
+    for folder in (tmp_path, copy):
+        (folder / "action.yml").touch()
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "remote", "add", "origin", "https://github.com/owner/ciguard.git")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "all")
+    commit = git(tmp_path, "rev-parse", "HEAD")
+
+    assert project_of_action(str(tmp_path)).name == f"owner/ciguard@{commit}"
+    assert project_of_action(str(copy)).name == ""
 
 
 def test_the_variable_is_no_setting(tmp_path: Path) -> None:
