@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 from test_engine import TENSOR, call, encoded, outcomes_of, spec
 
-from ciguard.domain import ApiCall, CallKind, Crashed, Errored, Hung, LiteralValue, Passed
+from ciguard.domain import (
+    ApiCall,
+    CallKind,
+    Crashed,
+    Errored,
+    Exhausted,
+    Hung,
+    LiteralValue,
+    Passed,
+)
 from ciguard.execution import Dispatcher, Job, Limits, Result, ServerProcess, vitals
 from ciguard.execution import process as processes
 from ciguard.execution.dispatcher import sweep_abandoned
@@ -95,7 +104,7 @@ def test_folders_nested_deeper_than_the_stack_are_removed() -> None:
         (done,) = outcomes_of(running, attack("nest", 1200))
         scratch = running.scratch
 
-    assert isinstance(done, Passed)
+    assert isinstance(done, Passed | Exhausted)  # the quota may see them first
     assert not scratch.exists()
 
 
