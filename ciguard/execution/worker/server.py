@@ -270,13 +270,14 @@ class Server:
         _, status, usage = os.wait4(pid, 0)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)  # what it started and left behind
-        folder = os.path.join(self._settings["scratch"], str(pid))
-        remove_tree(folder, limit_s=_REMOVAL_LIMIT_S)  # the parent removes what is left at the end
         self._poll.unregister(watch)
         os.close(watch)
         del self._children[pid]
         self._quota.forget(pid)
+        # Before the folder is removed, which may take long: the parent would take that for silence.
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
+        folder = os.path.join(self._settings["scratch"], str(pid))
+        remove_tree(folder, limit_s=_REMOVAL_LIMIT_S)  # the parent removes what is left at the end
 
 
 def link_programs(settings: dict[str, Any]) -> None:
