@@ -272,9 +272,12 @@ def test_the_name_of_an_artifact_names_the_check(
     tmp_path: Path, artifact: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called: list[str] = []
-    monkeypatch.setattr(
-        "ciguard.actions.steps.run_command", lambda words, **_: called.extend(words) or 0
-    )
+
+    def recorded(words: list[str], **_: object) -> int:
+        called.extend(words)
+        return 0
+
+    monkeypatch.setattr("ciguard.actions.steps.run_command", recorded)
     with GitHubServer() as server:
         environment = _received(tmp_path, server) | {"INPUT_ARTIFACT": artifact}
     (tmp_path / "results").mkdir()
