@@ -40,6 +40,8 @@ _FOR_STEPS_ONLY = re.compile(
 )
 """What a command, and with it the parent of every fuzzed process, has no use for."""
 _INCONCLUSIVE = frozenset({NOT_RUN, INTERRUPTED})
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9 _.-]")
+_MAX_NAME = 80
 _SEPARATOR = re.compile(r"[,\s]+")
 
 
@@ -223,7 +225,8 @@ class Steps:
         switches = [f"--{name}" for name in wanted if name in possible]
         if not switches:
             return ExitCode.CLEAN
-        words = ["publish", str(self.request.out), *switches, *place]
+        name = f"--name={_check_name(self.request.inputs.get('artifact', ''))}"
+        words = ["publish", str(self.request.out), *switches, *place, name]
         code = self._run(words, self._token(), fenced=False)
         is_lost = not (self.request.out / RUN_FILE).is_file()
         if self.request.task is Task.FILE and is_lost and code == ExitCode.INTERNAL:
@@ -343,6 +346,15 @@ class Steps:
 def _forget(out: Path) -> None:
     """Let no verdict of an earlier job, in a checkout that was not cleaned, stand for this one."""
     (out / RUN_FILE).unlink(missing_ok=True)
+
+
+def _check_name(artifact: str) -> str:
+    """Return the name that tells the projects of one repository apart, from that of the artifact.
+
+    The workflow that files names its own artifact after that of the run which it files.
+    """
+    name = _NOT_IN_NAMES.sub("-", artifact.removesuffix("-filed"))[:_MAX_NAME]
+    return name if name.startswith("ciguard") else f"ciguard ({name})" if name else "ciguard"
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:

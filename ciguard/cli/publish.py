@@ -55,7 +55,12 @@ _PATIENCE_S = 300.0
     default="",
     help="What --sarif is of.  [default: head of the pull request]",
 )
-@click.option("--name", default="ciguard", show_default=True, help="Of the check.")
+@click.option(
+    "--name",
+    default="ciguard",
+    show_default=True,
+    help="Of the check; tells the comments and the alerts of several projects apart, too.",
+)
 @click.option(
     "--comment-as",
     metavar="LOGIN",
@@ -203,7 +208,8 @@ def _upload(to: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> Non
         return
     # Written anew from what was checked: the file in the folder may be anybody's.
     page = this_project().page()
-    sarif = sarif_text(run.finished, run.places, run.policy, page=page)
+    name = options["name"]
+    sarif = sarif_text(run.finished, run.places, run.policy, page=page, category=name)
     try:
         _require_token(to, "security-events: write")
         analysis = Analysis(sha=options["head_sha"], ref=ref, sarif=sarif)

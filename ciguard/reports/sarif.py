@@ -78,7 +78,9 @@ class SarifReporter:
         """See `Reporter`."""
 
 
-def sarif_text(event: RunFinished, places: Places, policy: Policy, *, page: str = "") -> str:
+def sarif_text(
+    event: RunFinished, places: Places, policy: Policy, *, page: str = "", category: str = "ciguard"
+) -> str:
     """Return the run as SARIF, the gravest results first, cut to what GitHub accepts.
 
     Args:
@@ -86,19 +88,23 @@ def sarif_text(event: RunFinished, places: Places, policy: Policy, *, page: str 
         places: where the sources of the user meet what was found.
         policy: what is done about findings.
         page: URL of ciguard itself; empty if unknown.
+        category: what code scanning tells the analyses of one commit apart by.
     """
     told = [b for b in ordered(event.buckets) if is_new(b) or b.comparison in _UNCHANGED]
     kept = told[:MOST_RESULTS]
     while True:
         results = [_result(bucket, places, policy) for bucket in kept]
-        text = _file(event, results, _notes(event, places.plan, kept=len(kept), of=len(told)), page)
+        notes = _notes(event, places.plan, kept=len(kept), of=len(told))
+        text = _file(event, results, notes, page=page, category=category)
         size = len(gzip.compress(text.encode(), compresslevel=6))
         if size <= MOST_BYTES:
             return text
         kept = kept[: int(0.9 * len(kept) * MOST_BYTES / size)]
 
 
-def _file(event: RunFinished, results: list[Json], notes: Iterable[str], page: str) -> str:
+def _file(
+    event: RunFinished, results: list[Json], notes: Iterable[str], *, page: str, category: str
+) -> str:
     run = {
         "tool": {
             "driver": {
@@ -108,7 +114,7 @@ def _file(event: RunFinished, results: list[Json], notes: Iterable[str], page: s
                 "rules": [rule(kind) for kind in RULES],
             }
         },
-        "automationDetails": {"id": "ciguard/"},
+        "automationDetails": {"id": f"{category}/"},
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {

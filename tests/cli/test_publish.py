@@ -111,7 +111,8 @@ def test_a_run_of_a_fork_is_a_comment_and_alerts_on_the_pull_request_with_its_he
 ) -> None:
     server.pulls.offered = [Offered(number=1, sha=HEAD, repository="stranger/library")]
 
-    answer = publish(folder, server, "--comment", "--sarif", *FORK, CIGUARD_PROJECT="owner/ciguard")
+    shown_as = ("--comment", "--sarif", "--name", "ciguard-vision")
+    answer = publish(folder, server, *shown_as, *FORK, CIGUARD_PROJECT="owner/ciguard")
 
     assert answer.returncode == 0, answer.stderr
     (comment,) = server.repository.issues[1].comments
@@ -119,6 +120,7 @@ def test_a_run_of_a_fork_is_a_comment_and_alerts_on_the_pull_request_with_its_he
     (analysis,) = server.code_scanning.analyses
     assert (analysis["commit_sha"], analysis["ref"]) == (HEAD, "refs/pull/1/head")
     (run,) = analysis["sarif"]["runs"]
+    assert run["automationDetails"]["id"] == "ciguard-vision/"
     assert run["tool"]["driver"]["informationUri"] == "https://github.com/owner/ciguard"
     assert [one["baselineState"] for one in run["results"]].count("new")
 

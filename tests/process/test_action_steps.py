@@ -244,6 +244,51 @@ def test_what_a_pull_request_left_that_cannot_be_read_is_a_check_run_and_no_red_
 
 
 @pytest.mark.slow
+def test_projects_of_one_repository_have_a_check_run_each(
+    part: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (part / "results" / "plan.json").write_text((part / "plan.json").read_text("utf-8"), "utf-8")
+    with GitHubServer() as server:
+        environment = _received(part, server) | {"INPUT_BASELINE": "nowhere"}
+        for artifact in ("ciguard-vision-filed", "ciguard-text-filed", "ciguard-text-filed"):
+            request = request_of(environment | {"INPUT_ARTIFACT": artifact}, workspace=part)
+            steps = Steps(request=request, environment=environment)
+            assert (steps.merge(), steps.publish()) == (0, 0), capfd.readouterr()
+        names = [check["name"] for check in server.checks.runs]
+
+    assert names == ["ciguard-vision", "ciguard-text"]
+
+
+@pytest.mark.parametrize(
+    ("artifact", "name"),
+    [
+        ("ciguard", "ciguard"),
+        ("", "ciguard"),
+        ("ciguard-filed", "ciguard"),
+        ("results of ${{ x }}", "ciguard (results of --- x --)"),
+    ],
+)
+def test_the_name_of_an_artifact_names_the_check(
+    tmp_path: Path, artifact: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[str] = []
+
+    def recorded(words: list[str], **_: object) -> int:
+        called.extend(words)
+        return 0
+
+    monkeypatch.setattr("ciguard.actions.steps.run_command", recorded)
+    with GitHubServer() as server:
+        environment = _received(tmp_path, server) | {"INPUT_ARTIFACT": artifact}
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "run.json").write_text("{}", "utf-8")
+
+    Steps(request=request_of(environment, workspace=tmp_path), environment=environment).publish()
+
+    assert f"--name={name}" in called
+
+
+@pytest.mark.slow
 def test_results_that_cannot_be_published_fail_the_job_that_is_there_for_that(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

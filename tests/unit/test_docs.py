@@ -23,6 +23,20 @@ def test_every_relative_link_of_a_page_leads_to_a_file(page: Path) -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_checkout_of_a_recipe_leaves_no_token_to_what_runs_after_it(page: Path) -> None:
+    recipes = re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), flags=re.DOTALL)
+    steps = [step for recipe in recipes for step in re.split(r"\n +- ", recipe)]
+
+    keeping = [
+        step
+        for step in steps
+        if "uses: actions/checkout@" in step and "persist-credentials: false" not in step
+    ]
+
+    assert keeping == []
+
+
 def test_the_reporter_in_the_documentation_runs(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "extending.md").read_text("utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
