@@ -298,7 +298,7 @@ class Dispatcher:
                 msg = f"{target}: its public API cannot be listed.\n{log.strip()}"
                 raise WorkerStartError(msg)
             output.seek(0)
-            for line in output:
+            for line in iter(partial(output.readline, MOST_BYTES), b""):
                 yield _description(target, line)
 
     def models(

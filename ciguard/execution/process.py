@@ -32,6 +32,9 @@ BOOTSTRAP = Path(__file__).with_name("worker") / "bootstrap.py"
 
 _STALLED_S = 1.0
 """After so long without an answer, a server that somebody stopped is told to go on."""
+_MAX_LOG_MIB = 64
+"""Its log is memory: a library that prints for ever when it is imported is ended."""
+_LOOK_S = 0.1
 _UNANSWERED_S = 60.0
 """A server that has not answered after so long never will."""
 
@@ -110,7 +113,9 @@ class ServerProcess:
         Raises:
             WorkerStartError: if it cannot be imported, or not in time.
         """
-        ready, _, _ = select.select([self.control], [], [], self.spec.limits.start_s)
+        deadline = time.monotonic() + self.spec.limits.start_s
+        while not (ready := self.has_news(_LOOK_S)) and time.monotonic() < deadline:
+            self._bound_log()
         message = self._receive() if ready else None
         if message is None:
             why = "ended" if ready else f"did not answer within {self.spec.limits.start_s:g} s"
@@ -125,6 +130,14 @@ class ServerProcess:
             raise WorkerStartError(msg)
         self.version = start.version
         self.confined_by = start.confined_by
+
+    def _bound_log(self) -> None:
+        if os.fstat(self._log_file).st_size > _MAX_LOG_MIB * 1024 * 1024:
+            self._end()
+            msg = (
+                f"{self.spec.name}: its fork server printed over {_MAX_LOG_MIB} MiB. {self._log()}"
+            )
+            raise WorkerStartError(msg)
 
     def _server_died(self) -> WorkerStartError:
         return WorkerStartError(f"{self.spec.name}: its fork server died. {self._log()}")
@@ -182,8 +195,9 @@ class ServerProcess:
         """See to it that the server does what it was asked; one that was stopped must go on.
 
         Raises:
-            WorkerStartError: if it does not.
+            WorkerStartError: if it does not, or prints without end.
         """
+        self._bound_log()
         waiting_s = now - min(self._unanswered.values(), default=now)
         if waiting_s < _STALLED_S or self.has_news(0):
             return

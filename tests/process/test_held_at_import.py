@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import pytest
 from planted_workers import outcome_of, spec_of, started
 
 from ciguard.domain import Passed
+from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher
 
 if TYPE_CHECKING:
@@ -33,6 +35,15 @@ class ADAPTER(PlantedAdapter):
 
     def version(self):
         return self._attacked
+"""
+
+
+ENDLESS = """
+from ciguard_planted.adapter import PlantedAdapter
+
+class ADAPTER(PlantedAdapter):
+    def describe(self):
+        yield {"api": "x" * 300_000_000}
 """
 
 
@@ -80,6 +91,28 @@ def test_a_library_is_held_when_it_is_imported(tmp_path: Path, attack: str) -> N
         server = started(running, attacking(tmp_path, attack.format(guard=os.getpid())))
 
         assert server.version in {"PermissionError", "OSError"}
+
+
+def test_a_library_that_prints_for_ever_when_it_is_imported_is_ended(tmp_path: Path) -> None:
+    spec = attacking(tmp_path, "print_for_ever()")
+    spec = replace(spec, limits=replace(spec.limits, start_s=15.0))
+
+    with Dispatcher() as running:
+        failure = running.start([spec])[spec.name]
+
+    assert isinstance(failure, WorkerStartError)
+    assert "printed over 64 MiB" in str(failure)
+
+
+def test_a_catalogue_without_end_is_not_read(tmp_path: Path) -> None:
+    adapter = tmp_path / "adapter.py"
+    adapter.write_text(ENDLESS)
+
+    with Dispatcher() as running:
+        started(running, spec_of(adapter=adapter))
+
+        with pytest.raises(WorkerStartError, match="its public API cannot be listed"):
+            list(running.describe("planted"))
 
 
 @pytest.mark.parametrize("ending", ["stop", "death of the server", "death of ciguard"])

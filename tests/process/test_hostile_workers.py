@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from planted_workers import landlock, started
 from test_engine import TENSOR, call, encoded, outcomes_of, spec
 
 from ciguard.domain import (
@@ -21,6 +22,7 @@ from ciguard.domain import (
     Hung,
     LiteralValue,
     Passed,
+    Rejected,
 )
 from ciguard.execution import Dispatcher, Job, Limits, Result, ServerProcess, vitals
 from ciguard.execution import process as processes
@@ -78,9 +80,10 @@ def prove(running: Dispatcher) -> list[Job]:
 def test_a_link_in_place_of_the_servers_log_shows_no_file_of_others(tmp_path: Path) -> None:
     secret = tmp_path / "token"
     secret.write_text("s3cret")
-    with Dispatcher() as running:
-        server = server_of(running)
-        outcomes_of(running, attack("replace_server_log", str(secret)))
+    with landlock(0) as unruled, Dispatcher() as running:  # else nothing can be put there
+        server = started(running, unruled)
+        (replaced,) = outcomes_of(running, attack("replace_server_log", str(secret)))
+        assert isinstance(replaced, Passed), replaced
         os.killpg(server.process_id, signal.SIGKILL)
 
         reason = failure_of(running)
@@ -90,9 +93,10 @@ def test_a_link_in_place_of_the_servers_log_shows_no_file_of_others(tmp_path: Pa
 
 
 def test_a_fifo_in_place_of_the_servers_log_blocks_nobody() -> None:
-    with Dispatcher() as running:
-        server = server_of(running)
-        outcomes_of(running, attack("replace_server_log", ""))
+    with landlock(0) as unruled, Dispatcher() as running:
+        server = started(running, unruled)
+        (refused,) = outcomes_of(running, attack("replace_server_log", ""))
+        assert isinstance(refused, Rejected), refused  # seccomp knows no FIFO
         os.killpg(server.process_id, signal.SIGKILL)
 
         assert "its fork server died" in failure_of(running)
@@ -136,14 +140,17 @@ def test_the_shared_memory_keeps_its_size(dispatcher: Dispatcher) -> None:
     assert isinstance(after, Passed)
 
 
-def test_the_memory_of_another_worker_is_out_of_reach() -> None:
-    with Dispatcher(lanes=2) as running:
-        server_of(running)
+@pytest.mark.parametrize("version", [0, 7])
+def test_the_memory_of_another_worker_is_out_of_reach(version: int) -> None:
+    with landlock(version) as held, Dispatcher(lanes=2) as running:
+        server = started(running, held)
         sleeping = ApiCall(api="time.sleep", kind=CallKind.FUNCTION, arguments=(LiteralValue(0.8),))
         running.add(Job("planted", "sleeper", (encoded(sleeping),)))
         running.wait(0.5)
+        (forking,) = children_of(server.process_id)
+        assert len(children_of(forking)) == 1
 
-        running.add(Job("planted", "attacker", (encoded(attack("other_cells")),)))
+        running.add(Job("planted", "attacker", (encoded(attack("other_cells", forking)),)))
         results: list[Result] = []
         while len(results) < 2:
             results += running.wait(5.0)
@@ -229,14 +236,36 @@ def test_a_call_that_claims_to_begin_again_and_again_hangs(dispatcher: Dispatche
     assert isinstance(after, Passed)
 
 
-def test_a_stopped_server_goes_on(dispatcher: Dispatcher) -> None:
-    began = time.monotonic()
+def test_a_worker_cannot_stop_its_server(dispatcher: Dispatcher) -> None:
+    stopping, after = outcomes_of(dispatcher, attack("stop_server"), GOOD)
 
-    stopped, after = outcomes_of(dispatcher, attack("stop_server"), GOOD)
+    assert isinstance(stopping, Rejected)
+    assert stopping.exception == "PermissionError"
+    assert isinstance(after, Passed)
+
+
+def test_a_stopped_server_goes_on() -> None:
+    with Dispatcher() as running:
+        server = server_of(running)
+        (forking,) = children_of(server.process_id)
+        os.killpg(server.process_id, signal.SIGSTOP)
+        assert wait_for_state(forking, "T")
+        began = time.monotonic()
+
+        (outcome,) = outcomes_of(running, GOOD)
 
     assert time.monotonic() - began < 15
-    assert not isinstance(stopped, Passed)
-    assert isinstance(after, Passed)
+    assert isinstance(outcome, Passed)
+
+
+def wait_for_state(process: int, state: str) -> bool:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="ascii")
+        if status.rpartition(") ")[2].startswith(state):
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def test_a_server_that_answers_nothing_fails_its_target(monkeypatch: pytest.MonkeyPatch) -> None:

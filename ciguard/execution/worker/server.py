@@ -46,6 +46,7 @@ MOST_DESCRIPTORS = 8
 _DUMP_TIME_S = 0.15
 _REHEARSALS = 20
 _REMOVAL_LIMIT_S = 5.0
+_MAX_DESCRIBED_MIB = 256
 _MAX_TEXT = 1200
 """Characters of a message of the library's, and of each frame, that a report holds."""
 
@@ -208,6 +209,7 @@ class Server:
         output, log, stack = given
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
+        confine.limit_output(_MAX_DESCRIBED_MIB)
         with os.fdopen(output, "w", encoding="utf-8") as stream:
             lacks = lacking_dtypes(self._adapter)
             for record in self._adapter.describe():

@@ -296,6 +296,12 @@ def fill_mapped(mib: int) -> str:
     return f"filled {len(kept)}"
 
 
+def print_for_ever() -> None:
+    """Fill what ciguard keeps of what is printed."""
+    while True:
+        os.write(1, bytes(1024 * 1024))
+
+
 def make_files(count: int) -> str:
     """Make many empty files, and wait to be noticed."""
     for number in range(count):

@@ -100,11 +100,14 @@ def pretend_for_calls(name: str) -> str:
     return "pretending"
 
 
-def other_cells() -> int:
-    """Return how many cells of other processes can be opened and written."""
+def other_cells(server: int) -> int:
+    """Return how many cells of other workers can be opened and written."""
+    workers = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii").split()
+    if len(workers) < 2:
+        raise LookupError(server)
     opened = 0
-    for process in os.listdir("/proc"):  # noqa: PTH208
-        if not process.isdigit() or int(process) in {os.getpid(), os.getppid()}:
+    for process in workers:
+        if int(process) == os.getpid():
             continue
         try:
             opened += len(_writable_cells(f"/proc/{process}/fd"))
