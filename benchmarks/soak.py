@@ -41,7 +41,7 @@ VERDICTS = (ExitCode.CLEAN, ExitCode.FINDINGS)
 
 @dataclass
 class Soak:
-    """What was done, and what came of it."""
+    """Kills, resumed runs and their results."""
 
     cases: int
     dice: random.Random
@@ -87,7 +87,7 @@ class Soak:
         return {}
 
     def resumed(self, folder: Path) -> subprocess.Popen[bytes]:
-        """Go on with a campaign; one that was killed before its first note starts anew."""
+        """Resume a campaign; one that was killed before its first journal line is restarted."""
         if not (folder / "out" / JOURNAL).exists():
             return self.start(folder)
         self.resumes += 1
@@ -170,7 +170,7 @@ def soak(kills: int, state: Soak) -> None:
 
 
 def print_table(state: Soak, elapsed_s: float) -> None:
-    """Print what was done, and what came of it."""
+    """Print the number of kills, resumed runs and lost or doubled results."""
     rows = {f"kills of: {kind}": count for kind, count in sorted(state.kills.items())}
     rows |= {
         "campaigns": state.rounds - 1,

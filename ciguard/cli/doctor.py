@@ -1,4 +1,4 @@
-"""`ciguard doctor`: what stands against a guard that works."""
+"""`ciguard doctor`: check the machine, the workflows, the baseline and the repository."""
 
 from __future__ import annotations
 

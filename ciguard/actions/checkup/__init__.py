@@ -1,4 +1,4 @@
-"""`ciguard doctor`: what stands against a guard that works, and what to change.
+"""`ciguard doctor`: what keeps the guard from working, and what to change.
 
 Each module looks at one thing and returns diagnoses; nothing is written, nothing is raised for what
 is merely wrong.

@@ -63,7 +63,7 @@ def _git() -> Diagnosis:
         check=False,
     )
     if done.returncode:
-        return problem("git", f"it fails: {visible(done.stderr, limit=200)}", "Install it anew.")
+        return problem("git", f"it fails: {visible(done.stderr, limit=200)}", "Reinstall it.")
     return healthy("git", done.stdout.strip().removeprefix("git version "))
 
 
@@ -81,7 +81,7 @@ def _cache(folder: Path) -> Iterator[Diagnosis]:
     except OSError as error:
         yield unknown("disk", f"{existing}: {error.strerror}")
         return
-    remedy = f"Make room (`ciguard targets`), or {another}"
+    remedy = f"Free disk space (`ciguard targets`), or {another}"
     if free < MIN_FREE_GIB:
         yield problem("disk", f"{free:.1f} GiB free: no target fits", remedy)
     elif free < ENOUGH_FREE_GIB:
