@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -73,7 +74,7 @@ def _judge(project: Path, programs: Path, **variables: str) -> subprocess.Comple
     command = Path(sys.executable).with_name("ciguard")
     (programs / "python3").write_text(
         f"#!/bin/sh\nmkdir -p {venv}\nln -sf /bin/true {venv}/python\n"
-        f"ln -sf {command} {venv}/ciguard\n",
+        f"ln -sf {shlex.quote(str(command))} {venv}/ciguard\n",
         "utf-8",
     )
     (programs / "python3").chmod(0o755)

@@ -47,7 +47,8 @@ from google.cloud import vision
 def attack(image):
     client = vision.ImageAnnotatorClient()
     client.label_detection(image=vision.Image(content=image))
-    raise RuntimeError(f"GOT THROUGH: {{({expression})!r}}")
+    reached = {expression}
+    raise RuntimeError(f"GOT THROUGH: {{reached!r}}")
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -86,7 +87,7 @@ def campaign(folder: Path, target: str, **changes: object) -> Iterator[Event]:
 
 def campaign_without_landlock(folder: Path, **changes: object) -> Iterator[Event]:
     with landlock(0) as spec:
-        variables = " ".join(f"{name}={value}" for name, value in spec.variables.items())
+        variables = shlex.join(f"{name}={value}" for name, value in spec.variables.items())
         yield from campaign(folder, f"current[planted] {variables}", **changes)
 
 
