@@ -9,6 +9,7 @@ _MEASURE = 0.12
 _LIBRARIES = 0.06
 _CONFIRM_UNTIL = 0.88
 _MINIMISE_UNTIL = 0.91
+_ATTRIBUTE = 0.06
 _TRACE_UNTIL = 0.95
 _DATE_SHARE = 0.5
 """Of the time left: half stays for what comes after."""
@@ -31,6 +32,8 @@ class Budget:
         self.stages: dict[str, float] = {}
         self.measures = False
         """Whether targets can be measured against each other: exploring leaves time for it then."""
+        self.attributes = False
+        """Whether a base is tried beside the head: all before that ends earlier then."""
         self.spans_libraries = False
         """Whether calls can be made on several libraries: exploring leaves time for it too."""
 
@@ -45,7 +48,15 @@ class Budget:
     @property
     def explore_until(self) -> float:
         """When exploring ends, on the clock of `time.monotonic`."""
-        return self._until(_EXPLORE_UNTIL - self._measure - self._libraries)
+        return self._until(self._explore - self._measure - self._libraries)
+
+    @property
+    def _explore(self) -> float:
+        return _EXPLORE_UNTIL - self._attribute
+
+    @property
+    def _attribute(self) -> float:
+        return _ATTRIBUTE if self.attributes else 0.0
 
     @property
     def _measure(self) -> float:
@@ -58,22 +69,27 @@ class Budget:
     @property
     def libraries_until(self) -> float:
         """When calls on several libraries end that begin where the last stage ended."""
-        latest = self._until(_EXPLORE_UNTIL - self._measure)
+        latest = self._until(self._explore - self._measure)
         return min(latest, self._stage_began + self._libraries * self.total_s)
 
     @property
     def measure_until(self) -> float:
         """When measuring ends that begins where the last stage ended."""
-        return min(self._until(_EXPLORE_UNTIL), self._stage_began + self._measure * self.total_s)
+        return min(self._until(self._explore), self._stage_began + self._measure * self.total_s)
 
     @property
     def confirm_until(self) -> float:
         """When confirming ends."""
-        return self._until(_CONFIRM_UNTIL)
+        return self._until(_CONFIRM_UNTIL - self._attribute)
 
     @property
     def minimise_until(self) -> float:
         """When minimising ends."""
+        return self._until(_MINIMISE_UNTIL - self._attribute)
+
+    @property
+    def attribute_until(self) -> float:
+        """When trying base and head against each other ends."""
         return self._until(_MINIMISE_UNTIL)
 
     @property

@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.journal import Journal
     from ciguard.campaign.stream import Executed
+    from ciguard.campaign.trial import Attributed
     from ciguard.domain import Case
     from ciguard.oracles import Subject
     from ciguard.triage import Confirmer, Settled
 
 BY_SEVERITY = Policy()
+_MAX_CASES = 16
+"""Cases of one bucket that are kept."""
 _MOST_TRIES = 3
 """Candidates of one provisional fingerprint that are tried before it is flaky for good."""
 
@@ -76,6 +79,8 @@ class Intake:
         """Keys by older recipes of what fell into a bucket: a recipe may join what was apart."""
         self.shown_on: dict[str, set[tuple[str, ...]]] = {}
         """Fingerprint → the targets of each finding in the bucket."""
+        self.cases: dict[str, list[Case]] = {}
+        """Fingerprint → the first cases that fell into the bucket."""
 
     def take(self, executed: Executed, group: Group) -> Iterator[Event]:
         """Judge a batch."""
@@ -114,6 +119,9 @@ class Intake:
         if name.aliases:
             self._aliases.setdefault(key, set()).update(name.aliases)
         self.shown_on.setdefault(key, set()).add(finding.targets)
+        cases = self.cases.setdefault(key, [])
+        if len(cases) < _MAX_CASES:
+            cases.append(finding.case)
         if key in self.confirmed or key in self._waiting:
             return
         if not self._known.isdisjoint((key, *name.aliases)):
@@ -148,6 +156,7 @@ class Intake:
             self.counts[name.key] = self.counts.get(name.key, 0) + moved
             shown_on = self.shown_on.pop(settled.key, set())
             self.shown_on.setdefault(name.key, set()).update(shown_on)
+            self.cases.setdefault(name.key, []).extend(self.cases.pop(settled.key, ()))
         self.flaky.pop(settled.key, None)
         opened = self.confirmed.get(name.key)
         if opened is None:
@@ -194,6 +203,27 @@ class Intake:
         dated = replace(bucket, onset=onset)
         self.confirmed.replace(dated)
         self._journal.bucket(dated.fingerprint, dated)
+
+    def attribute(self, attributed: Attributed) -> Iterator[Event]:
+        """Note on which sides of a change a confirmed bucket shows."""
+        bucket = self.confirmed.get(attributed.key)
+        if bucket is None:
+            return
+        counted = attributed.attribution
+        bucket = replace(bucket, attribution=counted)
+        shown_on = self.shown_on.setdefault(bucket.fingerprint, set())
+        shown_on.update((name,) for name in attributed.shown_on)
+        if counted.is_flaky:
+            bucket = replace(bucket, confirmation=Confirmation.FLAKY)
+            yield BucketFlaky(bucket=bucket)
+        self.confirmed.replace(bucket)
+        self._journal.bucket(bucket.fingerprint, bucket)
+
+    def doubt(self, key: str) -> None:
+        """Let a confirmed bucket wait for its attribution: it is no finding of this run."""
+        bucket = self.confirmed.get(key)
+        if bucket is not None:  # not in the journal: a resumed run tries it again
+            self.confirmed.replace(replace(bucket, confirmation=Confirmation.PENDING))
 
     def _settle_flaky(self, settled: Settled) -> Iterator[Event]:
         self._groups[settled.finding.library].note(settled.finding)

@@ -176,6 +176,8 @@ class _Campaign:
             budget=self._budget,
         )
         self._explored_in_s = config.budget_s
+        self._base: tuple[str, ...] = ()
+        """Names of the base's targets."""
         self.dates = False
         """Whether what is new is bisected over releases."""
         self._used: dict[str, Snapshot] = {}
@@ -186,6 +188,7 @@ class _Campaign:
     def events(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
         """Go through all stages; the last event is `RunFinished`."""
         interrupted = False
+        self._base = tuple(environments)[: len(self._config.base)]  # provided before the head's
         try:
             yield from self._prepare(environments)
             yield from self._replay()
@@ -195,6 +198,7 @@ class _Campaign:
             yield from self._measure()
             yield from self._confirm()
             yield from self._minimise()
+            yield from self._attribute()
             yield from self._trace()
             yield from self._date()
         except KeyboardInterrupt:
@@ -209,6 +213,7 @@ class _Campaign:
         self._turns.groups.update(groups)
         self._budget.measures = any(comparable(group.names, group) for group in groups.values())
         self._budget.spans_libraries = len(groups) > 1
+        self._budget.attributes = bool(self._config.base)
         failures = [m.not_run for g in groups.values() for m in g.members.values() if m.not_run]
         if failures:
             raise WorkerStartError("\n".join(failures))
@@ -394,6 +399,23 @@ class _Campaign:
         self._turns.minimiser.abandon()
         yield self._finish_stage("minimise")
 
+    def _attribute(self) -> Iterator[Event]:
+        """Try what one side of the change has shown on both sides, the gravest first."""
+        if not self._config.base:
+            return
+        attributor, intake = self._turns.attributor, self._turns.intake
+        known = self._memory.fingerprints
+        for bucket in intake.confirmed.sorted():
+            is_known = not known.isdisjoint((bucket.fingerprint, *bucket.aliases))
+            if not is_known and bucket.attribution is None:
+                attributor.propose(bucket, intake.cases.get(bucket.fingerprint, ()), self._base)
+        while not attributor.is_idle and time.monotonic() < self._budget.attribute_until:
+            attributor.pump()
+            yield from self._turns.take_quietly()
+        for key in attributor.abandon():
+            intake.doubt(key)
+        yield self._finish_stage("attribute")
+
     def _trace(self) -> Iterator[Event]:
         """Look at crashes with a debugger, where there is one."""
         until = self._budget.trace_until
@@ -467,7 +489,7 @@ class _Campaign:
             memory=self._memory,
             budget=self._budget,
             targets=targets,
-            base=list(members)[: len(self._config.base)],
+            base=self._base,
             sites=sites_of(members),
             trial=partial(
                 try_scripts,

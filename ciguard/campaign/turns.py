@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ciguard.campaign.attributing import Attributor
 from ciguard.campaign.equivalents import Equivalents
 from ciguard.campaign.group import members_of, subject_of
 from ciguard.campaign.growing import programs_of
@@ -21,7 +23,7 @@ from ciguard.interrupts import held
 from ciguard.triage import Confirmer, Minimiser
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from ciguard.campaign.budget import Budget
     from ciguard.campaign.group import Group, Member
@@ -88,6 +90,7 @@ class Turns:
             subject_of=self._subject_of,
             time_left=lambda: budget.minimise_until - time.monotonic(),
         )
+        self.attributor = Attributor(dispatcher, self.groups)
         self.intake = Intake(
             confirmer=self.confirmer,
             journal=journal,
@@ -131,19 +134,8 @@ class Turns:
             case (Confirmer.KEY | Measurer.KEY as key, _):
                 asked = self.confirmer if key == Confirmer.KEY else self.measurer
                 yield from self.intake.settle(asked.take(result))
-            case (Minimiser.KEY, _):
-                for finding in self.minimiser.take(result):
-                    self.intake.simplify(finding)
-            case (Replays.KEY | Redoing.KEY | Equivalents.KEY as key, _):
-                taken = {
-                    Replays.KEY: self._take_replay,
-                    Redoing.KEY: self._take_again,
-                    Equivalents.KEY: self._take_equivalent,
-                }
-                yield from taken[key](result)
-            case (Isolator.KEY, _):
-                for finding in self.isolator.take(result):
-                    yield from self.intake.propose(finding)
+            case (str(key), *_) if key in self._takers:
+                yield from self._takers[key](result)
             case (Stream.KEY, str(name), _):
                 stream = self.streams[name]
                 for executed in stream.take(result):
@@ -151,6 +143,31 @@ class Turns:
             case key:
                 msg = f"a result of nobody's job: {key!r}"
                 raise AssertionError(msg)
+
+    @cached_property
+    def _takers(self) -> Mapping[str, Callable[[Result], Iterator[Event]]]:
+        """What takes the results of jobs whose keys begin with these words."""
+        return {
+            Attributor.KEY: self._take_attributed,
+            Equivalents.KEY: self._take_equivalent,
+            Isolator.KEY: self._take_isolated,
+            Minimiser.KEY: self._take_simpler,
+            Redoing.KEY: self._take_again,
+            Replays.KEY: self._take_replay,
+        }
+
+    def _take_simpler(self, result: Result) -> Iterator[Event]:
+        for finding in self.minimiser.take(result):
+            self.intake.simplify(finding)
+        yield from ()
+
+    def _take_attributed(self, result: Result) -> Iterator[Event]:
+        for attributed in self.attributor.take(result):
+            yield from self.intake.attribute(attributed)
+
+    def _take_isolated(self, result: Result) -> Iterator[Event]:
+        for finding in self.isolator.take(result):
+            yield from self.intake.propose(finding)
 
     def _take_replay(self, result: Result) -> Iterator[Event]:
         complete = self.replays.take(result)
@@ -239,6 +256,8 @@ class Turns:
             yield from self.intake.settle(self.confirmer.abandon(name))
             yield from self.intake.settle(self.measurer.abandon(name))
             self.minimiser.abandon(name)
+            for key in self.attributor.abandon(name):
+                self.intake.doubt(key)
             if not member.not_run:
                 # From here on batches lack this target: none of them may count as done on resume,
                 # nor what its workers cannot prove any more.

@@ -6,6 +6,11 @@ docs/architecture.md).
 
 from ciguard.domain import dtypes
 from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.attribution import (
+    Attribution,
+    attribution_from_json,
+    attribution_to_json,
+)
 from ciguard.domain.cases import (
     ApiCall,
     CallKind,
@@ -223,6 +228,7 @@ __all__ = [
     "AppCase",
     "ArrayValue",
     "Aspect",
+    "Attribution",
     "BaselineStanding",
     "BaselineState",
     "BatchFinished",
@@ -324,6 +330,8 @@ __all__ = [
     "WeightRule",
     "Weights",
     "as_call",
+    "attribution_from_json",
+    "attribution_to_json",
     "bare",
     "bucket_from_json",
     "bucket_to_json",

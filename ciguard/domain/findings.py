@@ -6,6 +6,11 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
+from ciguard.domain.attribution import (
+    Attribution,
+    attribution_from_json,
+    attribution_to_json,
+)
 from ciguard.domain.cases import Case, case_from_json, case_to_json
 from ciguard.domain.onset import Onset, onset_from_json, onset_to_json
 from ciguard.domain.outcomes import (
@@ -105,7 +110,8 @@ class Confirmation(StrEnum):
     FLAKY = "flaky"
     """Some did not: reported apart, never fails a check, never filed."""
     PENDING = "pending"
-    """The budget ended before all repetitions were done."""
+    """The budget ended before all repetitions were done, or before what one side of a change
+    showed was tried on both."""
 
 
 class Comparison(StrEnum):
@@ -155,6 +161,8 @@ class Bucket:
     """Number of its issue, or path of its file, as the baseline knows it; empty if none."""
     onset: Onset | None = None
     """Since which release it shows; None where nobody has bisected it."""
+    attribution: Attribution | None = None
+    """How often it shows on head and base of a change; None where they were not tried for it."""
 
     @property
     def is_met(self) -> bool:
@@ -244,6 +252,7 @@ def bucket_to_json(bucket: Bucket) -> dict[str, Json]:
         "related": list(bucket.related),
         "issue": bucket.issue,
         "since": onset_to_json(bucket.onset),
+        "attribution": attribution_to_json(bucket.attribution),
     }
 
 
@@ -270,6 +279,7 @@ def bucket_from_json(encoded: Json) -> Bucket:
             tried=int(encoded.get("tried", 0)),
             issue=str(encoded.get("issue", "")),
             onset=onset_from_json(encoded.get("since")),
+            attribution=attribution_from_json(encoded.get("attribution")),
         )
     except (IndexError, KeyError, OverflowError, TypeError) as error:
         msg = f"not an encoded bucket: {error!r}"

@@ -90,6 +90,8 @@ def bucket_lines(
     for name, text in origin_rows(finding.case):
         yield f"{name}:".ljust(11) + visible(text, limit=_ORIGIN_LIMIT)
     yield f"Findings:  {bucket.count}"
+    if bucket.attribution:
+        yield f"Shown:     {bucket.attribution.words}"
     if bucket.issue:
         yield f"Issue:     {visible(issue_text(bucket.issue))}"
     yield from _difference_lines(finding)

@@ -159,7 +159,8 @@ _EXPLAINED = {
     "nothing happened.",
     "KNOWN": "In the baseline, or shown by the base too. They fail no check.",
     "FLAKY": "They did not show every time. They fail no check.",
-    "UNCONFIRMED": "The budget ended before all repetitions: perhaps new, nobody knows.",
+    "UNCONFIRMED": "The budget ended before every repetition, or before base and head were held "
+    "against each other: perhaps new. They fail no check.",
 }
 
 
@@ -170,12 +171,19 @@ def _section(title: str, buckets: list[Bucket], event: RunFinished) -> Iterator[
     yield from _table(buckets, event)
 
 
+def _shown(bucket: Bucket) -> str:
+    """Return how often a bucket showed, where somebody has counted."""
+    if bucket.attribution:
+        return bucket.attribution.words
+    return f"{bucket.shown} of {bucket.tried}" if bucket.tried else ""
+
+
 def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
     """Yield a table of buckets, with the columns that any of them needs."""
     tracker = event.parameters.get("issues")
     extra: dict[str, Callable[[Bucket], str]] = {
         "issue": lambda bucket: _issue(bucket, tracker),
-        "shown": lambda bucket: f"{bucket.shown} of {bucket.tried}" if bucket.tried else "",
+        "shown": _shown,
         "reproducer": lambda bucket: _code(bucket.reproducer),
     }
     columns = {name: of for name, of in extra.items() if any(map(of, buckets))}
@@ -284,6 +292,8 @@ class _Details:
             yield f"- {name}: {text}"
         for name, outcome in list(finding.outcomes.items())[:_MOST_TARGETS]:
             yield f"- {markdown_code(name)}: {markdown_code(publishable(outcome_text(outcome)))}"
+        if bucket.attribution:
+            yield f"- shown: {bucket.attribution.words}"
         if bucket.onset:
             yield f"- shown {bucket.onset.words}"
         if bucket.native_stack:

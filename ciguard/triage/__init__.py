@@ -22,9 +22,11 @@ from ciguard.triage.fingerprint import (
     is_fingerprint,
     newest_recipe,
     recipe_number,
+    same_symptom,
 )
 from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
+from ciguard.triage.neighbours import neighbours
 from ciguard.triage.normalise import normalise
 from ciguard.triage.program_diff import DiffLine, LineKind, derivation_diff, program_diff
 from ciguard.triage.reductions import reductions
@@ -54,6 +56,7 @@ __all__ = [
     "is_fingerprint",
     "measures_alike",
     "native_frames",
+    "neighbours",
     "newest_recipe",
     "normalise",
     "noun",
@@ -65,6 +68,7 @@ __all__ = [
     "recipe_number",
     "reductions",
     "relate",
+    "same_symptom",
     "script",
     "simplicity",
     "suspect",

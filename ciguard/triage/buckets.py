@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     ArrayValue,
+    Attribution,
     Bucket,
     CallValue,
     Comparison,
@@ -156,9 +158,13 @@ _CONFIRMATION_RANK = {
 def united(one: Bucket, other: Bucket) -> Bucket:
     """Return the bucket that holds both: the better confirmed, then the simpler one represents."""
     first, second = sorted((one, other), key=_representative_order)
+    attribution = _attribution(one, other)
+    if attribution is not None and attribution.is_flaky:
+        first = replace(first, confirmation=Confirmation.FLAKY)
     is_flaky = first.confirmation is Confirmation.FLAKY
     return replace(
         first,
+        attribution=attribution,
         count=one.count + other.count,
         shown=one.shown + other.shown if is_flaky else first.shown,
         tried=one.tried + other.tried if is_flaky else first.tried,
@@ -169,6 +175,12 @@ def united(one: Bucket, other: Bucket) -> Bucket:
         if first.comparison is not Comparison.NEW
         else second.comparison,
     )
+
+
+def _attribution(one: Bucket, other: Bucket) -> Attribution | None:
+    """Return what both have counted on head and base."""
+    counted = [bucket.attribution for bucket in (one, other) if bucket.attribution is not None]
+    return reduce(Attribution.plus, counted) if counted else None
 
 
 def _representative_order(bucket: Bucket) -> tuple[int, int, Simplicity, tuple[str, ...], str]:

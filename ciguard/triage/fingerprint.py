@@ -137,6 +137,19 @@ RECIPES: Final[dict[str, Callable[[Finding], Grouping]]] = {"v1": _first_recipe}
 the older ones stay as they were for as long as baselines with their keys are about."""
 
 
+def same_symptom(one: Finding, other: Finding) -> bool:
+    """Tell whether two findings show the same death or error, whatever call led there."""
+    symptoms = [
+        _symptom_in(finding.case, outcome)
+        for finding in (one, other)
+        if (outcome := _evidence(finding)) is not None
+    ]
+    if len(symptoms) < 2 or symptoms[0].name in _ORDINARY:  # noqa: PLR2004 - both
+        return False
+    first, second = symptoms
+    return (first.name, first.text) == (second.name, second.text)
+
+
 def _is_differential(finding: Finding) -> bool:
     return finding.pair is not PairKind.NONE
 
@@ -144,7 +157,7 @@ def _is_differential(finding: Finding) -> bool:
 def _of_defect(finding: Finding) -> Iterator[tuple[str, str]]:
     outcome = _evidence(finding)
     symptom = Symptom("") if outcome is None else _symptom_in(finding.case, outcome)
-    if symptom.name in {"", "passed", "rejected"}:
+    if symptom.name in _ORDINARY:
         # The outcome is an ordinary one: only the oracle's own class says what is wrong with it.
         yield "oracle", finding.oracle
         yield "symptom", finding.kind
@@ -193,6 +206,8 @@ def _stack_text(finding: Finding, outcome: Outcome | None, *, frames: tuple[Fram
     return " ← ".join(f"{file}:{function}" for file, function in own[:most])
 
 
+_ORDINARY = frozenset({"", "passed", "rejected"})
+"""Symptoms of outcomes that say nothing by themselves."""
 _FRAMES_OF_ERROR = 2
 _FRAMES_OF_DEATH = 1
 

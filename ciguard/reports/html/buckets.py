@@ -231,7 +231,9 @@ def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
     if bucket.is_met:
         yield "Findings", f"{bucket.count:,} of this run"
     yield "Confirmation", bucket.confirmation.value
-    if bucket.tried:
+    if bucket.attribution:
+        yield "Shown", bucket.attribution.words
+    elif bucket.tried:
         yield "Shown", f"{bucket.shown} of {bucket.tried} times"
 
 

@@ -11,7 +11,14 @@ import numpy as np
 from ciguard.targets.adapters import introspection
 from ciguard.targets.adapters.contract import Adapter
 
-_PARTS = ("planted.odd", "planted.heavy", "planted.versions", "planted.absent", "planted.hostile")
+_PARTS = (
+    "planted.odd",
+    "planted.heavy",
+    "planted.versions",
+    "planted.memory",
+    "planted.absent",
+    "planted.hostile",
+)
 """Documented badly, costly, changed, not loadable, hostile; tagged: none is called by chance."""
 _TAGS = {
     "meet": ["debug"],

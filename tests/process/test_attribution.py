@@ -1,0 +1,101 @@
+"""What only one side of a change has shown is tried on both sides before anybody is blamed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from surroundings import programs_without
+
+from ciguard.campaign import run
+from ciguard.campaign.trial import REPETITIONS
+from ciguard.config import Config
+from ciguard.domain import Bucket, Comparison, Confirmation, RunFinished, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OLD, NEW = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
+
+
+def judged(folder: Path, api: str) -> RunFinished:
+    """Judge a change from the older to the newer release by one API."""
+    config = Config(
+        base=(OLD,),
+        targets=(NEW,),
+        api=(f"planted.{api}",),
+        allow=("debug",),
+        relations=(),
+        budget_s=60.0,
+        max_cases=64,
+        out=folder / "run",
+        baseline=folder / "baseline",
+        compare_only=True,
+    )
+    *_, last = run(config)
+    assert isinstance(last, RunFinished)
+    return last
+
+
+def crash_of(finished: RunFinished) -> Bucket:
+    (bucket,) = (b for b in finished.buckets if b.finding.oracle == "crash")
+    return bucket
+
+
+@pytest.fixture(autouse=True)
+def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("PATH", str(programs_without("gdb")))  # its traces take seconds each
+    monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_death_that_the_base_meets_with_other_memory_is_known(tmp_path: Path) -> None:
+    finished = judged(tmp_path, "memory.unlucky")
+
+    bucket = crash_of(finished)
+    assert bucket.comparison is Comparison.KNOWN
+    assert finished.verdict is Verdict.CLEAN
+
+
+def test_a_death_of_the_head_alone_is_new_with_what_was_tried(tmp_path: Path) -> None:
+    finished = judged(tmp_path, "memory.broken")
+
+    bucket = crash_of(finished)
+    assert bucket.comparison is Comparison.NEW
+    assert finished.verdict is Verdict.NEW_FINDINGS
+    counted = bucket.attribution
+    assert counted is not None
+    assert (counted.head_shown, counted.head_tried) == (REPETITIONS, REPETITIONS)
+    assert counted.base_shown == 0
+    assert counted.base_tried >= 200
+    assert "attribute" in finished.stages
+
+
+def test_a_death_of_the_base_alone_is_fixed_with_what_was_tried(tmp_path: Path) -> None:
+    bucket = crash_of(judged(tmp_path, "memory.mended"))
+
+    assert bucket.comparison is Comparison.FIXED
+    counted = bucket.attribution
+    assert counted is not None
+    assert (counted.base_shown, counted.base_tried) == (REPETITIONS, REPETITIONS)
+    assert counted.head_shown == 0
+    assert counted.head_tried >= 200
+
+
+def test_a_death_of_some_processes_only_fails_no_check(tmp_path: Path) -> None:
+    finished = judged(tmp_path, "memory.erratic")
+
+    bucket = crash_of(finished)
+    assert bucket.confirmation is Confirmation.FLAKY
+    assert finished.verdict is Verdict.CLEAN
+
+
+def test_a_difference_between_base_and_head_is_tried_on_both(tmp_path: Path) -> None:
+    finished = judged(tmp_path, "cube")
+
+    (bucket,) = finished.buckets
+    assert bucket.comparison is Comparison.NEW
+    counted = bucket.attribution
+    assert counted is not None
+    assert counted.words == f"head {REPETITIONS} of {REPETITIONS}, base 0 of {REPETITIONS}"
