@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING
 from bucketing_causes import CAUSES, Cause
 from sklearn.metrics import completeness_score, homogeneity_score
 
-from ciguard.domain import Bucket, Crashed
+from ciguard.domain import Crashed
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher, Job, Limits, WorkerSpec, find_debugger, trace
 from ciguard.oracles import Identity, Subject, encode, judge
-from ciguard.triage import Buckets, Minimiser, fingerprint, native_frames, relate
+from ciguard.triage import Buckets, Minimiser, cause_of, fingerprint, native_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -131,7 +131,7 @@ def print_scores(met: Met, linked: Mapping[str, str]) -> bool:
     for title, truth, labels in (
         ("buckets, per cause and API", causes, keys),
         ("buckets, per native fault", faults, keys),
-        ("linked buckets, per native fault", faults, groups),
+        ("causes, per native fault", faults, groups),
     ):
         pair = homogeneity_score(truth, labels), completeness_score(truth, labels)
         print(f"{title:<34}{pair[0]:>12.4f}{pair[1]:>14.4f}")
@@ -158,7 +158,7 @@ def print_mistakes(met: Met) -> None:
 
 
 def link(buckets: Buckets, specs: Mapping[str, WorkerSpec]) -> dict[str, str]:
-    """Return the group of every bucket: with its native stacks, those that are related are one."""
+    """Return the name of the cause of every bucket, with its native stack known."""
     debugger = find_debugger()
     seen = []
     for bucket in buckets.sorted():
@@ -169,16 +169,7 @@ def link(buckets: Buckets, specs: Mapping[str, WorkerSpec]) -> dict[str, str]:
             bucket = replace(bucket, native_stack=native_frames(frames))  # noqa: PLW2901
         seen.append(bucket)
     print(f"{sum(bool(b.native_stack) for b in seen)} native stacks by {debugger or 'nobody'}")
-    return _groups(relate(seen))
-
-
-def _groups(buckets: list[Bucket]) -> dict[str, str]:
-    """Return one fingerprint for all buckets that links lead to from one another."""
-    group = {bucket.fingerprint: bucket.fingerprint for bucket in buckets}
-    for bucket in buckets:
-        joined = {group[name] for name in (bucket.fingerprint, *bucket.related)}
-        group = {name: min(joined) if of in joined else of for name, of in group.items()}
-    return group
+    return {bucket.fingerprint: cause_of(bucket).name for bucket in seen}
 
 
 def minimised(dispatcher: Dispatcher, findings: list[Finding]) -> Iterator[tuple[Finding, Finding]]:

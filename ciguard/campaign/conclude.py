@@ -33,9 +33,10 @@ from ciguard.domain import (
     Event,
     StageFinished,
     Verdict,
+    cause_name,
 )
 from ciguard.errors import BaselineError, ExitCode
-from ciguard.triage import relate
+from ciguard.triage import with_causes
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -183,7 +184,7 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         compare(met, run.memory.records, Exercised(replayed=run.replayed)),
         run.shown_on,
     )
-    compared = relate(
+    compared = with_causes(
         bucket
         for bucket in against_base
         if run.config.policy.action(bucket.finding) is not Action.OFF
@@ -235,13 +236,20 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
     elif failing:
         verdict, code = Verdict.NEW_FINDINGS, ExitCode.FINDINGS
         counts = "which count" if policy.rules else f"of severity {policy.fail_on.label} or above"
-        text = f"{len(failing)} new {counts}, {known} known."
+        text = f"{_counted(failing)} {counts}, {known} known."
     else:
         verdict, code = Verdict.CLEAN, ExitCode.CLEAN
         why = "that only get reported" if policy.rules else f"below {policy.fail_on.label}"
         below = f", {len(counted)} new {why}" if counted else ""
         text = f"Nothing new that counts{below}; {known} known."
     return Decided(verdict=verdict, exit_code=code, summary=text, buckets=tuple(buckets))
+
+
+def _counted(failing: list[Bucket]) -> str:
+    """Return how many causes are new, and behind how many buckets where these are more."""
+    causes = len(set(map(cause_name, failing)))
+    behind = f" ({len(failing)} buckets)" if causes < len(failing) else ""
+    return f"{causes} new{behind}"
 
 
 def _remember(run: Conclusion, decided: Decided) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def all_buckets(config: Config) -> list[Bucket]:
     """Return the buckets of the last run, then those of the baseline that it did not meet.
 
-    Each knows those that are related to it.
+    Each has its cause.
 
     Raises:
         CiguardError: if either is unreadable.
@@ -27,13 +27,13 @@ def all_buckets(config: Config) -> list[Bucket]:
         open_store,
     )
     from ciguard.reports import read_buckets  # noqa: PLC0415
-    from ciguard.triage import relate  # noqa: PLC0415
+    from ciguard.triage import with_causes  # noqa: PLC0415
 
     met = read_buckets(config.out)
     names = {name for bucket in met for name in (bucket.fingerprint, *bucket.aliases)}
     # Seen against a run that did nothing, every record of the baseline becomes a bucket.
     recorded = compare([], open_store(config.baseline).load(), Exercised())
-    return relate([*met, *(bucket for bucket in recorded if bucket.fingerprint not in names)])
+    return with_causes([*met, *(bucket for bucket in recorded if bucket.fingerprint not in names)])
 
 
 def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:

@@ -21,6 +21,7 @@ from ciguard.domain.cases import (
     case_to_json,
     holds_program,
 )
+from ciguard.domain.causes import Cause, cause_from_json, cause_name, cause_to_json
 from ciguard.domain.corruption import corruption_line, is_memory_fault
 from ciguard.domain.documentation import (
     DocumentationCheck,
@@ -239,6 +240,7 @@ __all__ = [
     "CallKind",
     "CallValue",
     "Case",
+    "Cause",
     "Check",
     "Comparison",
     "Confirmation",
@@ -338,6 +340,9 @@ __all__ = [
     "case_from_json",
     "case_id",
     "case_to_json",
+    "cause_from_json",
+    "cause_name",
+    "cause_to_json",
     "class_of",
     "command_text",
     "corruption_line",

@@ -12,6 +12,7 @@ from ciguard.domain.attribution import (
     attribution_to_json,
 )
 from ciguard.domain.cases import Case, case_from_json, case_to_json
+from ciguard.domain.causes import Cause, cause_from_json, cause_to_json
 from ciguard.domain.onset import Onset, onset_from_json, onset_to_json
 from ciguard.domain.outcomes import (
     Frame,
@@ -151,8 +152,8 @@ class Bucket:
     native_stack: tuple[Frame, ...] = ()
     """The library's own native frames of a crash, innermost first, where a debugger told them.
     Evidence, and no part of the fingerprint: that is the same on machines without a debugger."""
-    related: tuple[str, ...] = ()
-    """Fingerprints of buckets with the same native fault behind another API."""
+    cause: Cause | None = None
+    """What it may share with other buckets; None where nobody has looked for it."""
     shown: int = 0
     """How many repetitions in fresh workers showed it, where it is flaky."""
     tried: int = 0
@@ -249,7 +250,7 @@ def bucket_to_json(bucket: Bucket) -> dict[str, Json]:
         "grouping": [list(pair) for pair in bucket.grouping],
         "aliases": list(bucket.aliases),
         "native_stack": stack_to_json(bucket.native_stack),
-        "related": list(bucket.related),
+        "cause": cause_to_json(bucket.cause),
         "issue": bucket.issue,
         "since": onset_to_json(bucket.onset),
         "attribution": attribution_to_json(bucket.attribution),
@@ -274,7 +275,7 @@ def bucket_from_json(encoded: Json) -> Bucket:
             reproduced=bool(encoded["reproduced"]),
             aliases=tuple(map(str, encoded.get("aliases", ()))),
             native_stack=stack_from_json(encoded.get("native_stack", ())),
-            related=tuple(map(str, encoded.get("related", ()))),
+            cause=cause_from_json(encoded.get("cause")),
             shown=int(encoded.get("shown", 0)),
             tried=int(encoded.get("tried", 0)),
             issue=str(encoded.get("issue", "")),

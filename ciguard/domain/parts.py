@@ -145,8 +145,8 @@ def part_name(targets: tuple[str, ...], shard: Shard) -> str:
 
 
 def bare(bucket: Bucket) -> Bucket:
-    """Return a bucket without what comparing, relating and writing scripts has added."""
-    return replace(bucket, comparison=Comparison.NEW, reproducer="", related=())
+    """Return a bucket without what comparing, grouping and writing scripts has added."""
+    return replace(bucket, comparison=Comparison.NEW, reproducer="", cause=None)
 
 
 def part_to_json(part: Part) -> dict[str, Json]:

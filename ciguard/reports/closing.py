@@ -13,6 +13,7 @@ from ciguard.reports.wording import (
     MET,
     NO_APIS,
     apis_text,
+    by_cause,
     claim,
     counts_text,
     fixed_text,
@@ -54,7 +55,7 @@ def closing_lines(
         *_caveats(event, plan, width),
         *_targets(event),
         Line(text=""),
-        Line(text=f"Buckets: {counts_text(event.buckets, fixed=fixed_text(event, plan))}"),
+        Line(text=f"Buckets: {_counts(event, plan)}"),
         *_groups(event),
         Line(text=""),
         *_where_to_look(event, folder),
@@ -92,6 +93,13 @@ def _targets(event: RunFinished) -> Iterator[Line]:
         yield Line(text=f"  {name} {apis}{target.tally.total:,} cases: {tally_text(counts)}")
 
 
+def _counts(event: RunFinished, plan: Plan | None) -> str:
+    counts = counts_text(event.buckets, fixed=fixed_text(event, plan))
+    met = [bucket for bucket in event.buckets if bucket.comparison in MET]
+    causes = len(by_cause(met))
+    return counts if causes == len(met) else f"{counts}; {causes} causes behind {len(met)} met"
+
+
 def _groups(event: RunFinished) -> Iterator[Line]:
     room = TOP_BUCKETS
     for group in grouped(event.buckets):
@@ -100,21 +108,23 @@ def _groups(event: RunFinished) -> Iterator[Line]:
             f"{counts_text(group.buckets)}",
             severity=group.severity,
         )
-        shown = ordered(group.buckets)[: min(TOP_PER_GROUP, room)]
+        causes = by_cause(ordered(group.buckets))
+        shown = causes[: min(TOP_PER_GROUP, room)]
         room -= len(shown)
-        for bucket in shown:
-            yield Line(text=f"    {_bucket(bucket)}")
-        if len(shown) < len(group.buckets):
-            yield Line(text=f"    … {len(group.buckets) - len(shown)} more")
+        for bucket, *others in shown:
+            also = f" and {len(others)} more with this cause" if others else ""
+            yield Line(text=f"    {_bucket(bucket, also)}")
+        if len(shown) < len(causes):
+            yield Line(text=f"    … {sum(map(len, causes[len(shown) :]))} more")
 
 
-def _bucket(bucket: Bucket) -> str:
+def _bucket(bucket: Bucket, also: str) -> str:
     finding = bucket.finding
     message = visible(claim(finding), limit=160)
     issue = f" {visible(issue_text(bucket.issue), limit=40)}" if bucket.issue else ""
     return (
         f"{short(bucket.fingerprint)} {state(bucket) + issue:<11} "
-        f"{visible(finding.api, limit=80)}  {message}"
+        f"{visible(finding.api, limit=80)}{also}  {message}"
     )
 
 

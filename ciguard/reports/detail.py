@@ -14,6 +14,7 @@ from ciguard.domain import (
     visible_lines,
 )
 from ciguard.reports.wording import (
+    cause_text,
     claim,
     counts_text,
     evidence_rows,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Finding, Outcome
 
 _OUTPUT_LIMIT = 600
+_CAUSE_LIMIT = 400
 _MOST_DIFFERENCE = 40
 """Lines."""
 _ORIGIN_LIMIT = 800
@@ -79,21 +81,7 @@ def bucket_lines(
     if evidence:
         yield from (f"{name}:".ljust(11) + visible(text) for name, text in evidence)
         yield ""
-    yield f"State:     {state(bucket)}, {bucket.confirmation.value}"
-    yield f"Severity:  {finding.severity.label}"
-    yield f"Class:     {class_of(finding).words}"
-    yield f"Oracle:    {finding.oracle}/{finding.kind}"
-    if finding.pair is not PairKind.NONE:
-        yield f"Between:   targets that differ in {finding.pair.value}"
-    yield f"Level:     {finding.case.level}"
-    yield f"Library:   {visible(finding.library)}"
-    for name, text in origin_rows(finding.case):
-        yield f"{name}:".ljust(11) + visible(text, limit=_ORIGIN_LIMIT)
-    yield f"Findings:  {bucket.count}"
-    if bucket.attribution:
-        yield f"Shown:     {bucket.attribution.words}"
-    if bucket.issue:
-        yield f"Issue:     {visible(issue_text(bucket.issue))}"
+    yield from _fact_lines(bucket)
     yield from _difference_lines(finding)
     yield ""
     yield "Outcomes"
@@ -115,6 +103,25 @@ def bucket_lines(
         yield f"No reproducer. Run the case: ciguard reproduce {short(bucket.fingerprint)}"
 
 
+def _fact_lines(bucket: Bucket) -> Iterator[str]:
+    finding = bucket.finding
+    yield f"State:     {state(bucket)}, {bucket.confirmation.value}"
+    yield f"Severity:  {finding.severity.label}"
+    yield f"Class:     {class_of(finding).words}"
+    yield f"Oracle:    {finding.oracle}/{finding.kind}"
+    if finding.pair is not PairKind.NONE:
+        yield f"Between:   targets that differ in {finding.pair.value}"
+    yield f"Level:     {finding.case.level}"
+    yield f"Library:   {visible(finding.library)}"
+    for name, text in origin_rows(finding.case):
+        yield f"{name}:".ljust(11) + visible(text, limit=_ORIGIN_LIMIT)
+    yield f"Findings:  {bucket.count}"
+    if bucket.attribution:
+        yield f"Shown:     {bucket.attribution.words}"
+    if bucket.issue:
+        yield f"Issue:     {visible(issue_text(bucket.issue))}"
+
+
 def _difference_lines(finding: Finding) -> Iterator[str]:
     lines = derivation_diff(finding.case, most=_MOST_DIFFERENCE)
     if lines:
@@ -126,14 +133,13 @@ def _difference_lines(finding: Finding) -> Iterator[str]:
 
 
 def grouping_lines(bucket: Bucket) -> Iterator[str]:
-    """Return what went into a bucket's fingerprint, its aliases, and what it is related to."""
+    """Return what went into a bucket's fingerprint, its aliases, and its cause."""
     yield "Grouped by"
     yield from (f"   {visible(name)}: {visible(text)}" for name, text in bucket.grouping)
     if bucket.aliases:
         yield f"By older recipes: {', '.join(bucket.aliases)}"
-    if bucket.related:
-        yield "Related, the same native fault behind another API"
-        yield from (f"   {visible(name)}" for name in bucket.related)
+    if cause := cause_text(bucket):
+        yield f"Cause: {visible(cause, limit=_CAUSE_LIMIT)}"
 
 
 def _native_lines(bucket: Bucket) -> Iterator[str]:

@@ -27,6 +27,8 @@ from ciguard.reports.progress import STATUSES
 from ciguard.reports.wording import (
     UNCONFIRMED,
     apis_text,
+    by_cause,
+    cause_text,
     claim,
     counts_text,
     evidence_rows,
@@ -67,6 +69,8 @@ _GRAVEST_FIRST = (
 MAX_WARNINGS = 20
 _MOST_REASONS = 50
 _MOST_TARGETS = 20
+_MAX_NAMED = 8
+"""Buckets with the same cause that a row names."""
 _MOST_CAVEAT = 2_000
 _RESERVE_BYTES = 1_000
 """Room for the sentence that says what was left out."""
@@ -167,7 +171,9 @@ _EXPLAINED = {
 def _section(title: str, buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
     if not buckets:
         return
-    yield f"\n## {title} ({len(buckets)})\n\n{_EXPLAINED[title]}\n"
+    causes = len(by_cause(buckets))
+    count = f"{len(buckets)}" if causes == len(buckets) else f"{len(buckets)}, {causes} causes"
+    yield f"\n## {title} ({count})\n\n{_EXPLAINED[title]}\n"
     yield from _table(buckets, event)
 
 
@@ -189,14 +195,15 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
     columns = {name: of for name, of in extra.items() if any(map(of, buckets))}
     heads = ["bucket", "severity", "class", "API", "what happened", "on", *columns]
     yield f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}"
-    for bucket in buckets[:MOST_ROWS]:
+    groups = by_cause(buckets)
+    for bucket, *others in groups[:MOST_ROWS]:
         finding = bucket.finding
         kind = _code(f"{finding.oracle}/{finding.kind}")
         cells = [
             f"`{short(bucket.fingerprint)}`",
             finding.severity.label,
             class_of(finding).words,
-            markdown_code(finding.api, limit=120),
+            f"{markdown_code(finding.api, limit=120)}{_others(others)}",
             f"{kind} {markdown_code(publishable(claim(finding)), limit=200)}",
             ", ".join(
                 markdown_code(target, limit=80) for target in finding.targets[:_MOST_TARGETS]
@@ -204,8 +211,18 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
             *(of(bucket) for of in columns.values()),
         ]
         yield f"| {' | '.join(cells)} |"
-    if len(buckets) > MOST_ROWS:
-        yield f"\n… and {len(buckets) - MOST_ROWS:,} more in `buckets.jsonl`."
+    if len(groups) > MOST_ROWS:
+        left = sum(map(len, groups[MOST_ROWS:]))
+        yield f"\n… and {left:,} more in `buckets.jsonl`."
+
+
+def _others(buckets: list[Bucket]) -> str:
+    """Return what a row says of the other buckets with its cause."""
+    if not buckets:
+        return ""
+    named = ", ".join(f"`{short(bucket.fingerprint)}`" for bucket in buckets[:_MAX_NAMED])
+    more = f" and {len(buckets) - _MAX_NAMED} more" if len(buckets) > _MAX_NAMED else ""
+    return f" and {len(buckets)} with the same cause: {named}{more}"
 
 
 def _code(text: str) -> str:
@@ -274,7 +291,7 @@ class _Details:
 
     def of(self, buckets: list[Bucket]) -> Iterator[str]:
         """Yield what is known of the next buckets, as long as there is room."""
-        shown = buckets[: self._room]
+        shown = [group[0] for group in by_cause(buckets)][: self._room]
         self._room -= len(shown)
         for bucket in shown:
             yield "\n".join(self._lines(bucket))
@@ -299,9 +316,8 @@ class _Details:
         if bucket.native_stack:
             frame = bucket.native_stack[0]
             yield f"- native: {markdown_code(f'{frame.function} ({frame.file})')}"
-        if bucket.related:
-            names = ", ".join(_code(short(name)) for name in bucket.related[:MOST_LINKED])
-            yield f"- the same native fault: {names}"
+        if cause := cause_text(bucket):
+            yield f"- cause: {markdown_code(publishable(cause))}"
         script = read_script(self._folder, bucket)
         if script:
             yield f"\n{markdown_block(script, language='python')}"

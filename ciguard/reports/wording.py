@@ -26,6 +26,7 @@ from ciguard.domain import (
     Severity,
     Stage,
     TargetSummary,
+    cause_name,
     shortened,
     visible,
 )
@@ -154,6 +155,20 @@ def state(bucket: Bucket) -> str:
     if bucket.comparison is Comparison.NEW and is_pending:
         return UNCONFIRMED
     return bucket.comparison.value
+
+
+def by_cause(buckets: Iterable[Bucket]) -> list[list[Bucket]]:
+    """Return the buckets of each cause, each list and the whole in the order of the buckets."""
+    causes: dict[str, list[Bucket]] = {}
+    for bucket in buckets:
+        causes.setdefault(cause_name(bucket), []).append(bucket)
+    return list(causes.values())
+
+
+def cause_text(bucket: Bucket) -> str:
+    """Return what a bucket's cause is taken for; empty if it has one of its own."""
+    is_own = bucket.cause is None or bucket.cause.name == bucket.fingerprint
+    return "" if is_own or bucket.cause is None else bucket.cause.words
 
 
 def counts_by_state(buckets: Iterable[Bucket]) -> dict[str, int]:

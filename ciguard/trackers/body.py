@@ -55,7 +55,6 @@ _MOST_ROWS = 40
 _MOST_DIFFERENCE = 30
 """Lines."""
 _MOST_LISTED = 300
-_MOST_LINKED = 10
 _AGAIN = "This had been fixed and is back."
 _SHORTENED = "Parts of this report were too long for an issue; the run's results hold all of it."
 
@@ -90,7 +89,7 @@ def _text(bucket: Bucket, context: Context, template: Template) -> str:
         "since": f"Shown {markdown_text(bucket.onset.words)}." if bucket.onset else "",
         "script": reproduction(bucket, context),
         "evidence": _evidence(bucket),
-        "related": _related(bucket),
+        "cause": _cause(bucket),
         "grouping": _grouping(bucket),
         "note": "",
         "footer": footer(bucket, context),
@@ -370,15 +369,10 @@ def _evidence(bucket: Bucket) -> str:
     return "\n\n".join(parts)
 
 
-def _related(bucket: Bucket) -> str:
-    if not bucket.related:
+def _cause(bucket: Bucket) -> str:
+    if bucket.cause is None or bucket.cause.name == bucket.fingerprint:
         return ""
-    listed = ", ".join(markdown_code(name) for name in bucket.related[:_MOST_LINKED])
-    more = len(bucket.related) - _MOST_LINKED
-    return (
-        "### Related\n\nThe same native fault shows behind other APIs: "
-        f"{listed}{f', and {more} more' if more > 0 else ''}."
-    )
+    return f"### Cause\n\nTaken for {markdown_code(_local(bucket.cause.words), limit=400)}."
 
 
 def _stack(stack: tuple[Frame, ...]) -> str:

@@ -320,11 +320,7 @@ class _Author:
     def _file(self, bucket: Bucket) -> File:
         before = find_record(self._before, bucket.fingerprint)
         because = "Met again." if before is None else regression(bucket, before, self._versions)
-        return File(
-            report=self._report(bucket),
-            because=because,
-            related=bucket.related,
-        )
+        return File(report=self._report(bucket), because=because)
 
     def _refresh(self, bucket: Bucket) -> Refresh | None:
         before = find_record(self._before, bucket.fingerprint)
@@ -334,7 +330,7 @@ class _Author:
         says = news(bucket, before, self._versions)
         if not says and after.exhibit.case == before.exhibit.case:
             return None
-        return Refresh(report=self._report(bucket), news=says, related=bucket.related)
+        return Refresh(report=self._report(bucket), news=says)
 
     def _report(self, bucket: Bucket) -> Report:
         record = find_record(self._after, bucket.fingerprint)

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from ciguard.baseline import State, find_record
-from ciguard.domain import markdown_code
 from ciguard.errors import TrackerGoneError
 from ciguard.trackers.contract import ROLL_UP, Report
 from ciguard.triage import is_fingerprint
@@ -29,8 +28,6 @@ class File:
     report: Report
     because: str = "met again"
     """Why it is opened again, where it is closed."""
-    related: tuple[str, ...] = ()
-    """Fingerprints of buckets with the same fault behind another API."""
 
     @property
     def fingerprint(self) -> str:
@@ -45,7 +42,6 @@ class Refresh:
     report: Report
     news: str = ""
     """Empty where there is only a better case."""
-    related: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -62,8 +58,6 @@ class Close:
 
 
 Task: TypeAlias = File | Refresh | Close
-
-_MOST_LINKED = 10
 
 _KINDS: Mapping[str, type[Task]] = {"file": File, "refresh": Refresh, "close": Close}
 
@@ -93,8 +87,8 @@ def _after(task: File, gone: TrackerGoneError) -> File:
 
 def _performed(task: Task, tracker: Tracker) -> Issue | None:
     match task:
-        case File(report=report, because=because, related=related):
-            issue = tracker.open(_linked(report, related, tracker))
+        case File(report=report, because=because):
+            issue = tracker.open(report)
             return issue if issue.is_open else tracker.reopen(issue, because)
         case Refresh():
             return _refresh(task, tracker)
@@ -109,24 +103,12 @@ def _refresh(task: Refresh, tracker: Tracker) -> Issue | None:
     found = [tracker.find(name) for name in task.report.names]
     if not any(found):
         return None  # a person deleted it, or took its label away: they want it no more
-    issue = tracker.open(_linked(task.report, task.related, tracker))
+    issue = tracker.open(task.report)
     if task.news and issue.is_open:
         tracker.comment(issue, task.news)
     elif task.news:
         return tracker.reopen(issue, task.news)
     return issue
-
-
-def _linked(report: Report, related: tuple[str, ...], tracker: Tracker) -> Report:
-    """Return the report with links to the issues of related buckets that have one."""
-    found = [tracker.find(fingerprint) for fingerprint in related[:_MOST_LINKED]]
-    links = [
-        f"#{i.number}" if i.number.isdecimal() else markdown_code(i.number) for i in found if i
-    ]
-    if not links:
-        return report
-    says = f"Their issues: {', '.join(links)}."
-    return replace(report, body=f"{report.body}\n\n{says}")
 
 
 def still_holds(task: Task, records: Records) -> bool:
@@ -168,8 +150,7 @@ def task_from_json(encoded: Json) -> Task:
         kind = _KINDS[fields.pop("task")]
         if "report" in fields:
             fields["report"] = _report(fields["report"])
-        if "related" in fields:
-            fields["related"] = _fingerprints(fields["related"])
+        fields.pop("related", None)  # links, as ciguard 0.1 wrote them
         task = kind(**fields)
     except (AttributeError, KeyError, TypeError) as error:
         msg = f"not a task: {error!r:.100}"

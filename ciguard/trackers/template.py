@@ -25,7 +25,7 @@ PARTS = (
     "script",
     "outcomes",
     "evidence",
-    "related",
+    "cause",
     "grouping",
     "note",
     "footer",

@@ -13,6 +13,7 @@ from ciguard.triage.case_words import (
     rate_text,
     suspect,
 )
+from ciguard.triage.causes import cause_of, with_causes
 from ciguard.triage.confirm import Confirmer, Settled
 from ciguard.triage.fingerprint import (
     RECIPES,
@@ -30,7 +31,6 @@ from ciguard.triage.neighbours import neighbours
 from ciguard.triage.normalise import normalise
 from ciguard.triage.program_diff import DiffLine, LineKind, derivation_diff, program_diff
 from ciguard.triage.reductions import reductions
-from ciguard.triage.related import relate
 from ciguard.triage.reproducer import EnvironmentHint, read_script, script
 from ciguard.triage.symptom import Symptom, symptom_of, telling_line
 from ciguard.triage.timing import measures_alike
@@ -49,6 +49,7 @@ __all__ = [
     "Settled",
     "Simplicity",
     "Symptom",
+    "cause_of",
     "checked_text",
     "derivation_diff",
     "fingerprint",
@@ -67,7 +68,6 @@ __all__ = [
     "read_script",
     "recipe_number",
     "reductions",
-    "relate",
     "same_symptom",
     "script",
     "simplicity",
@@ -75,5 +75,6 @@ __all__ = [
     "symptom_of",
     "telling_line",
     "united",
+    "with_causes",
     "without_local_paths",
 ]

@@ -27,6 +27,7 @@ from ciguard.domain import (
 from ciguard.reports.html.deviations import origin_of
 from ciguard.reports.html.trees import MOST_DIFF, diff_lines
 from ciguard.reports.wording import (
+    cause_text,
     claim,
     issue_address,
     issue_text,
@@ -73,6 +74,8 @@ class Bookkeeper:
     plan: Plan | None = None
     nodes: Mapping[str, str] = field(default_factory=dict)
     """Node of a derivation tree on the page, by the name of the bucket that it is a finding of."""
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Fingerprints of the buckets of each cause, by its name."""
     targets: dict[str, int] = field(default_factory=dict)
     """Index by name, as rows refer to them; grows with what is written down."""
 
@@ -147,7 +150,8 @@ class Bookkeeper:
                 for name, text in bucket.grouping[:_MOST_GROUPING]
             ],
             "aliases": [publishable(name, limit=40) for name in bucket.aliases[:_MOST_LINKED]],
-            "related": [publishable(name, limit=40) for name in bucket.related[:_MOST_LINKED]],
+            "cause": publishable(cause_text(bucket), limit=240),
+            "siblings": [publishable(name, limit=40) for name in self._siblings(bucket)],
             "issue_address": issue_address(bucket.issue, self.issues),
             "past": self._past(bucket),
             "uses": [
@@ -155,6 +159,11 @@ class Bookkeeper:
                 for place in (self.plan.uses.get(finding.api, ()) if self.plan else ())
             ][:_MOST_LINKED],
         }
+
+    def _siblings(self, bucket: Bucket) -> list[str]:
+        """Return the fingerprints of other buckets with the same cause."""
+        members = self.members.get(bucket.cause.name, ()) if bucket.cause else ()
+        return [name for name in members if name != bucket.fingerprint][:_MOST_LINKED]
 
     def known(self, bucket: Bucket) -> BucketHistory | None:
         """Return what the baseline knew of a bucket, under whatever name it had then."""

@@ -288,10 +288,11 @@
       ...more.past.map(([when, what]) => [what, when]),
     ];
     if (row.issue) entries.push(["Issue", link(more.issue_address, row.issue)]);
-    if (more.related.length)
+    if (more.cause) entries.push(["Cause", more.cause]);
+    if (more.siblings.length)
       entries.push([
-        "Same native fault",
-        make("span", {}, ...more.related.flatMap((id) => [make("a", { href: `#${encodeURIComponent(id)}` }, id), " "])),
+        "Same cause",
+        make("span", {}, ...more.siblings.flatMap((id) => [make("a", { href: `#${encodeURIComponent(id)}` }, id), " "])),
       ]);
     if (more.uses.length)
       entries.push(["Used in", make("span", {}, ...more.uses.flatMap((place) => [make("code", {}, place), " "]))]);

@@ -12,7 +12,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 import ciguard
-from ciguard.domain import Comparison, FindingClass, Severity, Verdict
+from ciguard.domain import Comparison, FindingClass, Severity, Verdict, cause_name
 from ciguard.errors import ExitCode
 from ciguard.reports.caveats import Caveat, caveats
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
@@ -22,6 +22,7 @@ from ciguard.reports.html.trees import shown_forest
 from ciguard.reports.wording import (
     STATES,
     apis_text,
+    by_cause,
     clock_text,
     counts_by_state,
     fixed_text,
@@ -144,6 +145,10 @@ def _buckets(
         issues=event.parameters.get("issues", ""),
         plan=plan,
         nodes=nodes,
+        members={
+            cause_name(group[0]): [bucket.fingerprint for bucket in group]
+            for group in by_cause(buckets)
+        },
     )
     rows, chunks = bookkeeper.rows_and_details(buckets)
     head = {

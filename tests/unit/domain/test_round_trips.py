@@ -15,6 +15,7 @@ from ciguard.domain import (
     Bucket,
     CallKind,
     CallValue,
+    Cause,
     Comparison,
     Confirmation,
     Constant,
@@ -147,7 +148,7 @@ buckets = st.builds(
     reproduced=st.booleans(),
     aliases=st.lists(st.text(), max_size=2).map(tuple),
     native_stack=st.lists(st.builds(Frame, st.text(), st.text()), max_size=2).map(tuple),
-    related=st.lists(st.text(), max_size=2).map(tuple),
+    cause=st.none() | st.builds(Cause, name=st.text(), kind=st.text(), text=st.text()),
 )
 
 

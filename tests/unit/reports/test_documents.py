@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from ciguard.domain import (
+    Bucket,
     Comparison,
     DocumentationCheck,
     DocumentationChecked,
@@ -147,6 +148,14 @@ def test_the_summary_shows_the_script_in_a_block_that_it_cannot_end(
     assert '````python\nx = """```\n</details>"""' in text
 
 
+def _repeated(buckets: tuple[Bucket, ...], times: int) -> tuple[Bucket, ...]:
+    """Return so many times as many buckets, each of its own."""
+    return tuple(
+        replace(bucket, fingerprint=f"v1:{number:016x}")
+        for number, bucket in enumerate(buckets * times)
+    )
+
+
 def test_the_summary_stays_below_what_a_workflow_accepts(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
@@ -154,7 +163,7 @@ def test_the_summary_stays_below_what_a_workflow_accepts(
         replace(b, finding=replace(b.finding, api="😀" * 200, message="😀" * 999))
         for b in finished().buckets
     )
-    many = finished(buckets=long * 1_000)
+    many = finished(buckets=_repeated(long, 1_000))
 
     _write("summary", [many], tmp_path)
 
@@ -166,7 +175,7 @@ def test_the_summary_stays_below_what_a_workflow_accepts(
 def test_the_summary_of_many_buckets_shows_every_class_of_them(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
-    many = finished(buckets=finished().buckets * 1_000)
+    many = finished(buckets=_repeated(finished().buckets, 1_000))
 
     _write("summary", [many], tmp_path)
 

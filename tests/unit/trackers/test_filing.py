@@ -254,17 +254,6 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(project: Project) ->
     assert project.outbox.tasks() == []
 
 
-def test_related_buckets_are_linked(project: Project) -> None:
-    one, stranger = bucket("torch.a"), bucket("torch.c")
-    other = replace(bucket("torch.b"), related=(one.fingerprint,))
-
-    project.run(one, other, stranger)
-
-    assert "Their issues: `" in project.text(other)
-    assert f"{one.fingerprint.replace(':', '-')}-torch.a.md" in project.text(other)
-    assert "Their issues" not in project.text(stranger)
-
-
 def test_nothing_is_filed_by_a_run_that_proves_nothing(project: Project) -> None:
     desk = Desk(project.issues, project.outbox)
     filing = Filing(desk, project.store, rules=RULES, sources=Sources(out=project.folder / "run"))

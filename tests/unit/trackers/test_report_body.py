@@ -13,6 +13,7 @@ from outcome_examples import NEW, OLD, identity
 
 from ciguard.domain import (
     Bucket,
+    Cause,
     Confirmation,
     Crashed,
     Errored,
@@ -175,18 +176,18 @@ def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_sourc
     assert "severity critical, crash" in body
 
 
-def test_an_issue_holds_the_native_stack_and_names_the_related_buckets() -> None:
+def test_an_issue_holds_the_native_stack_and_says_what_its_cause_is_taken_for() -> None:
     made = replace(
         bucket(Crashed("SIGSEGV")),
         native_stack=(Frame("libtorch_cpu.so", "at::native::fold@everyone"),),
-        related=tuple(f"v1:{number:016x}" for number in range(12)),
+        cause=Cause(name="g1:0", kind="failed check", text="fold.cpp: `n` @everyone"),
     )
 
     issue = written(made)
 
     assert "### Native stack, innermost first" in issue.body
     assert "libtorch_cpu.so: at::native::fold" in issue.body
-    assert "`v1:0000000000000009`, and 2 more" in issue.body
+    assert "### Cause\n\nTaken for <code>failed check&#58; fold.cpp&#58; &#96;n&#96; " in issue.body
     assert "@everyone" not in outside_code(issue.body)
 
 

@@ -1,0 +1,171 @@
+"""Causes: which buckets are one fault behind several APIs, by evidence that fits in one sentence.
+
+A cause is read from one bucket alone, by the first kind of evidence that it has, so that its name
+is the same whichever buckets were met, in whatever order. Only what a baseline keeps of a bucket is
+read: ingredients of its fingerprint, its case, its native stack.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Cause, PairKind
+from ciguard.oracles import APPLICATION, FUNCTION
+from ciguard.triage.fingerprint import texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ciguard.domain import Bucket
+
+    Reader = Callable[[Bucket, Mapping[str, str]], tuple[str, str] | None]
+    """Returns kind and text of the evidence, given the bucket's ingredients by name."""
+
+_RECIPE = "g1"
+_NATIVE_FRAMES = 2
+"""That two stacks must share, from the innermost; dispatchers and checks are left out of them."""
+_MIN_WORDS = 3
+"""Words that a message needs to name a cause."""
+
+_CHECK = re.compile(r"(?:(?P<file>[\w.+-]+\.\w+) )?Check fail(?:ed|ure): (?P<check>.*)")
+_COMPARED = re.compile(r" ?\([^()]* vs\. [^()]*\).*$")
+_ASSERTED = re.compile(r"(?P<file>[\w.+-]+\.\w+)?\W.*Assertion [`'](?P<check>.*)' failed")
+_INTERNAL = re.compile(
+    r"(?P<check>.*?) ?INTERNAL ASSERT FAILED at \W*(?P<file>[\w.+-]+\.\w+)?(?P<remark>.*)"
+)
+_GENERATED = re.compile(r"/?gen_\w+_ops\.py:(?P<operator>\w+)")
+"""The wrapper that TensorFlow generates for an operator: every public function ends there."""
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_OPERATOR = re.compile(r" ?\[Op:\w+\]")
+"""What TensorFlow adds to a message: the operator that ran."""
+_MARK = re.compile(r"(?:'[\w.<>]*'|<\w+>)(?:[\s,;]*(?:'[\w.<>]*'|<\w+>))*")
+"""Quoted words, and what stands for values: the case decides what they are, and how many."""
+_LIST = re.compile(r" ?[(\[{](?=[^)\]}]*<\w+>)")
+"""The beginning of a value that is printed in full."""
+
+
+def with_causes(buckets: Iterable[Bucket]) -> list[Bucket]:
+    """Return the buckets in the same order, each with its cause."""
+    return [replace(bucket, cause=cause_of(bucket)) for bucket in buckets]
+
+
+def cause_of(bucket: Bucket) -> Cause:
+    """Return what is taken for a bucket's root cause."""
+    evidence = _evidence(bucket)
+    if evidence is None:
+        return Cause(name=bucket.fingerprint, kind="of its own", text="")
+    return Cause(name=_name(bucket, evidence), kind=evidence[0], text=evidence[1])
+
+
+def _evidence(bucket: Bucket) -> tuple[str, str] | None:
+    finding = bucket.finding
+    if finding.oracle in {APPLICATION, FUNCTION}:
+        return None  # the user's own functions: each fails by itself
+    readers = _OF_ENDS if finding.pair is PairKind.NONE else _OF_PAIRS
+    ingredients = dict(bucket.grouping)
+    return next(filter(None, (read(bucket, ingredients) for read in readers)), None)
+
+
+def _name(bucket: Bucket, evidence: tuple[str, str]) -> str:
+    canonical = json.dumps([_RECIPE, bucket.finding.library, *evidence], separators=(",", ":"))
+    return f"{_RECIPE}:{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
+
+
+# --- kinds of evidence ----------------------------------------------------------------------------
+
+
+def _failed_check(_: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
+    """A check names the place that failed, whichever API led there."""
+    message = ingredients.get("message", "")
+    if found := _INTERNAL.match(message):
+        check = found["check"].rpartition(": ")[2] or found["remark"].strip(" ,\"'.")
+        return "failed check", f"{found['file'] or '?'}: {check}"
+    found = _CHECK.search(message) or _ASSERTED.search(message)
+    if found is None:
+        return None
+    return "failed check", f"{found['file'] or '?'}: {_COMPARED.sub('', found['check'])}"
+
+
+def _native_frames(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
+    """Where a process died that said nothing."""
+    innermost = [frame.function for frame in bucket.native_stack[:_NATIVE_FRAMES]]
+    is_silent = not ingredients.get("message")
+    return ("native frames", " ← ".join(innermost)) if innermost and is_silent else None
+
+
+def _raising_function(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
+    """Where the library's own Python raised; an operator's wrapper only hands on."""
+    innermost = ingredients.get("stack", "").partition(" ← ")[0]
+    if not innermost or not ingredients.get("message") or _GENERATED.search(innermost):
+        return None
+    return "raising function", f"{innermost}: {_template(bucket, ingredients['message'])}"
+
+
+def _message(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
+    """What an error says without the words of its case, where enough is left."""
+    template = _template(bucket, ingredients.get("message", ""))
+    return ("message", template) if len(_WORD.findall(template)) >= _MIN_WORDS else None
+
+
+def _operator(_: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
+    """The operator that ran when the process died, whichever public function called it."""
+    found = _GENERATED.search(ingredients.get("stack", ""))
+    if found is None:
+        return None
+    return f"{ingredients.get('symptom', '')} in operator", found["operator"]
+
+
+def _changed_class(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
+    """A module whose functions all raise another class than before."""
+    if bucket.finding.kind != "exception":
+        return None
+    module = bucket.finding.api.rpartition(".")[0]
+    return "exception class changed", f"{ingredients.get('detail', '')} in {module}"
+
+
+def _changed_refusal(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
+    """The same words refuse, or refused, the calls of several APIs."""
+    if bucket.finding.kind not in {"refused", "accepted"}:
+        return None
+    evidence = _message(bucket, ingredients)
+    return evidence and (bucket.finding.kind, evidence[1])
+
+
+def _difference(bucket: Bucket, _: Mapping[str, str]) -> tuple[str, str]:
+    """What one API computes differently is one cause, whatever it is compared with."""
+    return f"difference in {bucket.finding.kind}", bucket.finding.api
+
+
+_OF_PAIRS: tuple[Reader, ...] = (_changed_class, _changed_refusal, _difference)
+_OF_ENDS: tuple[Reader, ...] = (
+    _failed_check,
+    _native_frames,
+    _raising_function,
+    _message,
+    _operator,
+)
+
+
+# --- templates ------------------------------------------------------------------------------------
+
+
+def _template(bucket: Bucket, message: str) -> str:
+    """Return what a message says about any case: no word of the case, no value, no list of them."""
+    text = _OPERATOR.sub("", message)
+    for word in _words_of(bucket):
+        text = re.sub(rf"(?<![\w<]){re.escape(word)}(?![\w>])", "<name>", text)
+    before = _LIST.split(text, maxsplit=1)[0]
+    text = before if len(_WORD.findall(_MARK.sub("", before))) >= _MIN_WORDS else text
+    return " ".join(_MARK.sub("…", text).split()).strip(" …:,;")
+
+
+def _words_of(bucket: Bucket) -> list[str]:
+    """Return the names of a bucket's API, and the texts of its case, the longest first."""
+    name = bucket.finding.api.rpartition(".")[2]
+    operator = "".join(part.capitalize() for part in name.split("_"))
+    texts = filter(None, (text.strip() for text in texts_of(bucket.finding.case)))
+    return sorted({bucket.finding.api, name, operator, *texts}, key=lambda word: (-len(word), word))

@@ -1,0 +1,181 @@
+"""Causes: one name for one fault behind several APIs, whoever was met and in whatever order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from finding_examples import call, finding
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    Bucket,
+    Cause,
+    Crashed,
+    Errored,
+    Frame,
+    LiteralValue,
+    Outcome,
+    PairKind,
+    Rejected,
+    cause_from_json,
+    cause_to_json,
+)
+from ciguard.triage import Buckets, cause_of, with_causes
+
+TENSORFLOW = (Frame("tensorflow/python/ops/gen_math_ops.py", "foo"),)
+
+
+def bucket(outcome: Outcome, api: str = "torch.fold", *arguments: str) -> Bucket:
+    case = call(*map(LiteralValue, arguments), api=api)
+    return Buckets().add(finding(outcome, case=case))
+
+
+def check(api: str, line: int = 12, values: str = "3 vs. 1") -> Bucket:
+    log = f"2026-01-31 10:00:00.1: F tensor.cc:{line}] Check failed: dtype() == expected ({values})"
+    return bucket(Crashed("SIGABRT", (), log), api)
+
+
+def internal(message: str, api: str, *frames: Frame, words: tuple[str, ...] = ()) -> Bucket:
+    return bucket(Errored("RuntimeError", message, frames), api, *words)
+
+
+def changed(kind: str, detail: str, api: str, message: str = "") -> Bucket:
+    met = finding(Rejected("TypeError", message), case=call(api=api))
+    return Buckets().add(
+        replace(
+            met,
+            oracle="differential",
+            kind=kind,
+            detail=detail,
+            pair=PairKind.VERSION,
+            targets=tuple(met.outcomes),
+        )
+    )
+
+
+def test_one_failed_check_behind_two_apis_is_one_cause() -> None:
+    one, other = check("torch.a"), check("torch.b", 99, "7 vs. 9")
+
+    assert cause_of(one) == cause_of(other)
+    assert cause_of(one).words == "failed check: tensor.cc: dtype() == expected"
+    assert one.fingerprint != other.fingerprint
+
+
+def test_another_check_of_the_same_file_is_another_cause() -> None:
+    other = bucket(
+        Crashed("SIGABRT", (), "F0131 10:00:00.1 tensor.cc:12] Check failed: n > 0 (0 vs. 0)")
+    )
+
+    assert cause_of(other) != cause_of(check("torch.a"))
+
+
+def test_an_internal_assertion_of_torch_names_its_file() -> None:
+    texts = [
+        f'op.is_output INTERNAL ASSERT FAILED at "../aten/src/ATen/TensorIterator.cpp":{line}, '
+        "please report a bug to PyTorch. "
+        for line in (120, 150)
+    ]
+    one, other = (internal(text, f"torch.{name}") for text, name in zip(texts, "ab", strict=True))
+
+    assert cause_of(one) == cause_of(other)
+    assert cause_of(one).text == "TensorIterator.cpp: op.is_output"
+
+
+def test_silent_deaths_are_joined_by_their_innermost_native_frames() -> None:
+    stack = tuple(Frame("libtorch_cpu.so", f"at::native::{name}") for name in ("a", "b", "c"))
+    one = replace(bucket(Crashed("SIGSEGV"), "torch.a"), native_stack=stack)
+    other = replace(bucket(Crashed("SIGSEGV"), "torch.b"), native_stack=stack[:2])
+    stranger = replace(bucket(Crashed("SIGSEGV"), "torch.c"), native_stack=stack[1:])
+
+    assert cause_of(one) == cause_of(other) != cause_of(stranger)
+    assert cause_of(bucket(Crashed("SIGSEGV"), "torch.a")).name == one.fingerprint
+
+
+def test_a_function_that_raises_joins_what_it_refuses_with_the_same_words() -> None:
+    helper = Frame("keras/src/initializers/common.py", "shape_of")
+    one, other = (
+        internal("'NoneType' object has no attribute 'shape'", f"keras.{name}", helper)
+        for name in ("a", "b")
+    )
+    elsewhere = replace(helper, function="other")
+
+    assert cause_of(one).kind == "raising function"
+    assert cause_of(one) == cause_of(other)
+    again = internal("'NoneType' object has no attribute 'shape'", "keras.a", elsewhere)
+    assert cause_of(again) != cause_of(one)
+
+
+@given(st.text("abcdefgh", min_size=3, max_size=9), st.text("ijklmnop", min_size=3, max_size=9))
+def test_words_of_the_case_are_no_part_of_a_message(one: str, other: str) -> None:
+    found = {
+        cause_of(internal(f"Unexpected mode in spec element: {word}", "torch.fold", words=(word,)))
+        for word in (one, other)
+    }
+
+    assert len(found) == 1
+
+
+def test_the_name_of_the_api_is_no_part_of_a_message() -> None:
+    one = internal("bincount: only one-dimensional input is taken", "torch.bincount")
+    other = internal("histc: only one-dimensional input is taken", "torch.histc")
+
+    assert cause_of(one) == cause_of(other)
+
+
+def test_a_message_of_two_words_joins_nothing() -> None:
+    one, other = internal("oops", "torch.a"), internal("oops", "torch.b")
+
+    assert cause_of(one).name == one.fingerprint
+    assert cause_of(other).name == other.fingerprint
+
+
+def test_two_functions_that_call_one_operator_are_one_cause() -> None:
+    one = bucket(Crashed("SIGFPE", TENSORFLOW), "tensorflow.foo")
+    other = bucket(Crashed("SIGFPE", TENSORFLOW), "tensorflow.raw_ops.Foo")
+
+    assert cause_of(replace(one, grouping=_of_tensorflow(one))) == cause_of(
+        replace(other, grouping=_of_tensorflow(other))
+    )
+
+
+def _of_tensorflow(bucket: Bucket) -> tuple[tuple[str, str], ...]:
+    kept = tuple(pair for pair in bucket.grouping if pair[0] != "stack")
+    return (*kept, ("stack", "tensorflow/python/ops/gen_math_ops.py:foo"))
+
+
+def test_a_class_that_changed_in_a_module_is_one_cause() -> None:
+    one, other = (changed("exception", "RuntimeError vs TypeError", f"torch.nn.{n}") for n in "ab")
+    elsewhere = changed("exception", "RuntimeError vs TypeError", "torch.fft.a")
+
+    assert cause_of(one) == cause_of(other) != cause_of(elsewhere)
+    assert cause_of(one).words == "exception class changed: RuntimeError vs TypeError in torch.nn"
+
+
+def test_what_one_api_computes_in_other_types_is_one_cause() -> None:
+    one, other = (
+        changed("dtype", f"float32 vs {name}", "torch.gelu") for name in ("int32", "bool")
+    )
+
+    assert one.fingerprint != other.fingerprint
+    assert cause_of(one) == cause_of(other)
+    assert cause_of(changed("values", "", "torch.gelu")) != cause_of(one)
+
+
+@given(st.permutations([check("torch.a"), check("torch.b"), internal("oops", "torch.c")]))
+def test_the_order_decides_nothing(buckets: list[Bucket]) -> None:
+    named = {b.fingerprint: b.cause for b in with_causes(buckets)}
+
+    assert named == {b.fingerprint: cause_of(b) for b in buckets}
+
+
+@pytest.mark.parametrize("cause", [None, Cause(name="g1:0", kind="message", text="x")])
+def test_a_cause_survives_json(cause: Cause | None) -> None:
+    assert cause_from_json(cause_to_json(cause)) == cause
+
+
+@pytest.mark.parametrize("encoded", [[], {}, {"name": 1, "kind": "", "text": ""}, "g1:0"])
+def test_what_is_no_cause_is_refused(encoded: object) -> None:
+    with pytest.raises(ValueError, match=r"cause"):
+        cause_from_json(encoded)
