@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.rating import Rater
 from ciguard.domain import (
     Action,
     Bucket,
@@ -66,6 +67,7 @@ class Intake:
         self._confirmer = confirmer
         self._journal = journal
         self._groups = groups
+        self._rater = Rater(groups)
         self._known = frozenset(known)
         self._policy = policy
         self.confirmed = Buckets()
@@ -169,7 +171,7 @@ class Intake:
         bucket = Bucket(
             fingerprint=name.key,
             grouping=name.grouping,
-            finding=finding,
+            finding=self._rater.rated(finding),
             confirmation=Confirmation.CONFIRMED,
             aliases=name.aliases,
         )
@@ -185,7 +187,7 @@ class Intake:
             Bucket(
                 fingerprint=name.key,
                 grouping=name.grouping,
-                finding=finding,
+                finding=self._rater.rated(finding),
                 confirmation=Confirmation.CONFIRMED,
                 aliases=name.aliases,
             )

@@ -14,6 +14,7 @@ from ciguard.campaign.growing import programs_of
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.isolating import Isolator
 from ciguard.campaign.measuring import Measurer
+from ciguard.campaign.rating import Rater
 from ciguard.campaign.redoing import Redoing
 from ciguard.campaign.replay import Replays
 from ciguard.campaign.stream import Executed, Stream
@@ -89,6 +90,7 @@ class Turns:
             repetitions=config.confirmations,
             subject_of=self._subject_of,
             time_left=lambda: budget.minimise_until - time.monotonic(),
+            conformity=Rater(self.groups),
         )
         self.attributor = Attributor(dispatcher, self.groups)
         self.intake = Intake(

@@ -77,6 +77,9 @@ class Evidence:
     """The law or documented constraint that was broken, as a sentence; empty where it is none."""
     source: str = ""
     """Where the law stands: the sentence of the documentation, or a reference."""
+    breach: str = ""
+    """Which arguments are not as documented, and why; empty where the call conforms, and where
+    that makes no difference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

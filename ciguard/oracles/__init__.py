@@ -47,7 +47,7 @@ from ciguard.oracles.function_runs import FUNCTION, MUTATION, FunctionOracle
 from ciguard.oracles.growth import GROWTH, LEAST_BYTES, LEAST_SECONDS, GrowthOracle
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
-from ciguard.oracles.laws import Law, laws_of
+from ciguard.oracles.laws import Law, broken_laws, laws_of, mended, where_written
 from ciguard.oracles.layer_runs import LayerRunOracle, precision_of
 from ciguard.oracles.metamorphic import MetamorphicOracle
 from ciguard.oracles.performance import (
@@ -131,6 +131,7 @@ __all__ = [
     "Suspicion",
     "amount",
     "amplification",
+    "broken_laws",
     "call_on",
     "calls_across",
     "condition_words",
@@ -158,6 +159,7 @@ __all__ = [
     "limit_of",
     "may_be_inexact",
     "may_be_rounding",
+    "mended",
     "nudged",
     "of_answers",
     "of_conditions",
@@ -174,6 +176,7 @@ __all__ = [
     "steady_growth",
     "suspicion",
     "tensors_of",
+    "where_written",
     "widely",
     "with_tensors",
 ]

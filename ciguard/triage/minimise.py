@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain import Confirmation, case_id
 from ciguard.execution import Job
@@ -42,6 +42,20 @@ class _Search:
     """Under way."""
     outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
     is_simpler: bool = False
+    wants: tuple[Case, ...] = ()
+    """Cases that conform to the documentation, which are tried before simpler ones."""
+    keeps: bool = False
+    """The best case conforms: what takes its place must too."""
+
+
+class Conforming(Protocol):
+    """Says which cases conform to the documentation."""
+
+    def breaches(self, finding: Finding) -> tuple[str, ...]:
+        """Return what a finding's case breaks, where that matters."""
+
+    def conforming(self, finding: Finding) -> list[Case]:
+        """Return cases near a finding's that break nothing."""
 
 
 class Minimiser:
@@ -56,7 +70,18 @@ class Minimiser:
         repetitions: int,
         subject_of: SubjectOf,
         time_left: Callable[[], float] = lambda: math.inf,
+        conformity: Conforming | None = None,
     ) -> None:
+        """Make a minimiser.
+
+        Args:
+            dispatcher: runs the variants.
+            repetitions: in which what remains must show.
+            subject_of: says what is being tested.
+            time_left: seconds until minimising ends.
+            conformity: says which cases conform to the documentation, where that matters.
+        """
+        self._conformity = conformity
         self._dispatcher = dispatcher
         self._subject_of = subject_of
         self._confirmer = Confirmer(
@@ -71,7 +96,11 @@ class Minimiser:
 
     def propose(self, key: str, finding: Finding) -> None:
         """Queue the finding that stands for the bucket `key`."""
-        self._queue.append(_Search(key, finding))
+        search = _Search(key, finding)
+        if self._conformity is not None:
+            search.wants = tuple(self._conformity.conforming(finding))
+            search.keeps = not self._conformity.breaches(finding)
+        self._queue.append(search)
 
     @property
     def is_idle(self) -> bool:
@@ -90,8 +119,10 @@ class Minimiser:
         subject, targets = self._subject_of(search.best), tuple(search.best.outcomes)
         left = [
             variant
-            for variant in reductions(search.best.case)
-            if case_id(variant) not in search.tried and is_expressible(variant, targets, subject)
+            for variant in (*search.wants, *reductions(search.best.case))
+            if case_id(variant) not in search.tried
+            and is_expressible(variant, targets, subject)
+            and not self._is_worse(search, variant)
         ]
         if not left or len(search.tried) >= _MOST_VARIANTS:
             del self._searches[search.key]
@@ -143,8 +174,17 @@ class Minimiser:
                 if fingerprint(finding).key == search.key
             ]
         if shown:
-            search.best = min(shown, key=lambda finding: simplicity(finding.case))
+            wanted = [finding for finding in shown if finding.case in search.wants]
+            search.best = min(wanted or shown, key=lambda finding: simplicity(finding.case))
             search.is_simpler = True
+            if wanted:
+                search.wants, search.keeps = (), True
+
+    def _is_worse(self, search: _Search, variant: Case) -> bool:
+        """Tell whether a variant breaks the documentation where the best case does not."""
+        if self._conformity is None or not search.keeps:
+            return False
+        return bool(self._conformity.breaches(replace(search.best, case=variant)))
 
     def abandon(self, target: str = "") -> None:
         """Give up what is not settled.

@@ -11,7 +11,14 @@ from surroundings import programs_without
 from ciguard.campaign import run
 from ciguard.campaign.trial import REPETITIONS
 from ciguard.config import Config
-from ciguard.domain import Bucket, Comparison, Confirmation, RunFinished, Verdict
+from ciguard.domain import (
+    Bucket,
+    Comparison,
+    Confirmation,
+    RunFinished,
+    Severity,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
 OLD, NEW = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
 
 
-def judged(folder: Path, api: str) -> RunFinished:
+def judged(folder: Path, api: str, *, cases: int = 64) -> RunFinished:
     """Judge a change from the older to the newer release by one API."""
     config = Config(
         base=(OLD,),
@@ -28,7 +35,7 @@ def judged(folder: Path, api: str) -> RunFinished:
         allow=("debug",),
         relations=(),
         budget_s=60.0,
-        max_cases=64,
+        max_cases=cases,
         out=folder / "run",
         baseline=folder / "baseline",
         compare_only=True,
@@ -38,8 +45,8 @@ def judged(folder: Path, api: str) -> RunFinished:
     return last
 
 
-def crash_of(finished: RunFinished) -> Bucket:
-    (bucket,) = (b for b in finished.buckets if b.finding.oracle == "crash")
+def bucket_of(finished: RunFinished, oracle: str) -> Bucket:
+    (bucket,) = (b for b in finished.buckets if b.finding.oracle == oracle)
     return bucket
 
 
@@ -53,7 +60,7 @@ def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_death_that_the_base_meets_with_other_memory_is_known(tmp_path: Path) -> None:
     finished = judged(tmp_path, "memory.unlucky")
 
-    bucket = crash_of(finished)
+    bucket = bucket_of(finished, "crash")
     assert bucket.comparison is Comparison.KNOWN
     assert finished.verdict is Verdict.CLEAN
 
@@ -61,7 +68,7 @@ def test_a_death_that_the_base_meets_with_other_memory_is_known(tmp_path: Path) 
 def test_a_death_of_the_head_alone_is_new_with_what_was_tried(tmp_path: Path) -> None:
     finished = judged(tmp_path, "memory.broken")
 
-    bucket = crash_of(finished)
+    bucket = bucket_of(finished, "crash")
     assert bucket.comparison is Comparison.NEW
     assert finished.verdict is Verdict.NEW_FINDINGS
     counted = bucket.attribution
@@ -73,7 +80,7 @@ def test_a_death_of_the_head_alone_is_new_with_what_was_tried(tmp_path: Path) ->
 
 
 def test_a_death_of_the_base_alone_is_fixed_with_what_was_tried(tmp_path: Path) -> None:
-    bucket = crash_of(judged(tmp_path, "memory.mended"))
+    bucket = bucket_of(judged(tmp_path, "memory.mended"), "crash")
 
     assert bucket.comparison is Comparison.FIXED
     counted = bucket.attribution
@@ -86,7 +93,7 @@ def test_a_death_of_the_base_alone_is_fixed_with_what_was_tried(tmp_path: Path) 
 def test_a_death_of_some_processes_only_fails_no_check(tmp_path: Path) -> None:
     finished = judged(tmp_path, "memory.erratic")
 
-    bucket = crash_of(finished)
+    bucket = bucket_of(finished, "crash")
     assert bucket.confirmation is Confirmation.FLAKY
     assert finished.verdict is Verdict.CLEAN
 
@@ -99,3 +106,26 @@ def test_a_difference_between_base_and_head_is_tried_on_both(tmp_path: Path) -> 
     counted = bucket.attribution
     assert counted is not None
     assert counted.words == f"head {REPETITIONS} of {REPETITIONS}, base 0 of {REPETITIONS}"
+
+
+def test_what_only_calls_show_that_the_documentation_forbids_fails_no_check(
+    tmp_path: Path,
+) -> None:
+    finished = judged(tmp_path, "versions.clipped", cases=320)
+
+    bucket = bucket_of(finished, "differential")
+    assert bucket.finding.severity is Severity.INFO
+    assert (
+        "which the documentation forbids: “A 0-D (scalar) tensor > 0"
+        in bucket.finding.evidence.breach
+    )
+    assert finished.verdict is Verdict.CLEAN
+
+
+def test_a_call_that_the_documentation_allows_keeps_its_weight(tmp_path: Path) -> None:
+    finished = judged(tmp_path, "versions.shifted", cases=320)
+
+    bucket = bucket_of(finished, "differential")
+    assert bucket.finding.severity is Severity.HIGH
+    assert bucket.finding.evidence.breach == ""
+    assert finished.verdict is Verdict.NEW_FINDINGS

@@ -14,6 +14,7 @@ from ciguard.oracles.laws.demands import (
     aspect_of,
     breach,
 )
+from ciguard.oracles.laws.mending import mended
 from ciguard.oracles.laws.reading import Law, laws_of
 from ciguard.oracles.laws.sentences import demands_in, sentences
 
@@ -30,6 +31,7 @@ __all__ = [
     "demands_in",
     "evidence_of",
     "laws_of",
+    "mended",
     "sentences",
     "where_written",
 ]

@@ -28,11 +28,11 @@ def broken_laws(case: Case, laws: Sequence[Law]) -> list[tuple[Law, str]]:
 
 
 def _broken(law: Law, case: Case) -> str:
-    value = _argument(case, law)
+    value = argument_of(case, law)
     return "" if value is None else breach(value, law.demand)
 
 
-def _argument(case: Case, law: Law) -> Value | None:
+def argument_of(case: Case, law: Law) -> Value | None:
     """Return what a call gives a parameter; None if it leaves it out or replaces it."""
     if not isinstance(case, ApiCall):
         return None

@@ -61,7 +61,8 @@ _LEADING = re.compile(
 )
 """A positive integer …"""
 _OF_KIND = re.compile(
-    r"^(?:an? |the )?(?:[\w-]+ ){0,3}?(?:(?:int|integer|float|double|scalar|number)s?|value),? "
+    r"^(?:an? |the )?(?:[\w-]+ |\(scalar\) ){0,3}?"
+    r"(?:(?:int|integer|float|double|scalar|number|\(scalar\) tensor)s?|value),? "
     r"(?:values? |tensor )?(?:that is |which is |with values? )?"
     r"((?:[<>]|in\b|within\b|between\b|range\b).*)",
     re.IGNORECASE,

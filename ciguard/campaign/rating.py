@@ -1,0 +1,100 @@
+"""Rating: a call that the documentation forbids is no witness against the library.
+
+What it is refused with, computes or takes is nobody's promise: such a finding is worth knowing, and
+no more, until a call that keeps to the documentation shows the same. A death or a hang counts
+whatever the arguments, and that a forbidden argument is taken is what the documented oracle is for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ApiCall,
+    ArrayValue,
+    Explicit,
+    Severity,
+    TensorValue,
+    Uniform,
+    as_call,
+)
+from ciguard.oracles import PERFORMANCE, broken_laws, mended, where_written
+from ciguard.writing import content
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.campaign.group import Group
+    from ciguard.domain import Case, Finding, Value
+    from ciguard.oracles import Law
+
+_RATED = frozenset({"differential", "metamorphic", "internal-error", PERFORMANCE})
+"""Oracles whose findings mean something of calls that keep to the documentation only."""
+_MAX_ELEMENTS = 4_096
+
+
+class Rater:
+    """Says how much findings weigh, by what their APIs' own words forbid."""
+
+    def __init__(self, groups: Mapping[str, Group]) -> None:
+        """Make a rater.
+
+        Args:
+            groups: by library.
+        """
+        self._groups = groups
+
+    def rated(self, finding: Finding) -> Finding:
+        """Return a finding of its weight, with what its call breaks of the documentation."""
+        breach = "; ".join(self.breaches(finding))
+        if not breach:
+            return finding
+        evidence = replace(finding.evidence, breach=breach)
+        return replace(finding, severity=Severity.INFO, evidence=evidence)
+
+    def breaches(self, finding: Finding) -> tuple[str, ...]:
+        """Return what a finding's call breaks of the documentation, where that matters."""
+        laws = self._laws(finding)
+        broken = broken_laws(_spelt_out(as_call(finding.case)), laws) if laws else []
+        return tuple(
+            f"{law.parameter} is {value}, which {where_written(law)} forbids: “{law.sentence}”"
+            for law, value in broken
+        )
+
+    def conforming(self, finding: Finding) -> list[Case]:
+        """Return calls like one that breaks the documentation, which do not."""
+        laws = self._laws(finding)
+        case = finding.case
+        return [*mended(_spelt_out(as_call(case)), laws)] if laws else []
+
+    def _laws(self, finding: Finding) -> list[Law]:
+        if finding.oracle not in _RATED or not isinstance(finding.case, ApiCall):
+            return []
+        subject = self._groups[finding.library].subject(finding.api)
+        return [*chain.from_iterable(subject.laws.values())]
+
+
+def _spelt_out(call: ApiCall) -> ApiCall:
+    """Return the call with the elements of its tensors, where some may be beside the laws."""
+    return replace(
+        call,
+        arguments=tuple(map(_with_elements, call.arguments)),
+        keywords=tuple((name, _with_elements(value)) for name, value in call.keywords),
+    )
+
+
+def _with_elements(value: Value) -> Value:
+    if not isinstance(value, TensorValue | ArrayValue) or not isinstance(value.fill, Uniform):
+        return value
+    if math.prod(value.shape) > _MAX_ELEMENTS:
+        return value
+    try:
+        elements = content(value)
+    except ValueError:
+        return value  # its type lacks such numbers
+    if elements.dtype.kind not in "biuf":
+        return value
+    return replace(value, fill=Explicit(tuple(elements.ravel().tolist())))

@@ -1,0 +1,86 @@
+"""Rating: what the documentation forbids is no witness, but for deaths and hangs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from campaign_examples import ONE, TWO, crash, difference, group, member
+
+from ciguard.campaign.rating import Rater
+from ciguard.domain import (
+    ApiCall,
+    ApiRecord,
+    CallKind,
+    Finding,
+    LiteralValue,
+    ParameterRecord,
+    Severity,
+    as_call,
+)
+from ciguard.reports.wording import evidence_rows
+
+API = "planted.tail"
+RECORD = ApiRecord(
+    api=API,
+    kind=CallKind.FUNCTION,
+    parameters=(ParameterRecord(name="count", doc="A number > 0. How many items are taken."),),
+    source="signature",
+)
+
+
+def rater() -> Rater:
+    tested = group(member(ONE), member(TWO))
+    for one in tested.members.values():
+        one.catalogue = {API: RECORD}
+    return Rater({"planted": tested})
+
+
+def met(finding: Finding, argument: int) -> Finding:
+    case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=(LiteralValue(argument),))
+    return replace(finding, api=API, case=case)
+
+
+def test_a_difference_by_a_call_that_conforms_keeps_its_weight() -> None:
+    finding = met(difference(), 3)
+
+    assert rater().rated(finding) == finding
+
+
+def test_a_difference_by_a_call_that_is_not_as_documented_is_for_information() -> None:
+    rated = rater().rated(met(difference(), -3))
+
+    assert rated.severity is Severity.INFO
+    assert rated.evidence.breach.startswith("count is -3, which the documentation forbids: ")
+    assert ("Call", f"not as documented: {rated.evidence.breach}") in evidence_rows(rated.evidence)
+
+
+def test_a_death_counts_whatever_the_arguments() -> None:
+    finding = met(crash(), -3)
+
+    assert rater().rated(finding) == finding
+    assert rater().conforming(finding) == []
+
+
+def test_calls_that_conform_are_proposed_in_the_place_of_one_that_does_not() -> None:
+    proposed = rater().conforming(met(difference(), -3))
+
+    assert proposed
+    arguments = [as_call(case).arguments[0] for case in proposed]
+    assert all(isinstance(a, LiteralValue) for a in arguments)
+    assert LiteralValue(1) in arguments
+    assert LiteralValue(-1) not in arguments
+    assert rater().conforming(met(difference(), 3)) == []
+
+
+@pytest.mark.parametrize("oracle", ["differential", "metamorphic", "internal-error", "performance"])
+def test_every_oracle_that_needs_calls_that_conform_is_rated(oracle: str) -> None:
+    finding = replace(met(difference(), -3), oracle=oracle)
+
+    assert rater().rated(finding).severity is Severity.INFO
+
+
+def test_an_api_that_no_target_describes_keeps_its_weight() -> None:
+    unknown = replace(met(difference(), -3), api="planted.unknown")
+
+    assert rater().rated(unknown) == unknown

@@ -1,0 +1,95 @@
+"""Calls that keep the laws, in the place of one that breaks some."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    ApiCall,
+    ApiRecord,
+    CallKind,
+    Constant,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    ParameterRecord,
+    TensorValue,
+    Value,
+)
+from ciguard.oracles import Law, broken_laws, laws_of, mended
+
+NORM = "A 0-D (scalar) `Tensor` > 0. A maximum clipping value. Also broadcastable"
+
+
+def laws(**docs: str) -> list[Law]:
+    parameters = tuple(ParameterRecord(name=name, doc=doc) for name, doc in docs.items())
+    record = ApiRecord(
+        api="tensorflow.clip", kind=CallKind.FUNCTION, parameters=parameters, source="signature"
+    )
+    return [*chain.from_iterable(laws_of(record).values())]
+
+
+def call(*arguments: Value, **keywords: Value) -> ApiCall:
+    return ApiCall(
+        api="tensorflow.clip",
+        kind=CallKind.FUNCTION,
+        arguments=arguments,
+        keywords=tuple(keywords.items()),
+    )
+
+
+def test_a_tensor_that_has_to_be_positive_is_read_as_that() -> None:
+    negative = TensorValue("float32", (), Constant(-1.0))
+
+    ((law, value),) = broken_laws(call(negative), laws(clip_norm=NORM))
+
+    assert str(law.demand) == "greater than 0"
+    assert value == "a tensor with the element -1.0"
+
+
+@pytest.mark.parametrize(
+    ("doc", "value"),
+    [
+        (NORM, TensorValue("float32", (), Constant(-1.0))),
+        ("A number > 0.", LiteralValue(-3)),
+        ("Must be in [0, 1].", LiteralValue(7.5)),
+        ("Must be at least 1.", ListValue((LiteralValue(0), LiteralValue(-2)))),
+        ("Must be one of 'same', 'valid'.", LiteralValue("full")),
+        ("A 3-D tensor.", TensorValue("float32", (2,), Constant(0))),
+        ("Must be float32 or float64.", TensorValue("int8", (2,), Constant(0))),
+        ("Must be float32 or float64.", DtypeValue("int8")),
+    ],
+)
+def test_an_argument_is_replaced_by_one_that_is_allowed(doc: str, value: Value) -> None:
+    written = laws(x=doc)
+    assert broken_laws(call(value), written)
+
+    for broken in (call(value), call(x=value)):
+        found = mended(broken, written)
+
+        assert found
+        assert not any(broken_laws(other, written) for other in found)
+        assert all(len(other.values) == 1 for other in found)
+
+
+@given(st.integers(), st.integers(), st.booleans())
+def test_what_breaks_nothing_stays_and_several_breaches_go_at_once(
+    low: int,
+    high: int,
+    by_name: bool,  # noqa: FBT001 - drawn
+) -> None:
+    written = laws(low="Must be at least 0.", high="Must be at most 10.")
+    values = {"low": LiteralValue(low), "high": LiteralValue(high)}
+    case = call(**values) if by_name else call(*values.values())
+
+    found = mended(case, written)
+
+    is_broken = low < 0 or high > 10
+    assert bool(found) is is_broken
+    assert not any(broken_laws(other, written) for other in found)
+    if low >= 0:
+        assert all(LiteralValue(low) in other.values for other in found)
