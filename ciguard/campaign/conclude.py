@@ -36,7 +36,7 @@ from ciguard.domain import (
     cause_name,
 )
 from ciguard.errors import BaselineError, ExitCode
-from ciguard.triage import with_causes
+from ciguard.triage import with_causes, with_reach
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -184,11 +184,8 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         compare(met, run.memory.records, Exercised(replayed=run.replayed)),
         run.shown_on,
     )
-    compared = with_causes(
-        bucket
-        for bucket in against_base
-        if run.config.policy.action(bucket.finding) is not Action.OFF
-    )
+    with_reasons = with_reach(with_causes(against_base))
+    compared = [b for b in with_reasons if run.config.policy.action(b.finding) is not Action.OFF]
     written = list(write_scripts(compared, run.sites, run.config.out))
     if run.trial is not None and not run.interrupted:
         try:

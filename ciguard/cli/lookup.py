@@ -27,13 +27,14 @@ def all_buckets(config: Config) -> list[Bucket]:
         open_store,
     )
     from ciguard.reports import read_buckets  # noqa: PLC0415
-    from ciguard.triage import with_causes  # noqa: PLC0415
+    from ciguard.triage import with_causes, with_reach  # noqa: PLC0415
 
     met = read_buckets(config.out)
     names = {name for bucket in met for name in (bucket.fingerprint, *bucket.aliases)}
     # Seen against a run that did nothing, every record of the baseline becomes a bucket.
     recorded = compare([], open_store(config.baseline).load(), Exercised())
-    return with_causes([*met, *(bucket for bucket in recorded if bucket.fingerprint not in names)])
+    unmet = [bucket for bucket in recorded if bucket.fingerprint not in names]
+    return with_reach(with_causes([*met, *unmet]))
 
 
 def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:

@@ -80,6 +80,8 @@ class Evidence:
     breach: str = ""
     """Which arguments are not as documented, and why; empty where the call conforms, and where
     that makes no difference."""
+    unreachable: str = ""
+    """Why no program that makes public calls is known to meet the defect; empty where one may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ class FindingClass(StrEnum):
     APPLICATION = "application-fails"
     PERFORMANCE = "performance"
     CHANGE = "change"
+    UNREACHABLE = "unreachable-input"
     DOCUMENTATION = "documentation"
     OTHER = "other"
 
@@ -54,6 +55,7 @@ _WORDS = {
     FindingClass.APPLICATION: "application fails",
     FindingClass.PERFORMANCE: "performance",
     FindingClass.CHANGE: "change of behaviour",
+    FindingClass.UNREACHABLE: "unreachable input",
     FindingClass.DOCUMENTATION: "documentation",
     FindingClass.OTHER: "other",
 }
@@ -92,6 +94,8 @@ def class_of(finding: Finding) -> FindingClass:
     A crash of which no outcome is kept, as in the baseline, counts as an ordinary one. Findings of
     oracles that other packages add are `OTHER`.
     """
+    if finding.evidence.unreachable:
+        return FindingClass.UNREACHABLE
     if finding.oracle == "crash":
         deaths = [out for out in finding.outcomes.values() if isinstance(out, Crashed)]
         corrupts = any(may_corrupt(death.cause, death.log) for death in deaths)

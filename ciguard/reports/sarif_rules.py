@@ -87,6 +87,10 @@ _MEANS = {
         "Two versions behave differently, and neither is plainly wrong.",
         "Check whether the sources rely on the older behaviour.",
     ),
+    FindingClass.UNREACHABLE: (
+        "A raw entry point fails on a handle that public calls do not give it.",
+        "Report the script upstream; no program that makes public calls is known to meet it.",
+    ),
     FindingClass.DOCUMENTATION: (
         "The documentation contradicts itself or the library.",
         "Mend the documentation.",

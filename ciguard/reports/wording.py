@@ -109,6 +109,7 @@ def evidence_rows(evidence: Evidence) -> list[tuple[str, str]]:
         ("Expected", evidence.expected),
         ("Observed", evidence.observed),
         ("Law", f"{evidence.law}{source}" if evidence.law else ""),
+        ("Reach", evidence.unreachable),
         ("Call", f"not as documented: {evidence.breach}" if evidence.breach else ""),
     )
     return [(name, text) for name, text in rows if text]

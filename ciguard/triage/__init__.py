@@ -30,6 +30,7 @@ from ciguard.triage.native import native_frames
 from ciguard.triage.neighbours import neighbours
 from ciguard.triage.normalise import normalise
 from ciguard.triage.program_diff import DiffLine, LineKind, derivation_diff, program_diff
+from ciguard.triage.reach import with_reach
 from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import EnvironmentHint, read_script, script
 from ciguard.triage.symptom import Symptom, symptom_of, telling_line
@@ -76,5 +77,6 @@ __all__ = [
     "telling_line",
     "united",
     "with_causes",
+    "with_reach",
     "without_local_paths",
 ]

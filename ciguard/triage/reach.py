@@ -1,0 +1,81 @@
+"""Reach: can a program that uses a library's public API meet a defect at all.
+
+Raw entry points take handles: objects that a program gets for one purpose and hands on for that
+purpose. A death by a handle of another kind is a defect, and one that nobody meets who does not
+look for it. It weighs little, until something public leads to the same cause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ApiCall,
+    CallValue,
+    DictValue,
+    ListValue,
+    LiteralValue,
+    Severity,
+    TupleValue,
+    cause_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.domain import Bucket, Case, Value
+
+_WEIGHTS = {"crash": Severity.CRITICAL, "internal-error": Severity.HIGH}
+"""Of the oracles that are asked: what any call may come to, whatever it is given."""
+_RAW = ("tensorflow.raw_ops.", "torch.ops.", "torch._C.")
+
+
+def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
+    """Return buckets that have their causes, each of the weight that its reach gives it."""
+    listed = list(buckets)
+    public: dict[str, str] = {}
+    for bucket in sorted(listed, key=lambda bucket: bucket.finding.api):
+        if bucket.finding.oracle in _WEIGHTS and not _needs_handle(bucket):
+            public.setdefault(cause_name(bucket), bucket.finding.api)
+    return [_weighed(bucket, public.get(cause_name(bucket), "")) for bucket in listed]
+
+
+def _weighed(bucket: Bucket, public: str) -> Bucket:
+    finding = bucket.finding
+    if finding.oracle not in _WEIGHTS or finding.evidence.breach:
+        return bucket
+    handle = "" if public else _needs_handle(bucket)
+    why = f"a raw entry point, given a handle ({handle}) that public calls do not give it"
+    if not handle and not finding.evidence.unreachable:
+        return bucket
+    evidence = replace(finding.evidence, unreachable=why if handle else "")
+    severity = Severity.LOW if handle else _WEIGHTS[finding.oracle]
+    return replace(bucket, finding=replace(finding, evidence=evidence, severity=severity))
+
+
+def _needs_handle(bucket: Bucket) -> str:
+    """Return the first handle among the arguments of a raw entry point; empty if there is none."""
+    api = bucket.finding.api
+    is_raw = api.startswith(_RAW) or any(part.startswith("_") for part in api.split("."))
+    return handle_in(bucket.finding.case) if is_raw else ""
+
+
+def handle_in(case: Case) -> str:
+    """Return what makes the first handle among a call's arguments; empty if there is none."""
+    pending: list[Value] = [*case.values] if isinstance(case, ApiCall) else []
+    while pending:
+        match pending.pop(0):
+            case CallValue(function) if function.startswith(_RAW):
+                return function
+            case CallValue("builtins.getattr", (CallValue(function), LiteralValue("handle"))):
+                return f"{function}.handle"
+            case CallValue(_, arguments, keywords):
+                pending.extend((*arguments, *(value for _, value in keywords)))
+            case ListValue(items) | TupleValue(items):
+                pending.extend(items)
+            case DictValue(pairs):
+                pending.extend(value for _, value in pairs)
+            case _:
+                pass  # data
+    return ""
