@@ -24,6 +24,7 @@ from ciguard.baseline.record import (
     with_exhibit,
 )
 from ciguard.domain import Bucket, Comparison, Confirmation, PairKind, ended_well
+from ciguard.targets import succeeds
 from ciguard.triage import newest_recipe, recipe_number
 
 if TYPE_CHECKING:
@@ -43,17 +44,33 @@ class Exercised:
 
     replayed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Fingerprint → targets on which the stored case ended well, and nothing was found then."""
+    targets: frozenset[str] = frozenset()
+    """Names of all targets that the run was for."""
 
     def covers(self, record: BaselineRecord) -> bool:
         """Tell whether the run would have had to meet the bucket, were it still there.
 
         That takes the bucket's own case on every target where it was met: another call of the API
-        need not lead there, and on fewer targets it could live on where nobody looked.
+        need not lead there, and on fewer targets it could live on where nobody looked. A target
+        that is run no more may have a successor: a project that pins a newer release meets the
+        bucket there, or it is fixed. A difference between targets has none.
         """
-        replayed: set[str] = set()
-        for name in (record.fingerprint, *record.aliases):
-            replayed |= self.replayed.get(name, frozenset())
-        return bool(record.targets) and replayed.issuperset(record.targets)
+        return bool(record.targets) and all(
+            self.exercised_for(record, target) for target in record.targets
+        )
+
+    def exercised_for(self, record: BaselineRecord, target: str) -> str:
+        """Return where the case ran that a target would have met the bucket by; empty if nowhere.
+
+        That is the target itself, or the successor of one that the run was not for.
+        """
+        names = (record.fingerprint, *record.aliases)
+        replayed = frozenset[str]().union(*(self.replayed.get(name, ()) for name in names))
+        if target in replayed:
+            return target
+        if target in self.targets or record.exhibit.pair is not PairKind.NONE:
+            return ""
+        return next((name for name in sorted(replayed) if succeeds(name, target)), "")
 
 
 def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -> list[Bucket]:
@@ -258,8 +275,8 @@ def _repeated(record: BaselineRecord, repeated: Mapping[str, bool]) -> BaselineR
 
 def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) -> BaselineRecord:
     """Count a run that should have met the bucket and did not; another release counts anew."""
-    met_on = tuple(pair for pair in sighting.versions if pair[0] in record.targets)
-    clean = replace(sighting, versions=met_on)
+    ran_on = tuple(pair for pair in sighting.versions if _stands_for(pair[0], record.targets))
+    clean = replace(sighting, versions=ran_on)
     before = record.decision.clean_on
     is_same_release = not before or _releases(before[-1]) == _releases(clean)
     count = record.decision.clean_runs + 1 if is_same_release else 1
@@ -271,6 +288,10 @@ def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) ->
         clean_on=((*before, clean) if is_same_release else (clean,))[-needed:],
     )
     return decided(record, decision)
+
+
+def _stands_for(target: str, targets: Iterable[str]) -> bool:
+    return any(target == other or succeeds(target, other) for other in targets)
 
 
 def _releases(sighting: Sighting) -> tuple[tuple[str, str], ...]:

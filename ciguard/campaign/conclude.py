@@ -161,6 +161,12 @@ class Conclusion:
     """Libraries, and what was known of each from outcomes when the run began."""
     interrupted: bool = False
 
+    @property
+    def exercised(self) -> Exercised:
+        """What was run again, and where."""
+        targets = frozenset(target.name for target in self.targets)
+        return Exercised(replayed=self.replayed, targets=targets)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
@@ -181,7 +187,7 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
     """
     against_base = known_to(
         run.base,
-        compare(met, run.memory.records, Exercised(replayed=run.replayed)),
+        compare(met, run.memory.records, run.exercised),
         run.shown_on,
     )
     with_reasons = with_reach(with_causes(against_base))
@@ -256,7 +262,7 @@ def _remember(run: Conclusion, decided: Decided) -> None:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     sighting = Sighting(time=now, versions=tuple(sorted(versions.items())))
     known = run.memory.records
-    exercised = Exercised(replayed=run.replayed)
+    exercised = run.exercised
     passed = [name for name in run.replayed if name in known and exercised.covers(known[name])]
     repeated = dict.fromkeys(passed, False) | dict.fromkeys(run.shown, True)
     after = (

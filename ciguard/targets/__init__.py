@@ -17,6 +17,7 @@ from ciguard.targets.store import (
     list_environments,
     prune_environments,
 )
+from ciguard.targets.succession import succeeds
 from ciguard.targets.target import (
     EAGER,
     Active,
@@ -60,5 +61,6 @@ __all__ = [
     "prune_environments",
     "readable_paths",
     "released_versions",
+    "succeeds",
     "unique_names",
 ]

@@ -50,10 +50,17 @@ def evidence(record: BaselineRecord) -> str:
         where = ", ".join(_place(target, version) for target, version in versions)
         commit = f", commit {sighting.commit}" if sighting.commit else ""
         runs.append(f"{sighting.time} on {where}{commit}")
-    met = f"Last met {record.last_seen.time}."
+    met = f"Last met {record.last_seen.time}{_on_other_targets(record)}."
     if not runs:
         return f"Not met in the last runs that exercised it. {met}"
     return f"Not met in {len(runs)} runs in a row that exercised it: {'; '.join(runs)}. {met}"
+
+
+def _on_other_targets(record: BaselineRecord) -> str:
+    """Return where a bucket was met that no clean run was for: a newer release took its place."""
+    ran = {target for sighting in record.decision.clean_on for target, _ in sighting.versions}
+    others = [_place(target, "") for target in record.targets if ran and target not in ran]
+    return f" on {', '.join(others)}" if others else ""
 
 
 def _place(target: str, version: str) -> str:

@@ -33,6 +33,7 @@ from ciguard.domain import (
     Rejected,
     Stage,
 )
+from ciguard.trackers.news import evidence
 
 if TYPE_CHECKING:
     from ciguard.domain import Outcome
@@ -328,3 +329,68 @@ def test_the_base_changes_nothing_that_is_not_new() -> None:
 
     assert known_to((BASE,), [fixed], {}) == [fixed]
     assert known_to((), [shown_by(HEAD)], {}) == [shown_by(HEAD)]
+
+
+LATER = "torch==2.14.0"
+
+
+@pytest.mark.parametrize(
+    ("exercised", "expected"),
+    [
+        # The project pins a newer release, and the case passes there.
+        (Exercised(replayed={ONE: frozenset({LATER})}, targets=frozenset({LATER})), "fixed"),
+        # The release that shows it is still among the targets, and did not come to run the case.
+        (
+            Exercised(replayed={ONE: frozenset({LATER})}, targets=frozenset({LATER, TARGET})),
+            "not run",
+        ),
+        # What passes is no successor.
+        *(
+            (Exercised(replayed={ONE: frozenset({name})}, targets=frozenset({name})), "not run")
+            for name in (
+                "torch==2.12.0",
+                "torch==2.14.0@cuda",
+                "torch==2.14.0 compile",
+                "torch==2.14.0 A=1",
+                "torch==2.14.0 python3.12",
+                "torch>=2.14.0",
+                "torch==2.14.0 + numpy==2.0",
+                "jax==2.14.0",
+                "current[torch]",
+                "no target",
+            )
+        ),
+    ],
+)
+def test_a_release_that_is_run_no_more_is_followed_by_a_newer_one(
+    exercised: Exercised, expected: str
+) -> None:
+    (found,) = compare([], baseline(record(ONE)), exercised)
+
+    assert found.comparison.value == expected
+
+
+def test_a_difference_between_targets_has_no_successor() -> None:
+    pair = record(ONE)
+    pair = replace(pair, exhibit=replace(pair.exhibit, pair=PairKind.VERSION))
+    exercised = Exercised(replayed={ONE: frozenset({LATER})}, targets=frozenset({LATER}))
+
+    (found,) = compare([], baseline(pair), exercised)
+
+    assert found.comparison is Comparison.NOT_RUN
+
+
+def test_a_newer_pin_fixes_a_bucket_and_the_older_one_brings_it_back() -> None:
+    records = baseline(record(ONE))
+    exercised = Exercised(replayed={ONE: frozenset({LATER})}, targets=frozenset({LATER}))
+    for number in range(2, 5):
+        seen = replace(sighting(number), versions=((LATER, "2.14.0"),))
+        records = dict(update(records, compare([], records, exercised), seen))
+
+    assert records[ONE].state is State.FIXED
+    assert [s.versions for s in records[ONE].decision.clean_on] == [((LATER, "2.14.0"),)] * 3
+    said = evidence(records[ONE])
+    assert "on torch==2.14.0 (version 2.14.0)" in said
+    assert said.endswith(f" on {TARGET}.")
+    (back,) = compare([met()], records, Exercised())
+    assert is_regression(back, records)
