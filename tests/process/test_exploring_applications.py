@@ -449,7 +449,7 @@ def test_what_plain_answers_leave_open_is_solved_for(
     found = [one for one in find(application, known_providers()) if one.goals]
 
     def met() -> tuple[int, int]:
-        results = list(explore(application, found, python=sys.executable, budget_s=60.0))
+        results = list(explore(application, found, python=sys.executable, budget_s=300.0))
         assert [one.problem for one in results if one.problem] == []
         pairs = [one.outcomes() for one in results]
         return sum(met for met, _ in pairs), sum(of for _, of in pairs)
