@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Cause, PairKind
 from ciguard.oracles import APPLICATION, FUNCTION
 from ciguard.triage.fingerprint import texts_of
+from ciguard.triage.symptom import MEMORY_CORRUPTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,6 +40,23 @@ _INTERNAL = re.compile(
 )
 _GENERATED = re.compile(r"/?gen_\w+_ops\.py:(?P<operator>\w+)")
 """The wrapper that TensorFlow generates for an operator: every public function ends there."""
+_OF_TORCH = re.compile(r"torch\.(?:ops\.aten\.|Tensor\.|linalg\.|special\.)?(?P<operator>[a-z]\w*)")
+"""Where torch names its functions by the operators that they call."""
+_OF_STANDARD_LIBRARY = re.compile(r"\bstd::|_M_\w+|\bbad_alloc\b|\bbasic_string\b|\bsto[ild]\b")
+"""What any code in C++ may say: it names no place."""
+_NO_CHECKS = frozenset({"false", "0", "?"})
+_DEATHS = frozenset(
+    {
+        MEMORY_CORRUPTION,
+        "abort",
+        "arithmetic",
+        "illegal instruction",
+        "killed",
+        "process exit",
+        "trap",
+    }
+)
+"""Symptoms that say nothing of what went wrong."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _OPERATOR = re.compile(r" ?\[Op:\w+\]")
 """What TensorFlow adds to a message: the operator that ran."""
@@ -78,12 +96,14 @@ def _name(bucket: Bucket, evidence: tuple[str, str]) -> str:
 # --- kinds of evidence ----------------------------------------------------------------------------
 
 
-def _failed_check(_: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
-    """A check names the place that failed, whichever API led there."""
+def _failed_check(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
+    """A check names the place that failed, whichever API led there; `false` names none."""
     message = ingredients.get("message", "")
     if found := _INTERNAL.match(message):
         check = found["check"].rpartition(": ")[2] or found["remark"].strip(" ,\"'.")
-        return "failed check", f"{found['file'] or '?'}: {check}"
+        api = _operator_of(bucket) or bucket.finding.api
+        where = f" in {api}" if check in _NO_CHECKS else ""
+        return "failed check", f"{found['file'] or '?'}: {check}{where}"
     found = _CHECK.search(message) or _ASSERTED.search(message)
     if found is None:
         return None
@@ -108,15 +128,25 @@ def _raising_function(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[s
 def _message(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
     """What an error says without the words of its case, where enough is left."""
     template = _template(bucket, ingredients.get("message", ""))
-    return ("message", template) if len(_WORD.findall(template)) >= _MIN_WORDS else None
+    if len(_WORD.findall(template)) < _MIN_WORDS:
+        return None
+    is_standard = _OF_STANDARD_LIBRARY.search(template)
+    where = f" in {_operator_of(bucket) or bucket.finding.api}" if is_standard else ""
+    return "message", f"{template}{where}"
 
 
-def _operator(_: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
+def _operator(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
     """The operator that ran when the process died, whichever public function called it."""
     found = _GENERATED.search(ingredients.get("stack", ""))
-    if found is None:
-        return None
-    return f"{ingredients.get('symptom', '')} in operator", found["operator"]
+    name = found["operator"] if found else _operator_of(bucket)
+    symptom = ingredients.get("symptom", "")
+    return (f"{symptom} in operator", name) if name and symptom in _DEATHS else None
+
+
+def _operator_of(bucket: Bucket) -> str:
+    """Return the operator that an API of torch is named by, in place or not; empty if by none."""
+    found = _OF_TORCH.fullmatch(bucket.finding.api)
+    return found["operator"].rstrip("_") if found else ""
 
 
 def _changed_class(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:

@@ -90,7 +90,7 @@ def test_silent_deaths_are_joined_by_their_innermost_native_frames() -> None:
     stranger = replace(bucket(Crashed("SIGSEGV"), "torch.c"), native_stack=stack[1:])
 
     assert cause_of(one) == cause_of(other) != cause_of(stranger)
-    assert cause_of(bucket(Crashed("SIGSEGV"), "torch.a")).name == one.fingerprint
+    assert cause_of(bucket(Crashed("SIGSEGV"), "torch.a")).kind == "memory corruption in operator"
 
 
 def test_a_function_that_raises_joins_what_it_refuses_with_the_same_words() -> None:
@@ -143,6 +143,37 @@ def test_two_functions_that_call_one_operator_are_one_cause() -> None:
 def _of_tensorflow(bucket: Bucket) -> tuple[tuple[str, str], ...]:
     kept = tuple(pair for pair in bucket.grouping if pair[0] != "stack")
     return (*kept, ("stack", "tensorflow/python/ops/gen_math_ops.py:foo"))
+
+
+@pytest.mark.parametrize("other", ["torch.Tensor.polar", "torch.ops.aten.polar", "torch.polar_"])
+def test_functions_of_torch_are_joined_by_the_operator_that_names_them(other: str) -> None:
+    one = bucket(Crashed("SIGSEGV"), "torch.polar")
+
+    assert cause_of(one) == cause_of(bucket(Crashed("SIGSEGV"), other))
+    assert cause_of(one).words == "memory corruption in operator: polar"
+
+
+@pytest.mark.parametrize("other", ["torch.nn.Polar", "torch.polygamma", "torch.masked.polar"])
+def test_functions_of_other_names_and_modules_are_not(other: str) -> None:
+    one, second = bucket(Crashed("SIGSEGV"), "torch.polar"), bucket(Crashed("SIGSEGV"), other)
+
+    assert cause_of(one) != cause_of(second)
+
+
+def test_a_check_that_says_false_joins_no_two_operators() -> None:
+    text = 'false INTERNAL ASSERT FAILED at "../aten/src/ATen/BatchLinearAlgebra.cpp":1, please '
+    one, alias, other = (
+        cause_of(internal(text, api)) for api in ("torch.eig", "torch.linalg.eig", "torch.svd")
+    )
+
+    assert one == alias != other
+
+
+def test_what_the_standard_library_says_joins_no_two_operators() -> None:
+    text = "cannot create std::vector larger than max_size()"
+
+    assert cause_of(internal(text, "torch.a")) != cause_of(internal(text, "torch.b"))
+    assert cause_of(internal(text, "torch.a")) == cause_of(internal(text, "torch.Tensor.a"))
 
 
 def test_a_class_that_changed_in_a_module_is_one_cause() -> None:
