@@ -37,7 +37,12 @@ def relate(buckets: Iterable[Bucket]) -> list[Bucket]:
             by_place.setdefault((fault, _top(bucket)), []).append(bucket)
             by_place.setdefault((fault, None), []).append(bucket)
     candidates = {place: _candidates(shared) for place, shared in by_place.items()}
-    return [replace(bucket, related=_related(bucket, candidates)) for bucket in listed]
+    return [_linked(bucket, _related(bucket, candidates)) for bucket in listed]
+
+
+def _linked(bucket: Bucket, related: tuple[str, ...]) -> Bucket:
+    # Most buckets of a large baseline have no links: a copy of each would cost memory.
+    return bucket if bucket.related == related else replace(bucket, related=related)
 
 
 def _candidates(shared: list[Bucket]) -> list[Bucket]:
