@@ -25,7 +25,7 @@ from ciguard.domain import (
     visible,
     visible_lines,
 )
-from ciguard.reports.caveats import caveats
+from ciguard.reports.caveats import caveats, silence
 from ciguard.reports.files import write_atomically
 from ciguard.reports.wording import (
     UNCONFIRMED,
@@ -134,6 +134,8 @@ def _target_case(target: TargetSummary) -> TestCase:
     case = TestCase(visible(target.name), classname="ciguard.targets")
     if target.not_run:
         case.result = [Skipped(f"NOT RUN: {visible(target.not_run)}")]
+    elif why := silence(target):
+        case.result = [Skipped(visible(why))]
     else:
         case.system_out = f"{target.tally.total} cases: {tally_text(target.tally.as_dict())}"
     return case
