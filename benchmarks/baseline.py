@@ -39,6 +39,7 @@ from ciguard.domain import (
     ApiCall,
     CallKind,
     Comparison,
+    Evidence,
     LiteralValue,
     Severity,
     TensorValue,
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 
 TARGETS = ("torch==2.12.0", "torch==2.13.0")
 APIS = 2_000
+RUNS = 300
+"""That have met the buckets for the first and the last time."""
 
 
 def made_up(count: int) -> dict[str, BaselineRecord]:
@@ -64,12 +67,12 @@ def _record(rng: random.Random) -> BaselineRecord:
     api = f"torch.nn.functional.operator_{rng.randrange(APIS)}"
     shape = tuple(rng.randrange(1, 64) for _ in range(rng.randrange(1, 5)))
     tensor = TensorValue("float32", shape, Uniform(rng.randrange(2**31), -1.0, 1.0))
-    seen = Sighting(
-        time="2026-01-31T23:59:00Z", commit="c" * 40, versions=tuple((t, t[7:]) for t in TARGETS)
-    )
+    first, last = sorted(_sighting(rng.randrange(RUNS)) for _ in range(2))
+    decision = Decision(changed=first.time)
     return BaselineRecord(
         fingerprint=f"v1:{rng.getrandbits(64):016x}",
-        decision=Decision(changed=seen.time),
+        decision=decision,
+        history=(decision,),
         exhibit=Exhibit(
             level="api",
             oracle="differential",
@@ -78,6 +81,7 @@ def _record(rng: random.Random) -> BaselineRecord:
             library="torch",
             api=api,
             message=f"{api}: 12 of 40 elements differ, the largest difference is {rng.random()}",
+            evidence=Evidence(expected=f"{rng.random()}", observed=f"{rng.random()}"),
             case=ApiCall(
                 api=api,
                 kind=CallKind.FUNCTION,
@@ -88,9 +92,14 @@ def _record(rng: random.Random) -> BaselineRecord:
             grouping=(("symptom", "values"), ("api", api), ("pair", "version")),
         ),
         targets=TARGETS,
-        first_seen=seen,
-        last_seen=seen,
+        first_seen=first,
+        last_seen=last,
     )
+
+
+def _sighting(run: int) -> Sighting:
+    time = f"2026-01-{run % 28 + 1:02}T{run // 28:02}:59:00Z"
+    return Sighting(time=time, commit=f"{run:040x}", versions=tuple((t, t[7:]) for t in TARGETS))
 
 
 @contextmanager

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import stat
 import tempfile
 from contextlib import contextmanager
+from functools import partial
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+_BLOCK_BYTES = 1 << 20
 Stamp: TypeAlias = tuple[int, int, int]
 
 MAX_ELEMENTS = 4_000_000
@@ -38,7 +40,9 @@ def read_text(path: Path, *, most: int) -> str:
         ValueError: if it is larger than that, not a regular file's UTF-8 text.
     """
     with _open_regular(path, most=most) as stream:
-        content = stream.read(most + 1)
+        # In blocks: a buffer for all that is allowed would be made before anything is read.
+        blocks = iter(partial(stream.read, _BLOCK_BYTES), b"")
+        content = b"".join(islice(blocks, most // _BLOCK_BYTES + 1))
     if len(content) > most:  # it grows while it is read
         raise ValueError(_too_large(most))
     return _decoded(content)
@@ -58,7 +62,7 @@ def read_lines(path: Path, *, max_bytes: int, max_line: int) -> Iterator[str]:
     """
     with _open_regular(path, most=max_bytes) as stream:
         left = max_bytes
-        for number in itertools.count(1):
+        for number in count(1):
             line = stream.readline(max_line + 1)
             left -= len(line)
             if left < 0:
@@ -133,11 +137,21 @@ def replace_file(path: Path, content: str | bytes, *, durable: bool = False) -> 
     Raises:
         OSError: if it cannot be written; the old content is still there.
     """
+    write_pieces(path, (content,), durable=durable)
+
+
+def write_pieces(path: Path, pieces: Iterable[str | bytes], *, durable: bool = False) -> None:
+    """Write a file as `replace_file` does, of pieces that are never in memory all at once.
+
+    Raises:
+        OSError: if it cannot be written; the old content is still there.
+    """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
+            for piece in pieces:
+                stream.write(piece.encode() if isinstance(piece, str) else piece)
             stream.flush()
             if durable:
                 os.fsync(stream.fileno())

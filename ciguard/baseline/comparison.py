@@ -166,12 +166,14 @@ def known_to(
         )
 
     def judged(bucket: Bucket) -> Comparison:
-        if bucket.comparison not in {Comparison.NEW, Comparison.KNOWN} or not base:
+        if bucket.comparison not in {Comparison.NEW, Comparison.KNOWN}:
             return bucket.comparison
         if is_fixed(bucket):
             return Comparison.FIXED
         return Comparison.KNOWN if is_known(bucket) else bucket.comparison
 
+    if not base:
+        return list(compared)
     return [replace(bucket, comparison=judged(bucket)) for bucket in compared]
 
 

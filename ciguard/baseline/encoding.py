@@ -6,6 +6,7 @@ What is read may have been edited by hand or by a stranger, so every field is ch
 from __future__ import annotations
 
 import json
+import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -88,12 +89,12 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
     return BaselineRecord(
         fingerprint=_field(fields, "fingerprint", str),
         aliases=_texts(fields, "aliases"),
-        decision=Decision(
-            changed=Sighting(time=_field(fields, "changed", str)).time,
-            state=State(_field(fields, "state", str)),
-            because=_field(fields, "because", str),
-            clean_runs=_field(fields, "clean_runs", int),
-            clean_on=_clean_on(fields),
+        decision=_decision(
+            _field(fields, "changed", str),
+            State(_field(fields, "state", str)),
+            _field(fields, "because", str),
+            _field(fields, "clean_runs", int),
+            _clean_on(fields),
         ),
         exhibit=_exhibit(fields, case),
         targets=_texts(fields, "targets"),
@@ -111,12 +112,30 @@ def _history(fields: Mapping[str, Json]) -> tuple[Decision, ...]:
     """Read what baselines of the first releases do not hold."""
     items = [_typed(item, dict, "history") for item in _typed(fields.get("history", []), list, "")]
     return tuple(
-        Decision(
-            changed=Sighting(time=_field(item, "changed", str)).time,
-            state=State(_field(item, "state", str)),
-            because=_field(item, "because", str),
+        _decision(
+            _field(item, "changed", str),
+            State(_field(item, "state", str)),
+            _field(item, "because", str),
         )
         for item in items
+    )
+
+
+@lru_cache(maxsize=1024)
+def _decision(
+    changed: str,
+    state: State,
+    because: str,
+    clean_runs: int = 0,
+    clean_on: tuple[Sighting, ...] = (),
+) -> Decision:
+    """Return one object for all that one run decided."""
+    return Decision(
+        changed=Sighting(time=changed).time,
+        state=state,
+        because=because,
+        clean_runs=clean_runs,
+        clean_on=clean_on,
     )
 
 
@@ -129,7 +148,12 @@ def _stack(fields: Mapping[str, Json]) -> tuple[Frame, ...]:
 def _flakes(fields: Mapping[str, Json]) -> Flakes:
     if "tried" not in fields:
         return Flakes()  # schema 1 did not count
-    return Flakes(shown=_field(fields, "shown", int), tried=_field(fields, "tried", int))
+    return _counted(_field(fields, "shown", int), _field(fields, "tried", int))
+
+
+@lru_cache(maxsize=1024)
+def _counted(shown: int, tried: int) -> Flakes:
+    return Flakes(shown=shown, tried=tried)
 
 
 def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:
@@ -138,12 +162,12 @@ def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:
         msg = f"severity {severity.lower()!r} is not known"
         raise ValueError(msg)
     return Exhibit(
-        level=_field(fields, "level", str),
-        oracle=_field(fields, "oracle", str),
-        kind=_field(fields, "kind", str),
+        level=sys.intern(_field(fields, "level", str)),
+        oracle=sys.intern(_field(fields, "oracle", str)),
+        kind=sys.intern(_field(fields, "kind", str)),
         severity=Severity[severity],
-        library=_field(fields, "library", str),
-        api=_field(fields, "api", str),
+        library=sys.intern(_field(fields, "library", str)),
+        api=sys.intern(_field(fields, "api", str)),
         pair=PairKind(_field(fields, "pair", str)),
         message=_field(fields, "message", str),
         # Records of before there was evidence have none.
@@ -226,12 +250,24 @@ def _typed(value: Json, kind: type[T], name: str) -> T:
 
 
 def _texts(fields: Mapping[str, Json], name: str) -> tuple[str, ...]:
-    return tuple(sorted({_typed(item, str, name) for item in _field(fields, name, list)}))
+    return _shared(tuple(sorted({_typed(item, str, name) for item in _field(fields, name, list)})))
 
 
 def _pairs(fields: Mapping[str, Json], name: str) -> tuple[tuple[str, str], ...]:
     pairs = []
     for item in _field(fields, name, list):
         first, second = _typed(item, list, name)
-        pairs.append((_typed(first, str, name), _typed(second, str, name)))
+        pairs.append(_pair(_typed(first, str, name), _typed(second, str, name)))
     return tuple(pairs)
+
+
+@lru_cache(maxsize=4096)
+def _pair(first: str, second: str) -> tuple[str, str]:
+    """Return one object for equal pairs, as `_shared` does."""
+    return sys.intern(first), sys.intern(second)
+
+
+@lru_cache(maxsize=4096)
+def _shared(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return one object for equal texts: a large baseline repeats few of them very often."""
+    return tuple(map(sys.intern, texts))

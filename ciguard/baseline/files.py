@@ -25,7 +25,7 @@ from ciguard.files import Stamp, parse_json, read_text, stamp
 from ciguard.triage import simplicity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from ciguard.baseline.comparison import Records
@@ -86,49 +86,60 @@ class _Reader:
         if file := stranger(self._folder):
             msg = f"{self._name}/{visible(file)}: no baseline has such a file or link. {_RESTORE}"
             raise BaselineError(msg)
-        # The index first: whoever writes at this moment puts a case before the line that needs it.
-        encoded = {("", INDEX): list(self._objects(INDEX, rest, first=2, most=MOST_RECORD))}
+        records: dict[str, BaselineRecord] = {}
+        self._add(records, layout, "", INDEX, rest)
         for part in layout.parts() if layout.digits else ():
             file = file_of(BUCKETS, part)
-            text = self._text(file, most=_MOST_FILE)
-            encoded[part, file] = list(self._objects(file, text, first=1, most=MOST_RECORD))
-        cases = self._cases(layout)
-        records: dict[str, BaselineRecord] = {}
-        for (part, file), lines in encoded.items():
-            for number, item in lines:
-                try:
-                    name = fingerprint_of(item)
-                    _check_part(part, name, layout)
-                    if layout.schema == 1:
-                        cases[name] = self._case_of_schema_1(name)
-                    record = record_from_json(item, case=_case_of(name, cases))
-                except ValueError as error:
-                    raise self._error(file, number, str(error)) from error
-                # Two lines of one bucket are what a merge of two branches leaves behind.
-                before = records.get(name)
-                records[name] = merge_records(before, record) if before else record
+            self._add(records, layout, part, file, self._text(file, most=_MOST_FILE))
         return records
 
-    def _cases(self, layout: Layout) -> dict[str, Case]:
-        if layout.schema == 1:
+    def _add(
+        self, records: dict[str, BaselineRecord], layout: Layout, part: str, file: str, text: str
+    ) -> None:
+        """Add the records of one file, which is forgotten then: only one part is held as JSON."""
+        first = 2 if file == INDEX else 1
+        encoded = list(self._objects(file, text, first=first, most=MOST_RECORD))
+        # Now the cases: whoever writes at this moment puts a case before the line that needs it.
+        cases = self._cases(layout, part)
+        for number, item in encoded:
+            try:
+                name = fingerprint_of(item)
+                _check_part(part, name, layout)
+                if layout.schema == 1:
+                    cases[name] = self._case_of_schema_1(name)
+                record = record_from_json(item, case=_case_of(name, cases))
+            except ValueError as error:
+                raise self._error(file, number, str(error)) from error
+            # Two lines of one bucket are what a merge of two branches leaves behind.
+            before = records.get(name)
+            records[name] = merge_records(before, record) if before else record
+
+    def _cases(self, layout: Layout, part: str) -> dict[str, Case]:
+        """Return the cases that the buckets of one part have, by fingerprint."""
+        if layout.schema == 1 or (layout.digits and not part):
             return {}
+        parts: Iterable[str] = (part,)
         if layout.schema == _SCHEMA_OF_SIXTEEN:
             layout = Layout(layout.schema, digits=1)
+            parts = layout.parts()
         cases: dict[str, Case] = {}
-        for part in layout.parts():
-            file = file_of(CORPUS, part)
-            if layout.schema == _SCHEMA_OF_SIXTEEN and not (self._folder / file).exists():
-                continue  # it had no file without a case
-            text = self._text(file, most=_MOST_FILE)
-            for number, item in self._objects(file, text, first=1, most=MOST_CASE):
-                try:
-                    name, case = case_from_json_object(item)
-                    _check_part(part, name, layout)
-                except ValueError as error:
-                    raise self._error(file, number, str(error)) from error
-                known = cases.get(name)
-                cases[name] = case if known is None else min(known, case, key=simplicity)
+        for name in parts:
+            self._read_cases(layout, name, cases)
         return cases
+
+    def _read_cases(self, layout: Layout, part: str, cases: dict[str, Case]) -> None:
+        file = file_of(CORPUS, part)
+        if layout.schema == _SCHEMA_OF_SIXTEEN and not (self._folder / file).exists():
+            return  # it had no file without a case
+        text = self._text(file, most=_MOST_FILE)
+        for number, item in self._objects(file, text, first=1, most=MOST_CASE):
+            try:
+                name, case = case_from_json_object(item)
+                _check_part(part, name, layout)
+            except ValueError as error:
+                raise self._error(file, number, str(error)) from error
+            known = cases.get(name)
+            cases[name] = case if known is None else min(known, case, key=simplicity)
 
     def _case_of_schema_1(self, fingerprint: str) -> Case:
         file = f"{CORPUS}/{fingerprint.replace(':', '-')}.json"

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain import (
@@ -261,8 +262,14 @@ def history_of(record: BaselineRecord) -> BucketHistory:
     return BucketHistory(
         first_seen=record.first_seen.time,
         last_seen=record.last_seen.time,
-        states=tuple((decision.changed, decision.state.value) for decision in decisions),
+        states=_states(decisions),
     )
+
+
+@lru_cache(maxsize=4096)
+def _states(decisions: tuple[Decision, ...]) -> tuple[tuple[str, str], ...]:
+    """Return one object for equal histories, which most records of a large baseline share."""
+    return tuple((decision.changed, decision.state.value) for decision in decisions)
 
 
 def merge_records(one: BaselineRecord, other: BaselineRecord) -> BaselineRecord:

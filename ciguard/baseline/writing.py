@@ -63,8 +63,6 @@ class _Writer:
         cases = {name for name in changed if not _is_case_kept(name, records, stored)}
         self._touched = {CORPUS: cases | self._dropped, BUCKETS: changed | self._dropped}
         """By kind, the fingerprints of lines that are new, changed or to be removed."""
-        self._lines: dict[tuple[str, str], str] = {}
-        """By kind and fingerprint, what was encoded so far."""
 
     @property
     def is_needed(self) -> bool:
@@ -137,13 +135,10 @@ class _Writer:
         return "".join(f"{self._line(kind, name)}\n" for name in names)
 
     def _line(self, kind: str, name: str) -> str:
-        key = kind, name
-        if key not in self._lines:
-            record = self._every[name]
-            case = record.exhibit.case
-            line = record_to_line(record) if kind == BUCKETS else case_to_line(name, case)
-            self._lines[key] = line
-        return self._lines[key]
+        record = self._every[name]
+        if kind == CORPUS:
+            return case_to_line(name, record.exhibit.case)
+        return record_to_line(record)
 
 
 def _is_kept(name: str, records: Records, stored: Records) -> bool:

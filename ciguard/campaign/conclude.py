@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -185,14 +185,7 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         OutputError: if reproducers cannot be written.
         BaselineError: if the baseline cannot be written; what it held is intact.
     """
-    against_base = known_to(
-        run.base,
-        compare(met, run.memory.records, run.exercised),
-        run.shown_on,
-    )
-    with_reasons = with_reach(with_causes(against_base))
-    compared = [b for b in with_reasons if run.config.policy.action(b.finding) is not Action.OFF]
-    written = list(write_scripts(compared, run.sites, run.config.out))
+    written = list(write_scripts(_taken(_compared(run, met)), run.sites, run.config.out))
     if run.trial is not None and not run.interrupted:
         try:
             written = yield from run.trial(written)
@@ -206,6 +199,24 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decid
         with suppress(KeyboardInterrupt):  # too late: all is done and remembered
             yield StageFinished(stage="remember", spent_s=run.budget.finish_stage("remember"))
     return decided
+
+
+def _taken(buckets: list[Bucket]) -> Iterator[Bucket]:
+    """Yield the buckets, none of which is kept: a large baseline would be held twice."""
+    buckets.reverse()
+    while buckets:
+        yield buckets.pop()
+
+
+def _compared(run: Conclusion, met: list[Bucket]) -> list[Bucket]:
+    """Return the buckets of run and baseline that the policy wants to see, each compared."""
+    against_base = known_to(
+        run.base,
+        compare(met, run.memory.records, run.exercised),
+        run.shown_on,
+    )
+    with_reasons = with_reach(with_causes(against_base))
+    return [b for b in with_reasons if run.config.policy.action(b.finding) is not Action.OFF]
 
 
 def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:

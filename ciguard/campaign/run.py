@@ -178,6 +178,8 @@ class _Campaign:
         self._explored_in_s = config.budget_s
         self._base: tuple[str, ...] = ()
         """Names of the base's targets."""
+        self._is_late = False
+        """Whether the time for cases was over before the first one."""
         self.dates = False
         """Whether what is new is bisected over releases."""
         self._used: dict[str, Snapshot] = {}
@@ -331,6 +333,9 @@ class _Campaign:
         yield self._finish_stage("applications")
 
     def _explore(self) -> Iterator[Event]:
+        streams = self._turns.streams.values()
+        has_cases = any(not stream.is_exhausted for stream in streams)
+        self._is_late = has_cases and time.monotonic() >= self._budget.explore_until
         while time.monotonic() < self._budget.explore_until:
             for stream in self._turns.streams.values():
                 stream.fill(self._dispatcher)
@@ -463,6 +468,15 @@ class _Campaign:
                     "they can be trusted, and the cases were not run again in time"
                 )
 
+    def _late(self, targets: int) -> str:
+        """Return why no case was run where preparing took all the time."""
+        spent_s = sum(self._budget.stages.get(name, 0.0) for name in ("describe", "replay"))
+        started = "the target" if targets == 1 else f"{targets} targets"
+        return (
+            f"preparing {started} took {spent_s:.0f} s, so of the budget of "
+            f"{self._config.budget_s:g} s nothing was left for cases. Raise --budget"
+        )
+
     def _conclude(self, *, interrupted: bool) -> Iterator[Event]:
         left = [*self._turns.confirmer.abandon(), *self._turns.measurer.abandon()]
         for _ in self._turns.intake.settle(left):
@@ -474,8 +488,12 @@ class _Campaign:
         yield from self._turns.redoing.totals()
         for member in members.values():
             requested = self._dispatcher.requested(member.name)
-            if requested and not member.tally.total and not member.not_run:
+            if member.tally.total or member.not_run:
+                continue
+            if requested:
                 member.not_run = f"none of its {requested} cases was executed in time"
+            elif self._is_late:
+                member.not_run = self._late(len(members))
         targets = tuple(summary(member) for member in members.values())
         digests = {library: snapshot.digest for library, snapshot in self._used.items()}
         explored = {

@@ -31,7 +31,7 @@ from ciguard.targets import EAGER, LIBRARIES, Active, backend_choice, libraries_
 from ciguard.triage import EnvironmentHint, measures_alike, script
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from ciguard.campaign.group import Member
@@ -99,7 +99,9 @@ def file_name(bucket: Bucket) -> str:
     return f"{api}-{_UNSAFE.sub('-', bucket.fingerprint)}.py"
 
 
-def write_scripts(buckets: list[Bucket], sites: Mapping[str, Site], out: Path) -> Iterator[Bucket]:
+def write_scripts(
+    buckets: Iterable[Bucket], sites: Mapping[str, Site], out: Path
+) -> Iterator[Bucket]:
     """Write the script of every confirmed bucket; yield the buckets with its path.
 
     Raises:

@@ -30,12 +30,12 @@ class Cause:
 
 
 def cause_name(bucket: Bucket) -> str:
-    """Return the name of a bucket's group: its fingerprint where nobody looked for its cause."""
+    """Return the name of a bucket's group: its fingerprint where it is alone."""
     return bucket.cause.name if bucket.cause else bucket.fingerprint
 
 
 def cause_to_json(cause: Cause | None) -> Json:
-    """Return the JSON form of a cause; null where it was not looked for."""
+    """Return the JSON form of a cause; null where there is none."""
     return cause and {"name": cause.name, "kind": cause.kind, "text": cause.text}
 
 

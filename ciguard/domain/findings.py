@@ -158,7 +158,7 @@ class Bucket:
     """The library's own native frames of a crash, innermost first, where a debugger told them.
     Evidence, and no part of the fingerprint: that is the same on machines without a debugger."""
     cause: Cause | None = None
-    """What it may share with other buckets; None where nobody has looked for it."""
+    """What it may share with other buckets; None where nothing says that it shares anything."""
     shown: int = 0
     """How many repetitions in fresh workers showed it, where it is flaky."""
     tried: int = 0

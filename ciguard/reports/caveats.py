@@ -11,7 +11,7 @@ from ciguard.reports.wording import UNCONFIRMED, state
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Plan, RunFinished
+    from ciguard.domain import Plan, RunFinished, TargetSummary
 
 _MOST_LISTED = 5
 
@@ -27,7 +27,8 @@ class Caveat:
 
 def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
     """Return what must be said beside the verdict, the most important first."""
-    grave = [*_of_baseline(event), *_lost(event, plan)]
+    silent = tuple(filter(None, map(silence, event.targets)))
+    grave = [*_of_baseline(event), *_lost(event, plan), *_listed(silent)]
     return [*map(Caveat, grave), *(Caveat(text, is_grave=False) for text in _left(event))]
 
 
@@ -59,6 +60,20 @@ def _lost(event: RunFinished, plan: Plan | None) -> Iterator[str]:
         for row in (plan.skipped if plan else ())
     ]
     yield from (f"NOT RUN: {text}" for text in _listed((*targets, *rows)))
+
+
+def silence(target: TargetSummary) -> str:
+    """Return why a target reports nothing although it ran: that is no good sign. Empty if not."""
+    counts = target.tally
+    if target.not_run or counts.rejected < counts.total:
+        return ""
+    if counts.total:
+        return (
+            f"NOTHING RETURNED on {target.name}: each of its {counts.total:,} cases was refused, "
+            "so nothing was compared."
+        )
+    why = f"none of its {target.apis:,} APIs was chosen" if target.apis else "it has no API"
+    return f"NOTHING RUN on {target.name}: no case was run, since {why}."
 
 
 def _left(event: RunFinished) -> Iterator[str]:

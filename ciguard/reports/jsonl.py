@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import ciguard
@@ -35,7 +36,7 @@ from ciguard.reports.stored import BUCKETS_FILE, RUN_FILE, RUN_SCHEMA
 from ciguard.reports.wording import counts_by_state, ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ciguard.domain import BaselineStanding, Bucket
     from ciguard.reports.contract import Destination
@@ -76,9 +77,9 @@ class JsonReporter:
         met = [bucket for bucket in buckets if bucket.is_met]
         write_atomically(self._folder / "findings.jsonl", _lines(met))
         write_atomically(self._folder / BUCKETS_FILE, _lines(buckets))
-        parts = [*map(part_to_json, event.parts), *map(gap_to_json, event.gaps)]
-        lines = [json.dumps(line) + "\n" for line in parts]
-        write_atomically(self._folder / PARTS_FILE, "".join(lines))
+        parts = chain(map(part_to_json, event.parts), map(gap_to_json, event.gaps))
+        lines = (json.dumps(line) + "\n" for line in parts)
+        write_atomically(self._folder / PARTS_FILE, lines)
         run = json.dumps(self._run(event), indent=2, ensure_ascii=True, default=str)
         write_atomically(self._folder / RUN_FILE, run + "\n")
 
@@ -158,15 +159,11 @@ def _target(target: TargetSummary, exercised: int) -> dict[str, Json]:
     }
 
 
-def _lines(buckets: Iterable[Bucket]) -> str:
-    # ASCII only: the line separators of Unicode would cut a line in two for some readers.
-    return "".join(
-        json.dumps(
-            {**bucket_to_json(bucket), "class": class_of(bucket.finding).value}, sort_keys=True
-        )
-        + "\n"
-        for bucket in buckets
-    )
+def _lines(buckets: Iterable[Bucket]) -> Iterator[str]:
+    for bucket in buckets:
+        encoded = {**bucket_to_json(bucket), "class": class_of(bucket.finding).value}
+        # ASCII only: the line separators of Unicode would cut a line in two for some readers.
+        yield json.dumps(encoded, sort_keys=True) + "\n"
 
 
 def _now() -> str:

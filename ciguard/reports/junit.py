@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from typing import TYPE_CHECKING
+from xml.dom.minidom import parseString
+from xml.etree.ElementTree import tostring
 
-from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
+from junitparser import Failure, Skipped, TestCase, TestSuite
 
 from ciguard.domain import (
     Action,
@@ -22,7 +25,7 @@ from ciguard.domain import (
     visible,
     visible_lines,
 )
-from ciguard.reports.caveats import caveats
+from ciguard.reports.caveats import caveats, silence
 from ciguard.reports.files import write_atomically
 from ciguard.reports.wording import (
     UNCONFIRMED,
@@ -39,6 +42,8 @@ from ciguard.reports.wording import (
 from ciguard.triage import without_local_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from ciguard.domain import Plan, Policy, SkippedJob
     from ciguard.reports.contract import Destination
 
@@ -71,47 +76,66 @@ class JunitReporter:
         if isinstance(event, RunStarted):
             self._plan = event.plan
         if isinstance(event, RunFinished):
-            document = _document(event, self._policy, self._plan)
-            write_atomically(self._path, _xml(document))
+            write_atomically(self._path, _pieces(event, self._policy, self._plan))
 
     def close(self) -> None:
         """See `Reporter`."""
 
 
-def _xml(document: JUnitXml) -> str:
-    written = io.BytesIO()
-    document.write(written, pretty=True)
-    return written.getvalue().decode("utf-8")
-
-
-def _document(event: RunFinished, policy: Policy, plan: Plan | None) -> JUnitXml:
+def _pieces(event: RunFinished, policy: Policy, plan: Plan | None) -> Iterator[str]:
+    """Yield the file in pieces: a large baseline has a test case for each of its buckets."""
     fixed = fixed_text(event, plan).upper()
-    targets = TestSuite("ciguard.targets")
-    targets.add_testcases([_target_case(target) for target in event.targets])
-    targets.add_testcases([_skipped_case(row) for row in (plan.skipped if plan else ())])
-    targets.add_testcases(_baseline_cases(event))
-    levels = sorted({bucket.finding.case.level for bucket in event.buckets})
-    suites = [targets]
-    for level in levels:
-        suite = TestSuite(f"ciguard.{level}")
-        suite.add_testcases(
-            [
-                _bucket_case(bucket, _result(bucket, event.verdict, policy), fixed)
-                for bucket in ordered(event.buckets)
-                if bucket.finding.case.level == level
-            ]
+    buckets = ordered(event.buckets)
+    yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="ciguard">\n'
+    first = [
+        *map(_target_case, event.targets),
+        *map(_skipped_case, plan.skipped if plan else ()),
+        *_baseline_cases(event),
+    ]
+    results: Counter[type] = Counter(type(case.result[0]) for case in first if case.result)
+    yield from _suite("ciguard.targets", len(first), results, first)
+    for level in sorted({bucket.finding.case.level for bucket in buckets}):
+        of_it = [bucket for bucket in buckets if bucket.finding.case.level == level]
+        results = Counter(type(_result(bucket, event.verdict, policy)) for bucket in of_it)
+        cases = (
+            _bucket_case(bucket, _result(bucket, event.verdict, policy), fixed) for bucket in of_it
         )
-        suites.append(suite)
-    document = JUnitXml("ciguard")
-    for suite in suites:
-        document.add_testsuite(suite)
-    return document
+        yield from _suite(f"ciguard.{level}", len(of_it), results, cases)
+    yield "</testsuites>\n"
+
+
+def _suite(
+    name: str, count: int, results: Mapping[type, int], cases: Iterable[TestCase]
+) -> Iterator[str]:
+    """Yield a suite, whose numbers come before its cases."""
+    suite = TestSuite(name)
+    suite.tests, suite.errors = count, 0
+    suite.failures, suite.skipped = results[Failure], results[Skipped]
+    suite.time = 0
+    head = _xml(suite, depth=1)
+    if not count:
+        yield head
+        return
+    yield head.replace("/>", ">")
+    yield from (_xml(case, depth=2) for case in cases)
+    yield "\t</testsuite>\n"
+
+
+def _xml(element: TestSuite | TestCase, *, depth: int) -> str:
+    """Return an element as lines, as far to the right as it is deep in the file."""
+    written = io.StringIO()
+    document = parseString(tostring(element._elem))  # noqa: S318, SLF001 - our own
+    for node in document.childNodes:
+        node.writexml(written, indent="\t" * depth, addindent="\t", newl="\n")
+    return written.getvalue()
 
 
 def _target_case(target: TargetSummary) -> TestCase:
     case = TestCase(visible(target.name), classname="ciguard.targets")
     if target.not_run:
         case.result = [Skipped(f"NOT RUN: {visible(target.not_run)}")]
+    elif why := silence(target):
+        case.result = [Skipped(visible(why))]
     else:
         case.system_out = f"{target.tally.total} cases: {tally_text(target.tally.as_dict())}"
     return case

@@ -169,8 +169,7 @@ def by_cause(buckets: Iterable[Bucket]) -> list[list[Bucket]]:
 
 def cause_text(bucket: Bucket) -> str:
     """Return what a bucket's cause is taken for; empty if it has one of its own."""
-    is_own = bucket.cause is None or bucket.cause.name == bucket.fingerprint
-    return "" if is_own or bucket.cause is None else bucket.cause.words
+    return bucket.cause.words if bucket.cause else ""
 
 
 def counts_by_state(buckets: Iterable[Bucket]) -> dict[str, int]:

@@ -19,36 +19,39 @@ from ciguard.targets.store import cache_folder
 from ciguard.targets.target import EAGER, libraries_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from ciguard.targets.inspection import Inspection
     from ciguard.targets.libraries import Library
     from ciguard.targets.target import Target
 
 
-def active_environment(target: Target, *, on_step: Callable[[str], None]) -> Environment:
+def active_environment(
+    target: Target, *, on_step: Callable[[str], None], known: dict[Path, Inspection]
+) -> Environment:
     """Look at the active environment and return it as the target's.
+
+    Args:
+        target: whose variables and mode may differ from those of others in the same environment.
+        on_step: told what is happening.
+        known: what interpreters were found to be for other targets; this one's is added.
 
     Raises:
         ProvisioningError: if there is no interpreter, no numpy, or not the library.
     """
     python = _active_python(target)
-    on_step(f"{target.name}: looking at {python}")
     outer = _outer_variables()
-    known = LIBRARIES.items()
     try:
-        seen = inspect(
-            python,
-            imports=["numpy"],
-            finds=[library.module for library in known.values()],
-            variables={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **outer},
-        )
+        if python not in known:
+            on_step(f"{target.name}: looking at {python}")
+            known[python] = _inspected(python, outer)
     except ProvisioningError as error:
         msg = (
             f"target {target.name!r}: {error}\n"
             f"Workers need numpy there: install it with '{python} -m pip install numpy'."
         )
         raise ProvisioningError(msg) from error
+    seen = known[python]
     libraries = _libraries(target, seen, on_step=on_step)
     if target.mode not in {EAGER, *libraries[0].modes}:
         msg = f"target {target.name!r}: {libraries[0].name} is there, which has no such mode."
@@ -67,6 +70,15 @@ def active_environment(target: Target, *, on_step: Callable[[str], None]) -> Env
         cache=cache,
         variables=worker_variables(target, libraries, cache=cache) | outer | dict(target.variables),
         key=key,
+    )
+
+
+def _inspected(python: Path, outer: Mapping[str, str]) -> Inspection:
+    return inspect(
+        python,
+        imports=["numpy"],
+        finds=[library.module for library in LIBRARIES.items().values()],
+        variables={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **outer},
     )
 
 

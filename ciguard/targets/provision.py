@@ -32,6 +32,7 @@ from ciguard.targets.uv_command import find_links, index_arguments, run_uv, uv_e
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ciguard.targets.inspection import Inspection
     from ciguard.targets.recipe import Recipe
     from ciguard.targets.target import Target
 
@@ -39,7 +40,11 @@ log = logging.getLogger(__name__)
 
 
 def provision(
-    target: Target, *, on_step: Callable[[str], None], refresh: bool = False
+    target: Target,
+    *,
+    on_step: Callable[[str], None],
+    refresh: bool = False,
+    known: dict[Path, Inspection] | None = None,
 ) -> Environment:
     """Return the environment of a target; build it first if the cache has none.
 
@@ -50,19 +55,23 @@ def provision(
         target: what to provide.
         on_step: told what is happening, one line each, when something takes time.
         refresh: build anew, e.g. to take up a new release of a package without a version.
+        known: what interpreters were found to be for other targets; this one's may be added.
 
     Raises:
         ProvisioningError: if it cannot be built; names the target, the cause and what to try.
     """
-    environment = _provided(target, on_step=on_step, refresh=refresh)
+    if target.is_current:
+        environment = active_environment(
+            target, on_step=on_step, known={} if known is None else known
+        )
+    else:
+        environment = _installed(target, on_step=on_step, refresh=refresh)
     if environment.mode and environment.mode.needs_processes:
         _require_compiler(target, f"mode {target.mode}")
     return environment
 
 
-def _provided(target: Target, *, on_step: Callable[[str], None], refresh: bool) -> Environment:
-    if target.is_current:
-        return active_environment(target, on_step=on_step)
+def _installed(target: Target, *, on_step: Callable[[str], None], refresh: bool) -> Environment:
     recipe = recipe_of(target)
     slot = Slot(recipe.key)
     record = None if refresh else slot.record()
@@ -82,13 +91,16 @@ def provision_all(
     """
     ready: dict[str, Environment | ProvisioningError] = {}
     built: set[object] = set()
+    known: dict[Path, Inspection] = {}
     for name, target in zip(unique_names(targets), targets, strict=True):
         # The second target of one environment would find the first one's environment removed.
         environment = (target.packages, target.device_class, target.python)
         is_first = environment not in built
         built.add(environment)
         try:
-            ready[name] = provision(target, on_step=on_step, refresh=refresh and is_first)
+            ready[name] = provision(
+                target, on_step=on_step, refresh=refresh and is_first, known=known
+            )
         except ProvisioningError as error:
             ready[name] = error
     return ready

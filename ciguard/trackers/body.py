@@ -370,7 +370,7 @@ def _evidence(bucket: Bucket) -> str:
 
 
 def _cause(bucket: Bucket) -> str:
-    if bucket.cause is None or bucket.cause.name == bucket.fingerprint:
+    if bucket.cause is None:
         return ""
     return f"### Cause\n\nTaken for {markdown_code(_local(bucket.cause.words), limit=400)}."
 

@@ -67,8 +67,15 @@ _LIST = re.compile(r" ?[(\[{](?=[^)\]}]*<\w+>)")
 
 
 def with_causes(buckets: Iterable[Bucket]) -> list[Bucket]:
-    """Return the buckets in the same order, each with its cause."""
-    return [replace(bucket, cause=cause_of(bucket)) for bucket in buckets]
+    """Return the buckets in the same order, each with the cause that it may share with others."""
+    return [_with_cause(bucket) for bucket in buckets]
+
+
+def _with_cause(bucket: Bucket) -> Bucket:
+    cause = cause_of(bucket)
+    shared = None if cause.name == bucket.fingerprint else cause
+    # Most buckets of a large baseline have none: a copy of each would cost memory.
+    return bucket if bucket.cause == shared else replace(bucket, cause=shared)
 
 
 def cause_of(bucket: Bucket) -> Cause:

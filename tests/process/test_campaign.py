@@ -26,6 +26,7 @@ from ciguard.domain import (
     Confirmation,
     Event,
     LiteralValue,
+    Provisioning,
     RunFinished,
     RunStarted,
     TargetReady,
@@ -507,3 +508,22 @@ def test_forged_passes_that_no_time_is_left_to_redo_are_no_pass(
     assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
     (target,) = end(events).targets
     assert "are void" in target.not_run
+
+
+def test_a_budget_that_starting_the_targets_has_used_up_is_no_pass(campaign: Campaign) -> None:
+    events = campaign(api=QUICK, budget_s=0.001)
+
+    assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
+    reasons = {target.not_run for target in end(events).targets}
+    assert len(reasons) == 1
+    assert "of the budget of 0.001 s nothing was left for cases. Raise --budget" in reasons.pop()
+
+
+def test_targets_of_one_environment_have_it_looked_at_once(campaign: Campaign) -> None:
+    several = tuple(f"{ONE} PLANTED_NUMBER={number}" for number in range(3))
+
+    events = campaign(targets=several, api=QUICK, max_cases=16)
+
+    steps = [event.step for event in events if isinstance(event, Provisioning)]
+    assert sum("looking at" in step for step in steps) == 1
+    assert all(target.tally.total for target in end(events).targets)

@@ -40,7 +40,7 @@ from ciguard.reports.wording import (
 from ciguard.triage import derivation_diff, origin_rows, read_script, without_local_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ciguard.domain import Bucket, Finding, Frame, Outcome, Plan
@@ -99,7 +99,7 @@ class Bookkeeper:
             if len(chunks) * CHUNK < len(rows):
                 chunks.append([])
             chunks[-1].append(details)
-        return rows, [f"[{','.join(chunk)}]" for chunk in chunks]
+        return rows, [f"[{','.join(chunk)}]" for chunk in _taken(chunks)]
 
     def row(self, bucket: Bucket) -> Json:
         """Return what the list shows, and what it is filtered by."""
@@ -220,6 +220,13 @@ class Bookkeeper:
             ]
             for when, what in sorted(happened)
         ]
+
+
+def _taken(chunks: list[list[str]]) -> Iterator[list[str]]:
+    """Yield the chunks, none of which is kept."""
+    chunks.reverse()
+    while chunks:
+        yield chunks.pop()
 
 
 def _outcomes(finding: Finding) -> Sequence[tuple[str, Outcome]]:

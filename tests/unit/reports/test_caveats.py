@@ -19,6 +19,7 @@ from ciguard.domain import (
     Confirmation,
     Event,
     RunFinished,
+    Tally,
     Verdict,
 )
 from ciguard.reports import REPORTERS, Destination
@@ -73,6 +74,34 @@ def test_a_missing_baseline_is_said_aloud_everywhere(
     text = shown(name, [*planned[:-1], ended], tmp_path)
 
     assert "The baseline is MISSING: only what the base shows" in text
+
+
+@EVERYWHERE
+@pytest.mark.parametrize(
+    "silent",
+    [
+        (Tally(), 1_200, "no case was run, since none of its 1,200 APIs was chosen"),
+        (Tally(), 0, "no case was run, since it has no API"),
+        (Tally(rejected=7), 1_200, "each of its 7 cases was refused"),
+    ],
+)
+def test_a_target_that_was_asked_nothing_is_said_aloud_everywhere(
+    name: str,
+    silent: tuple[Tally, int, str],
+    events: list[Event],
+    finished: Callable[..., RunFinished],
+    tmp_path: Path,
+) -> None:
+    counts, apis, sentence = silent
+    ended = finished(verdict=Verdict.CLEAN)
+    asked = ended.targets[0]
+    other = replace(asked, name="torch==9.0", apis=apis, tally=counts)
+    ended = replace(ended, targets=(asked, other))
+
+    text = shown(name, [*events[:-1], ended], tmp_path)
+
+    assert f"on torch==9.0: {sentence}" in text
+    assert f"on {asked.name}: no case" not in text
 
 
 @EVERYWHERE

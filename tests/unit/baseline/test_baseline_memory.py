@@ -1,0 +1,52 @@
+"""A large baseline is held once: as records, neither beside its text nor with a copy per record."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from baseline_examples import record, sighting
+
+from ciguard.baseline import FolderStore, histories
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COUNT = 4_000
+
+
+def names() -> list[str]:
+    return [f"v1:{(n * 0x9E3779B97F4A7C15) % 2**64:016x}" for n in range(1, COUNT + 1)]
+
+
+def stored(folder: Path) -> FolderStore:
+    FolderStore(folder).save({name: replace(record(name), issue="12") for name in names()})
+    return FolderStore(folder)
+
+
+def test_loading_takes_little_more_memory_than_the_records(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+
+    tracemalloc.start()
+    try:
+        records = store.load()
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert len(records) == COUNT
+    assert kept / COUNT < 2_000
+    assert peak < 2 * kept
+
+
+def test_records_of_one_run_share_what_the_run_saw_and_decided(tmp_path: Path) -> None:
+    one, other = list(stored(tmp_path).load().values())[:2]
+
+    assert one.first_seen == sighting()
+    assert one.first_seen is other.first_seen
+    assert one.decision is other.decision
+    assert one.targets is other.targets
+    assert one.exhibit.api is other.exhibit.api is one.exhibit.case.api
+    past = histories({one.fingerprint: one, other.fingerprint: other})
+    assert past[one.fingerprint].states is past[other.fingerprint].states
