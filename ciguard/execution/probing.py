@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _LIMIT_S = 30.0
+_MAX_FOLDER_BYTES = 70
+"""The kernel takes 107 bytes for the path of a socket, which has a folder of its own in there."""
+_SHORT_FOLDER = "/tmp"  # noqa: S108 - a folder is made there, with a name that nobody can guess
 _NAME = "confinement"
 
 
@@ -96,11 +99,19 @@ def _packages() -> list[Path]:
     return [Path(entry) for entry in sys.path if entry and Path(entry).is_dir()]
 
 
+def _parent_of_socket() -> str:
+    """Return the folder for temporary files; another one where the path of a socket is too long."""
+    folder = tempfile.gettempdir()
+    return folder if len(os.fsencode(folder)) <= _MAX_FOLDER_BYTES else _SHORT_FOLDER
+
+
 @contextmanager
 def bait() -> Iterator[dict[str, Json]]:
     """Offer what attempts are made on: two daemons, a port and a file, all of this process."""
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ciguard-probe-")))
+        parent = _parent_of_socket()
+        made = tempfile.TemporaryDirectory(prefix="ciguard-probe-", dir=parent)
+        folder = Path(stack.enter_context(made))
         file, path = folder / "outside", folder / "daemon"
         file.write_text("outside\n", encoding="ascii")
         abstract = f"ciguard-probe-{os.getpid()}"

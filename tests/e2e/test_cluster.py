@@ -133,7 +133,7 @@ def test_an_interrupted_launch_leaves_shards_that_can_be_merged_and_gone_on_with
     tmp_path: Path, uninterrupted: set[tuple[Any, ...]]
 ) -> None:
     out = tmp_path / "out"
-    argv = cluster_command("--workers", "2", "--out", "out")
+    argv = cluster_command("--workers", "1", "--out", "out")
     with started(argv, tmp_path) as running:
         assert wait_until(lambda: bool(shards_under_way(out))), running.communicate()
         running.send_signal(signal.SIGINT)

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,6 +90,19 @@ def campaign_without_landlock(folder: Path, **changes: object) -> Iterator[Event
     with landlock(0) as spec:
         variables = shlex.join(f"{name}={value}" for name, value in spec.variables.items())
         yield from campaign(folder, f"current[planted] {variables}", **changes)
+
+
+def test_a_long_path_of_the_folder_for_temporary_files_is_no_obstacle(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = folder.joinpath(*["a folder of a long name"] * 5)
+    deep.mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+
+    *_, finished = campaign(folder, "current[planted]")
+
+    assert isinstance(finished, RunFinished)
+    assert finished.targets[0].unconfined == ()
 
 
 def test_a_run_without_landlock_names_what_workers_are_not_refused(folder: Path) -> None:
