@@ -189,7 +189,18 @@ def case_from_json_object(encoded: Json) -> tuple[str, Case]:
         ValueError: if `encoded` is nothing of the kind.
     """
     fields = _typed(encoded, dict, "it")
-    return fingerprint_of(fields), case_from_json(fields.get("case"))
+    try:
+        return fingerprint_of(fields), case_from_json(_interned(fields.get("case")))
+    except RecursionError:
+        msg = "its case is nested too deeply"
+        raise ValueError(msg) from None
+
+
+def _interned(encoded: Json) -> Json:
+    """Return JSON with one object for equal texts: names of APIs, parameters and dtypes recur."""
+    if type(encoded) is list:
+        return [_interned(item) for item in encoded]
+    return sys.intern(encoded) if type(encoded) is str else encoded
 
 
 def fingerprint_of(encoded: Json) -> str:

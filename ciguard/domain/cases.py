@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -142,12 +141,10 @@ def case_from_json(encoded: Json) -> Case:
         api, kind, arguments, keywords, inputs, seed, intent, focus, *relation = encoded
         (name,) = relation or ("",)
         return ApiCall(
-            api=sys.intern(str(api)),
+            api=str(api),
             kind=CallKind(kind),
             arguments=tuple(value_from_json(value) for value in arguments),
-            keywords=tuple(
-                (sys.intern(str(key)), value_from_json(value)) for key, value in keywords
-            ),
+            keywords=tuple((str(key), value_from_json(value)) for key, value in keywords),
             inputs=tuple(value_from_json(value) for value in inputs),
             seed=int(seed),
             intent=Intent(intent),

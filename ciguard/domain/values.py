@@ -8,7 +8,6 @@ travels once per case: plain scalars stand for themselves, everything else is `[
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -264,11 +263,6 @@ def _number_from_json(encoded: Json) -> float:
     return float(encoded) if isinstance(encoded, str) else encoded
 
 
-def _shared(dtype: Json) -> Json:
-    """Return one object for equal names: a baseline holds hundreds of thousands of a few."""
-    return sys.intern(dtype) if type(dtype) is str else dtype
-
-
 def _pairs_from_json(encoded: Json) -> tuple[tuple[str, Value], ...]:
     return tuple((str(key), value_from_json(item)) for key, item in encoded)
 
@@ -281,10 +275,8 @@ _DECODERS: Mapping[str, Any] = {
     "f": lambda text: LiteralValue(float(text)),
     "z": lambda real, imag: LiteralValue(complex(float(real), float(imag))),
     "b": lambda text: LiteralValue(text.encode("latin-1")),
-    "a": lambda dtype, shape, fill: ArrayValue(_shared(dtype), tuple(shape), _fill_from_json(fill)),
-    "t": lambda dtype, shape, fill: TensorValue(
-        _shared(dtype), tuple(shape), _fill_from_json(fill)
-    ),
+    "a": lambda dtype, shape, fill: ArrayValue(dtype, tuple(shape), _fill_from_json(fill)),
+    "t": lambda dtype, shape, fill: TensorValue(dtype, tuple(shape), _fill_from_json(fill)),
     "y": DtypeValue,
     "m": MemberValue,
     "l": lambda items: ListValue(_items_from_json(items)),

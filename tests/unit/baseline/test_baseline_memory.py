@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
 from baseline_examples import record, sighting
 
 from ciguard.baseline import FolderStore, histories
+from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,3 +53,15 @@ def test_records_of_one_run_share_what_the_run_saw_and_decided(tmp_path: Path) -
     assert one.exhibit.api is other.exhibit.api is one.exhibit.case.api
     past = histories({one.fingerprint: one, other.fingerprint: other})
     assert past[one.fingerprint].states is past[other.fingerprint].states
+
+
+def test_a_case_that_is_nested_too_deeply_is_an_error_of_the_baseline(tmp_path: Path) -> None:
+    FolderStore(tmp_path).save({names()[0]: record(names()[0])})
+    corpus = tmp_path / "corpus.jsonl"
+    nested = json.loads(corpus.read_text("utf-8"))
+    for _ in range(900):
+        nested["case"][2] = [nested["case"][2]]
+    corpus.write_text(json.dumps(nested) + "\n", "utf-8")
+
+    with pytest.raises(BaselineError, match="nested too deeply"):
+        FolderStore(tmp_path).load()
