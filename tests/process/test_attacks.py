@@ -6,6 +6,7 @@ import os
 import resource
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -301,3 +302,46 @@ def test_a_daemon_that_a_case_leaves_ends_with_the_run() -> None:
         daemon = int(note.read_text())
         assert "reaper" in server.confined_by
     assert wait_until_gone(daemon)
+
+
+@pytest.mark.parametrize(
+    ("threads", "mib"), [(3 * quota.MAX_THREADS, 0), (0, 2 * quota.MAX_BYTES // 2**20)]
+)
+def test_a_daemon_that_a_case_leaves_is_ended_when_it_takes_too_much(
+    threads: int, mib: int
+) -> None:
+    limits = replace(spec_of().limits, output_mib=2 * mib or 64)
+    with Dispatcher() as running:
+        started(running, spec_of(processes=True, limits=limits))
+        outcome = outcome_of(running, "attacks.leave_daemon", "daemon", threads, mib)
+
+        assert isinstance(outcome, Passed), outcome
+        (note,) = running.scratch.glob("*/*/daemon")
+        assert wait_until_gone(int(note.read_text()))
+        assert isinstance(outcome_of(running, "double", 2), Passed)
+
+
+def test_daemons_that_cases_leave_are_counted_together() -> None:
+    half = quota.MAX_THREADS * 2 // 3
+    with Dispatcher() as running:
+        started(running, spec_of(processes=True))
+        for name in ("one", "other"):
+            assert isinstance(outcome_of(running, "attacks.leave_daemon", name, half), Passed)
+        notes = [*running.scratch.glob("*/*/one"), *running.scratch.glob("*/*/other")]
+
+        assert len(notes) == 2
+        assert all(wait_until_gone(int(note.read_text())) for note in notes)
+
+
+def test_a_modest_daemon_is_left_alone() -> None:
+    with Dispatcher() as running:
+        started(running, spec_of(processes=True))
+        assert isinstance(outcome_of(running, "attacks.leave_daemon", "daemon", 8), Passed)
+        (note,) = running.scratch.glob("*/*/daemon")
+        time.sleep(1.5)  # three looks of the reaper
+
+        os.kill(int(note.read_text()), 0)
+
+
+def test_a_case_can_leave_no_daemon_where_cases_start_no_processes(dispatcher: Dispatcher) -> None:
+    assert_refused(outcome_of(dispatcher, "attacks.leave_daemon", "daemon"))

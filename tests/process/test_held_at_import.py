@@ -17,6 +17,7 @@ from planted_workers import outcome_of, spec_of, started
 from ciguard.domain import Passed
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher
+from ciguard.execution.worker.quota import MAX_THREADS
 
 if TYPE_CHECKING:
     from ciguard.execution import WorkerSpec
@@ -177,3 +178,13 @@ def test_what_an_environment_runs_when_an_interpreter_starts_is_held(tmp_path: P
     assert b"STARTED" in names.encoded
     assert b"REFUSED" in names.encoded
     assert not outside.exists()
+
+
+def test_a_daemon_of_the_import_is_ended_when_it_takes_too_much(tmp_path: Path) -> None:
+    spec = attacking(tmp_path, f"leave_daemon('daemon', {3 * MAX_THREADS})")
+    with Dispatcher() as running:
+        started(running, spec)
+        (note,) = running.scratch.glob("*/daemon")
+
+        assert wait_until_gone(int(note.read_text()))
+        assert isinstance(outcome_of(running, "double", 2), Passed)

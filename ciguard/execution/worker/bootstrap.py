@@ -11,6 +11,7 @@ package's door, because the doors import what a target does not have.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
@@ -68,9 +69,14 @@ def _hold(settings: Any, descriptor: int, options: list[str]) -> NoReturn:
     The second interpreter reads what the target's environment has it run when it starts (`.pth`
     files, `sitecustomize`): a wheel under test may bring those.
     """
-    from ciguard.execution.worker import confine, reaper  # noqa: PLC0415 - needs `open_packages`
+    from ciguard.execution.worker import (  # noqa: PLC0415 - needs `open_packages`
+        confine,
+        reaper,
+        strays,
+    )
 
-    used = ["reaper"] if reaper.fork_below(descriptor) else []
+    look = functools.partial(strays.end_greedy, settings["writable"])
+    used = ["reaper"] if reaper.fork_below(descriptor, look) else []
     confine.die_with_parent()
     used += confine.hold_import(settings)
     again = [sys.executable, *options, *sys.argv, json.dumps(used)]

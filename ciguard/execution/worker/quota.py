@@ -46,7 +46,7 @@ class Quota:
                 unless those hide on purpose.
         """
         self._scratch = scratch
-        self._writable = tuple(os.fsencode(os.path.realpath(path)) + b"/" for path in writable)
+        self._writable = folders_of(writable)
         self._starts_processes = starts_processes
         self._sees_files = sees_files
         self._due = 0.0
@@ -88,6 +88,11 @@ class Quota:
             return held_open(process) + held_mapped(process, self._writable)
         except PermissionError:
             return MAX_BYTES + 1 if self._sees_files and _has_memory(process) else 0
+
+
+def folders_of(writable: Sequence[str]) -> tuple[bytes, ...]:
+    """Return folders as the names of files below them begin in `/proc`."""
+    return tuple(os.fsencode(os.path.realpath(path)) + b"/" for path in writable)
 
 
 def family_of(worker: int, known: Sequence[Process]) -> list[Process]:

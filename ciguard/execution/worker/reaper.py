@@ -12,19 +12,21 @@ import os
 import resource
 import signal
 import time
-from typing import Iterator, NamedTuple, NoReturn  # noqa: UP035 - Python 3.9 in the target
+from typing import Callable, Iterator, NamedTuple, NoReturn  # noqa: UP035 - Python 3.9 in the target
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _AWAITED = (signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1)
 _LONGEST_SWEEP_S = 10.0
+_LOOK_S = 0.5
 
 
-def fork_below(control: int) -> bool:
+def fork_below(control: int, look: Callable[[int], None]) -> bool:
     """Return in a child; this process stays, and ends once the child or its own parent has.
 
     Args:
         control: descriptor that only the child may hold: its end tells that the child is gone.
+        look: called some times per second with the number of the child.
 
     Returns:
         Whether the kernel will give all orphans back.
@@ -35,26 +37,36 @@ def fork_below(control: int) -> bool:
     child = os.fork()
     if child:
         os.close(control)
-        _leave(_stay(child))
+        _leave(_stay(child, look))
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return is_reaper
 
 
-def _stay(child: int) -> int:
+def _stay(child: int, look: Callable[[int], None]) -> int:
     """Wait for the end; return how the child has ended, or 1 where it was ended.
 
     SIGUSR1 is handed on to the child, which writes its stack.
     """
     code = None
-    while code is None and (given := signal.sigwait(_AWAITED)) != signal.SIGTERM:
+    due = time.monotonic() + _LOOK_S
+    while code is None and (given := _next_signal(due)) != signal.SIGTERM:
         if given == signal.SIGUSR1:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGUSR1)
         for pid, status in _ended():
             if pid == child:
                 code = os.waitstatus_to_exitcode(status)
+        if code is None and time.monotonic() >= due:  # signals that keep coming put off nothing
+            look(child)
+            due = time.monotonic() + _LOOK_S
     end_all()
     return 1 if code is None else code
+
+
+def _next_signal(due: float) -> int:
+    """Return the next signal, or 0 when it is time to look."""
+    info = signal.sigtimedwait(_AWAITED, max(0.0, due - time.monotonic()))
+    return info.si_signo if info else 0
 
 
 def _leave(code: int) -> NoReturn:

@@ -319,15 +319,22 @@ def start_threads(count: int) -> str:
     return "started"
 
 
-def leave_daemon(note: str) -> str:
-    """Leave a process that belongs to nobody, and note its number."""
+def leave_daemon(note: str, threads: int = 0, mib: int = 0) -> str:
+    """Leave a process that belongs to nobody, and note its number; it may take much."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
             _LIBC.prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
             with open(note, "w", encoding="ascii") as file:
                 file.write(str(os.getpid()))
-            time.sleep(60)
+            threading.stack_size(64 * 1024)
+            for _ in range(threads):
+                threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+            with open(f"{note}-deleted", "wb", buffering=0) as file:
+                os.unlink(file.name)  # noqa: PTH108 - fewer calls that may be refused
+                for _ in range(mib):
+                    file.write(bytes(2**20))
+                time.sleep(60)
         os._exit(0)
     with contextlib.suppress(ChildProcessError):
         os.wait()
