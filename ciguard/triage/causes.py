@@ -38,12 +38,20 @@ _ASSERTED = re.compile(r"(?P<file>[\w.+-]+\.\w+)?\W.*Assertion [`'](?P<check>.*)
 _INTERNAL = re.compile(
     r"(?P<check>.*?) ?INTERNAL ASSERT FAILED at \W*(?P<file>[\w.+-]+\.\w+)?(?P<remark>.*)"
 )
-_GENERATED = re.compile(r"/?gen_\w+_ops\.py:(?P<operator>\w+)")
+_ACCESSORS = frozenset(
+    {"tensor.cc", "tensor.h", "tensor_shape.cc", "tensor_shape.h", "SparseTensorUtils.h"}
+)
+"""Files of checks that every kernel passes through: the kernel should have looked before."""
+_GENERATED = re.compile(r"/?gen_(?P<module>\w+)_ops\.py:(?P<operator>\w+)")
 """The wrapper that TensorFlow generates for an operator: every public function ends there."""
 _OF_TORCH = re.compile(r"torch\.(?:ops\.aten\.|Tensor\.|linalg\.|special\.)?(?P<operator>[a-z]\w*)")
 """Where torch names its functions by the operators that they call."""
 _OF_STANDARD_LIBRARY = re.compile(r"\bstd::|_M_\w+|\bbad_alloc\b|\bbasic_string\b|\bsto[ild]\b")
 """What any code in C++ may say: it names no place."""
+_VERB = re.compile(
+    r"(?<![a-z])(?P<verb>apply|scatter_nd|scatter|gather_nd|gather|strided_slice_assign|assign)(?![a-z])"
+)
+"""What the operators of a module do by one kernel, whatever they do it with."""
 _NO_CHECKS = frozenset({"false", "0", "?"})
 _DEATHS = frozenset(
     {
@@ -108,13 +116,25 @@ def _failed_check(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, 
     message = ingredients.get("message", "")
     if found := _INTERNAL.match(message):
         check = found["check"].rpartition(": ")[2] or found["remark"].strip(" ,\"'.")
-        api = _operator_of(bucket) or bucket.finding.api
-        where = f" in {api}" if check in _NO_CHECKS else ""
-        return "failed check", f"{found['file'] or '?'}: {check}{where}"
-    found = _CHECK.search(message) or _ASSERTED.search(message)
+    else:
+        found = _CHECK.search(message) or _ASSERTED.search(message)
+        if found is None:
+            return None
+        check = _COMPARED.sub("", found["check"])
+    file = found["file"] or "?"
+    where = ""
+    if check in _NO_CHECKS or file in _ACCESSORS:
+        where = f" in {_family(bucket, ingredients)}"
+    return "failed check", f"{file}: {check}{where}"
+
+
+def _family(bucket: Bucket, ingredients: Mapping[str, str]) -> str:
+    """Return the operators that share their code with the one that ran, or that one."""
+    found = _GENERATED.search(ingredients.get("stack", ""))
     if found is None:
-        return None
-    return "failed check", f"{found['file'] or '?'}: {_COMPARED.sub('', found['check'])}"
+        return _operator_of(bucket) or bucket.finding.api
+    verb = _VERB.search(found["operator"])
+    return f"{found['module']}: {verb['verb'] if verb else found['operator']}"
 
 
 def _native_frames(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -33,7 +34,7 @@ def bucket(outcome: Outcome, api: str = "torch.fold", *arguments: str) -> Bucket
 
 
 def check(api: str, line: int = 12, values: str = "3 vs. 1") -> Bucket:
-    log = f"2026-01-31 10:00:00.1: F tensor.cc:{line}] Check failed: dtype() == expected ({values})"
+    log = f"2026-01-31 10:00:00.1: F pool.cc:{line}] Check failed: dtype() == expected ({values})"
     return bucket(Crashed("SIGABRT", (), log), api)
 
 
@@ -59,13 +60,29 @@ def test_one_failed_check_behind_two_apis_is_one_cause() -> None:
     one, other = check("torch.a"), check("torch.b", 99, "7 vs. 9")
 
     assert cause_of(one) == cause_of(other)
-    assert cause_of(one).words == "failed check: tensor.cc: dtype() == expected"
+    assert cause_of(one).words == "failed check: pool.cc: dtype() == expected"
     assert one.fingerprint != other.fingerprint
+
+
+def applied(name: str, line: str) -> Bucket:
+    log = f"F0131 10:00:00.1 tensor.cc:{line}] Check failed: dtype() == expected (3 vs. 1)"
+    met = bucket(Crashed("SIGABRT", (), log), f"tensorflow.raw_ops.{name}")
+    words = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    place = f"tensorflow/python/ops/gen_training_ops.py:{words}"
+    return replace(met, grouping=(*met.grouping, ("stack", place)))
+
+
+def test_a_check_that_every_kernel_passes_through_tells_families_apart() -> None:
+    one, other = applied("ResourceApplyFtrl", "12"), applied("ResourceSparseApplyAdagrad", "12")
+    gather = applied("ResourceGatherNd", "12")
+
+    assert cause_of(one) == cause_of(other) != cause_of(gather)
+    assert cause_of(one).text == "tensor.cc: dtype() == expected in training: apply"
 
 
 def test_another_check_of_the_same_file_is_another_cause() -> None:
     other = bucket(
-        Crashed("SIGABRT", (), "F0131 10:00:00.1 tensor.cc:12] Check failed: n > 0 (0 vs. 0)")
+        Crashed("SIGABRT", (), "F0131 10:00:00.1 pool.cc:12] Check failed: n > 0 (0 vs. 0)")
     )
 
     assert cause_of(other) != cause_of(check("torch.a"))
