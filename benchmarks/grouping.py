@@ -19,7 +19,7 @@ import gzip
 import json
 import sys
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,8 +30,8 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score, completeness_score, homogeneity_score
 
-from ciguard.domain import Bucket, Crashed, Errored, Hung, bucket_from_json
-from ciguard.triage import cause_of, telling_line
+from ciguard.domain import Bucket, Crashed, Errored, Frame, Hung, bucket_from_json
+from ciguard.triage import cause_of, native_frames, telling_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -48,6 +48,9 @@ class Labelled:
 
     seed: str
     bucket: Bucket
+    """As its run left it."""
+    traced: Bucket
+    """With its native stack, where there is one."""
     cause: str
 
 
@@ -62,35 +65,42 @@ def read(folder: Path) -> list[Labelled]:
                 bucket = bucket_from_json(encoded)
                 if bucket.fingerprint in causes:
                     cause = f"{bucket.finding.library}: {causes[bucket.fingerprint]}"
-                    found.append(Labelled(str(encoded["seed"]), bucket, cause))
+                    frames = (Frame(file, name) for file, name in encoded["traced"])
+                    traced = replace(bucket, native_stack=native_frames(frames))
+                    found.append(Labelled(str(encoded["seed"]), bucket, traced, cause))
     return found
 
 
 # --- ways to group --------------------------------------------------------------------------------
 
 
-def by_fingerprint(buckets: Sequence[Bucket]) -> list[str]:
+def by_fingerprint(items: Sequence[Labelled]) -> list[str]:
     """Every bucket is its own group."""
-    return [bucket.fingerprint for bucket in buckets]
+    return [item.bucket.fingerprint for item in items]
 
 
-def by_cause(buckets: Sequence[Bucket]) -> list[str]:
+def by_cause(items: Sequence[Labelled]) -> list[str]:
     """What ciguard takes for one cause."""
-    return [cause_of(bucket).name for bucket in buckets]
+    return [cause_of(item.bucket).name for item in items]
 
 
-def by_stack(buckets: Sequence[Bucket]) -> list[str]:
+def by_traced_cause(items: Sequence[Labelled]) -> list[str]:
+    """What ciguard takes for one cause where a debugger has seen every crash."""
+    return [cause_of(item.traced).name for item in items]
+
+
+def by_stack(items: Sequence[Labelled]) -> list[str]:
     """Stacks that are alike from the innermost frame on are one cluster, as crash triage does."""
-    stacks = [_frames(bucket) for bucket in buckets]
-    return _clustered(buckets, [[_apart(a, b) for b in stacks] for a in stacks], _STACKS_APART)
+    stacks = [_frames(item.traced) for item in items]
+    return _clustered(items, [[_apart(a, b) for b in stacks] for a in stacks], _STACKS_APART)
 
 
-def by_template(buckets: Sequence[Bucket]) -> list[str]:
+def by_template(items: Sequence[Labelled]) -> list[str]:
     """Messages of one template, as it is learned from all of them."""
     config = TemplateMinerConfig()
     config.drain_sim_th = 0.6
     miner = TemplateMiner(config=config)
-    lines = [_line(bucket) or bucket.fingerprint for bucket in buckets]
+    lines = [_line(item.bucket) or item.bucket.fingerprint for item in items]
     for line in lines:
         miner.add_log_message(line)
     matched = [miner.match(line) for line in lines]
@@ -99,18 +109,19 @@ def by_template(buckets: Sequence[Bucket]) -> list[str]:
     ]
 
 
-def by_words(buckets: Sequence[Bucket]) -> list[str]:
+def by_words(items: Sequence[Labelled]) -> list[str]:
     """Vectors of the words of message and stack that are near each other."""
-    texts = [f"{_line(bucket)} {' '.join(_frames(bucket))}" for bucket in buckets]
+    texts = [f"{_line(item.bucket)} {' '.join(_frames(item.traced))}" for item in items]
     words = TfidfVectorizer(token_pattern=r"[A-Za-z_]{2,}")  # noqa: S106 - no secret
     vectors = words.fit_transform(texts)
     apart = 1.0 - (vectors @ vectors.T).toarray()
-    return _clustered(buckets, apart.clip(0.0, 1.0).tolist(), _WORDS_APART)
+    return _clustered(items, apart.clip(0.0, 1.0).tolist(), _WORDS_APART)
 
 
-WAYS: dict[str, Callable[[Sequence[Bucket]], list[str]]] = {
+WAYS: dict[str, Callable[[Sequence[Labelled]], list[str]]] = {
     "fingerprints": by_fingerprint,
     "ciguard's groups": by_cause,
+    "… with native stacks": by_traced_cause,
     "likeness of stacks": by_stack,
     "templates (drain3)": by_template,
     "words as vectors": by_words,
@@ -139,11 +150,11 @@ def _apart(one: list[str], other: list[str]) -> float:
     return 1.0 - alike / sum(weights)
 
 
-def _clustered(buckets: Sequence[Bucket], apart: list[list[float]], most: float) -> list[str]:
+def _clustered(items: Sequence[Labelled], apart: list[list[float]], most: float) -> list[str]:
     """Return the clusters whose members are at most so far apart, within one library."""
-    for row, one in zip(apart, buckets, strict=True):
-        for column, other in enumerate(buckets):
-            if one.finding.library != other.finding.library:
+    for row, one in zip(apart, items, strict=True):
+        for column, other in enumerate(items):
+            if one.bucket.finding.library != other.bucket.finding.library:
                 row[column] = 1.0
             elif one is other:
                 row[column] = 0.0
@@ -202,7 +213,7 @@ def print_scores(items: Sequence[Labelled]) -> Score:
         print(f"\n{title}: {len(chosen)} buckets, {len(set(causes))} causes")
         print(f"{'':<22}{'ARI':>8}{'homogeneity':>13}{'completeness':>14}{'wrong':>9}{'groups':>8}")
         for name, way in WAYS.items():
-            found = score(causes, way([item.bucket for item in chosen]))
+            found = score(causes, way(chosen))
             scores[title, name] = found
             print(f"{name:<22}{found}")
     return scores["every bucket once", "ciguard's groups"]
