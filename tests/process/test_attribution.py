@@ -111,7 +111,7 @@ def test_a_difference_between_base_and_head_is_tried_on_both(tmp_path: Path) -> 
 def test_what_only_calls_show_that_the_documentation_forbids_fails_no_check(
     tmp_path: Path,
 ) -> None:
-    finished = judged(tmp_path, "versions.clipped", cases=320)
+    finished = judged(tmp_path, "documented.clipped", cases=320)
 
     bucket = bucket_of(finished, "differential")
     assert bucket.finding.severity is Severity.INFO
@@ -123,7 +123,7 @@ def test_what_only_calls_show_that_the_documentation_forbids_fails_no_check(
 
 
 def test_a_call_that_the_documentation_allows_keeps_its_weight(tmp_path: Path) -> None:
-    finished = judged(tmp_path, "versions.shifted", cases=320)
+    finished = judged(tmp_path, "documented.shifted", cases=320)
 
     bucket = bucket_of(finished, "differential")
     assert bucket.finding.severity is Severity.HIGH

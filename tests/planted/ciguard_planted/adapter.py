@@ -16,6 +16,7 @@ _PARTS = (
     "planted.heavy",
     "planted.versions",
     "planted.memory",
+    "planted.documented",
     "planted.absent",
     "planted.hostile",
 )
