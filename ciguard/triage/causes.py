@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     """Returns kind and text of the evidence, given the bucket's ingredients by name."""
 
 _RECIPE = "g1"
+_FORM = re.compile(r"g[1-9][0-9]?:[0-9a-f]{16}")
 _NATIVE_FRAMES = 2
 """That two stacks must share, from the innermost; dispatchers and checks are left out of them."""
 _MIN_WORDS = 3
@@ -51,6 +52,11 @@ _LIST = re.compile(r" ?[(\[{](?=[^)\]}]*<\w+>)")
 def with_causes(buckets: Iterable[Bucket]) -> list[Bucket]:
     """Return the buckets in the same order, each with its cause."""
     return [replace(bucket, cause=cause_of(bucket)) for bucket in buckets]
+
+
+def is_cause_name(text: str) -> bool:
+    """Return whether `text` has the form of the name of a cause that buckets share."""
+    return _FORM.fullmatch(text) is not None
 
 
 def cause_of(bucket: Bucket) -> Cause:

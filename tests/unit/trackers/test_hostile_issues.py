@@ -10,6 +10,7 @@ from finding_examples import call, finding, pair
 from github_markdown import tokens_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from issue_groups import alone
 
 from ciguard.domain import (
     Bucket,
@@ -126,7 +127,7 @@ def test_nothing_fuzzed_is_alive_in_an_issue(bucket_of: object, text: str) -> No
 @settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=4))
 def test_nothing_fuzzed_is_alive_on_the_list(fuzzed: list[str]) -> None:
-    assert_inert(roll_up(map(crashed, fuzzed)))
+    assert_inert(roll_up(alone(crashed(text)) for text in fuzzed))
 
 
 @given(texts)

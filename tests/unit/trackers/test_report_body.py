@@ -8,6 +8,7 @@ import pytest
 from finding_examples import call, crash, finding, pair
 from hypothesis import given
 from hypothesis import strategies as st
+from issue_groups import alone
 from layer_findings import layer_case, layer_death, layer_difference
 from outcome_examples import NEW, OLD, identity
 
@@ -156,7 +157,7 @@ def test_an_issue_says_what_the_script_prints(oracle: str, word: str) -> None:
 
 
 def test_a_list_of_one_finding_is_in_the_singular() -> None:
-    listing = roll_up([bucket(Crashed("SIGSEGV"))])
+    listing = roll_up([alone(bucket(Crashed("SIGSEGV")))])
 
     assert listing.title == "ciguard: 1 further finding"
     assert "1 known finding has no issue of its own." in listing.body
@@ -365,14 +366,14 @@ def test_the_slug_of_an_api_is_safe_in_a_file_name(api: str) -> None:
 def test_the_list_of_further_findings_is_bounded() -> None:
     many = [bucket(Crashed("SIGSEGV"), api=f"torch.{'x' * 90}{n}") for n in range(600)]
 
-    listing = roll_up(many)
+    listing = roll_up(map(alone, many))
 
     assert len(listing.body) <= MOST_BODY
     assert "600 known findings" in listing.body
 
 
 def test_the_list_of_one_further_finding_is_in_the_singular() -> None:
-    listing = roll_up([bucket(Crashed("SIGSEGV"))])
+    listing = roll_up([alone(bucket(Crashed("SIGSEGV")))])
 
     assert listing.title == "ciguard: 1 further finding"
     assert "1 known finding has no issue of its own." in listing.body
