@@ -71,24 +71,26 @@ class LocalTracker:
         with self._locked():
             paths = self._paths_of(*report.names)
             path = self._staying(paths, report.fingerprint)
-            self._close_as_duplicates(paths, of=path)
             if path is None:
                 name = f"{_stem(report.fingerprint)}-{report.slug}".rstrip("-")
-                path = self._folder / f"{name}.md"
-                history = self._line("opened")
-                state = "open"
+                return self._written(report, self._folder / f"{name}.md", self._line("opened"))
+            before = self._read(path)
+            state = _state(before)
+            if state == "ignored":
+                named, issue = path, _issue(report.fingerprint, path, before)
             else:
-                before = self._read(path)
+                named = self._named(path, report.fingerprint)
                 history = before.rpartition(_HEADING)[2]
-                state = _state(before)
-                if state == "ignored":
-                    return _issue(report.fingerprint, path, before)
-            text = _file_text(report, state=state, history=history)
-            named = self._named(path, report.fingerprint)
-            self._write(named, text)
-            if named != path:
-                path.unlink(missing_ok=True)
-            return _issue(report.fingerprint, named, text)
+                issue = self._written(report, named, history, state=state)
+                if named != path:
+                    path.unlink(missing_ok=True)
+            self._close_as_duplicates([other for other in paths if other != path], of=named)
+            return issue
+
+    def _written(self, report: Report, path: Path, history: str, *, state: str = "open") -> Issue:
+        text = _file_text(report, state=state, history=history)
+        self._write(path, text)
+        return _issue(report.fingerprint, path, text)
 
     def comment(self, issue: Issue, text: str) -> None:
         """Add a line of plain text to the issue's history, unless its last line says so.
@@ -129,8 +131,10 @@ class LocalTracker:
 
     def _record(self, issue: Issue, line: str, *, state: str | None) -> Issue:
         with self._locked():
-            path = self._staying(self._paths_of(issue.fingerprint), issue.fingerprint)
-            if path is None:
+            path = self._folder / Path(issue.number).name
+            if not path.is_file():  # another job has named it anew
+                path = next(iter(self._paths_of(issue.fingerprint)), path)
+            if not path.is_file():
                 msg = f"{self._folder}: no issue of {issue.fingerprint}; open one first"
                 raise OutputError(msg)
             text = self._read(path)
@@ -170,10 +174,10 @@ class LocalTracker:
             return next(iter(own), None)
         return next((path for path in paths if _state(self._read(path)) == "open"), paths[0])
 
-    def _close_as_duplicates(self, paths: list[Path], *, of: Path | None) -> None:
+    def _close_as_duplicates(self, paths: list[Path], *, of: Path) -> None:
         for path in paths:
             text = self._read(path)
-            if of is not None and path != of and _state(text) == "open":
+            if _state(text) == "open":
                 closed = _STATE.sub("<!-- ciguard-state: closed -->", text, count=1)
                 line = self._line(f"closed: duplicate of {markdown_text(of.name)}")
                 self._write(path, closed.rstrip("\n") + "\n" + line)

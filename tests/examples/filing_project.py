@@ -46,6 +46,15 @@ def known(api: str = "torch.fold") -> Bucket:
     return bucket(api, Comparison.KNOWN)
 
 
+def checked(
+    api: str, comparison: Comparison = Comparison.NEW, *, check: str = "dtype() == expected"
+) -> Bucket:
+    """Return a bucket whose cause is a failed check, whichever API leads there."""
+    log = f"2026-01-31 10:00:00.1: F tensor.cc:12] Check failed: {check} (3 vs. 1)"
+    made = Buckets().add(crash(cause="SIGABRT", log=log, case=call(api=api)))
+    return replace(made, confirmation=Confirmation.CONFIRMED, comparison=comparison)
+
+
 class Stopped:
     """A tracker that answers some calls of `open`, then fails."""
 
