@@ -240,7 +240,8 @@ class GitHubTracker:
         marked = self._index.marked(names)
         stays = _staying(marked, names[0])
         for other in marked:
-            if stays is not None and other is not stays and other.state == "open":
+            is_left = other is stays or other.state != "open" or _is_silenced(other)
+            if stays is not None and not is_left:
                 self._close_as_duplicate(other, of=stays)
         return stays
 

@@ -53,7 +53,10 @@ def introduction(cause: Cause | None, context: Context) -> str:
     if len(context.rows) > 1:
         what = f"{context.apis} APIs" if context.apis > 1 else f"{len(context.rows)} findings"
         taken = _cause(cause)
-        parts.append(f"{what} show one fault, as far as the evidence says{taken}. The plainest:")
+        fixed = sum(row.standing == "fixed" for row in context.rows)
+        mended = f" Fixed so far: {fixed} of {len(context.rows)}." if fixed else ""
+        says = f"{what} show one fault, as far as the evidence says{taken}.{mended}"
+        parts.append(f"{says} The plainest:")
     return "\n\n".join(parts)
 
 
@@ -64,7 +67,7 @@ def _cause(cause: Cause | None) -> str:
 
 
 def _linked(issue: str) -> str:
-    return f"#{issue}" if issue.isdecimal() else markdown_code(issue, limit=200)
+    return f"#{issue}" if issue.isascii() and issue.isdecimal() else markdown_code(issue, limit=200)
 
 
 def table(context: Context, folded: Collection[str]) -> str:
@@ -89,7 +92,7 @@ def table(context: Context, folded: Collection[str]) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
     for row in rows[:_MAX_ROWS]:
         standing = [_STANDINGS[row.standing]] if has_standing else []
-        place = "below" if row is rows[0] and row.script else _place(row, folded)
+        place = "above" if row is rows[0] and row.script else _place(row, folded)
         cells = [*_facts(row), *standing, place, f"`{row.bucket.fingerprint}`"]
         lines.append(f"| {' | '.join(cells)} |")
     more = len(rows) - _MAX_ROWS
