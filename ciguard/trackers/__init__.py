@@ -4,7 +4,7 @@
 """
 
 from ciguard.trackers.authoring import Sources
-from ciguard.trackers.body import report, roll_up
+from ciguard.trackers.body import report
 from ciguard.trackers.context import Context
 from ciguard.trackers.contract import (
     ROLL_UP,
@@ -19,6 +19,7 @@ from ciguard.trackers.desk import Desk
 from ciguard.trackers.disclosure import PUBLIC, Discloser, SecurityCrash
 from ciguard.trackers.filing import Filing
 from ciguard.trackers.groups import Group, Member, groups_of
+from ciguard.trackers.listing import roll_up
 from ciguard.trackers.local import LocalTracker
 from ciguard.trackers.outbox import Outbox
 from ciguard.trackers.patience import Patience

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from ciguard.baseline import State
 from ciguard.project import Project
-from ciguard.trackers.body import report, roll_up
+from ciguard.trackers.body import report
 from ciguard.trackers.context import Context, Row
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.disclosure import crash_of
+from ciguard.trackers.listing import roll_up
 from ciguard.trackers.news import joined, mended, news, regression
 from ciguard.trackers.tasks import Close, File, Refresh
 from ciguard.trackers.template import Template, built_in

@@ -26,7 +26,7 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.oracles import FUNCTION
-from ciguard.trackers.contract import ROLL_UP, Report, marker
+from ciguard.trackers.contract import Report, marker
 from ciguard.trackers.footer import footer
 from ciguard.trackers.membership import folded_scripts, introduction, table, title_of
 from ciguard.trackers.reproduction import reproduction
@@ -41,11 +41,8 @@ from ciguard.triage import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ciguard.domain import Bucket, Case, Evidence, Finding, Frame, Outcome
     from ciguard.trackers.context import Context
-    from ciguard.trackers.groups import Group
     from ciguard.trackers.template import Template
 
 MOST_BODY = 60_000
@@ -56,7 +53,6 @@ _MOST_FRAMES = 30
 _MOST_ROWS = 40
 _MOST_DIFFERENCE = 30
 """Lines."""
-_MOST_LISTED = 300
 _RESERVE = 2_000
 """Characters by which the table grows where it says what became of scripts."""
 _AGAIN = "This had been fixed and is back."
@@ -196,51 +192,13 @@ def slug(api: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.]+|\.\.+", "-", api).strip("-.")[:80]
 
 
-def roll_up(groups: Iterable[Group]) -> Report:
-    """Return the one issue that lists groups which have none of their own."""
-    listed = list(groups)
-    rows = [_listed(group) for group in listed[:_MOST_LISTED]]
-    more = len(listed) - len(rows)
-    is_one = len(listed) == 1
-    what = "1 known finding has" if is_one else f"{len(listed)} known findings have"
-    says = (
-        f"{what} no issue of {'its' if is_one else 'their'} own. "
-        "`ciguard show` lists all of them, `ciguard reproduce FINGERPRINT` runs one."
-    )
-    text = [
-        marker(ROLL_UP),
-        says,
-        "| severity | API | what happens | fingerprint |\n| --- | --- | --- | --- |\n"
-        + "\n".join(rows),
-        f"… and {more} more." if more else "",
-    ]
-    body = "\n\n".join(part for part in text if part)
-    while len(body) > MOST_BODY:
-        body = body[: body.rstrip("\n").rfind("\n")]
-    return Report(
-        fingerprint=ROLL_UP,
-        title=f"ciguard: {len(listed)} further finding{'' if is_one else 's'}",
-        body=body,
-        slug="further-findings",
-    )
-
-
-def _listed(group: Group) -> str:
-    bucket = group.shown.bucket
-    others = len({member.bucket.finding.api for member in group.members}) - 1
-    return (
-        f"| {bucket.finding.severity.label}, {class_of(bucket.finding).words} "
-        f"| {markdown_code(bucket.finding.api)}{f' and {others} more' if others else ''} "
-        f"| {markdown_code(_line_of(bucket.finding), limit=100)} | `{bucket.fingerprint}` |"
-    )
-
-
 def _shown_outcome(finding: Finding) -> Outcome | None:
     shown = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
     return shown[-1] if shown else None
 
 
-def _line_of(finding: Finding) -> str:
+def line_of(finding: Finding) -> str:
+    """Return what happens, in one line."""
     outcome = _shown_outcome(finding)
     line = telling_line(_bounded(outcome)) if outcome is not None else ""
     return _local(line or finding.message or finding.kind)
@@ -294,13 +252,13 @@ def _ended(api: str, outcome: Outcome | None, finding: Finding) -> str:
     one = one_of(finding.case, api)
     match outcome:
         case Crashed():
-            line = markdown_code(_line_of(finding))
+            line = markdown_code(line_of(finding))
             return f"{one} ends the Python process instead of raising: {line}."
         case Errored() if isinstance(finding.case, FunctionCase):
             how = "fails on what its annotations allow" if finding.case.call else "is not imported"
             return f"{api} {how}: {markdown_code(_local(finding.evidence.observed))}."
         case Errored():
-            line = markdown_code(_line_of(finding))
+            line = markdown_code(line_of(finding))
             return f"An internal error escapes from {api}: {line}."
         case Hung(limit_s):
             return f"{one} does not return within {limit_s:g} s."
