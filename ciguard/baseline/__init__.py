@@ -8,6 +8,7 @@ from ciguard.baseline.comparison import (
     Exercised,
     Records,
     accept,
+    by_any_name,
     compare,
     current,
     establish,
@@ -33,6 +34,7 @@ from ciguard.baseline.record import (
     Sighting,
     State,
     bucket_of,
+    merge_records,
     with_exhibit,
 )
 from ciguard.baseline.runs import MAX_RUNS, MAX_VERSIONS, RunNote, read_runs, with_run, write_runs
@@ -62,6 +64,7 @@ __all__ = [
     "State",
     "accept",
     "bucket_of",
+    "by_any_name",
     "compare",
     "current",
     "establish",
@@ -71,6 +74,7 @@ __all__ = [
     "is_regression",
     "known_to",
     "merge",
+    "merge_records",
     "open_store",
     "prune",
     "read_runs",

@@ -83,7 +83,7 @@ def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -
         Sorted by severity, greatest first, then API and fingerprint. Fixed and flaky records that
         were not met are left out.
     """
-    by_name = _by_any_name(records)
+    by_name = by_any_name(records)
     compared: list[Bucket] = []
     met: set[str] = set()
     for bucket in buckets:
@@ -179,7 +179,7 @@ def known_to(
 
 def is_regression(bucket: Bucket, records: Records) -> bool:
     """Tell whether a new bucket is one that had been fixed."""
-    known = _known_as(bucket, _by_any_name(records))
+    known = _known_as(bucket, by_any_name(records))
     is_new = bucket.comparison is Comparison.NEW
     return is_new and any(record.state is State.FIXED for record in known)
 
@@ -188,12 +188,13 @@ def find_record(records: Records, fingerprint: str, *aliases: str) -> BaselineRe
     """Return the record with that fingerprint or alias, else with one of the further aliases."""
     if fingerprint in records and recipe_number(fingerprint) == newest_recipe():
         return records[fingerprint]  # none can have replaced it
-    by_name = _by_any_name(records)
+    by_name = by_any_name(records)
     found = (by_name.get(name) for name in (fingerprint, *aliases))
     return next((record for record in found if record is not None), None)
 
 
-def _by_any_name(records: Records) -> dict[str, BaselineRecord]:
+def by_any_name(records: Records) -> dict[str, BaselineRecord]:
+    """Return the records by their fingerprints and by those of older recipes."""
     names = {alias: record for record in records.values() for alias in record.aliases}
     return {**names, **current(records)}
 
@@ -239,7 +240,7 @@ def update(
         repeated: for buckets whose stored case was run again, whether they showed.
     """
     updated = {name: _repeated(record, repeated) for name, record in records.items()}
-    by_name = _by_any_name(updated)
+    by_name = by_any_name(updated)
     for bucket in compared:
         known = _known_as(bucket, by_name)
         record = _joined(known, bucket.fingerprint)

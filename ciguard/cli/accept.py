@@ -1,4 +1,4 @@
-"""`ciguard accept`: let one known bucket be."""
+"""`ciguard accept`: let one known bucket be, or all of a group."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.lookup import bucket_of
+from ciguard.cli.lookup import group_of
 from ciguard.cli.options import takes_settings
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def accept(settings: Effective, bucket: str, because: str) -> None:
     """Note in the baseline why BUCKET may stay: it is shown as accepted and fails no run.
 
-    A different defect of the same API has another fingerprint, and counts.
+    A different defect of the same API has another fingerprint, and counts. In the place of a bucket
+    the name of a cause (g1:...) accepts all known buckets that have it.
     """
     from ciguard.baseline import accept as accepted  # noqa: PLC0415
     from ciguard.baseline import find_record, open_store  # noqa: PLC0415 - not for `--help`
@@ -33,15 +34,20 @@ def accept(settings: Effective, bucket: str, because: str) -> None:
     if not reason:
         msg = "--because: the reason is empty. Write why the bucket may stay as it is."
         raise ConfigurationError(msg)
-    found = bucket_of(config, bucket)
+    buckets = group_of(config, bucket)
     store = open_store(config.baseline)
     records = store.load()
-    if find_record(records, found.fingerprint) is None:
+    known = [found for found in buckets if find_record(records, found.fingerprint) is not None]
+    if not known:
+        names = ", ".join(found.fingerprint for found in buckets)
         msg = (
-            f"bucket {found.fingerprint}: not in the baseline {config.baseline}, which holds what "
+            f"bucket {names}: not in the baseline {config.baseline}, which holds what "
             "earlier runs have settled. Run `ciguard run` until it is confirmed."
         )
         raise ConfigurationError(msg)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    store.save(accepted(records, found.fingerprint, because=reason, time=now))
-    click.echo(f"{found.fingerprint} {visible(found.finding.api)}: accepted.")
+    for found in known:
+        records = accepted(records, found.fingerprint, because=reason, time=now)
+    store.save(records)
+    for found in known:
+        click.echo(f"{found.fingerprint} {visible(found.finding.api)}: accepted.")

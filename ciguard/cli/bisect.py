@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.lookup import bucket_of
+from ciguard.cli.lookup import group_of
 from ciguard.cli.options import takes_settings
 from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
 from ciguard.domain import visible
@@ -26,21 +26,26 @@ def bisect(settings: Effective, bucket: str, good: str, bad: str) -> None:
 
     Without --good the oldest version that can be installed here begins; one that is newer than the
     bad one finds where the defect went away. What was tried is kept: the same command goes on after
-    an interruption.
+    an interruption. In the place of a bucket the name of a cause (g1:...) runs the cases of all
+    buckets that have it, one after the other.
     """
     from ciguard.campaign import bisect as bisection  # noqa: PLC0415 - not for `--help`
 
-    found = bucket_of(settings.config, bucket)
-    refuse_measured(found)
-    refuse_incomplete(found)
-    result = bisection(
-        found,
-        settings.config,
-        good=good,
-        bad=bad,
-        on_step=lambda step: click.echo(visible(step), err=True),
-    )
-    _show(result)
+    buckets = group_of(settings.config, bucket)
+    for found in buckets:
+        refuse_measured(found)
+        refuse_incomplete(found)
+    for found in buckets:
+        result = bisection(
+            found,
+            settings.config,
+            good=good,
+            bad=bad,
+            on_step=lambda step: click.echo(visible(step), err=True),
+        )
+        if len(buckets) > 1:
+            click.echo(f"{found.fingerprint} {visible(found.finding.api)}:")
+        _show(result)
 
 
 def _show(result: Bisection) -> None:

@@ -1,16 +1,20 @@
-"""Find a bucket by what a person typed of its fingerprint."""
+"""Find a bucket by what a person typed of its fingerprint, or a group by its name."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible
+from ciguard.domain import cause_name, visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
     from ciguard.config import Config
     from ciguard.domain import Bucket
+
+_CAUSE = re.compile(r"g[0-9]+:")
+"""What the name of a cause begins with that several buckets may share."""
 
 
 def all_buckets(config: Config) -> list[Bucket]:
@@ -47,6 +51,30 @@ def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:
 
     records = open_store(config.baseline).load()
     return find_record(records, bucket.fingerprint, *bucket.aliases)
+
+
+def group_of(config: Config, written: str) -> list[Bucket]:
+    """Return all buckets with the cause whose name begins with `written`, or else the one bucket.
+
+    Raises:
+        ConfigurationError: if there is none, or more than one.
+    """
+    wanted = written.strip().lower()
+    if not _CAUSE.match(wanted):
+        return [bucket_of(config, written)]
+    buckets = all_buckets(config)
+    names = sorted({name for name in map(cause_name, buckets) if name.startswith(wanted)})
+    if len(names) == 1:
+        return [bucket for bucket in buckets if cause_name(bucket) == names[0]]
+    if not names:
+        msg = (
+            f"group {visible(written)!r}: no cause of the {len(buckets)} buckets in {config.out} "
+            f"and {config.baseline} begins like this. `ciguard show BUCKET` names a bucket's cause."
+        )
+        raise ConfigurationError(msg)
+    listed = ", ".join(names[:10])
+    msg = f"group {visible(written)!r}: {len(names)} begin like this: {listed}. Write more of it."
+    raise ConfigurationError(msg)
 
 
 def bucket_of(config: Config, written: str) -> Bucket:

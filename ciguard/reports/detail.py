@@ -9,6 +9,7 @@ from ciguard.domain import (
     Crashed,
     PairKind,
     Passed,
+    cause_name,
     class_of,
     visible,
     visible_lines,
@@ -139,7 +140,7 @@ def grouping_lines(bucket: Bucket) -> Iterator[str]:
     if bucket.aliases:
         yield f"By older recipes: {', '.join(bucket.aliases)}"
     if cause := cause_text(bucket):
-        yield f"Cause: {visible(cause, limit=_CAUSE_LIMIT)}"
+        yield f"Cause: {visible(cause, limit=_CAUSE_LIMIT)} ({cause_name(bucket)})"
 
 
 def _native_lines(bucket: Bucket) -> Iterator[str]:

@@ -3,7 +3,8 @@
 `plan` decides, `report` writes the text, `Desk` does it; `TRACKERS` holds the trackers by name.
 """
 
-from ciguard.trackers.body import report, roll_up
+from ciguard.trackers.authoring import Sources
+from ciguard.trackers.body import report
 from ciguard.trackers.context import Context
 from ciguard.trackers.contract import (
     ROLL_UP,
@@ -16,7 +17,9 @@ from ciguard.trackers.contract import (
 )
 from ciguard.trackers.desk import Desk
 from ciguard.trackers.disclosure import PUBLIC, Discloser, SecurityCrash
-from ciguard.trackers.filing import Filing, Sources
+from ciguard.trackers.filing import Filing
+from ciguard.trackers.groups import Group, Member, groups_of
+from ciguard.trackers.listing import roll_up
 from ciguard.trackers.local import LocalTracker
 from ciguard.trackers.outbox import Outbox
 from ciguard.trackers.patience import Patience
@@ -66,9 +69,11 @@ __all__ = [
     "Discloser",
     "Filing",
     "FilingRules",
+    "Group",
     "Head",
     "Issue",
     "LocalTracker",
+    "Member",
     "Origin",
     "Outbox",
     "Patience",
@@ -83,6 +88,7 @@ __all__ = [
     "Tracker",
     "TrackerFactory",
     "find_pull_request",
+    "groups_of",
     "marker",
     "open_disclosure",
     "open_tracker",

@@ -26,8 +26,9 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.oracles import FUNCTION
-from ciguard.trackers.contract import ROLL_UP, Report, marker
+from ciguard.trackers.contract import Report, marker
 from ciguard.trackers.footer import footer
+from ciguard.trackers.membership import folded_scripts, introduction, table, title_of
 from ciguard.trackers.reproduction import reproduction
 from ciguard.trackers.template import built_in
 from ciguard.triage import (
@@ -40,8 +41,6 @@ from ciguard.triage import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ciguard.domain import Bucket, Case, Evidence, Finding, Frame, Outcome
     from ciguard.trackers.context import Context
     from ciguard.trackers.template import Template
@@ -54,21 +53,28 @@ _MOST_FRAMES = 30
 _MOST_ROWS = 40
 _MOST_DIFFERENCE = 30
 """Lines."""
-_MOST_LISTED = 300
+_RESERVE = 2_000
+"""Characters by which the table grows where it says what became of scripts."""
 _AGAIN = "This had been fixed and is back."
 _SHORTENED = "Parts of this report were too long for an issue; the run's results hold all of it."
 
 
 def report(bucket: Bucket, context: Context, *, template: Template | None = None) -> Report:
-    """Return the issue of one bucket.
+    """Return the issue of a bucket, and of the others of its group.
+
+    Args:
+        bucket: which is shown.
+        context: what else is known, the other members of the group included.
+        template: of the text; the built-in one by default.
 
     Raises:
         ConfigurationError: if the template cannot be filled.
     """
-    body = f"{marker(bucket.fingerprint)}\n\n{_text(bucket, context, template or built_in())}"
+    name = context.name or bucket.fingerprint
+    body = f"{marker(name)}\n\n{_text(bucket, context, template or built_in())}"
     return Report(
-        fingerprint=bucket.fingerprint,
-        title=title(bucket.finding),
+        fingerprint=name,
+        title=title(bucket, apis=context.apis),
         body=body,
         slug=slug(bucket.finding.api),
         aliases=context.aliases,
@@ -81,7 +87,8 @@ def _text(bucket: Bucket, context: Context, template: Template) -> str:
     origin = origin_rows(finding.case, lambda name: markdown_code(_local(name)))
     values = {
         **_facts(bucket, context),
-        "summary": _summary(finding, context),
+        "summary": _introduced(bucket, context),
+        "members": table(context, ()),
         "expected": _held_against(finding.evidence),
         "origin": "\n\n".join(f"{name}: {text}" for name, text in origin),
         "difference": _difference(finding),
@@ -90,6 +97,7 @@ def _text(bucket: Bucket, context: Context, template: Template) -> str:
         "script": reproduction(bucket, context),
         "evidence": _evidence(bucket),
         "cause": _cause(bucket),
+        "others": "",
         "grouping": _grouping(bucket),
         "note": "",
         "footer": footer(bucket, context),
@@ -100,7 +108,15 @@ def _text(bucket: Bucket, context: Context, template: Template) -> str:
             break
         values |= {detail: "", "note": _SHORTENED}
         text = template.fill(values)
-    return text if len(text) <= MOST_BODY else f"{_SHORTENED}\n\n{values['footer']}"
+    if len(text) > MOST_BODY:
+        return f"{_SHORTENED}\n\n{values['footer']}"
+    others, folded = folded_scripts(context.rows, room=MOST_BODY - len(text) - _RESERVE)
+    return template.fill({**values, "others": others, "members": table(context, folded)})
+
+
+def _introduced(bucket: Bucket, context: Context) -> str:
+    summary = _summary(bucket.finding, context)
+    return "\n\n".join(filter(None, [introduction(bucket.cause, context), summary]))
 
 
 def _facts(bucket: Bucket, context: Context) -> dict[str, str]:
@@ -124,13 +140,22 @@ def _facts(bucket: Bucket, context: Context) -> dict[str, str]:
     }
 
 
-def title(finding: Finding) -> str:
-    """Return one line that tells bugs apart in a list of issues."""
-    text = _local(f"{finding.api}: {_headline(finding)}")
-    # Titles are plain text, but some trackers link names and numbers in them too.
-    plain = visible(text, limit=4 * _MOST_TITLE).replace("`", "'")
+def title(bucket: Bucket, *, apis: int = 1) -> str:
+    """Return one line that tells bugs apart in a list of issues.
+
+    Args:
+        bucket: which is shown.
+        apis: how many functions show its cause; it is named instead of the function if several do.
+    """
+    if apis > 1 and bucket.cause is not None:
+        plain = title_of(bucket.finding, bucket.cause, apis, limit=_MOST_TITLE)
+    else:
+        text = _local(f"{bucket.finding.api}: {_headline(bucket.finding)}")
+        plain = visible(text, limit=4 * _MOST_TITLE)
+    plain = plain.replace("`", "'")
     if len(plain) > _MOST_TITLE:
         plain = plain[: _MOST_TITLE - 1].rstrip() + "…"
+    # Titles are plain text, but some trackers link names and numbers in them too.
     return re.sub(r"[@#]", lambda match: match[0] + "\u2060", plain)
 
 
@@ -167,46 +192,13 @@ def slug(api: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.]+|\.\.+", "-", api).strip("-.")[:80]
 
 
-def roll_up(buckets: Iterable[Bucket]) -> Report:
-    """Return the one issue that lists buckets which have none of their own."""
-    listed = list(buckets)
-    rows = [
-        f"| {b.finding.severity.label}, {class_of(b.finding).words} "
-        f"| {markdown_code(b.finding.api)} "
-        f"| {markdown_code(_line_of(b.finding), limit=100)} | `{b.fingerprint}` |"
-        for b in listed[:_MOST_LISTED]
-    ]
-    more = len(listed) - len(rows)
-    is_one = len(listed) == 1
-    what = "1 known finding has" if is_one else f"{len(listed)} known findings have"
-    says = (
-        f"{what} no issue of {'its' if is_one else 'their'} own. "
-        "`ciguard show` lists all of them, `ciguard reproduce FINGERPRINT` runs one."
-    )
-    text = [
-        marker(ROLL_UP),
-        says,
-        "| severity | API | what happens | fingerprint |\n| --- | --- | --- | --- |\n"
-        + "\n".join(rows),
-        f"… and {more} more." if more else "",
-    ]
-    body = "\n\n".join(part for part in text if part)
-    while len(body) > MOST_BODY:
-        body = body[: body.rstrip("\n").rfind("\n")]
-    return Report(
-        fingerprint=ROLL_UP,
-        title=f"ciguard: {len(listed)} further finding{'' if is_one else 's'}",
-        body=body,
-        slug="further-findings",
-    )
-
-
 def _shown_outcome(finding: Finding) -> Outcome | None:
     shown = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
     return shown[-1] if shown else None
 
 
-def _line_of(finding: Finding) -> str:
+def line_of(finding: Finding) -> str:
+    """Return what happens, in one line."""
     outcome = _shown_outcome(finding)
     line = telling_line(_bounded(outcome)) if outcome is not None else ""
     return _local(line or finding.message or finding.kind)
@@ -260,13 +252,13 @@ def _ended(api: str, outcome: Outcome | None, finding: Finding) -> str:
     one = one_of(finding.case, api)
     match outcome:
         case Crashed():
-            line = markdown_code(_line_of(finding))
+            line = markdown_code(line_of(finding))
             return f"{one} ends the Python process instead of raising: {line}."
         case Errored() if isinstance(finding.case, FunctionCase):
             how = "fails on what its annotations allow" if finding.case.call else "is not imported"
             return f"{api} {how}: {markdown_code(_local(finding.evidence.observed))}."
         case Errored():
-            line = markdown_code(_line_of(finding))
+            line = markdown_code(line_of(finding))
             return f"An internal error escapes from {api}: {line}."
         case Hung(limit_s):
             return f"{one} does not return within {limit_s:g} s."

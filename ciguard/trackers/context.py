@@ -10,6 +10,20 @@ from ciguard.project import Project
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ciguard.domain import Bucket
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What an issue says of one member of a group."""
+
+    bucket: Bucket
+    script: str = ""
+    """The standalone reproducer."""
+    first_seen: str = ""
+    standing: str = ""
+    """`fixed` or `accepted`; empty while it counts."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
@@ -28,5 +42,16 @@ class Context:
     commit: str = ""
     first_seen: str = ""
     is_regression: bool = False
+    name: str = ""
+    """Name of the group; empty where it is the bucket's fingerprint."""
     aliases: tuple[str, ...] = ()
-    """Older fingerprints of the bucket."""
+    """Other names under which the group's issue may have been filed."""
+    rows: tuple[Row, ...] = ()
+    """Every member of the group, the one that is shown first; none where it is the only one."""
+    split_from: tuple[str, ...] = ()
+    """Numbers of the issues that the group was part of so far."""
+
+    @property
+    def apis(self) -> int:
+        """How many functions show the cause."""
+        return len({row.bucket.finding.api for row in self.rows})

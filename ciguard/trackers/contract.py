@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ciguard.registry import Registry
-from ciguard.triage import is_fingerprint
+from ciguard.triage import is_cause_name, is_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
 ROLL_UP = "v1:" + "0" * 16
-"""In the place of a fingerprint: the one list of what has no issue of its own."""
+"""In the place of a name: the one list of what has no issue of its own."""
 
 _MARKER = re.compile(r"\s*<!-- ciguard-fp: (\S{1,40}) -->")
 
@@ -25,17 +25,19 @@ class Report:
     """The text of one issue: escaped, bounded, free of local paths, fit to be published."""
 
     fingerprint: str
+    """Name of the group: of a cause, or a fingerprint; see `is_name`."""
     title: str
     body: str
     """Markdown that begins with `marker(fingerprint)`."""
     slug: str = ""
     """A few safe characters for a file's name."""
     aliases: tuple[str, ...] = ()
-    """Older fingerprints of the bucket: an issue that was filed under one of them is its issue."""
+    """Fingerprints of the group's buckets: an issue that was filed under one of them is its
+    issue."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every fingerprint under which the issue may be found."""
+        """Every name under which the issue may be found."""
         return (self.fingerprint, *self.aliases)
 
 
@@ -54,21 +56,25 @@ class Issue:
 class Tracker(Protocol):
     """Files issues, finds them again, and nothing else: what is filed is a policy's decision.
 
-    Exactly one issue per fingerprint, also when two jobs file at once. A silenced issue is found,
-    and nothing else is done to it. Where a call fails, doing it again makes nothing twice.
+    Exactly one issue per group, also when two jobs file at once. A silenced issue is found, and
+    nothing else is done to it. Where a call fails, doing it again makes nothing twice.
     """
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Take up which issue (`Issue.number`) the baseline knows for which fingerprint.
+        """Learn anew which issue (`Issue.number`) the baseline knows for which fingerprint.
 
         A tracker that could lose sight of an issue looks at that one first.
         """
 
-    def find(self, fingerprint: str) -> Issue | None:
-        """Return the issue of that bucket, open or closed, if there is one."""
+    def find(self, *names: str) -> Issue | None:
+        """Return the issue of the group with these names, open or closed, if there is one."""
 
     def open(self, report: Report) -> Issue:
-        """File an issue. Where the bucket has one, its text is replaced and no second one is made.
+        """File an issue. Where the group has one, its text is replaced and no second one is made.
+
+        Where it has several, of buckets that were taken for different faults once, one stays: the
+        one that was filed under the report's own name and silenced, else an open one, the oldest
+        first. Others that are open are closed as duplicates of it.
 
         Raises:
             TrackerUnavailableError: if the tracker does not answer in time; later it may.
@@ -85,7 +91,7 @@ class Tracker(Protocol):
         """Open the issue again with a line that says why; an open one stays as it is."""
 
     def opened_since(self, moment: datetime) -> int:
-        """Return how many buckets got their issue at `moment` or later; the list does not count."""
+        """Return how many groups got their issue at `moment` or later; the list does not count."""
 
 
 TrackerFactory: TypeAlias = Callable[[str], Tracker]
@@ -94,15 +100,20 @@ TrackerFactory: TypeAlias = Callable[[str], Tracker]
 TRACKERS: Registry[TrackerFactory] = Registry("tracker", group="ciguard.trackers", accepts=callable)
 
 
-def marker(fingerprint: str) -> str:
+def is_name(text: str) -> bool:
+    """Return whether `text` can name an issue: a fingerprint, or a cause that buckets share."""
+    return is_fingerprint(text) or is_cause_name(text)
+
+
+def marker(name: str) -> str:
     """Return the hidden line by which an issue is found again."""
-    return f"<!-- ciguard-fp: {fingerprint} -->"
+    return f"<!-- ciguard-fp: {name} -->"
 
 
 def marked_with(text: str) -> str:
-    """Return the fingerprint of the marker that `text` begins with; empty if there is none.
+    """Return the name in the marker that `text` begins with; empty if there is none.
 
     Only the beginning counts: whatever a bug makes a program print stands further down.
     """
     found = _MARKER.match(text)
-    return found[1] if found and is_fingerprint(found[1]) else ""
+    return found[1] if found and is_name(found[1]) else ""

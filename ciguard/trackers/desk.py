@@ -10,6 +10,7 @@ from ciguard.errors import CiguardError, TrackerIssueError, TrackerUnavailableEr
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.dry import DryRun
 from ciguard.trackers.tasks import Close, File, perform, still_holds
+from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +158,7 @@ class Desk:
         if issue is None:
             return
         if task.fingerprint != ROLL_UP:
-            issues[task.fingerprint] = issue.number
+            issues.update(dict.fromkeys(filter(is_fingerprint, task.names), issue.number))
         if self._dry is None:
             self.says.append(_said(task, issue))
 
@@ -172,5 +173,5 @@ def _said(task: Task, issue: Issue) -> str:
 def _is_new(task: Task, records: Records) -> bool:
     if not isinstance(task, File) or task.fingerprint == ROLL_UP:
         return False
-    record = find_record(records, task.fingerprint)
-    return record is None or not record.issue
+    found = (find_record(records, name) for name in task.names)
+    return not any(record is not None and record.issue for record in found)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Bucket
     from ciguard.trackers.contract import Report
+    from ciguard.trackers.groups import Group
 
 WITHHOLD = "withhold"
 PUBLIC = "public"
@@ -40,7 +41,8 @@ class SecurityCrash:
 
     report: Report
     library: str
-    api: str
+    apis: tuple[str, ...]
+    """Functions that crash."""
     versions: tuple[str, ...] = ()
     """Of the library, where the crash was met."""
 
@@ -79,20 +81,20 @@ class Discloser(Protocol):
         """
 
 
-def crash_of(bucket: Bucket, report: Report, versions: Mapping[str, str]) -> SecurityCrash:
-    """Return what is to be filed of a bucket whose class is `security-crash`.
+def crash_of(group: Group, report: Report, versions: Mapping[str, str]) -> SecurityCrash:
+    """Return what is to be filed of a group with a bucket whose class is `security-crash`.
 
     Args:
-        bucket: as this run met it.
+        group: as this run met it.
         report: its text.
         versions: of the library, by target.
     """
-    finding = bucket.finding
-    met = {versions.get(target, "") for target in finding.targets}
+    findings = [member.bucket.finding for member in group.met or group.members]
+    met = {versions.get(target, "") for finding in findings for target in finding.targets}
     return SecurityCrash(
         report=report,
-        library=finding.library,
-        api=finding.api,
+        library=findings[0].library,
+        apis=tuple(sorted({finding.api for finding in findings})),
         versions=tuple(sorted(filter(_VERSION.fullmatch, met))),
     )
 

@@ -28,13 +28,14 @@ class DryRun:
         """Hand on what the baseline knows."""
         self._tracker.remember(numbers)
 
-    def find(self, fingerprint: str) -> Issue | None:
+    def find(self, *names: str) -> Issue | None:
         """Return the issue, also one that would have been opened."""
-        return self._made.get(fingerprint) or self._tracker.find(fingerprint)
+        made = (self._made.get(name) for name in names)
+        return next(filter(None, made), None) or self._tracker.find(*names)
 
     def open(self, report: Report) -> Issue:
         """Say that an issue would be opened, or its text replaced."""
-        found = next(filter(None, map(self.find, report.names)), None)
+        found = self.find(*report.names)
         if found is not None:
             if not found.is_silenced:
                 self._say("show the latest evidence in", found)

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ciguard.baseline import find_record, is_regression, merge, with_issues
+from ciguard.baseline import merge_records, with_issues
 from ciguard.domain import Comparison, Confirmation, RunFinished, Verdict, visible
 from ciguard.errors import TrackerError, TrackerUnavailableError
-from ciguard.project import Project
-from ciguard.trackers.body import report, roll_up
-from ciguard.trackers.context import Context
+from ciguard.trackers.authoring import Author, Sources
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.disclosure import (
-    crash_of,
     disclosed,
     is_security_relevant,
     withheld,
     write_upstream_reports,
 )
-from ciguard.trackers.news import evidence, news, regression
+from ciguard.trackers.groups import groups_of, shared_issues, with_noted, with_owner
 from ciguard.trackers.policy import of_this_tracker, plan
-from ciguard.trackers.tasks import Close, File, Refresh
-from ciguard.trackers.template import Template, built_in
-from ciguard.triage import read_script
+from ciguard.trackers.tasks import File, Refresh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,9 +27,10 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineStore, Records
     from ciguard.domain import Bucket, Event
-    from ciguard.trackers.contract import Issue, Report
+    from ciguard.trackers.contract import Issue
     from ciguard.trackers.desk import Desk
     from ciguard.trackers.disclosure import SecurityCrash
+    from ciguard.trackers.groups import Group
     from ciguard.trackers.policy import FilingRules, Plan
     from ciguard.trackers.tasks import Task
 
@@ -42,21 +38,6 @@ _CONCLUSIVE = frozenset({Verdict.ESTABLISHED, Verdict.CLEAN, Verdict.NEW_FINDING
 _MET = frozenset({Comparison.NEW, Comparison.KNOWN})
 _MAX_NAMED = 5
 _DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """Where the text of an issue comes from."""
-
-    out: Path
-    """The run's folder, which holds the reproducers."""
-    run_page: str = ""
-    """Address of the run; empty where it has none."""
-    repository_page: str = ""
-    """Address of the repository that was tested; empty where it is unknown."""
-    project: Project = field(default_factory=Project)
-    """Where this copy of ciguard comes from."""
-    template: Template | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +75,8 @@ class Filing:
         self._before: Records = self._load() if store.exists() else {}
         self._granted: int | None = None
         """How many issues this run may open, once its tasks are in the outbox."""
-        self._adopted: dict[str, str] = {}
-        """Issue by fingerprint, where the tracker has one and the baseline knows none."""
+        self._corrected: dict[str, str] = {}
+        """Issue by fingerprint, where the tracker knows better; empty for none."""
         self._is_answered = True
         """Whether the tracker has answered so far: it is not asked again in vain."""
         self._failure: Exception | None = None
@@ -158,32 +139,29 @@ class Filing:
         return room
 
     def _tasks(self, found: _Found, after: Records, room: int) -> list[Task]:
-        """Return what is to be done about a run's buckets, beside what waits already."""
-        self._desk.remember(after)
-        self._look(found.buckets, after)
-        after = with_issues(after, self._adopted)
-        waiting = self._desk.waiting(after)
-        promised = {task.fingerprint for task in waiting if isinstance(task, File)} - {ROLL_UP}
+        """Return what is to be done about a run's groups, beside what waits already."""
+        groups = self._groups(found.buckets, after)
+        waiting = self._desk.waiting(with_issues(after, self._corrected))
+        promised = [t for t in waiting if isinstance(t, File) and t.fingerprint != ROLL_UP]
+        names = {name for task in promised for name in task.names}
         chosen = plan(
-            [bucket for bucket in found.buckets if bucket.fingerprint not in promised],
-            before=self._before,
-            after=after,
+            [group for group in groups if names.isdisjoint(group.names)],
             rules=replace(self._rules, cap=max(0, room - len(promised))),
             establishes=found.verdict is Verdict.ESTABLISHED,
         )
-        self._warn_of_gone(chosen, after)
-        author = _Author(self._before, after, found.versions, self._sources)
-        self._prepare_disclosure(found, chosen, author)
+        self._warn_of_gone(chosen)
+        announced = {name for task in waiting if isinstance(task, Refresh) for name in task.names}
+        author = Author(found.versions, self._sources, announced=announced)
+        self._prepare_disclosure(groups, chosen, author)
         return author.tasks(chosen)
 
-    def _prepare_disclosure(self, found: _Found, chosen: Plan, author: _Author) -> None:
+    def _prepare_disclosure(self, groups: list[Group], chosen: Plan, author: Author) -> None:
         """Write what a person may send upstream, and keep what is to be filed in private."""
-        met = [b for b in found.buckets if b.comparison in _MET and is_security_relevant(b)]
-        confirmed = [b for b in met if b.confirmation is Confirmation.CONFIRMED]
-        crashes = {b.fingerprint: author.crash(b) for b in confirmed}
+        hidden = {group.name: group for group in chosen.withheld}
+        grave = (hidden.get(group.name, group) for group in map(_met_of, groups) if group)
+        crashes = {group.name: author.crash(group) for group in grave if _is_grave(group)}
         write_upstream_reports(self._sources.out, crashes.values())
-        hidden = [b for b in chosen.withheld if b.fingerprint in crashes]
-        self._crashes = [crashes[bucket.fingerprint] for bucket in hidden]
+        self._crashes = [crashes[name] for name in hidden if name in crashes]
         if chosen.withheld and (self._discloser is None or self._desk.is_dry):
             self._desk.says.append(withheld(len(chosen.withheld)))
 
@@ -195,9 +173,8 @@ class Filing:
             versions = {target.name: target.version for target in event.targets}
             room = self._room()
             tasks = self._tasks(_Found(event.verdict, event.buckets, versions), after, room)
-        issues = self._desk.work(tasks, with_issues(after, self._adopted), room=room)
-        # The older issue stays where another job has noted one meanwhile.
-        self._desk.settle(change=lambda stored: merge(stored, with_issues(stored, issues)))
+        issues = self._desk.work(tasks, with_issues(after, self._corrected), room=room)
+        self._desk.settle(change=lambda stored: _noted(stored, after, issues))
         refusal = self._desk.refusal
         try:
             self._disclose()
@@ -234,35 +211,57 @@ class Filing:
                 room -= filed.is_new
                 yield filed.place
 
-    def _look(self, buckets: tuple[Bucket, ...], after: Records) -> None:
-        """Look for issues that a lost baseline does not know: they are adopted, not filed twice."""
-        self._adopted = {}
-        for bucket in buckets:
-            names = (bucket.fingerprint, *bucket.aliases)
-            record = find_record(after, *names)
-            if record is None or record.issue or bucket.comparison not in _MET:
-                continue
-            issue = self._issue_of(names)
-            if issue is not None:
-                self._adopted[record.fingerprint] = issue.number
+    def _groups(self, buckets: tuple[Bucket, ...], after: Records) -> list[Group]:
+        """Return all groups, with what the tracker knows better of their issues."""
+        groups = self._parted(groups_of(buckets, before=self._before, after=after))
+        left = {m.fingerprint: "" for group in groups for m in group.members if m.left}
+        self._desk.remember(with_issues(after, left))
+        adopted = self._adopted(groups)
+        self._corrected = left | adopted
+        return with_noted(groups, adopted)
 
-    def _warn_of_gone(self, chosen: Plan, after: Records) -> None:
-        """Say which issues of buckets that were met are gone: nothing else would."""
-        gone = []
-        for bucket in chosen.refreshed:
-            names = (bucket.fingerprint, *bucket.aliases)
-            record = find_record(after, *names)
-            if record is not None and self._issue_of(names) is None:
-                gone.append(record.issue)
+    def _parted(self, groups: list[Group]) -> list[Group]:
+        """Leave an issue that several groups have to the one that it is about.
+
+        A member whose cause is known better now belongs to another group than before. The issue's
+        marker shows which of them it was filed for.
+        """
+        shared = shared_issues(groups)
+        if shared:
+            self._desk.remember({})  # so that only markers count
+        for issue, sharing in shared.items():
+            owner = next((group for group in sharing if self._owns(group, issue)), None)
+            if owner is not None:
+                groups = with_owner(groups, issue, owner)
+        return groups
+
+    def _owns(self, group: Group, issue: str) -> bool:
+        filed = (self._issue_of((name,)) for name in group.names)
+        return any(known is not None and known.number == issue for known in filed)
+
+    def _adopted(self, groups: list[Group]) -> dict[str, str]:
+        """Return issues that a lost baseline does not know: they are adopted, not filed twice."""
+        adopted: dict[str, str] = {}
+        for group in groups:
+            met = [m for m in group.members if m.after and m.bucket.comparison in _MET]
+            issue = self._issue_of(group.names) if met and not group.issues else None
+            if issue is not None:
+                adopted |= {m.fingerprint: issue.number for m in group.members if m.after}
+        return adopted
+
+    def _warn_of_gone(self, chosen: Plan) -> None:
+        """Report which issues of groups that were met are gone: nothing else would."""
+        met = [group for group in chosen.refreshed if group.met]
+        gone = [group.issues[0] for group in met if self._issue_of(group.names) is None]
         if gone and self._is_answered:
             self._desk.says.append(_gone(gone))
 
     def _issue_of(self, names: tuple[str, ...]) -> Issue | None:
-        """Return the bucket's issue; nothing where the tracker does not answer."""
+        """Return the group's issue; nothing where the tracker does not answer."""
         if not self._is_answered:
             return None
         try:
-            return next(filter(None, map(self._desk.tracker.find, names)), None)
+            return self._desk.tracker.find(*names)
         except TrackerUnavailableError:
             self._is_answered = False
             return None
@@ -287,63 +286,34 @@ def _gone(issues: list[str]) -> str:
     )
 
 
-class _Author:
-    """Writes what a plan wants to say."""
+def _met_of(group: Group) -> Group | None:
+    """Return the part of a group that this run met for certain, whatever the policy files."""
+    met = [
+        replace(member, is_met=True)
+        for member in group.members
+        if member.bucket.comparison in _MET and member.bucket.confirmation is Confirmation.CONFIRMED
+    ]
+    return replace(group, members=tuple(met)) if met else None
 
-    def __init__(
-        self, before: Records, after: Records, versions: Mapping[str, str], sources: Sources
-    ) -> None:
-        self._before = before
-        self._after = after
-        self._versions = versions
-        self._sources = sources
 
-    def tasks(self, chosen: Plan) -> list[Task]:
-        """Return what is to be done, what matters most first."""
-        filed = chosen.reopened + chosen.adopted + chosen.opened
-        written: list[Task] = [self._file(bucket) for bucket in filed]
-        written += filter(None, map(self._refresh, chosen.refreshed))
-        for fingerprint in chosen.closed:
-            because = evidence(self._after[fingerprint])
-            written.append(Close(fingerprint=fingerprint, because=because))
-        if chosen.listed:
-            listing = roll_up(chosen.listed)
-            written.append(File(report=listing, because="The list has entries again."))
-        else:
-            written.append(Close(fingerprint=ROLL_UP, because="Nothing is left on the list."))
-        return written
+def _is_grave(group: Group) -> bool:
+    return any(is_security_relevant(member.bucket) for member in group.met)
 
-    def crash(self, bucket: Bucket) -> SecurityCrash:
-        """Return what is to be filed in private or sent upstream of a bucket."""
-        return crash_of(bucket, self._report(bucket), self._versions)
 
-    def _file(self, bucket: Bucket) -> File:
-        before = find_record(self._before, bucket.fingerprint)
-        because = "Met again." if before is None else regression(bucket, before, self._versions)
-        return File(report=self._report(bucket), because=because)
+def _noted(stored: Records, known: Records, issues: Mapping[str, str]) -> Records:
+    """Return the baseline with the issues of this run.
 
-    def _refresh(self, bucket: Bucket) -> Refresh | None:
-        before = find_record(self._before, bucket.fingerprint)
-        after = find_record(self._after, bucket.fingerprint)
-        if before is None or after is None:
-            return None
-        says = news(bucket, before, self._versions)
-        if not says and after.exhibit.case == before.exhibit.case:
-            return None
-        return Refresh(report=self._report(bucket), news=says)
+    The older issue stays where another job has noted one meanwhile.
 
-    def _report(self, bucket: Bucket) -> Report:
-        record = find_record(self._after, bucket.fingerprint)
-        names = {*bucket.aliases, *((record.fingerprint, *record.aliases) if record else ())}
-        context = Context(
-            script=read_script(self._sources.out, bucket),
-            run_page=self._sources.run_page,
-            repository_page=self._sources.repository_page,
-            project=self._sources.project,
-            versions=self._versions,
-            commit="" if record is None else record.first_seen.commit,
-            first_seen="" if record is None else record.first_seen.time,
-            is_regression=is_regression(bucket, self._before),
-            aliases=tuple(sorted(names - {bucket.fingerprint})),
-        )
-        return report(bucket, context, template=self._sources.template or built_in())
+    Args:
+        stored: the baseline as it is now.
+        known: the baseline that the run's tasks were made for.
+        issues: by fingerprint.
+    """
+    linked = with_issues(stored, issues)
+    return {
+        name: record
+        if name in known and known[name].issue == stored[name].issue
+        else merge_records(stored[name], record)
+        for name, record in linked.items()
+    }

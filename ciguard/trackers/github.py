@@ -1,4 +1,4 @@
-"""Issues on GitHub: filed once per bucket, updated, closed and reopened."""
+"""Issues on GitHub: filed once per group, updated, closed and reopened."""
 
 from __future__ import annotations
 
@@ -83,19 +83,19 @@ class GitHubTracker:
         """Take up which issue the baseline knows for which fingerprint."""
         self._index.remember(numbers)
 
-    def find(self, fingerprint: str) -> Issue | None:
-        """Return the issue of that bucket, open or closed, if there is one.
+    def find(self, *names: str) -> Issue | None:
+        """Return the issue of the group with these names, open or closed, if there is one.
 
         Raises:
             TrackerError: if GitHub refuses, or does not answer in time.
         """
         # Of the list of further findings there is news in every run, so it is not searched for.
-        marked = self._index.marked((fingerprint,), searches=fingerprint != ROLL_UP)
-        stays = _staying(marked)
-        return None if stays is None else _issue(fingerprint, stays)
+        marked = self._index.marked(names, searches=ROLL_UP not in names)
+        stays = _staying(marked, names[0])
+        return None if stays is None else _issue(names[0], stays)
 
     def open(self, report: Report) -> Issue:
-        """File an issue; where the bucket has one, its text is replaced, its title left.
+        """File an issue; where the group has one, its text is replaced, its title left.
 
         Raises:
             TrackerError: if GitHub refuses, or does not answer in time.
@@ -156,7 +156,7 @@ class GitHubTracker:
         return self._turned(issue, because, state="open", reason="reopened")
 
     def opened_since(self, moment: datetime) -> int:
-        """Return how many buckets got their issue at `moment` or later; the list does not count.
+        """Return how many groups got their issue at `moment` or later; the list does not count.
 
         Raises:
             TrackerError: if GitHub refuses, or does not answer in time.
@@ -236,17 +236,18 @@ class GitHubTracker:
             self._client.wait(2.0**look, because=f"#{made.number} is not listed yet")
 
     def _settled(self, names: tuple[str, ...]) -> Filed | None:
-        """Return the one issue of a bucket, after closing what else was filed for it."""
+        """Return the one issue of a group, after closing what else was filed for it."""
         marked = self._index.marked(names)
-        stays = _staying(marked)
+        stays = _staying(marked, names[0])
         for other in marked:
-            if stays is not None and other is not stays and other.state == "open":
+            is_left = other is stays or other.state != "open" or _is_silenced(other)
+            if stays is not None and not is_left:
                 self._close_as_duplicate(other, of=stays)
         return stays
 
     def _close_as_duplicate(self, other: Filed, *, of: Filed) -> None:
-        # Without its marker nobody takes it for the bucket's issue again: one request does it all.
-        body = f"Duplicate of #{of.number}: two jobs filed at once."
+        # Without its marker nobody takes it for the group's issue again: one request does it all.
+        body = f"Duplicate of #{of.number}, which is about the same cause."
         self._edit(other, body=body, state="closed", state_reason="duplicate")
 
     def _known(self, issue: Issue) -> Filed:
@@ -311,15 +312,18 @@ class GitHubTracker:
         raise TrackerError(msg)
 
 
-def _staying(marked: list[Filed]) -> Filed | None:
-    """Return the issue that stays of those of one bucket: the lowest open one, else the lowest.
+def _staying(marked: list[Filed], name: str) -> Filed | None:
+    """Return the issue that stays of those of one group: the lowest open one, else the lowest.
 
-    Where a person silenced one of them, it stays. A locked one may be a discussion by now.
+    Where a person silenced the group's own, it stays. One that is silenced and about one of its
+    buckets only, such as a duplicate, does not silence the others. A locked one may be a discussion
+    by now.
     """
     silenced = [filed for filed in marked if _is_silenced(filed)]
-    opened = [filed for filed in marked if filed.state == "open"]
+    own = [filed for filed in silenced if marked_with(filed.body or "") == name]
+    opened = [filed for filed in marked if filed.state == "open" and filed not in silenced]
     unlocked = [filed for filed in marked if not filed.locked]
-    return next(iter([*silenced, *opened, *unlocked, *marked]), None)
+    return next(iter([*own, *opened, *silenced, *unlocked, *marked]), None)
 
 
 def _is_silenced(filed: Filed) -> bool:

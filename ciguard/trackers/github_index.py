@@ -1,4 +1,4 @@
-"""Which of a repository's issues are ours, and of which bucket: by label, by number, by author."""
+"""Which of a repository's issues are ours, and of which group: by label, by number, by author."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from github.GithubObject import NotSet
 
 from ciguard.errors import TrackerGoneError
 from ciguard.trackers.contract import marked_with
+from ciguard.triage import is_cause_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -54,9 +55,9 @@ class IssueIndex:
         self._has_searched = False
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Take up the numbers that the baseline knows, by fingerprint."""
+        """Learn anew which numbers the baseline knows, by fingerprint."""
         known = {name: int(number) for name, number in numbers.items() if number.isdecimal()}
-        self._numbers |= known
+        self._numbers = known
 
     def update(self) -> set[int]:
         """Take up what was filed or changed since the last listing; return the numbers.
@@ -93,17 +94,17 @@ class IssueIndex:
         return [filed for _, filed in sorted(self._filed.items())]
 
     def marked(self, names: Iterable[str], *, searches: bool = True) -> list[Filed]:
-        """Return the issues of the bucket with these fingerprints, in the order of numbers.
+        """Return the issues of the group with these names, in the order of numbers.
 
         Args:
-            names: of the bucket.
+            names: of the group and its buckets.
             searches: whether issues of our account count that have not the label.
 
         Raises:
             TrackerError: if GitHub refuses, or does not answer in time.
         """
         self.issues()
-        wanted = self._same_bucket(set(names))
+        wanted = self._same_issue(set(names))
         self._recall(wanted)
         if searches and not self._of(wanted):
             self._search()
@@ -128,9 +129,10 @@ class IssueIndex:
         self._gone.add(filed.number)
 
     def _of(self, wanted: set[str]) -> list[Filed]:
-        return [filed for filed in self.issues() if marked_with(filed.body or "") in wanted]
+        numbers = {self._numbers[name] for name in wanted if name in self._numbers}
+        return [filed for filed in self.issues() if _is_of(filed, wanted, numbers)]
 
-    def _same_bucket(self, names: set[str]) -> set[str]:
+    def _same_issue(self, names: set[str]) -> set[str]:
         """Return these fingerprints and the others that the baseline has of the same issue."""
         numbers = {self._numbers[name] for name in names if name in self._numbers}
         return names | {name for name, number in self._numbers.items() if number in numbers}
@@ -177,6 +179,12 @@ class IssueIndex:
         )
         latest = itertools.islice(listing, MAX_SEARCHED)
         return [filed for filed in latest if marked_with(filed.body or "")]
+
+
+def _is_of(filed: Filed, wanted: set[str], numbers: set[int]) -> bool:
+    """Return whether an issue is of one of these names; the name of its cause may have changed."""
+    mark = marked_with(filed.body or "")
+    return mark in wanted or (is_cause_name(mark) and filed.number in numbers)
 
 
 def _is_issue(filed: Filed) -> bool:

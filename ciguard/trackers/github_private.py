@@ -45,7 +45,7 @@ class PrivateRepository:
             TrackerError: if others can read the repository, or GitHub refuses or does not answer.
         """
         self._require_private()
-        is_known = any(map(self._issues.find, crash.report.names))
+        is_known = self._issues.find(*crash.report.names) is not None
         if not is_known and not creates:
             return None
         issue = self._issues.open(crash.report)
@@ -115,7 +115,7 @@ class Advisories:
         """Send the request; PyGithub's own method insists on a severity, which a person rates."""
         affected: dict[str, Any] = {
             "package": {"ecosystem": "pip", "name": crash.package},
-            "vulnerable_functions": [crash.api],
+            "vulnerable_functions": list(crash.apis),
         }
         ranges = [{"vulnerable_version_range": f"= {version}"} for version in crash.versions]
         body: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The local tracker: one markdown file per bucket, in a folder."""
+"""The local tracker: one markdown file per group, in a folder."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from filelock import FileLock, Timeout
 from ciguard.domain import markdown_code, markdown_text
 from ciguard.errors import OutputError
 from ciguard.files import read_text, replace_file
-from ciguard.trackers.contract import ROLL_UP, TRACKERS, Issue, Report, marker
-from ciguard.triage import is_fingerprint
+from ciguard.trackers.contract import ROLL_UP, TRACKERS, Issue, Report, is_name, marker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +22,8 @@ _MOST_BYTES = 1 << 20
 _PATIENCE_S = 60.0
 _STATE = re.compile(r"<!-- ciguard-state: (open|closed|ignored) -->")
 _OPENED = re.compile(r"^- (\d{4}-\d\d-\d\d \d\d:\d\d) UTC: opened$", re.MULTILINE)
+_OF_GROUP = re.compile(r"g\d+-[0-9a-f]{16}[A-Za-z0-9_.-]{0,100}\.md")
+"""A file that is named after a cause. What a baseline names otherwise leads nowhere."""
 _HISTORY = "<!-- ciguard-history -->"
 _HEADING = f"{_HISTORY}\n\n### History\n"
 
@@ -38,51 +39,58 @@ class LocalTracker:
     """Issues as files: `v1-0123456789abcdef-torch.nn.functional.fold.md`.
 
     The first line is the marker, the second the state; text, then history follow. A file may be
-    renamed as long as it begins with the fingerprint. Whoever writes `ignored` for the state
+    renamed as long as it begins with the group's name. Whoever writes `ignored` for the state
     silences the issue.
     """
 
     def __init__(self, folder: str | Path, *, now: Callable[[], datetime] = _now) -> None:
         self._folder = Path(folder)
         self._now = now
+        self._numbers: dict[str, str] = {}
+        """By fingerprint, the file that the baseline knows."""
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Do nothing: the names of the files hold the fingerprints."""
+        """Learn anew which files the baseline knows: the name of a group's cause may change."""
+        self._numbers = {n: file for n, file in numbers.items() if _OF_GROUP.fullmatch(file)}
 
-    def find(self, fingerprint: str) -> Issue | None:
-        """Return the issue of that bucket, open or closed, if there is one.
+    def find(self, *names: str) -> Issue | None:
+        """Return the issue of the group with these names, open or closed, if there is one.
 
         Raises:
             OutputError: if its file cannot be read.
         """
-        path = self._path_of(fingerprint)
-        return None if path is None else _issue(fingerprint, path, self._read(path))
+        path = self._staying(self._paths_of(*names), names[0])
+        return None if path is None else _issue(names[0], path, self._read(path))
 
     def open(self, report: Report) -> Issue:
-        """File an issue; where the bucket has one, its text is replaced and its history kept.
+        """File an issue; where the group has one, its text is replaced and its history kept.
 
         Raises:
             OutputError: if the folder cannot be written.
         """
         with self._locked():
-            path = self._path_of(*report.names)
+            paths = self._paths_of(*report.names)
+            path = self._staying(paths, report.fingerprint)
             if path is None:
                 name = f"{_stem(report.fingerprint)}-{report.slug}".rstrip("-")
-                path = self._folder / f"{name}.md"
-                history = self._line("opened")
-                state = "open"
+                return self._written(report, self._folder / f"{name}.md", self._line("opened"))
+            before = self._read(path)
+            state = _state(before)
+            if state == "ignored":
+                named, issue = path, _issue(report.fingerprint, path, before)
             else:
-                before = self._read(path)
+                named = self._named(path, report.fingerprint)
                 history = before.rpartition(_HEADING)[2]
-                state = _state(before)
-                if state == "ignored":
-                    return _issue(report.fingerprint, path, before)
-            text = _file_text(report, state=state, history=history)
-            named = self._named(path, report.fingerprint)
-            self._write(named, text)
-            if named != path:
-                path.unlink(missing_ok=True)
-            return _issue(report.fingerprint, named, text)
+                issue = self._written(report, named, history, state=state)
+                if named != path:
+                    path.unlink(missing_ok=True)
+            self._close_as_duplicates([other for other in paths if other != path], of=named)
+            return issue
+
+    def _written(self, report: Report, path: Path, history: str, *, state: str = "open") -> Issue:
+        text = _file_text(report, state=state, history=history)
+        self._write(path, text)
+        return _issue(report.fingerprint, path, text)
 
     def comment(self, issue: Issue, text: str) -> None:
         """Add a line of plain text to the issue's history, unless its last line says so.
@@ -109,20 +117,24 @@ class LocalTracker:
         return self._record(issue, f"reopened: {markdown_text(because)}", state="open")
 
     def opened_since(self, moment: datetime) -> int:
-        """Return how many buckets got their issue at `moment` or later; the list does not count.
+        """Return how many groups got their issue at `moment` or later; the list does not count.
 
         Raises:
             OutputError: if a file cannot be read.
         """
-        paths = [p for p in self._folder.glob("v*-*.md") if not p.name.startswith(_stem(ROLL_UP))]
+        paths = [
+            p for p in self._folder.glob("[gv]*-*.md") if not p.name.startswith(_stem(ROLL_UP))
+        ]
         opened = (_OPENED.search(self._read(path).rpartition(_HEADING)[2]) for path in paths)
         times = [datetime.strptime(f"{o[1]}+0000", f"{_TIME}%z") for o in opened if o]
         return sum(time >= moment for time in times)
 
     def _record(self, issue: Issue, line: str, *, state: str | None) -> Issue:
         with self._locked():
-            path = self._path_of(issue.fingerprint)
-            if path is None:
+            path = self._folder / Path(issue.number).name
+            if not path.is_file():  # another job has named it anew
+                path = next(iter(self._paths_of(issue.fingerprint)), path)
+            if not path.is_file():
                 msg = f"{self._folder}: no issue of {issue.fingerprint}; open one first"
                 raise OutputError(msg)
             text = self._read(path)
@@ -144,14 +156,31 @@ class LocalTracker:
     def _line(self, markdown: str) -> str:
         return f"- {self._now().strftime(_TIME)} UTC: {markdown}\n"
 
-    def _path_of(self, *fingerprints: str) -> Path | None:
-        for fingerprint in fingerprints:
-            if not is_fingerprint(fingerprint):
-                msg = f"{fingerprint!r:.60} is not a fingerprint such as v1:0123456789abcdef"
+    def _paths_of(self, *names: str) -> list[Path]:
+        """Return the files of a group: those that are named after it, then those it is known by."""
+        paths: list[Path] = []
+        for name in names:
+            if not is_name(name):
+                msg = f"{name!r:.60} is not a name such as v1:0123456789abcdef"
                 raise OutputError(msg)
-            for path in sorted(self._folder.glob(f"{_stem(fingerprint)}*.md")):
-                return path
-        return None
+            paths += sorted(self._folder.glob(f"{_stem(name)}*.md"))
+        known = (self._folder / self._numbers[name] for name in names if name in self._numbers)
+        return list(dict.fromkeys([*paths, *(path for path in known if path.is_file())]))
+
+    def _staying(self, paths: list[Path], name: str) -> Path | None:
+        """Return the file that stays: the group's own, else an open one."""
+        own = [path for path in paths if path.name.startswith(_stem(name))]
+        if own or not paths:
+            return next(iter(own), None)
+        return next((path for path in paths if _state(self._read(path)) == "open"), paths[0])
+
+    def _close_as_duplicates(self, paths: list[Path], *, of: Path) -> None:
+        for path in paths:
+            text = self._read(path)
+            if _state(text) == "open":
+                closed = _STATE.sub("<!-- ciguard-state: closed -->", text, count=1)
+                line = self._line(f"closed: duplicate of {markdown_text(of.name)}")
+                self._write(path, closed.rstrip("\n") + "\n" + line)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -7,38 +7,85 @@ from typing import TYPE_CHECKING
 from ciguard.triage import without_local_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ciguard.baseline import BaselineRecord
     from ciguard.domain import Bucket
 
+_MAX_NAMED = 15
+"""APIs in one comment."""
 
-def news(bucket: Bucket, before: BaselineRecord, versions: Mapping[str, str]) -> str:
-    """Return on which targets and versions a known bucket was met for the first time.
+
+def news(
+    buckets: Iterable[Bucket], before: Iterable[BaselineRecord], versions: Mapping[str, str]
+) -> str:
+    """Return on which targets and versions a known group was met for the first time.
 
     Args:
-        bucket: as this run met it.
-        before: what was known of it.
+        buckets: of the group, as this run met them.
+        before: what was known of the group.
         versions: library version by target, in this run.
 
     Returns:
         Empty where nothing is new.
     """
-    seen = dict(before.last_seen.versions)
-    places = [
+    known = list(before)
+    met_on = {target for record in known for target in record.targets}
+    seen = {pair for record in known for pair in record.last_seen.versions}
+    had_version = {target for target, version in seen if version}
+    places = dict.fromkeys(
         _place(target, versions.get(target, ""))
+        for bucket in buckets
         for target in bucket.finding.targets
-        if target not in before.targets
-        or (seen.get(target) and versions.get(target) and seen[target] != versions[target])
-    ]
+        if target not in met_on
+        or (
+            target in had_version
+            and versions.get(target)
+            and (target, versions[target]) not in seen
+        )
+    )
     return f"Also met on {' and '.join(places)}." if places else ""
 
 
-def regression(bucket: Bucket, before: BaselineRecord, versions: Mapping[str, str]) -> str:
-    """Return why a fixed bucket's issue is opened again."""
-    places = [_place(target, versions.get(target, "")) for target in bucket.finding.targets]
+def joined(buckets: Iterable[Bucket]) -> str:
+    """Return which APIs show the cause of a known issue, too; empty for none."""
+    names = listed(buckets)
+    return f"Also shown by {names}." if names else ""
+
+
+def regression(
+    buckets: Sequence[Bucket], before: Sequence[BaselineRecord], versions: Mapping[str, str]
+) -> str:
+    """Return that fixed buckets were met again; empty for none."""
+    if not buckets:
+        return ""
+    places = dict.fromkeys(
+        _place(target, versions.get(target, ""))
+        for bucket in buckets
+        for target in bucket.finding.targets
+    )
+    last = max(record.last_seen.time for record in before)
+    what, it = ("Met", "it") if len(buckets) == 1 else (f"{listed(buckets)} met", "they")
+    return f"{what} again on {' and '.join(places)}; {it} had not been met since {last}."
+
+
+def listed(buckets: Iterable[Bucket]) -> str:
+    """Return the APIs of buckets as a phrase."""
+    names = sorted({without_local_paths(bucket.finding.api) for bucket in buckets})
+    shown, more = names[:_MAX_NAMED], len(names) - _MAX_NAMED
+    if more > 0:
+        return f"{', '.join(shown)} and {more} more"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+
+
+def mended(records: Sequence[BaselineRecord]) -> str:
+    """Return why an issue is closed: which bucket was fixed last, and by what evidence."""
+    last = max(records, key=lambda record: (record.decision.changed, record.fingerprint))
+    if len(records) == 1:
+        return evidence(last)
+    api = without_local_paths(last.exhibit.api)
     return (
-        f"Met again on {' and '.join(places)}; it had not been met since {before.last_seen.time}."
+        f"All {len(records)} buckets of this issue are fixed; the last was {api}: {evidence(last)}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ciguard.baseline import State, find_record, is_regression
+from ciguard.baseline import State
 from ciguard.domain import (
     Action,
     Comparison,
@@ -14,13 +14,15 @@ from ciguard.domain import (
     Policy,
     class_of,
 )
+from ciguard.triage import FAILED_CHECK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.baseline import BaselineRecord, Records
-    from ciguard.domain import Bucket, Finding
+    from ciguard.domain import Bucket
     from ciguard.trackers.disclosure import Discloser
+    from ciguard.trackers.groups import Group, Member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,108 +45,115 @@ class FilingRules:
     discloser: Discloser | None = None
     """Where these are filed in private; nowhere by default."""
 
-    def withholds(self, finding: Finding) -> bool:
-        """Tell whether a finding that would be filed must not be published."""
+    def withholds(self, bucket: Bucket) -> bool:
+        """Return whether a bucket that would be filed must not be published."""
         if not self.withholds_security or self.policy.files_security:
             return False
-        # The baseline keeps no outcomes, so it does not know which crashes these are.
-        is_unknown = finding.oracle == "crash" and not finding.outcomes
-        return is_unknown or class_of(finding) is FindingClass.SECURITY
+        return _may_corrupt(bucket)
+
+    def files(self, bucket: Bucket) -> bool:
+        """Return whether the policy wants an issue about such a bucket."""
+        return self.policy.action(bucket.finding) >= Action.FILE
+
+
+def _may_corrupt(bucket: Bucket) -> bool:
+    """Return whether a crash is security-relevant, or may be for all that the baseline keeps."""
+    finding = bucket.finding
+    if finding.outcomes or finding.oracle != "crash":
+        return class_of(finding) is FindingClass.SECURITY
+    # The baseline keeps no outcomes. A process that a failed check ended corrupted nothing.
+    return dict(bucket.grouping).get("symptom") != FAILED_CHECK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What a run does to its tracker."""
 
-    opened: tuple[Bucket, ...] = ()
-    reopened: tuple[Bucket, ...] = ()
+    opened: tuple[Group, ...] = ()
+    reopened: tuple[Group, ...] = ()
     """Fixed once, met again."""
-    adopted: tuple[Bucket, ...] = ()
+    adopted: tuple[Group, ...] = ()
     """Have an issue that the baseline does not know."""
-    refreshed: tuple[Bucket, ...] = ()
-    """Known, with an issue, and met again."""
-    closed: tuple[str, ...] = ()
-    """Fingerprints of records that became fixed."""
-    listed: tuple[Bucket, ...] = ()
+    refreshed: tuple[Group, ...] = ()
+    """Known, with an issue; what there is to report of them is the author's decision."""
+    closed: tuple[Group, ...] = ()
+    """Every member is fixed by now."""
+    listed: tuple[Group, ...] = ()
     """Known or new, without an issue of their own."""
-    withheld: tuple[Bucket, ...] = ()
-    """Security-relevant crashes that are not to be published."""
+    withheld: tuple[Group, ...] = ()
+    """With security-relevant crashes that are not to be published."""
 
 
-def plan(
-    compared: Iterable[Bucket],
-    *,
-    before: Records,
-    after: Records,
-    rules: FilingRules,
-    establishes: bool = False,
-) -> Plan:
+def plan(groups: Iterable[Group], *, rules: FilingRules, establishes: bool = False) -> Plan:
     """Decide what a run of the default branch files.
 
     Args:
-        compared: this run's buckets, compared with `before`.
-        before: the baseline before the run.
-        after: what `update` made of it; names the issues that the tracker has, too.
+        groups: of this run's buckets and of the baseline; they name the issues that the tracker
+            has, too.
         rules: what the project wants.
         establishes: whether there was no baseline before this run.
     """
     cap = rules.cap if rules.file_first_run or not establishes else 0
-    compared = list(compared)
-    piles: dict[str, list[Bucket]] = {name: [] for name in _PILES}
-    for bucket in compared:
-        if not _is_fileable(bucket, rules):
-            continue
-        pile = _pile(bucket, before, after, rules)
-        is_full = pile == "opened" and len(piles[pile]) >= cap
-        piles["listed" if is_full else pile].append(bucket)
-    piles["listed"] += _unmet(compared, after, rules)
-    return Plan(
-        closed=tuple(sorted(_became_fixed(before, after))),
-        **{name: tuple(pile) for name, pile in piles.items()},
-    )
+    piles: dict[str, list[Group]] = {name: [] for name in _PILES}
+    for group in groups:
+        for pile, part in _parts(_counted(group, rules), rules):
+            is_full = pile == "opened" and len(piles[pile]) >= cap
+            piles["listed" if is_full else pile].append(part)
+    return Plan(**{name: tuple(pile) for name, pile in piles.items()})
 
 
-_PILES = ("opened", "reopened", "adopted", "refreshed", "listed", "withheld")
+_PILES = ("opened", "reopened", "adopted", "refreshed", "closed", "listed", "withheld")
 
 
-def _pile(bucket: Bucket, before: Records, after: Records, rules: FilingRules) -> str:
-    """Return the field of `Plan` that a bucket belongs to, caps aside."""
-    names = (bucket.fingerprint, *bucket.aliases)
-    known, now = (find_record(records, *names) for records in (before, after))
-    if known is not None and known.issue:
-        return "reopened" if is_regression(bucket, before) else "refreshed"
-    if now is not None and now.issue:
-        return "adopted"
-    if rules.withholds(bucket.finding):
-        return "withheld"
-    return "opened" if bucket.comparison is Comparison.NEW else "listed"
+def _counted(group: Group, rules: FilingRules) -> Group:
+    """Return the group of those members that an issue is about, or was."""
+    marked = (replace(m, is_met=_is_met(m.bucket, rules)) for m in group.members)
+    return replace(group, members=tuple(m for m in marked if _counts(m, rules)))
 
 
-def _is_fileable(bucket: Bucket, rules: FilingRules) -> bool:
+def _is_met(bucket: Bucket, rules: FilingRules) -> bool:
     return (
         bucket.confirmation is Confirmation.CONFIRMED
         and bucket.comparison in {Comparison.NEW, Comparison.KNOWN}
-        and rules.policy.action(bucket.finding) >= Action.FILE
+        and rules.files(bucket)
     )
 
 
-def _became_fixed(before: Records, after: Records) -> Iterable[str]:
-    for name, record in after.items():
-        was_fixed = name in before and before[name].state is State.FIXED
-        if record.issue and record.state is State.FIXED and not was_fixed:
-            yield name
+def _counts(member: Member, rules: FilingRules) -> bool:
+    if member.is_met or member.issue or member.left:
+        return True
+    is_open = member.after is not None and member.after.state is State.OPEN
+    return is_open and rules.files(member.bucket)
 
 
-def _unmet(compared: Iterable[Bucket], after: Records, rules: FilingRules) -> Iterable[Bucket]:
-    """Yield open buckets without an issue that this run did not meet: they stay on the list."""
-    for bucket in compared:
-        if bucket.comparison not in {Comparison.NOT_RUN, Comparison.FIXED}:
-            continue
-        record = find_record(after, bucket.fingerprint)
-        is_open = record is not None and record.state is State.OPEN and not record.issue
-        is_filed = rules.policy.action(bucket.finding) >= Action.FILE
-        if is_open and is_filed and not rules.withholds(bucket.finding):
-            yield bucket
+def _parts(group: Group, rules: FilingRules) -> Iterable[tuple[str, Group]]:
+    """Yield what of a group is filed, and what must not be published, each with its pile.
+
+    Where the group has no issue yet, one member that must not be published withholds all of it.
+    """
+    hidden = tuple(m for m in group.members if not m.issue and rules.withholds(m.bucket))
+    if hidden and not group.issues:
+        hidden = group.members
+    if any(m.is_met for m in hidden):
+        yield "withheld", replace(group, members=hidden)
+    public = replace(group, members=tuple(m for m in group.members if m not in hidden))
+    pile = _pile(public)
+    if pile:
+        yield pile, public
+
+
+def _pile(group: Group) -> str:
+    """Return the field of `Plan` that a group belongs to, caps aside; empty where it has none."""
+    if not group.issues:
+        is_new = any(m.bucket.comparison is Comparison.NEW or m.left for m in group.met)
+        return "opened" if is_new else "listed" if any(m.is_open for m in group.members) else ""
+    if not group.met:
+        has_changed = any(m.became_fixed for m in group.members) or group.lost
+        return "" if not has_changed else "closed" if group.is_over else "refreshed"
+    if not any(m.was_filed for m in group.members):
+        return "adopted"
+    returns = any(m.is_back or m.has_joined for m in group.met)
+    return "reopened" if returns and not group.was_there else "refreshed"
 
 
 def of_this_tracker(records: Records, rules: FilingRules) -> Records:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from ciguard.baseline import State, find_record
 from ciguard.errors import TrackerGoneError
-from ciguard.trackers.contract import ROLL_UP, Report
-from ciguard.triage import is_fingerprint
+from ciguard.trackers.contract import ROLL_UP, Report, is_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """Open the bucket's issue, or open it again."""
+    """Open the group's issue, or open it again."""
 
     report: Report
     because: str = "met again"
@@ -31,8 +30,13 @@ class File:
 
     @property
     def fingerprint(self) -> str:
-        """The bucket's."""
+        """The group's name."""
         return self.report.fingerprint
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of the group and its buckets."""
+        return self.report.names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +49,28 @@ class Refresh:
 
     @property
     def fingerprint(self) -> str:
-        """The bucket's."""
+        """The group's name."""
         return self.report.fingerprint
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of the group and its buckets."""
+        return self.report.names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Close:
-    """Close the bucket's issue."""
+    """Close the group's issue."""
 
     fingerprint: str
     because: str
+    aliases: tuple[str, ...] = ()
+    """Fingerprints of its buckets."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of the group and its buckets."""
+        return (self.fingerprint, *self.aliases)
 
 
 Task: TypeAlias = File | Refresh | Close
@@ -66,7 +82,7 @@ def perform(task: Task, tracker: Tracker) -> Issue | None:
     """Do what the task says; an issue that is gone meanwhile is filed anew, else left gone.
 
     Returns:
-        The bucket's issue, if it has one.
+        The group's issue, if it has one.
 
     Raises:
         CiguardError: if the tracker fails; doing the task again later is safe.
@@ -92,16 +108,14 @@ def _performed(task: Task, tracker: Tracker) -> Issue | None:
             return issue if issue.is_open else tracker.reopen(issue, because)
         case Refresh():
             return _refresh(task, tracker)
-        case Close(fingerprint=fingerprint, because=because):
-            found = tracker.find(fingerprint)
-            return tracker.close(found, because) if found is not None else None
+        case Close():
+            return _close(task, tracker)
         case _:
             assert_never(task)
 
 
 def _refresh(task: Refresh, tracker: Tracker) -> Issue | None:
-    found = [tracker.find(name) for name in task.report.names]
-    if not any(found):
+    if tracker.find(*task.names) is None:
         return None  # a person deleted it, or took its label away: they want it no more
     issue = tracker.open(task.report)
     if task.news and issue.is_open:
@@ -111,14 +125,25 @@ def _refresh(task: Refresh, tracker: Tracker) -> Issue | None:
     return issue
 
 
+def _close(task: Close, tracker: Tracker) -> Issue | None:
+    issue = tracker.find(*task.names)
+    # Those of its buckets that had an issue before they were one group are fixed, too.
+    for name in task.aliases:
+        other = tracker.find(name)
+        if issue is not None and other is not None and other.number != issue.number:
+            tracker.close(other, task.because)
+    return None if issue is None else tracker.close(issue, task.because)
+
+
 def still_holds(task: Task, records: Records) -> bool:
     """Tell whether a task of an earlier run is still to be done, by what is known now."""
-    record = find_record(records, task.fingerprint)
-    if task.fingerprint == ROLL_UP or record is None:
-        return task.fingerprint == ROLL_UP
+    if task.fingerprint == ROLL_UP:
+        return True
+    found = (find_record(records, name) for name in task.names)
+    states = {record.state for record in found if record is not None}
     if isinstance(task, Close):
-        return record.state is State.FIXED
-    return record.state is State.OPEN
+        return State.OPEN not in states and State.FIXED in states
+    return State.OPEN in states
 
 
 def replaces(later: Task, earlier: Task) -> bool:
@@ -150,30 +175,32 @@ def task_from_json(encoded: Json) -> Task:
         kind = _KINDS[fields.pop("task")]
         if "report" in fields:
             fields["report"] = _report(fields["report"])
+        if "aliases" in fields:  # not in what ciguard wrote while every bucket had its own issue
+            fields["aliases"] = _names(fields["aliases"])
         fields.pop("related", None)  # links, as ciguard 0.1 wrote them
         task = kind(**fields)
     except (AttributeError, KeyError, TypeError) as error:
         msg = f"not a task: {error!r:.100}"
         raise ValueError(msg) from error
     texts = [value for value in fields.values() if not isinstance(value, (Report, tuple))]
-    if not all(isinstance(text, str) for text in texts) or not is_fingerprint(task.fingerprint):
+    if not all(isinstance(text, str) for text in texts) or not is_name(task.fingerprint):
         msg = "not a task: one of its texts is none"
         raise ValueError(msg)
     return task
 
 
 def _report(encoded: Json) -> Report:
-    fields: dict[str, Any] = {**encoded, "aliases": _fingerprints(encoded["aliases"])}
+    fields: dict[str, Any] = {**encoded, "aliases": _names(encoded["aliases"])}
     if not all(isinstance(text, str) for name, text in fields.items() if name != "aliases"):
         msg = "not a task: its report is none"
         raise ValueError(msg)
     return Report(**fields)
 
 
-def _fingerprints(encoded: Json) -> tuple[str, ...]:
+def _names(encoded: Json) -> tuple[str, ...]:
     if not isinstance(encoded, list) or not all(
-        isinstance(name, str) and is_fingerprint(name) for name in encoded
+        isinstance(name, str) and is_name(name) for name in encoded
     ):
-        msg = "not a task: it names something that is no fingerprint"
+        msg = "not a task: it names something that is no name of an issue"
         raise ValueError(msg)
     return tuple(encoded)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 BUILT_IN = Path(__file__).parent / "issue.md.j2"
 PARTS = (
     "summary",
+    "members",
     "expected",
     "origin",
     "difference",
@@ -26,6 +27,7 @@ PARTS = (
     "outcomes",
     "evidence",
     "cause",
+    "others",
     "grouping",
     "note",
     "footer",

@@ -13,7 +13,7 @@ from ciguard.triage.case_words import (
     rate_text,
     suspect,
 )
-from ciguard.triage.causes import cause_of, with_causes
+from ciguard.triage.causes import cause_of, is_cause_name, with_causes
 from ciguard.triage.confirm import Confirmer, Settled
 from ciguard.triage.fingerprint import (
     RECIPES,
@@ -33,11 +33,12 @@ from ciguard.triage.program_diff import DiffLine, LineKind, derivation_diff, pro
 from ciguard.triage.reach import with_reach
 from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import EnvironmentHint, read_script, script
-from ciguard.triage.symptom import Symptom, symptom_of, telling_line
+from ciguard.triage.symptom import FAILED_CHECK, Symptom, symptom_of, telling_line
 from ciguard.triage.timing import measures_alike
 from ciguard.triage.wording import without_local_paths
 
 __all__ = [
+    "FAILED_CHECK",
     "RECIPES",
     "Buckets",
     "Confirmer",
@@ -55,6 +56,7 @@ __all__ = [
     "derivation_diff",
     "fingerprint",
     "given",
+    "is_cause_name",
     "is_fingerprint",
     "measures_alike",
     "native_frames",

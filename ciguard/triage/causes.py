@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     """Returns kind and text of the evidence, given the bucket's ingredients by name."""
 
 _RECIPE = "g1"
+_FORM = re.compile(r"g[1-9][0-9]?:[0-9a-f]{16}")
 _NATIVE_FRAMES = 2
 """That two stacks must share, from the innermost; dispatchers and checks are left out of them."""
 _MIN_WORDS = 3
@@ -84,6 +85,11 @@ def _with_cause(bucket: Bucket) -> Bucket:
     shared = None if cause.name == bucket.fingerprint else cause
     # Most buckets of a large baseline have none: a copy of each would cost memory.
     return bucket if bucket.cause == shared else replace(bucket, cause=shared)
+
+
+def is_cause_name(text: str) -> bool:
+    """Return whether `text` has the form of the name of a cause that buckets share."""
+    return _FORM.fullmatch(text) is not None
 
 
 def cause_of(bucket: Bucket) -> Cause:

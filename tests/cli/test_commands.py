@@ -15,7 +15,7 @@ from baseline_examples import record, sighting
 from command_server import answer
 from snapshot import assert_matches
 
-from ciguard.baseline import FolderStore, accept
+from ciguard.baseline import FolderStore, State, accept
 from ciguard.config import SETTINGS
 
 Answer = subprocess.CompletedProcess[str]
@@ -213,6 +213,33 @@ def test_show_tells_where_a_crash_happened_and_what_became_of_it(
     _crash_of_two_apis(tmp_path)
 
     matches_snapshot(ciguard("show", "abcd000000000001"))
+
+
+def test_a_cause_accepts_all_known_buckets_that_have_it(ciguard: Command, tmp_path: Path) -> None:
+    _crash_of_two_apis(tmp_path)
+    store = FolderStore(tmp_path / ".ciguard" / "baseline")
+    store.save({"v2:abcd000000000002": record("v2:abcd000000000002", day=1)})
+    name = re.findall(r"\((g1:[0-9a-f]{16})\)", ciguard("show", "abcd000000000002").stdout)[0]
+
+    answer = ciguard("accept", name[:8], "--because", "by design")
+
+    assert answer.stdout.splitlines() == [
+        "v2:abcd000000000001 torch.add: accepted.",
+        "v2:abcd000000000002 torch.sub: accepted.",
+    ]
+    assert {known.state for known in store.load().values()} == {State.ACCEPTED}
+
+
+@pytest.mark.parametrize("command", [["accept", "--because", "by design"], ["bisect"]])
+def test_a_cause_that_no_bucket_has_is_refused(
+    ciguard: Command, tmp_path: Path, command: list[str]
+) -> None:
+    _crash_of_two_apis(tmp_path)
+
+    answer = ciguard(*command, "g1:0000")
+
+    assert answer.returncode == 2
+    assert "group 'g1:0000': no cause of the 2 buckets in" in answer.stderr
 
 
 def test_show_tells_what_a_fingerprint_is_made_of(

@@ -26,7 +26,7 @@ from ciguard.trackers import (
     Sources,
     Tracker,
 )
-from ciguard.triage import Buckets
+from ciguard.triage import Buckets, cause_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +44,15 @@ def bucket(api: str = "torch.fold", comparison: Comparison = Comparison.NEW) -> 
 
 def known(api: str = "torch.fold") -> Bucket:
     return bucket(api, Comparison.KNOWN)
+
+
+def checked(
+    api: str, comparison: Comparison = Comparison.NEW, *, check: str = "dtype() == expected"
+) -> Bucket:
+    """Return a bucket whose cause is a failed check, whichever API leads there."""
+    log = f"2026-01-31 10:00:00.1: F apply.cc:12] Check failed: {check} (3 vs. 1)"
+    made = Buckets().add(crash(cause="SIGABRT", log=log, case=call(api=api)))
+    return replace(made, confirmation=Confirmation.CONFIRMED, comparison=comparison)
 
 
 class Stopped:
@@ -112,7 +121,7 @@ class Project:
         return {name[20:-3]: issue.is_open for name, issue in found.items() if issue}
 
     def text(self, name: Bucket) -> str:
-        issue = self.issues.find(name.fingerprint)
+        issue = self.issues.find(cause_of(name).name)
         assert issue is not None
         return (self.folder / "issues" / issue.number).read_text("utf-8")
 

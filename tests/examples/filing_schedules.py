@@ -1,4 +1,7 @@
-"""Two jobs file the same buckets at once, in an order and with faults that a seed decides."""
+"""Two jobs file the same groups at once, in an order and with faults that a seed decides.
+
+Each has met other members of them, in another order.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,23 @@ if TYPE_CHECKING:
     from ciguard.trackers.tasks import Task
 
 FILERS = ("one", "two")
-NEW = ("v1:00000000000000a1", "v1:00000000000000a2")
-KNOWN = "v1:00000000000000b1"
-BACK = "v1:00000000000000c1"
-BUCKETS = (*NEW, KNOWN, BACK)
+NEW = ("g1:00000000000000a1", "g1:00000000000000a2")
+KNOWN = "g1:00000000000000b1"
+"""Filed under the fingerprint of one bucket."""
+BACK = "g1:00000000000000c1"
+ALONE = "v1:00000000000000d0"
+"""A bucket that shares its cause with no other; new, too."""
+JOINED = "g1:00000000000000e1"
+"""Of two buckets that had an issue each."""
+GROUPS = (*NEW, KNOWN, BACK, ALONE, JOINED)
+MEMBERS = {
+    group: [group] if group == ALONE else [f"v1:{group[3:-1]}{number:x}" for number in range(2, 6)]
+    for group in GROUPS
+}
+_GROUP_OF = {name: group for group, names in MEMBERS.items() for name in (group, *names)}
 NEWS = "Also met on torch==2.14.0."
 WHY = "Met again on torch==2.13.0."
-ROOM = 5
+ROOM = 8
 _HOUR_S = 3600.0
 _FAULTS = {
     Fault.BAD_GATEWAY: 3,
@@ -87,16 +100,23 @@ class Ending:
     """What people find in the repository afterwards."""
 
     open_at_once: dict[str, int]
-    """Open issues by bucket when the two jobs have ended."""
+    """Open issues by group when the two jobs have ended."""
     open_later: dict[str, int]
     """The same after the next run."""
     said: dict[str, list[str]]
-    """By bucket, what its open issue's history says."""
+    """By group, what its open issue's history says."""
     left: int
     """Tasks that still wait."""
     requests: int
     faults: int
     violations: list[str]
+
+
+@dataclass(frozen=True)
+class _Job:
+    folder: Path
+    tasks: list[Task]
+    dies: bool
 
 
 def play(seed: int, folder: Path) -> Ending:
@@ -116,10 +136,13 @@ def play(seed: int, folder: Path) -> Ending:
         server.clock.sleep(_HOUR_S)
         server.gate = counted
         server.repository.lag_s = rng.choice([0.0, 0.0, 2.0, 15.0, 120.0])
-        dies = {filer: rng.random() < 0.15 for filer in FILERS}
+        jobs = {
+            filer: _Job(folder=folder, tasks=_tasks(rng), dies=rng.random() < 0.15)
+            for filer in FILERS
+        }
         gate.enter(*FILERS)
         threads = [
-            threading.Thread(target=_job, args=(stage, filer, folder, gate, dies[filer]))
+            threading.Thread(target=_job, args=(stage, filer, jobs[filer], gate))
             for filer in FILERS
         ]
         for thread in threads:
@@ -142,34 +165,46 @@ def play(seed: int, folder: Path) -> Ending:
         )
 
 
-def _report(fingerprint: str) -> Report:
-    body = f"{marker(fingerprint)}\n\nthe body"
-    return Report(fingerprint=fingerprint, title=f"bug {fingerprint}", body=body)
+def _report(name: str, aliases: tuple[str, ...] = ()) -> Report:
+    body = f"{marker(name)}\n\nthe body: {' '.join(aliases)}"
+    return Report(fingerprint=name, title=f"bug {name}", body=body, aliases=aliases)
 
 
-def _tasks() -> list[Task]:
-    return [
-        File(report=_report(BACK), because=WHY),
-        *(File(report=_report(name)) for name in NEW),
-        Refresh(report=_report(KNOWN), news=NEWS),
+def _seen(group: str, rng: random.Random) -> Report:
+    """Return the report of a job that has met some members; those of old issues are recorded."""
+    members = MEMBERS[group]
+    met = rng.sample(members[2:], k=rng.randint(1, 2)) if len(members) > 1 else []
+    names = [name for name in (*members[:2], *met) if name != group]
+    return _report(group, tuple(rng.sample(names, k=len(names))))
+
+
+def _tasks(rng: random.Random) -> list[Task]:
+    tasks: list[Task] = [
+        File(report=_seen(BACK, rng), because=WHY),
+        *(File(report=_seen(name, rng)) for name in (*NEW, ALONE)),
     ]
+    rng.shuffle(tasks)
+    news = [Refresh(report=_seen(KNOWN, rng), news=NEWS), Refresh(report=_seen(JOINED, rng))]
+    return [*tasks, *news]
 
 
-_RECORDS = {name: record(name) for name in BUCKETS}
+_RECORDS = {name: record(name) for names in MEMBERS.values() for name in names}
 
 
 def _prepare(stage: GitHubStage) -> None:
     tracker = stage.tracker()
-    tracker.open(_report(KNOWN))
-    tracker.close(tracker.open(_report(BACK)), "gone")
+    tracker.open(_report(MEMBERS[KNOWN][0]))
+    tracker.close(tracker.open(_report(MEMBERS[BACK][1])), "gone")
+    for name in MEMBERS[JOINED][:2]:
+        tracker.open(_report(name))
     stage.clock.sleep(48 * _HOUR_S)
 
 
-def _job(stage: GitHubStage, filer: str, folder: Path, gate: Turnstile, dies: bool) -> None:  # noqa: FBT001 - called by a thread
+def _job(stage: GitHubStage, filer: str, job: _Job, gate: Turnstile) -> None:
     try:
-        desk = Desk(stage.tracker(filer=filer), Outbox(FolderStore(folder / filer)))
-        desk.work(_tasks(), _RECORDS, room=ROOM)
-        if not dies:  # killed before it could note what is done
+        desk = Desk(stage.tracker(filer=filer), Outbox(FolderStore(job.folder / filer)))
+        desk.work(job.tasks, _RECORDS, room=ROOM)
+        if not job.dies:  # killed before it could note what is done
             desk.settle()
     finally:
         gate.leave(filer)
@@ -178,23 +213,27 @@ def _job(stage: GitHubStage, filer: str, folder: Path, gate: Turnstile, dies: bo
 def _next_run(stage: GitHubStage, filer: str, folder: Path) -> int:
     outbox = Outbox(FolderStore(folder / filer))
     desk = Desk(stage.tracker(filer=filer), outbox)
-    # It meets the buckets again, so it looks at their issues even where nothing waits.
+    # It meets the groups again, so it looks at their issues even where nothing waits.
     waiting = {task.fingerprint for task in outbox.tasks() if isinstance(task, File)}
-    met = [File(report=_report(name)) for name in BUCKETS if name not in waiting]
+    met = [
+        File(report=_report(group, tuple(name for name in MEMBERS[group] if name != group)))
+        for group in GROUPS
+        if group not in waiting
+    ]
     desk.work(met, _RECORDS, room=ROOM)
     desk.settle()
     return len(outbox.tasks())
 
 
 def _open(server: GitHubServer) -> dict[str, int]:
-    counts = dict.fromkeys(BUCKETS, 0)
+    counts = dict.fromkeys(GROUPS, 0)
     for stored in server.repository.issues.values():
         if stored.latest["state"] == "open":
-            counts[marked_with(stored.latest["body"])] += 1
+            counts[_GROUP_OF[marked_with(stored.latest["body"])]] += 1
     return counts
 
 
 def _said(stage: GitHubStage) -> dict[str, list[str]]:
     tracker = stage.tracker()
-    found = {name: tracker.find(name) for name in BUCKETS}
-    return {name: stage.entries(issue) for name, issue in found.items() if issue is not None}
+    found = {group: tracker.find(group, *MEMBERS[group]) for group in GROUPS}
+    return {group: stage.entries(issue) for group, issue in found.items() if issue is not None}

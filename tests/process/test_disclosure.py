@@ -12,7 +12,7 @@ from github_repository import NAME
 from github_server import TOKEN, Fault, GitHubServer
 from tracker_stages import GitHubStage
 
-from ciguard.domain import Comparison, Confirmation
+from ciguard.domain import Comparison, Confirmation, Frame
 from ciguard.errors import TrackerError
 from ciguard.trackers import Connection, Patience, Terms, marker
 from ciguard.trackers.github_private import Advisories, PrivateRepository
@@ -110,6 +110,33 @@ def test_a_crash_becomes_one_draft_advisory_and_stays_one(
     assert advisory["vulnerabilities"][0]["vulnerable_functions"] == ["torch.fold"]
     assert "1 security-relevant crash was filed in private: GHSA-2222-3333-0000" in says
     assert guard.titles() == ["torch.unfold: SIGABRT"]
+
+
+def silent(api: str, comparison: Comparison = Comparison.NEW) -> Bucket:
+    """Return a crash that corrupts memory where others do, too."""
+    frames = (Frame("libtorch.so", "at::fold"), Frame("libtorch.so", "at::loop"))
+    return replace(bucket(api, comparison), native_stack=frames)
+
+
+@pytest.mark.parametrize("kind", ["advisory", "private"])
+def test_crashes_with_one_cause_are_filed_in_private_once(
+    tmp_path: Path, server: GitHubServer, kind: str
+) -> None:
+    server.repository.is_private = True
+    guard = Guard(tmp_path, server, kind)
+    guard.run()
+
+    guard.run(silent("torch.a"), silent("torch.b"))
+    guard.run(silent("torch.a", Comparison.KNOWN), silent("torch.c"))
+
+    title = "torch: native frames at::fold ← at::loop (2 APIs)"
+    assert (guard.drafts() or guard.titles()) == [title]
+    texts = [path.read_text("utf-8") for path in (tmp_path / "run/upstream-report").iterdir()]
+    assert ["show one fault" in text for text in texts] == [True]
+    if kind == "advisory":
+        (advisory,) = server.advisories.advisories
+        assert advisory["vulnerabilities"][0]["vulnerable_functions"] == ["torch.a", "torch.b"]
+        assert "`torch.c`" in advisory["description"]
 
 
 def test_an_advisory_that_a_person_has_closed_or_published_is_left_alone(

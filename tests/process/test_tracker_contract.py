@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "v1:0123456789abcdef"
 OTHER = "v1:fedcba9876543210"
+GROUP = "g1:0123456789abcdef"
 _DAY_S = 86_400.0
 
 
@@ -67,6 +68,67 @@ def test_many_buckets_have_one_issue_each(stage: Stage) -> None:
 
     assert again == filed
     assert stage.count() == len(names)
+
+
+def test_issues_of_buckets_that_are_one_group_become_one(stage: Stage) -> None:
+    first, second = (stage.tracker().open(report_of(name)) for name in (NAME, OTHER))
+    stage.tracker().comment(second, "a line")
+
+    stays = stage.tracker().open(report_of(GROUP, aliases=(NAME, OTHER)))
+
+    assert stays.is_open
+    assert stage.tracker().find(GROUP) == stays
+    assert stage.tracker().find(GROUP, NAME, OTHER) == stays
+    others = [stage.tracker().find(name) for name in (NAME, OTHER)]
+    assert [other.is_open for other in others if other and other.number != stays.number] in (
+        [],
+        [False],
+    )
+    assert first.number != second.number
+
+
+def test_a_silenced_issue_of_one_bucket_does_not_silence_its_group(stage: Stage) -> None:
+    silenced, other = (stage.tracker().open(report_of(name)) for name in (NAME, OTHER))
+    stage.silence(silenced)
+
+    stays = stage.tracker().open(report_of(GROUP, aliases=(NAME, OTHER)))
+
+    assert stays.is_open
+    assert not stays.is_silenced
+    assert stays.number != silenced.number
+    assert stage.entries(silenced) == []
+    assert "the body" in stage.text(silenced)
+    assert other.fingerprint == OTHER
+
+
+def test_a_silenced_issue_of_the_group_itself_stays_the_only_one(stage: Stage) -> None:
+    stage.silence(stage.tracker().open(report_of(GROUP)))
+
+    stays = stage.tracker().open(report_of(GROUP, aliases=(NAME, OTHER)))
+
+    assert stays.is_silenced
+    assert stage.count() == 1
+
+
+def test_a_group_with_another_name_by_now_is_found_by_what_the_baseline_knows(
+    stage: Stage,
+) -> None:
+    number = stage.tracker().open(report_of(GROUP)).number
+    tracker = stage.tracker()
+    tracker.remember({NAME: number})
+
+    issue = tracker.open(report_of("g1:fedcba9876543210", aliases=(NAME,)))
+
+    assert stage.count() == 1
+    assert stage.tracker().find("g1:fedcba9876543210") == issue
+
+
+@pytest.mark.parametrize("number", ["../outside.md", "7", "g1-0123456789abcdef/../../x.md"])
+def test_what_the_baseline_knows_of_no_issue_leads_nowhere(stage: Stage, number: str) -> None:
+    tracker = stage.tracker()
+    tracker.remember({NAME: number})
+
+    assert tracker.find(GROUP, NAME) is None
 
 
 def test_an_issue_of_an_older_recipe_is_the_bucket_s_issue(stage: Stage) -> None:

@@ -123,7 +123,7 @@ def test_beyond_the_caps_buckets_go_on_one_list(project: Project) -> None:
     assert filed == ["further-findings", "torch.a0", "torch.a1", "torch.b0"]
     listing = project.issues.find(ROLL_UP)
     assert listing is not None
-    assert "3 known findings" in (project.folder / "issues" / listing.number).read_text("utf-8")
+    assert "5 known findings" in (project.folder / "issues" / listing.number).read_text("utf-8")
 
 
 def test_what_a_silent_tracker_did_not_take_is_filed_by_the_next_run(project: Project) -> None:
@@ -282,8 +282,8 @@ def test_what_is_said_in_an_issue_names_no_folder_of_this_machine() -> None:
     gone = replace(known, decision=replace(known.decision, clean_on=(clean,)))
 
     for said in (
-        news(met, known, {wheel: "2.13.0"}),
-        regression(met, known, {wheel: "2.13.0"}),
+        news([met], [known], {wheel: "2.13.0"}),
+        regression([met], [known], {wheel: "2.13.0"}),
         evidence(gone),
     ):
         assert "torch==2.13.0 + …/ops-1.0-py3-none-any.whl (version 2.13.0)" in said

@@ -1,4 +1,4 @@
-"""A run that is killed while it files: the next one files every bucket once."""
+"""A run that is killed while it files: the next one files every group once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from filing_project import Project, bucket
+from filing_project import Project, bucket, checked
 
 from ciguard.domain import Bucket, Comparison
 from ciguard.files import replace_file
@@ -92,6 +92,28 @@ def test_a_run_may_be_killed_anywhere_and_the_next_files_each_bucket_once(tmp_pa
         steps += 1
 
     assert filed_at_once == {0, 1, 2}
+    assert steps > 10
+
+
+def test_a_run_may_be_killed_anywhere_and_the_next_adds_to_the_group_once(tmp_path: Path) -> None:
+    members = [checked("torch.a"), checked("torch.b"), checked("torch.c")]
+    steps, goes_on = 0, True
+    while goes_on:
+        project = Project(tmp_path / str(steps))
+        project.run()
+        project.run(members[0])
+        goes_on = killed(project, steps, *(known_as(m, project.store.load()) for m in members))
+
+        known = project.store.load()
+        project.run(*(known_as(member, known) for member in members))
+
+        assert project.numbers() == {"torch.a": True}, steps
+        (path,) = (project.folder / "issues").glob("g1-*.md")
+        assert path.read_text("utf-8").count("Also shown by torch.b and torch.c.") == 1, steps
+        assert {record.issue for record in project.store.load().values()} == {path.name}, steps
+        assert project.outbox.tasks() == [], steps
+        steps += 1
+
     assert steps > 10
 
 

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 from baseline_examples import sighting
 from finding_examples import call, crash
 
 from ciguard.baseline import Records, State, establish, with_issues
 from ciguard.domain import Action, Bucket, Comparison, Confirmation, Policy, Rule, Severity
-from ciguard.trackers import FilingRules, Plan, plan
+from ciguard.trackers import FilingRules, groups_of, plan
 from ciguard.trackers.policy import of_this_tracker
 from ciguard.triage import Buckets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 RULES = FilingRules(cap=2)
 
@@ -30,15 +34,36 @@ def aborted(api: str) -> Bucket:
     return replace(made, comparison=Comparison.NEW, confirmation=Confirmation.CONFIRMED)
 
 
-def decided(*buckets: Bucket, before: Records | None = None, **options: bool) -> Plan:
+def planned(
+    buckets: Iterable[Bucket],
+    *,
+    before: Records,
+    after: Records,
+    rules: FilingRules = RULES,
+    establishes: bool = False,
+) -> dict[str, tuple[Bucket, ...]]:
+    """Return the buckets of each pile that has any."""
+    groups = groups_of(buckets, before=before, after=after)
+    chosen = plan(groups, rules=rules, establishes=establishes)
+    piles = {field.name: getattr(chosen, field.name) for field in fields(chosen)}
+    return {
+        name: tuple(replace(m.bucket, cause=None) for group in pile for m in group.members)
+        for name, pile in piles.items()
+        if pile
+    }
+
+
+def decided(
+    *buckets: Bucket, before: Records | None = None, establishes: bool = False
+) -> dict[str, tuple[Bucket, ...]]:
     known = before or {}
-    return plan(buckets, before=known, after=known, rules=RULES, **options)
+    return planned(buckets, before=known, after=known, establishes=establishes)
 
 
 def test_a_new_confirmed_bucket_is_filed() -> None:
     made = bucket()
 
-    assert decided(made) == Plan(opened=(made,))
+    assert decided(made) == {"opened": (made,)}
 
 
 def test_what_is_flaky_pending_accepted_or_harmless_is_not_filed() -> None:
@@ -50,50 +75,50 @@ def test_what_is_flaky_pending_accepted_or_harmless_is_not_filed() -> None:
         bucket("torch.e", comparison=Comparison.NOT_RUN),
     )
 
-    assert decided(*buckets) == Plan()
+    assert decided(*buckets) == {}
 
 
 def test_the_policy_says_what_is_filed() -> None:
     slight, grave = bucket("torch.d", severity=Severity.LOW), bucket("torch.e")
     rules = (Rule("torch.d", Action.FILE), Rule("torch.e", Action.REPORT))
 
-    chosen = plan(
+    chosen = planned(
         (slight, grave),
         before={},
         after={},
         rules=FilingRules(policy=Policy(rules=rules)),
     )
 
-    assert chosen == Plan(opened=(slight,))
+    assert chosen == {"opened": (slight,)}
 
 
 def test_beyond_the_cap_buckets_go_on_the_list() -> None:
     buckets = tuple(bucket(f"torch.f{n}") for n in range(5))
 
-    assert decided(*buckets) == Plan(opened=buckets[:2], listed=buckets[2:])
+    assert decided(*buckets) == {"opened": buckets[:2], "listed": buckets[2:]}
 
 
 def test_the_run_that_establishes_the_baseline_files_nothing_but_the_list() -> None:
     made = bucket()
 
-    assert decided(made, establishes=True) == Plan(listed=(made,))
+    assert decided(made, establishes=True) == {"listed": (made,)}
 
 
 def test_the_run_that_establishes_the_baseline_files_up_to_the_cap_when_asked() -> None:
     made = bucket()
     rules = FilingRules(cap=2, file_first_run=True)
 
-    chosen = plan([made], before={}, after={}, rules=rules, establishes=True)
+    chosen = planned([made], before={}, after={}, rules=rules, establishes=True)
 
-    assert chosen == Plan(opened=(made,))
+    assert chosen == {"opened": (made,)}
 
 
 def test_a_known_bucket_is_filed_once_and_refreshed_after_that() -> None:
     known = bucket(comparison=Comparison.KNOWN)
     filed = with_issues(establish([known], sighting()), {known.fingerprint: "1"})
 
-    assert decided(known, before=filed) == Plan(refreshed=(known,))
-    assert decided(known, before=establish([known], sighting())) == Plan(listed=(known,))
+    assert decided(known, before=filed) == {"refreshed": (known,)}
+    assert decided(known, before=establish([known], sighting())) == {"listed": (known,)}
 
 
 def _fixed(records: Records) -> Records:
@@ -107,27 +132,28 @@ def test_a_regression_reopens_its_issue() -> None:
     made = bucket()
     filed = with_issues(establish([made], sighting()), {made.fingerprint: "1"})
 
-    assert decided(made, before=_fixed(filed)) == Plan(reopened=(made,))
+    assert decided(made, before=_fixed(filed)) == {"reopened": (made,)}
 
 
 def test_an_issue_is_closed_when_its_bucket_becomes_fixed_and_only_then() -> None:
     made = bucket()
     filed = with_issues(establish([made], sighting()), {made.fingerprint: "1"})
 
-    became = plan([], before=filed, after=_fixed(filed), rules=RULES)
-    stayed = plan([], before=_fixed(filed), after=_fixed(filed), rules=RULES)
+    became = planned([], before=filed, after=_fixed(filed), rules=RULES)
+    stayed = planned([], before=_fixed(filed), after=_fixed(filed), rules=RULES)
 
-    assert became == Plan(closed=(made.fingerprint,))
-    assert stayed == Plan()
+    assert list(became) == ["closed"]
+    assert [gone.fingerprint for gone in became["closed"]] == [made.fingerprint]
+    assert stayed == {}
 
 
 def test_what_has_no_issue_stays_on_the_list_when_a_run_does_not_meet_it() -> None:
     missed, gone = bucket(comparison=Comparison.NOT_RUN), bucket(comparison=Comparison.FIXED)
     known = establish([bucket()], sighting())
 
-    assert decided(missed, before=known) == Plan(listed=(missed,))
-    assert decided(gone, before=known) == Plan(listed=(gone,))
-    assert decided(missed, before=with_issues(known, {missed.fingerprint: "1"})) == Plan()
+    assert decided(missed, before=known) == {"listed": (missed,)}
+    assert decided(gone, before=known) == {"listed": (gone,)}
+    assert decided(missed, before=with_issues(known, {missed.fingerprint: "1"})) == {}
 
 
 def test_an_issue_in_another_tracker_is_none_here() -> None:
@@ -145,31 +171,30 @@ def test_security_relevant_crashes_are_not_published() -> None:
     grave, plain = bucket("torch.fold"), aborted("torch.unfold")
     rules = FilingRules(withholds_security=True)
 
-    chosen = plan((grave, plain), before={}, after={}, rules=rules)
+    chosen = planned((grave, plain), before={}, after={}, rules=rules)
 
-    assert (chosen.opened, chosen.withheld) == ((plain,), (grave,))
-    assert chosen.listed == ()
+    assert chosen == {"opened": (plain,), "withheld": (grave,)}
 
 
 def test_a_policy_that_names_them_publishes_security_relevant_crashes() -> None:
     grave = bucket("torch.fold")
     policy = Policy(rules=(Rule("security-crash", Action.FILE),))
 
-    chosen = plan(
+    chosen = planned(
         (grave,), before={}, after={}, rules=FilingRules(withholds_security=True, policy=policy)
     )
 
-    assert chosen.opened == (grave,)
+    assert chosen == {"opened": (grave,)}
 
 
 def test_a_policy_for_an_api_publishes_no_security_relevant_crash() -> None:
     policy = Policy(rules=(Rule("torch.*", Action.FAIL),))
 
-    chosen = plan(
+    chosen = planned(
         (bucket(),), before={}, after={}, rules=FilingRules(withholds_security=True, policy=policy)
     )
 
-    assert chosen.opened == ()
+    assert chosen == {"withheld": (bucket(),)}
 
 
 def test_a_crash_that_was_not_met_again_stays_off_the_list_as_it_may_be_security_relevant() -> None:
@@ -178,4 +203,4 @@ def test_a_crash_that_was_not_met_again_stays_off_the_list_as_it_may_be_security
     forgotten = replace(unmet, finding=replace(unmet.finding, outcomes={}))
     rules = FilingRules(withholds_security=True)
 
-    assert plan((forgotten,), before=before, after=before, rules=rules) == Plan()
+    assert planned((forgotten,), before=before, after=before, rules=rules) == {}

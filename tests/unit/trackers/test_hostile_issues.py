@@ -10,9 +10,11 @@ from finding_examples import call, finding, pair
 from github_markdown import tokens_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from issue_groups import alone
 
 from ciguard.domain import (
     Bucket,
+    Cause,
     Crashed,
     Errored,
     Frame,
@@ -24,12 +26,14 @@ from ciguard.domain import (
 )
 from ciguard.trackers import Context, Report, report, roll_up
 from ciguard.trackers.body import MOST_BODY
+from ciguard.trackers.context import Row
 from ciguard.trackers.contract import marked_with
 from ciguard.triage import Buckets, EnvironmentHint, script
 
 OURS = re.compile(
-    r"<!-- ciguard-fp: v1:[0-9a-f]{16} -->\n?|"
-    r"</?details>|</?code>|<summary>What other findings must share to be this one</summary>"
+    r"<!-- ciguard-fp: [gv]1:[0-9a-f]{16} -->\n?|"
+    r"</?details>|</?code>|<summary>What other findings must share to be this one</summary>|"
+    r"<summary><code>[^<]*</code></summary>"
 )
 MOST_TITLE = 256
 """What GitHub takes."""
@@ -124,9 +128,30 @@ def test_nothing_fuzzed_is_alive_in_an_issue(bucket_of: object, text: str) -> No
 
 
 @settings(deadline=None)
+@given(st.lists(texts, min_size=2, max_size=3))
+@example(["".join(NASTY), NASTY[0]])
+def test_nothing_fuzzed_is_alive_in_an_issue_of_a_group(fuzzed: list[str]) -> None:
+    cause = Cause(name="g1:0123456789abcdef", kind="message", text=" ".join(fuzzed))
+    shown, *others = (replace(made, cause=cause) for made in map(crashed, fuzzed))
+    rows = tuple(
+        Row(
+            bucket=made,
+            script=written(made, "1").body,
+            first_seen=made.finding.api,
+            standing=standing,
+        )
+        for made, standing in zip((shown, *others), ("", "fixed", "accepted"), strict=False)
+    )
+    folded = (*rows, *(replace(row, standing="") for row in rows))
+    context = Context(name=cause.name, rows=folded, split_from=(fuzzed[0],))
+
+    assert_inert(report(shown, context))
+
+
+@settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=4))
 def test_nothing_fuzzed_is_alive_on_the_list(fuzzed: list[str]) -> None:
-    assert_inert(roll_up(map(crashed, fuzzed)))
+    assert_inert(roll_up(alone(crashed(text)) for text in fuzzed))
 
 
 @given(texts)

@@ -101,7 +101,7 @@ def test_text_that_looks_like_the_tracker_s_own_marks_changes_nothing(
 
 
 def test_a_fingerprint_that_is_none_names_no_file(tracker: LocalTracker) -> None:
-    with pytest.raises(OutputError, match="not a fingerprint"):
+    with pytest.raises(OutputError, match="is not a name such as"):
         tracker.find("../../etc/passwd")
 
 

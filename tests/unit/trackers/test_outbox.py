@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 ONE, OTHER = NAMES[1], NAMES[2]
 
-names = st.sampled_from(NAMES)
+GROUP = "g1:0123456789abcdef"
+names = st.sampled_from([*NAMES, GROUP])
 name_lists = st.lists(names, max_size=2).map(tuple)
 reports = st.builds(
     Report,
@@ -39,7 +41,7 @@ reports = st.builds(
 tasks = st.one_of(
     st.builds(File, report=reports, because=st.text()),
     st.builds(Refresh, report=reports, news=st.text()),
-    st.builds(Close, fingerprint=names, because=st.text()),
+    st.builds(Close, fingerprint=names, because=st.text(), aliases=name_lists),
 )
 
 
@@ -127,6 +129,37 @@ def test_a_link_in_the_place_of_the_outbox_is_not_followed(tmp_path: Path) -> No
 
     with pytest.raises(OutputError, match="cannot be read"):
         Outbox(FolderStore(tmp_path)).tasks()
+
+
+def test_what_was_written_while_every_bucket_had_an_issue_is_read() -> None:
+    closing = {"task": "close", "fingerprint": ONE, "because": "gone"}
+    filing = json.loads(json.dumps(task_to_json(File(report=report()))))
+    filing["related"] = []
+
+    assert task_from_json(closing) == Close(fingerprint=ONE, because="gone")
+    assert task_from_json(filing) == File(report=report())
+
+
+@pytest.mark.parametrize("name", ["g1:../../etc/passwd", "g0:0123456789abcdef", "0123", 7])
+def test_a_task_of_something_that_names_no_issue_is_refused(name: object) -> None:
+    with pytest.raises(ValueError, match="not a task"):
+        task_from_json({"task": "close", "fingerprint": ONE, "because": "", "aliases": [name]})
+    with pytest.raises(ValueError, match="not a task"):
+        task_from_json({"task": "close", "fingerprint": name, "because": ""})
+
+
+def test_of_a_group_all_that_counts_must_be_fixed_for_its_issue_to_be_closed() -> None:
+    closing = Close(fingerprint=GROUP, because="gone", aliases=(ONE, OTHER))
+    filing = File(report=replace(report(GROUP), aliases=(ONE, OTHER)))
+    fixed = record(OTHER, state=State.FIXED)
+    partly = {ONE: record(ONE), OTHER: fixed}
+    accepted = {ONE: record(ONE, state=State.ACCEPTED), OTHER: fixed}
+
+    assert still_holds(filing, partly)
+    assert not still_holds(closing, partly)
+    assert still_holds(closing, accepted)
+    assert not still_holds(filing, accepted)
+    assert not still_holds(closing, {})
 
 
 def test_only_what_is_still_so_is_done_by_a_later_run() -> None:

@@ -8,6 +8,7 @@ import pytest
 from finding_examples import call, crash, finding, pair
 from hypothesis import given
 from hypothesis import strategies as st
+from issue_groups import alone
 from layer_findings import layer_case, layer_death, layer_difference
 from outcome_examples import NEW, OLD, identity
 
@@ -32,7 +33,8 @@ from ciguard.domain import Rejected as Refused
 from ciguard.oracles import Subject, judge
 from ciguard.project import Project
 from ciguard.trackers import Context, Report, marker, report, roll_up
-from ciguard.trackers.body import MOST_BODY, slug
+from ciguard.trackers.body import MOST_BODY, slug, title
+from ciguard.trackers.context import Row
 from ciguard.trackers.reproduction import requirements
 from ciguard.triage import Buckets, EnvironmentHint, script
 
@@ -156,7 +158,7 @@ def test_an_issue_says_what_the_script_prints(oracle: str, word: str) -> None:
 
 
 def test_a_list_of_one_finding_is_in_the_singular() -> None:
-    listing = roll_up([bucket(Crashed("SIGSEGV"))])
+    listing = roll_up([alone(bucket(Crashed("SIGSEGV")))])
 
     assert listing.title == "ciguard: 1 further finding"
     assert "1 known finding has no issue of its own." in listing.body
@@ -356,6 +358,70 @@ def test_a_wheel_of_this_machine_is_named_without_its_folder() -> None:
         assert "torch==2.13.0 + …/ops-1.0-py3-none-any.whl" in html.unescape(issue.body)
 
 
+CHECK = Cause(name="g1:0123456789abcdef", kind="failed check", text="fold.cpp: n > 0")
+
+
+def grouped(*scripts: str, api: str = "torch.f{}") -> Report:
+    """Return the issue of a group, given the script of each member."""
+    rows = tuple(
+        Row(bucket=replace(bucket(Crashed("SIGABRT"), api=api.format(n)), cause=CHECK), script=text)
+        for n, text in enumerate(scripts)
+    )
+    return report(rows[0].bucket, Context(name=CHECK.name, script=scripts[0], rows=rows))
+
+
+def test_an_issue_of_several_apis_is_titled_by_its_cause() -> None:
+    issue = grouped("a()", "b()", "c()")
+
+    assert issue.title == "torch: failed check fold.cpp: n > 0 (3 APIs)"
+    assert issue.fingerprint == CHECK.name
+    assert issue.body.startswith(f"{marker(CHECK.name)}\n\n3 APIs show one fault, as far as ")
+
+
+def test_a_long_cause_leaves_room_in_the_title_for_the_number_of_apis() -> None:
+    made = replace(bucket(Crashed("SIGABRT")), cause=replace(CHECK, text="n@2 > `0` && " * 90))
+
+    titled = title(made, apis=29)
+
+    assert titled.endswith("… (29 APIs)")
+    assert len(titled) <= 130
+    assert "@2" not in titled
+
+
+def test_several_findings_of_one_api_are_titled_by_the_api() -> None:
+    issue = grouped("a()", "b()", api="torch.fold")
+
+    assert issue.title == "torch.fold: SIGABRT"
+    assert "2 findings show one fault" in issue.body
+
+
+def test_an_issue_of_a_group_shows_one_script_and_folds_the_others() -> None:
+    body = grouped("first()", "second()", "third()").body
+
+    assert body.index("```python\nfirst()") < body.index("### Where it shows")
+    assert body.index("### Where it shows") < body.index("### Scripts of the others")
+    assert body.count("<details>") == 2
+    assert "<summary><code>torch.f1</code></summary>\n\n```python\nsecond()" in body
+    assert body.count("| above |") == 1
+    assert body.count("| folded |") == 2
+
+
+def test_scripts_for_which_there_is_no_room_are_in_the_results() -> None:
+    body = grouped(*["#" * 15_000] * 5, "#" * 30_000).body
+
+    assert len(body) <= MOST_BODY
+    assert body.count("| folded |") == 2
+    assert body.count("| in the results |") == 3
+
+
+def test_a_group_of_hundreds_makes_an_issue_of_bounded_size() -> None:
+    body = grouped(*["x = 1"] * 400, api="torch." + "ü" * 80 + "{}").body
+
+    assert len(body) <= MOST_BODY + 100
+    assert "400 APIs show one fault" in body
+    assert "… and 300 more, which `ciguard show` lists." in body
+
+
 @pytest.mark.parametrize("api", ["torch.nn.fold", "../../etc/passwd", "a/b\x00c", "…", "a" * 500])
 def test_the_slug_of_an_api_is_safe_in_a_file_name(api: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_.-]{0,80}", slug(api))
@@ -365,14 +431,14 @@ def test_the_slug_of_an_api_is_safe_in_a_file_name(api: str) -> None:
 def test_the_list_of_further_findings_is_bounded() -> None:
     many = [bucket(Crashed("SIGSEGV"), api=f"torch.{'x' * 90}{n}") for n in range(600)]
 
-    listing = roll_up(many)
+    listing = roll_up(map(alone, many))
 
     assert len(listing.body) <= MOST_BODY
     assert "600 known findings" in listing.body
 
 
 def test_the_list_of_one_further_finding_is_in_the_singular() -> None:
-    listing = roll_up([bucket(Crashed("SIGSEGV"))])
+    listing = roll_up([alone(bucket(Crashed("SIGSEGV")))])
 
     assert listing.title == "ciguard: 1 further finding"
     assert "1 known finding has no issue of its own." in listing.body

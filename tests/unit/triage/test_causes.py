@@ -23,7 +23,7 @@ from ciguard.domain import (
     cause_from_json,
     cause_to_json,
 )
-from ciguard.triage import Buckets, cause_of, with_causes
+from ciguard.triage import Buckets, cause_of, is_cause_name, with_causes
 
 TENSORFLOW = (Frame("tensorflow/python/ops/gen_math_ops.py", "foo"),)
 
@@ -78,6 +78,12 @@ def test_a_check_that_every_kernel_passes_through_tells_families_apart() -> None
 
     assert cause_of(one) == cause_of(other) != cause_of(gather)
     assert cause_of(one).text == "tensor.cc: dtype() == expected in training: apply"
+
+
+def test_the_name_of_a_shared_cause_can_be_told_from_a_fingerprint() -> None:
+    assert is_cause_name(cause_of(check("torch.a")).name)
+    assert not is_cause_name(bucket(Crashed("SIGSEGV")).fingerprint)
+    assert not any(map(is_cause_name, ["", "g1:0", "g1:0123456789abcdef/..", "g01:" + "0" * 16]))
 
 
 def test_another_check_of_the_same_file_is_another_cause() -> None:

@@ -1,0 +1,55 @@
+"""The one issue that lists what has no issue of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import class_of, markdown_code
+from ciguard.trackers.body import MOST_BODY, line_of
+from ciguard.trackers.contract import ROLL_UP, Report, marker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.trackers.groups import Group
+
+_MOST_LISTED = 300
+
+
+def roll_up(groups: Iterable[Group]) -> Report:
+    """Return the one issue that lists groups which have none of their own."""
+    listed = list(groups)
+    rows = [_listed(group) for group in listed[:_MOST_LISTED]]
+    more = len(listed) - len(rows)
+    is_one = len(listed) == 1
+    what = "1 known finding has" if is_one else f"{len(listed)} known findings have"
+    says = (
+        f"{what} no issue of {'its' if is_one else 'their'} own. "
+        "`ciguard show` lists all of them, `ciguard reproduce FINGERPRINT` runs one."
+    )
+    text = [
+        marker(ROLL_UP),
+        says,
+        "| severity | API | what happens | fingerprint |\n| --- | --- | --- | --- |\n"
+        + "\n".join(rows),
+        f"… and {more} more." if more else "",
+    ]
+    body = "\n\n".join(part for part in text if part)
+    while len(body) > MOST_BODY:
+        body = body[: body.rstrip("\n").rfind("\n")]
+    return Report(
+        fingerprint=ROLL_UP,
+        title=f"ciguard: {len(listed)} further finding{'' if is_one else 's'}",
+        body=body,
+        slug="further-findings",
+    )
+
+
+def _listed(group: Group) -> str:
+    bucket = group.shown.bucket
+    others = len({member.bucket.finding.api for member in group.members}) - 1
+    return (
+        f"| {bucket.finding.severity.label}, {class_of(bucket.finding).words} "
+        f"| {markdown_code(bucket.finding.api)}{f' and {others} more' if others else ''} "
+        f"| {markdown_code(line_of(bucket.finding), limit=100)} | `{bucket.fingerprint}` |"
+    )

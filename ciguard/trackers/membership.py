@@ -1,0 +1,147 @@
+"""What an issue says of the members of a group: a table, and the scripts of those not shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    class_of,
+    html_code,
+    markdown_block,
+    markdown_code,
+    markdown_text,
+    visible,
+)
+from ciguard.trackers.reproduction import MAX_SCRIPT
+from ciguard.triage import without_local_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ciguard.domain import Cause, Finding
+    from ciguard.trackers.context import Context, Row
+
+_MAX_ROWS = 100
+_MAX_CAUSE = 400
+_STANDINGS = {"": "", "fixed": "✓ fixed", "accepted": "accepted"}
+_DAY = len("2026-01-31")
+
+
+def title_of(finding: Finding, cause: Cause, apis: int, *, limit: int) -> str:
+    """Return the title of a group's issue.
+
+    Args:
+        finding: of the member that is shown.
+        cause: of the group.
+        apis: how many functions show it.
+        limit: of its characters.
+    """
+    count = f" ({apis} APIs)"
+    text = without_local_paths(f"{finding.library}: {cause.kind} {cause.text}".rstrip())
+    plain = visible(text, limit=4 * limit)
+    if len(plain) + len(count) > limit:
+        plain = plain[: limit - len(count) - 1].rstrip() + "…"
+    return plain + count
+
+
+def introduction(cause: Cause | None, context: Context) -> str:
+    """Return the sentences that a group's issue begins with; empty for one bucket alone."""
+    parts = []
+    if context.split_from:
+        issues = " and ".join(map(_linked, context.split_from))
+        parts.append(f"Split from {issues}, since this has another cause by what is known now.")
+    if len(context.rows) > 1:
+        what = f"{context.apis} APIs" if context.apis > 1 else f"{len(context.rows)} findings"
+        taken = _cause(cause)
+        fixed = sum(row.standing == "fixed" for row in context.rows)
+        mended = f" Fixed so far: {fixed} of {len(context.rows)}." if fixed else ""
+        says = f"{what} show one fault, as far as the evidence says{taken}.{mended}"
+        parts.append(f"{says} The plainest:")
+    return "\n\n".join(parts)
+
+
+def _cause(cause: Cause | None) -> str:
+    if cause is None:
+        return ""
+    return f": {markdown_code(without_local_paths(cause.words), limit=_MAX_CAUSE)}"
+
+
+def _linked(issue: str) -> str:
+    return f"#{issue}" if issue.isascii() and issue.isdecimal() else markdown_code(issue, limit=200)
+
+
+def table(context: Context, folded: Collection[str]) -> str:
+    """Return the table of all members; empty for one bucket alone.
+
+    Args:
+        context: holds the rows.
+        folded: fingerprints of those whose script the issue holds, beside the first.
+    """
+    rows = context.rows
+    if len(rows) < 2:  # noqa: PLR2004 - a table of one says nothing
+        return ""
+    has_standing = any(row.standing for row in rows)
+    head = [
+        "API",
+        "severity",
+        "since",
+        *(["state"] if has_standing else []),
+        "script",
+        "fingerprint",
+    ]
+    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    for row in rows[:_MAX_ROWS]:
+        standing = [_STANDINGS[row.standing]] if has_standing else []
+        place = "above" if row is rows[0] and row.script else _place(row, folded)
+        cells = [*_facts(row), *standing, place, f"`{row.bucket.fingerprint}`"]
+        lines.append(f"| {' | '.join(cells)} |")
+    more = len(rows) - _MAX_ROWS
+    rest = f"\n\n… and {more} more, which `ciguard show` lists." if more > 0 else ""
+    return "### Where it shows\n\n" + "\n".join(lines) + rest
+
+
+def _facts(row: Row) -> list[str]:
+    finding, onset = row.bucket.finding, row.bucket.onset
+    since = markdown_text(onset.words.removeprefix("since ")) if onset else ""
+    day = row.first_seen[:_DAY]
+    return [
+        markdown_code(without_local_paths(finding.api)),
+        f"{finding.severity.label}, {class_of(finding).words}",
+        since or (f"met {markdown_text(day)}" if day else ""),
+    ]
+
+
+def _place(row: Row, folded: Collection[str]) -> str:
+    if not row.script:
+        return ""
+    return "folded" if row.bucket.fingerprint in folded else "in the results"
+
+
+def folded_scripts(rows: Sequence[Row], *, room: int) -> tuple[str, frozenset[str]]:
+    """Return the scripts of the members that are not shown, as many as there is room for.
+
+    Args:
+        rows: of the group, the shown one first.
+        room: characters.
+
+    Returns:
+        Markdown, and the fingerprints of the members whose scripts are there.
+    """
+    heading = "### Scripts of the others"
+    parts = [heading]
+    held: list[str] = []
+    for row in rows[1:]:
+        if not row.script or row.standing or len(row.script) > MAX_SCRIPT:
+            continue
+        part = _folded(row)
+        if sum(map(len, parts)) + len(part) + 2 * (len(parts) + 1) > room:
+            break
+        parts.append(part)
+        held.append(row.bucket.fingerprint)
+    return ("\n\n".join(parts), frozenset(held)) if held else ("", frozenset())
+
+
+def _folded(row: Row) -> str:
+    block = markdown_block(row.script.rstrip("\n"), language="python", limit=MAX_SCRIPT)
+    name = html_code(without_local_paths(row.bucket.finding.api))
+    return f"<details><summary>{name}</summary>\n\n{block}\n\n</details>"
