@@ -266,7 +266,8 @@ class Steps:
         if base or open_store(self.request.config.baseline).exists():
             return {"CIGUARD_COMPARE_ONLY": "true", "CIGUARD_BASE": "\n".join(base)}
         # What is found establishes a baseline that nobody keeps; `report` says so.
-        nowhere = Path(tempfile.mkdtemp(prefix="ciguard-no-baseline-"))
+        temporary = self.environment.get("RUNNER_TEMP")
+        nowhere = Path(tempfile.mkdtemp(prefix="ciguard-no-baseline-", dir=temporary))
         return {
             "CIGUARD_BASELINE": str(nowhere / "baseline"),
             "CIGUARD_TRACKER": str(nowhere / "issues"),

@@ -50,6 +50,7 @@ from ciguard.trackers.repository_settings import (
     BranchRules,
     RepositorySettings,
     RepositoryState,
+    Runner,
     settings_of,
 )
 from ciguard.trackers.template import Template
@@ -81,6 +82,7 @@ __all__ = [
     "Report",
     "RepositorySettings",
     "RepositoryState",
+    "Runner",
     "SecurityCrash",
     "Sources",
     "Template",

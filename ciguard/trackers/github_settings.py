@@ -8,11 +8,14 @@ from urllib.parse import quote
 from github import UnknownObjectException
 
 from ciguard.trackers.github_client import Client
-from ciguard.trackers.repository_settings import BranchRules, RepositoryState
+from ciguard.trackers.repository_settings import BranchRules, RepositoryState, Runner
 
 if TYPE_CHECKING:
     from ciguard.trackers.patience import Patience
     from ciguard.trackers.places import Connection
+
+_PAGE = 100
+"""Runners that are looked at; GitHub shows no more at once."""
 
 
 class GitHubSettings:
@@ -56,6 +59,17 @@ class GitHubSettings:
         """Return `active` or how it is disabled, by the path of a workflow's file."""
         listed = self._client.repeat(lambda: list(self._client.repository.get_workflows()))
         return {workflow.path: workflow.state for workflow in listed}
+
+    def runners(self) -> list[Runner]:
+        """Return the runners of the repository's own; those of its organisation are not listed."""
+        answered: dict[str, Any] = self._get(f"{self._path}/actions/runners?per_page={_PAGE}")
+        return [
+            Runner(
+                labels=frozenset(str(label["name"]).casefold() for label in runner["labels"]),
+                is_online=runner["status"] == "online",
+            )
+            for runner in answered["runners"]
+        ]
 
     def has_label(self, name: str) -> bool:
         """Return whether a label exists."""

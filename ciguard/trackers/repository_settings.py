@@ -32,6 +32,15 @@ class RepositoryState:
     """Of this token; None if GitHub does not say."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """A runner that is registered for the repository alone."""
+
+    labels: frozenset[str]
+    """In lower case: GitHub compares them so."""
+    is_online: bool
+
+
 class RepositorySettings(Protocol):
     """Asks one repository. Every method raises TrackerError where GitHub refuses or is away."""
 
@@ -43,6 +52,9 @@ class RepositorySettings(Protocol):
 
     def workflow_states(self) -> dict[str, str]:
         """Return `active` or how it is disabled, by the path of a workflow's file."""
+
+    def runners(self) -> list[Runner]:
+        """Return the runners of the repository's own; those of its organisation are not listed."""
 
     def has_label(self, name: str) -> bool:
         """Tell whether the label exists that issues are found by."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_server import answer
 from git_examples import bare_repository, git
 from github_repository import NAME
 from github_server import TOKEN, GitHubServer
-from github_settings import MERGE_QUEUE, required
+from github_settings import MERGE_QUEUE, required, runner
 from snapshot import assert_matches
 
 if TYPE_CHECKING:
@@ -201,6 +201,65 @@ def test_no_required_check_no_label_no_issues_are_warnings(
     assert shown.startswith("exit 0\n")
     for subject in ("required check", "label", "issues"):
         assert _lines(shown, subject)[0].startswith("warning ")
+
+
+def _wants_gpu(project: Path, label: str = "GPU-linux") -> None:
+    """Name a runner for a GPU where the nightly workflow calls guard.yml."""
+    path = project / NIGHTLY
+    text = re.sub(r"( +)mode: batch", rf"\g<0>\n\1gpu-runner: {label}", path.read_text("utf-8"))
+    assert "gpu-runner" in text
+    path.write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("registered", "expected"),
+    [
+        (runner("gpu-linux", "a100"), "ok runners: gpu-linux online"),
+        (
+            runner("gpu-linux", is_online=False),
+            "problem runners: none with the label gpu-linux is online",
+        ),
+        (runner("gpu"), "warning runners: none of this repository has the label gpu-linux"),
+    ],
+)
+def test_runners_of_the_repository_s_own_are_looked_for(
+    project: Path, server: GitHubServer, registered: dict[str, Any], expected: str
+) -> None:
+    _wants_gpu(project)
+    server.settings.runners = [registered]
+
+    assert _lines(_doctor(project, server), "runners")[0].startswith(expected)
+
+
+def test_a_runner_needs_all_labels_of_a_list(project: Path, server: GitHubServer) -> None:
+    _wants_gpu(project, """'["self-hosted", "a100"]' # the big one""")
+    server.settings.runners = [runner("h100")]
+
+    (line,) = _lines(_doctor(project, server), "runners")
+    assert line.startswith(
+        "warning runners: none of this repository has the label a100 + self-hosted"
+    )
+
+    server.settings.runners.append(runner("a100"))
+
+    assert _lines(_doctor(project, server), "runners")[0].startswith("ok ")
+
+
+def test_who_may_not_list_runners_is_told_which_are_needed(
+    project: Path, server: GitHubServer
+) -> None:
+    _wants_gpu(project)
+    server.settings.is_admin = False
+
+    (line,) = _lines(_doctor(project, server), "runners")
+
+    assert line.startswith("not checked runners: gpu-linux: only administrators may list them")
+
+
+def test_runners_that_github_hosts_are_not_looked_for(project: Path, server: GitHubServer) -> None:
+    _wants_gpu(project, "ubuntu-24.04-arm")
+
+    assert "runners:" not in _doctor(project, server)
 
 
 def test_an_archived_repository_is_a_problem(project: Path, server: GitHubServer) -> None:

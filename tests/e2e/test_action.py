@@ -78,6 +78,37 @@ def test_a_pull_request_that_breaks_nothing_passes(runner: Runner) -> None:
     assert not (runner.workspace / ".ciguard" / "baseline").exists()
 
 
+def test_the_two_lines_of_the_readme_judge_what_checkout_leaves(
+    runner: Runner, tmp_path: Path
+) -> None:
+    """`actions/checkout` takes the merge commit alone, and nothing is said but `uses:`."""
+    remote = tmp_path / "remote"
+    remote.mkdir()
+    git(remote, "init", "--quiet", "--initial-branch", "main")
+    git(remote, "config", "uploadpack.allowAnySHA1InWant", "true")
+    chosen = {"targets": [AFTER], "api": ["planted.cube"], "seed": 1}
+    settings = "".join(f"{name} = {json.dumps(value)}\n" for name, value in chosen.items())
+    start = commit(remote, ciguard__toml=f'{settings}budget = "10s"\n')
+    git(remote, "checkout", "--quiet", "-b", "change")
+    head = commit(remote, app__py="import planted\n")
+    git(remote, "checkout", "--quiet", "--detach", "main")
+    base = commit(remote, README__md="meanwhile\n")
+    git(remote, "merge", "--quiet", "--no-ff", "--message", "merged", head)
+    git(remote, "update-ref", "refs/pull/7/merge", "HEAD")
+    workspace = runner.workspace
+    git(workspace, "init", "--quiet")
+    git(workspace, "remote", "add", "origin", remote.as_uri())
+    git(workspace, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", "refs/pull/7/merge")
+    git(workspace, "checkout", "--quiet", "--detach", "FETCH_HEAD")
+    runner.event = event(base, head)
+
+    job = runner.run({"plugins": INPUTS["plugins"]})
+
+    assert git(remote, "merge-base", base, head) == start
+    assert (job.conclusion, job.outputs["verdict"]) == ("success", "no-baseline"), job.log
+    assert "There is no baseline yet, so nothing was compared" in job.summary
+
+
 def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner) -> None:
     pull_request(runner, README__md="words\n")
 

@@ -207,6 +207,8 @@ class GitHubServer:
                 return shown | self.settings.about(is_archived=self.repository.is_archived)
             case ["actions", "workflows"]:
                 return self.settings.list_workflows(base)
+            case ["actions", "runners"]:
+                return self.settings.list_runners()
             case ["rules", "branches", branch]:
                 return self.settings.rules_of(unquote(branch))
             case _:

@@ -21,6 +21,10 @@ class SettingsStore:
     workflows: dict[str, str] = field(default_factory=dict)
     """State by path."""
     may_read_actions: bool = True
+    runners: list[Json] = field(default_factory=list)
+    """Self-hosted ones, see `runner`."""
+    is_admin: bool = True
+    """Only administrators may list runners."""
 
     def about(self, *, is_archived: bool) -> Json:
         """Return what is set of what a repository shows."""
@@ -34,6 +38,11 @@ class SettingsStore:
     def rules_of(self, branch: str) -> list[Json]:
         about = {"ruleset_source_type": "Repository", "ruleset_source": NAME, "ruleset_id": 1}
         return [{**rule, **about} for rule in self.rules.get(branch, ())]
+
+    def list_runners(self) -> Json:
+        if not self.is_admin:
+            raise RefusedError(403, "Resource not accessible by integration")
+        return {"total_count": len(self.runners), "runners": self.runners}
 
     def list_workflows(self, base: str) -> Json:
         if not self.may_read_actions:
@@ -54,6 +63,19 @@ class SettingsStore:
             for number, (path, state) in enumerate(self.workflows.items(), start=1)
         ]
         return {"total_count": len(shown), "workflows": shown}
+
+
+def runner(*labels: str, is_online: bool = True) -> Json:
+    """Return a runner of the repository's own."""
+    names = ("self-hosted", "Linux", "X64", *labels)
+    return {
+        "id": 1,
+        "name": "machine",
+        "os": "linux",
+        "status": "online" if is_online else "offline",
+        "busy": False,
+        "labels": [{"id": number, "name": name} for number, name in enumerate(names, start=1)],
+    }
 
 
 def required(*checks: str) -> Json:

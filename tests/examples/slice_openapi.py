@@ -20,6 +20,7 @@ REPOSITORY = "/repos/{owner}/{repo}"
 ADVISORIES = "/repos/{owner}/{repo}/security-advisories"
 OPERATIONS = {
     REPOSITORY: ("get",),
+    f"{REPOSITORY}/actions/runners": ("get",),
     f"{REPOSITORY}/actions/workflows": ("get",),
     f"{REPOSITORY}/rules/branches/{{branch}}": ("get",),
     ISSUES: ("get", "post"),

@@ -94,6 +94,7 @@ class _Examination:
             "baseline branch": self._baseline_branch,
             "required check": self._required_check,
             "schedule": self._schedule,
+            **({"runners": self._runners} if self._workflows.own_runners else {}),
         }
 
     def _state(self) -> RepositoryState:
@@ -196,3 +197,43 @@ class _Examination:
                 subject, f"{nightly}: GitHub does not know it", "Merge it into the default branch."
             )
         return healthy(subject, f"{nightly} is active")
+
+    def _runners(self, subject: str) -> Diagnosis:
+        try:
+            registered = self._settings.runners()
+        except TrackerUnavailableError:
+            raise
+        except TrackerError:
+            return unknown(
+                subject,
+                f"{_labels_text(self._workflows.own_runners)}: only administrators may list them",
+                "GITHUB_TOKEN of an administrator lets this be examined.",
+            )
+        fitting = {
+            wanted: [runner for runner in registered if wanted <= runner.labels]
+            for wanted in self._workflows.own_runners
+        }
+        missing = [wanted for wanted, runners in fitting.items() if not runners]
+        if missing:
+            return warning(
+                subject,
+                f"none of this repository has the label {_labels_text(missing)}",
+                "Unless the organisation has one, register it: jobs wait for it for a day.",
+            )
+        away = [
+            wanted
+            for wanted, runners in fitting.items()
+            if not any(runner.is_online for runner in runners)
+        ]
+        if away:
+            return problem(
+                subject,
+                f"none with the label {_labels_text(away)} is online: jobs wait for a day",
+                "Start it, or remove the input that names it.",
+            )
+        return healthy(subject, f"{_labels_text(list(fitting))} online")
+
+
+def _labels_text(runners: list[frozenset[str]]) -> str:
+    """Return labels as text: a comma between runners, a plus between labels of one runner."""
+    return visible(", ".join(" + ".join(sorted(labels)) for labels in runners), limit=200)

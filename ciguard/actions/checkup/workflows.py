@@ -5,6 +5,7 @@ Read as text, line by line: ciguard has no parser of YAML, and needs few lines.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -35,6 +36,9 @@ _NIGHTLY = re.compile(r"^\s+schedule:\s*$", re.MULTILINE)
 _MERGE_QUEUE = re.compile(r"^\s*merge_group:|\bmerge_group\b[^\n]*\]", re.MULTILINE)
 _JOB = re.compile(r"^  ([\w-]+):\s*$((?:\n(?:    .*|\s*|#.*))*)", re.MULTILINE)
 _JOB_NAME = re.compile(r"^    name:\s*[\"']?([^\n\"'#]+?)[\"']?\s*(?:#.*)?$", re.MULTILINE)
+_RUNNER = re.compile(r"^ +(?:gpu-)?runner: *([^\n]+?) *(?:#.*)?$", re.MULTILINE)
+_HOSTED = re.compile(r"(?:ubuntu|windows|macos)-[\w.-]+", re.IGNORECASE)
+"""Labels of the runners that GitHub hosts for everybody."""
 _WRITES = ("checks", "contents", "issues", "pull-requests", "security-events")
 """Permissions to write, which the two jobs of file-issues.yml share."""
 
@@ -80,6 +84,25 @@ class Workflows:
     def nightly(self) -> str:
         """Return the path of the scheduled workflow; empty if there is none."""
         return next((path for path, text in self.texts.items() if _NIGHTLY.search(text)), "")
+
+    @property
+    def own_runners(self) -> list[frozenset[str]]:
+        """Return the labels, in lower case, of each runner that GitHub does not host."""
+        stated = {text for path in self.texts for text in _RUNNER.findall(self.texts[path])}
+        labels = (frozenset(map(str.casefold, _labels(text))) for text in sorted(stated))
+        return [wanted for wanted in labels if wanted and not any(map(_HOSTED.fullmatch, wanted))]
+
+
+def _labels(text: str) -> list[str]:
+    """Return the labels in the value of an input: one, or several as a JSON array in quotes."""
+    value = text.strip("'") if text.startswith("'") else text.strip('"')
+    if "${{" in value:
+        return []  # decided when it runs
+    try:
+        labels = json.loads(value) if value.startswith("[") else [value]
+    except ValueError:
+        return []
+    return [str(label) for label in labels if label]
 
 
 def read_workflows(root: Path) -> Workflows:
