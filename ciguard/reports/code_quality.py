@@ -11,17 +11,19 @@ import json
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Action, Comparison, RunFinished, RunStarted, Severity, class_of
+from ciguard.reports.entries import entries
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
-from ciguard.reports.wording import ordered, publishable, short, state
+from ciguard.reports.wording import publishable, short, state
 
 if TYPE_CHECKING:
-    from ciguard.domain import Bucket, Event, Json, Plan
+    from ciguard.domain import Event, Json, Plan
     from ciguard.reports.contract import Destination
+    from ciguard.reports.entries import Entry
     from ciguard.reports.places import Places
 
 FILE = "gl-code-quality-report.json"
-MAX_BUCKETS = 5_000
+MAX_ISSUES = 5_000
 """The gravest come first; GitLab shows a page of them."""
 _MAX_DESCRIPTION = 300
 _SHOWN = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED, Comparison.NOT_RUN})
@@ -47,23 +49,26 @@ class CodeQualityReporter:
             self._plan = event.plan
         if isinstance(event, RunFinished):
             places = places_of(event, self._plan, self._destination.sources)
-            shown = [bucket for bucket in ordered(event.buckets) if bucket.comparison in _SHOWN]
-            issues = [self._issue(bucket, places) for bucket in shown[:MAX_BUCKETS]]
+            shown = entries(bucket for bucket in event.buckets if bucket.comparison in _SHOWN)
+            issues = [self._issue(entry, places) for entry in shown[:MAX_ISSUES]]
             write_atomically(self._destination.folder / FILE, json.dumps(issues, indent=1) + "\n")
 
     def close(self) -> None:
         """See `Reporter`."""
 
-    def _issue(self, bucket: Bucket, places: Places) -> Json:
+    def _issue(self, entry: Entry, places: Places) -> Json:
+        bucket = entry.shown
         finding = bucket.finding
         place = places.of(bucket)[0]
-        fails = self._destination.policy.action(finding) is Action.FAIL
+        action = self._destination.policy.action
+        fails = any(action(each.finding) is Action.FAIL for each in entry.buckets)
         note = "" if fails else ", not what fails the check"
-        text = f"{state(bucket)}{note}: {finding.message} [{short(bucket.fingerprint)}]"
+        also = f"; {entry.others}" if entry.others else ""
+        text = f"{state(bucket)}{note}: {finding.message} [{short(bucket.fingerprint)}]{also}"
         return {
             "description": publishable(text, limit=_MAX_DESCRIPTION),
             "check_name": f"ciguard.{class_of(finding).value}",
-            "fingerprint": hashlib.sha256(bucket.fingerprint.encode()).hexdigest(),
+            "fingerprint": hashlib.sha256(entry.fingerprint.encode()).hexdigest(),
             "severity": _SEVERITIES[finding.severity],
             "location": {"path": place.path, "lines": {"begin": place.line}},
         }

@@ -1,4 +1,4 @@
-"""`junit.xml` for test dashboards: one test case per target and per bucket."""
+"""`junit.xml` for test dashboards: one test case per target and per cause."""
 
 from __future__ import annotations
 
@@ -20,15 +20,19 @@ from ciguard.domain import (
     RunStarted,
     TargetSummary,
     Verdict,
+    cause_name,
     class_of,
     shortened,
     visible,
     visible_lines,
 )
 from ciguard.reports.caveats import caveats, silence
+from ciguard.reports.entries import Entry
 from ciguard.reports.files import write_atomically
 from ciguard.reports.wording import (
     UNCONFIRMED,
+    by_cause,
+    cause_text,
     evidence_rows,
     fixed_text,
     issue_text,
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
 
 _MOST_MESSAGE = 300
 _MOST_TEXT = 32_000
+_MOST_NAME = 200
 _SKIPPED = {
     Comparison.KNOWN: "KNOWN: it is in the baseline, or the base shows it too",
     Comparison.ACCEPTED: "ACCEPTED: it is in the baseline and may stay",
@@ -83,7 +88,7 @@ class JunitReporter:
 
 
 def _pieces(event: RunFinished, policy: Policy, plan: Plan | None) -> Iterator[str]:
-    """Yield the file in pieces: a large baseline has a test case for each of its buckets."""
+    """Yield the file in pieces: a large baseline has a test case for each of its causes."""
     fixed = fixed_text(event, plan).upper()
     buckets = ordered(event.buckets)
     yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="ciguard">\n'
@@ -95,12 +100,13 @@ def _pieces(event: RunFinished, policy: Policy, plan: Plan | None) -> Iterator[s
     results: Counter[type] = Counter(type(case.result[0]) for case in first if case.result)
     yield from _suite("ciguard.targets", len(first), results, first)
     for level in sorted({bucket.finding.case.level for bucket in buckets}):
-        of_it = [bucket for bucket in buckets if bucket.finding.case.level == level]
-        results = Counter(type(_result(bucket, event.verdict, policy)) for bucket in of_it)
+        causes = by_cause(bucket for bucket in buckets if bucket.finding.case.level == level)
+        results = Counter(type(_result_of_all(those, event.verdict, policy)) for those in causes)
         cases = (
-            _bucket_case(bucket, _result(bucket, event.verdict, policy), fixed) for bucket in of_it
+            _cause_case(those, _result_of_all(those, event.verdict, policy), fixed)
+            for those in causes
         )
-        yield from _suite(f"ciguard.{level}", len(of_it), results, cases)
+        yield from _suite(f"ciguard.{level}", len(causes), results, cases)
     yield "</testsuites>\n"
 
 
@@ -158,17 +164,41 @@ def _baseline_cases(event: RunFinished) -> list[TestCase]:
     return [case]
 
 
-def _bucket_case(bucket: Bucket, result: Failure | Skipped | None, fixed: str) -> TestCase:
+def _cause_case(buckets: list[Bucket], result: Failure | Skipped | None, fixed: str) -> TestCase:
+    bucket = buckets[0]
     finding = bucket.finding
-    case = TestCase(
-        visible(f"{finding.api} {finding.kind} [{short(bucket.fingerprint)}]"),
-        classname=visible(f"ciguard.{finding.case.level}.{finding.oracle}.{finding.library}"),
-    )
+    if len(buckets) == 1:
+        name = f"{finding.api} {finding.kind} [{short(bucket.fingerprint)}]"
+        kind = finding.oracle
+    else:
+        name = f"{publishable(cause_text(bucket), limit=_MOST_NAME)} [{short(cause_name(bucket))}]"
+        kind = "cause"
+    place = f"ciguard.{finding.case.level}.{kind}.{finding.library}"
+    case = TestCase(visible(name), classname=visible(place))
     if result is not None:
         case.result = [result]
     else:
         case.system_out = fixed
     return case
+
+
+def _result_of_all(
+    buckets: list[Bucket], verdict: Verdict, policy: Policy
+) -> Failure | Skipped | None:
+    """Return what the buckets of a cause mean for the check: one that fails it counts most."""
+    if len(buckets) == 1:
+        return _result(buckets[0], verdict, policy)
+    results = [_result(bucket, verdict, policy) for bucket in buckets]
+    failures = [result for result in results if isinstance(result, Failure)]
+    if failures:
+        first = failures[0]
+        text = "\n\n".join(failure.text or "" for failure in failures)
+        first.text = visible_lines(shortened(text, _MOST_TEXT))
+        return first
+    skips = (result for result in results if isinstance(result, Skipped))
+    first_skip = next(skips, None)
+    others = Entry(tuple(buckets), cause_name(buckets[0])).others
+    return first_skip and Skipped(f"{first_skip.message}; {others}")
 
 
 def _result(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipped | None:
@@ -193,7 +223,8 @@ def _failure(bucket: Bucket) -> Failure:
     finding = bucket.finding
     kind = visible(f"{finding.oracle}.{finding.kind}")
     failure = Failure(publishable(finding.message, limit=_MOST_MESSAGE), kind)
-    head = [f"Bucket: {bucket.fingerprint}", f"Class: {class_of(finding).words}"]
+    head = [f"API: {visible(finding.api)}", f"Bucket: {bucket.fingerprint}"]
+    head += [f"Class: {class_of(finding).words}"]
     head += [f"{name}: {text}" for name, text in evidence_rows(finding.evidence)]
     outcomes = [f"{name}: {outcome_text(out)}" for name, out in finding.outcomes.items()]
     script = [f"Reproducer: {bucket.reproducer}"] if bucket.reproducer else []

@@ -1,4 +1,4 @@
-"""What a pull request shows at lines of its sources: one remark per new bucket."""
+"""What a pull request shows at lines of its sources: one remark per new cause."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.reports.caveats import caveats
-from ciguard.reports.wording import claim, ordered, publishable, short
+from ciguard.reports.entries import entries
+from ciguard.reports.wording import claim, publishable, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.domain import Bucket, Finding, Policy, RunFinished
+    from ciguard.reports.entries import Entry
     from ciguard.reports.places import Places
 
 LEVELS = {
@@ -59,13 +61,13 @@ def is_new(bucket: Bucket) -> bool:
 
 
 def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
-    """Return the remarks of a run, the loudest and gravest first: new buckets, then caveats.
+    """Return the remarks of a run, the loudest and gravest first: new causes, then caveats.
 
     A run that establishes the baseline remarks none, nor does one that is to be judged later.
     """
     compares = event.verdict in _COMPARED
-    new = [bucket for bucket in ordered(event.buckets) if is_new(bucket) and compares]
-    said = [_of_bucket(bucket, places, policy) for bucket in new]
+    new = entries(bucket for bucket in event.buckets if is_new(bucket) and compares)
+    said = [_of_cause(entry, places, policy) for entry in new]
     said += [
         Remark(
             level=RemarkLevel.WARNING if caveat.is_grave else RemarkLevel.NOTICE,
@@ -77,15 +79,17 @@ def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
     return sorted(said, key=lambda remark: _LOUDEST_FIRST.index(remark.level))
 
 
-def _of_bucket(bucket: Bucket, places: Places, policy: Policy) -> Remark:
+def _of_cause(entry: Entry, places: Places, policy: Policy) -> Remark:
+    bucket = entry.shown
     finding = bucket.finding
     api = publishable(finding.api, limit=120)
     says = publishable(claim(finding), limit=600)
+    also = f"{entry.others} " if entry.others else ""
     return Remark(
-        level=LEVELS[policy.action(finding)],
+        level=LEVELS[max(policy.action(each.finding) for each in entry.buckets)],
         title=shortened(f"NEW {class_of(finding).words}: {api}", _MOST_TITLE),
         message=(
-            f"{says} {where_text(finding)} ({finding.severity.label}). "
+            f"{says} {where_text(finding)} ({finding.severity.label}). {also}"
             f"Run it again: ciguard reproduce {short(bucket.fingerprint)}"
         ),
         place=places.of(bucket)[0],

@@ -22,22 +22,24 @@ from ciguard.domain import (
 )
 from ciguard.project import this_project
 from ciguard.reports.caveats import caveats
+from ciguard.reports.entries import entries
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
 from ciguard.reports.remarks import LEVELS, is_new, where_text
 from ciguard.reports.sarif_rules import RULES, rule
-from ciguard.reports.wording import claim, ordered, publishable, short
+from ciguard.reports.wording import cause_text, claim, publishable, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Bucket, Json, Plan, Policy
+    from ciguard.domain import Json, Plan, Policy
     from ciguard.reports.contract import Destination
+    from ciguard.reports.entries import Entry
     from ciguard.reports.places import Places
 
 SARIF_FILE = "report.sarif"
 FINGERPRINT = "ciguard/v1"
-"""Name of a bucket's fingerprint among the partial ones."""
+"""Name of a cause's fingerprint, or of a bucket's alone with its cause, among the partial ones."""
 MOST_RESULTS = 25_000
 """Of one run that GitHub accepts; it refuses the whole file where there are more."""
 SHOWN_RESULTS = 5_000
@@ -46,6 +48,8 @@ MOST_BYTES = 10_000_000
 """Of the compressed file."""
 MOST_LOCATIONS = 100
 """Of one result: GitHub accepts 1,000 and shows 100."""
+_MAX_BUCKETS = 100
+"""That a result names."""
 CATEGORY = "ciguard"
 _GZIP = 31
 """Of zlib: the greatest window, and the header of gzip."""
@@ -101,11 +105,11 @@ def _pieces(
     event: RunFinished, places: Places, policy: Policy, *, page: str, category: str
 ) -> list[str]:
     """Return the file's text in pieces: joined, it would be in memory twice."""
-    told = [b for b in ordered(event.buckets) if is_new(b) or b.comparison in _UNCHANGED]
+    told = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
     kept = told[:MOST_RESULTS]
     while True:
         # As text at once: as objects they would take several times as much memory.
-        results = [_json(_result(bucket, places, policy)) for bucket in kept]
+        results = [_json(_result(entry, places, policy)) for entry in kept]
         notes = _notes(event, places.plan, kept=len(kept), of=len(told))
         pieces = _file(event, results, notes, page=page, category=category)
         size = _compressed(pieces)
@@ -165,28 +169,30 @@ def _notes(event: RunFinished, plan: Plan | None, *, kept: int, of: int) -> list
     return notes
 
 
-def _result(bucket: Bucket, places: Places, policy: Policy) -> dict[str, Json]:
-    finding = bucket.finding
-    kind = class_of(finding)
-    digest = bucket.fingerprint.rpartition(":")[2]
-    level = LEVELS[policy.action(finding)]
+def _result(entry: Entry, places: Places, policy: Policy) -> dict[str, Json]:
+    bucket = entry.shown
+    kind = class_of(bucket.finding)
+    digest = entry.fingerprint.rpartition(":")[2]
+    level = LEVELS[max(policy.action(each.finding) for each in entry.buckets)]
+    found = dict.fromkeys(chain.from_iterable(map(places.of, entry.buckets)))
     result: dict[str, Json] = {
         "ruleId": kind.value,
         "ruleIndex": RULES.index(kind),
         "level": "note" if level is RemarkLevel.NOTICE else level.value,
-        "message": {"text": _message(_says(bucket))},
-        "locations": [_location(place) for place in places.of(bucket)[:MOST_LOCATIONS]],
-        # GitHub reads the second one only. Without it, all buckets of one line would be one alert.
+        "message": {"text": _message(_says(entry))},
+        "locations": [_location(place) for place in islice(found, MOST_LOCATIONS)],
+        # GitHub reads the second one only. Without it, all results of one line would be one alert.
         "partialFingerprints": {FINGERPRINT: digest, "primaryLocationLineHash": f"{digest}:1"},
         "baselineState": "unchanged" if bucket.comparison in _UNCHANGED else "new",
-        "properties": _properties(bucket),
+        "properties": _properties(entry),
     }
     if bucket.comparison is Comparison.ACCEPTED:
         result["suppressions"] = [{"kind": "external", "status": "accepted"}]
     return result
 
 
-def _says(bucket: Bucket) -> str:
+def _says(entry: Entry) -> str:
+    bucket = entry.shown
     finding = bucket.finding
     known = _SAID.get(bucket.comparison, "")
     issue = f" (issue {publishable(bucket.issue, limit=80)})" if bucket.issue else ""
@@ -196,16 +202,20 @@ def _says(bucket: Bucket) -> str:
             f"{publishable(finding.api, limit=200)}: {publishable(claim(finding), limit=600)}",
             f"{where_text(finding)}.",
             f"{known}{issue}." if known else "",
+            entry.others,
             f"Run it again: ciguard reproduce {short(bucket.fingerprint)}",
         )
         if part
     )
 
 
-def _properties(bucket: Bucket) -> dict[str, Json]:
+def _properties(entry: Entry) -> dict[str, Json]:
+    bucket = entry.shown
     finding = bucket.finding
     return {
         "bucket": bucket.fingerprint,
+        "buckets": [each.fingerprint for each in entry.buckets[:_MAX_BUCKETS]],
+        "cause": publishable(cause_text(bucket), limit=400),
         "comparison": bucket.comparison.value,
         "severity": finding.severity.label,
         "oracle": publishable(f"{finding.oracle}/{finding.kind}", limit=100),

@@ -14,20 +14,28 @@ from ciguard.reports import REPORTERS, Destination
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ciguard.domain import Bucket
+
 COUNT = 2_000
+
+
+def _report(name: str, buckets: list[Bucket], folder: Path) -> None:
+    reporter = REPORTERS.get(name)(Destination(folder=folder, stream=io.StringIO()))
+    for event in run_of(buckets):
+        reporter.receive(event)
 
 
 @pytest.mark.parametrize(("name", "file"), [("json", "buckets.jsonl"), ("junit", "junit.xml")])
 def test_a_report_is_never_in_memory_as_a_whole(name: str, file: str, tmp_path: Path) -> None:
-    events = run_of(many(COUNT))
-    reporter = REPORTERS.get(name)(Destination(folder=tmp_path, stream=io.StringIO()))
+    _report(name, many(1), tmp_path)  # what is imported at first use does not count
+    buckets = many(COUNT)
 
     tracemalloc.start()
     try:
-        for event in events:
-            reporter.receive(event)
+        _report(name, buckets, tmp_path)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
 
-    assert peak < (tmp_path / file).stat().st_size
+    # Lists that order and group the buckets; as a tree of elements it takes seven times its size.
+    assert peak < 2 * (tmp_path / file).stat().st_size
