@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 @click.option(
     "--grouping", is_flag=True, help="Only what went into BUCKET's fingerprint, and its aliases."
 )
+@click.option(
+    "--realistic", is_flag=True, help="List only what a plain program meets (docs/severity.md)."
+)
 @takes_settings("out", "baseline")
-def show(settings: Effective, bucket: str | None, *, grouping: bool) -> None:
-    """List the buckets of the last run and of the baseline, or tell everything about BUCKET.
+def show(settings: Effective, bucket: str | None, *, grouping: bool, realistic: bool) -> None:
+    """List the buckets of the last run and of the baseline, or show everything about BUCKET.
 
     BUCKET is a fingerprint or the beginning of one.
     """
     from ciguard.reports import bucket_lines, grouping_lines, table_lines  # noqa: PLC0415 - not for `--help`
-    from ciguard.triage import read_script  # noqa: PLC0415
+    from ciguard.triage import read_script, realism  # noqa: PLC0415
 
     config = settings.config
     if bucket is None:
@@ -37,7 +40,8 @@ def show(settings: Effective, bucket: str | None, *, grouping: bool) -> None:
         if not buckets:
             click.echo(f"Nothing in {config.out} and {config.baseline}. Run `ciguard run` first.")
             return
-        lines = table_lines(buckets)
+        plain = [found for found in buckets if realism(found.finding).is_plain]
+        lines = table_lines(plain if realistic else buckets)
     else:
         found = bucket_of(config, bucket)
         record = record_of(config, found)

@@ -26,7 +26,7 @@ from ciguard.reports.wording import (
     stack_of,
     state,
 )
-from ciguard.triage import derivation_diff, origin_rows
+from ciguard.triage import derivation_diff, origin_rows, realism
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -109,6 +109,7 @@ def _fact_lines(bucket: Bucket) -> Iterator[str]:
     yield f"State:     {state(bucket)}, {bucket.confirmation.value}"
     yield f"Severity:  {finding.severity.label}"
     yield f"Class:     {class_of(finding).words}"
+    yield f"Realism:   {visible(realism(finding).words)}"
     yield f"Oracle:    {finding.oracle}/{finding.kind}"
     if finding.pair is not PairKind.NONE:
         yield f"Between:   targets that differ in {finding.pair.value}"

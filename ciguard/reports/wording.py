@@ -30,7 +30,7 @@ from ciguard.domain import (
     shortened,
     visible,
 )
-from ciguard.triage import without_local_paths
+from ciguard.triage import realism, without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -126,17 +126,26 @@ def short(fingerprint: str) -> str:
 
 
 def ordered(buckets: Iterable[Bucket]) -> list[Bucket]:
-    """Return buckets as people want to read them: new before known, worse before better."""
+    """Return buckets as people want to read them: new before known, worse before better.
+
+    Of one severity, those come first that a plain program meets.
+    """
     return sorted(
         buckets,
         key=lambda bucket: (
             STATES.index(state(bucket)),
             -bucket.finding.severity,
+            -_points(bucket),
             bucket.finding.library,
             bucket.finding.api,
             bucket.fingerprint,
         ),
     )
+
+
+def _points(bucket: Bucket) -> int:
+    """Return how realistic a bucket is that this run met; a large baseline has many others."""
+    return realism(bucket.finding).points if bucket.comparison in MET else 0
 
 
 def grouped(buckets: Iterable[Bucket]) -> list[Group]:

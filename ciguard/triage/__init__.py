@@ -31,6 +31,7 @@ from ciguard.triage.neighbours import neighbours
 from ciguard.triage.normalise import normalise
 from ciguard.triage.program_diff import DiffLine, LineKind, derivation_diff, program_diff
 from ciguard.triage.reach import with_reach
+from ciguard.triage.realism import Realism, realism
 from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import EnvironmentHint, read_script, script
 from ciguard.triage.symptom import FAILED_CHECK, Symptom, symptom_of, telling_line
@@ -48,6 +49,7 @@ __all__ = [
     "Grouping",
     "LineKind",
     "Minimiser",
+    "Realism",
     "Settled",
     "Simplicity",
     "Symptom",
@@ -69,6 +71,7 @@ __all__ = [
     "program_diff",
     "rate_text",
     "read_script",
+    "realism",
     "recipe_number",
     "reductions",
     "same_symptom",

@@ -56,9 +56,13 @@ def _weighed(bucket: Bucket, public: str) -> Bucket:
 
 def _needs_handle(bucket: Bucket) -> str:
     """Return the first handle among the arguments of a raw entry point; empty if there is none."""
-    api = bucket.finding.api
-    is_raw = api.startswith(_RAW) or any(part.startswith("_") for part in api.split("."))
-    return handle_in(bucket.finding.case) if is_raw else ""
+    return handle_in(bucket.finding.case) if is_raw(bucket.finding.api) else ""
+
+
+def is_raw(api: str) -> bool:
+    """Return whether public functions are made of an API, and programs need not call it."""
+    private = (part for part in api.split(".") if part.startswith("_") and not part.endswith("__"))
+    return api.startswith(_RAW) or any(private)
 
 
 def handle_in(case: Case) -> str:

@@ -37,7 +37,7 @@ from ciguard.reports.wording import (
     stack_of,
     state,
 )
-from ciguard.triage import derivation_diff, origin_rows, read_script, without_local_paths
+from ciguard.triage import derivation_diff, origin_rows, read_script, realism, without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -151,6 +151,7 @@ class Bookkeeper:
             ],
             "aliases": [publishable(name, limit=40) for name in bucket.aliases[:_MOST_LINKED]],
             "cause": publishable(cause_text(bucket), limit=240),
+            "realism": publishable(realism(finding).words, limit=240),
             "siblings": [publishable(name, limit=40) for name in self._siblings(bucket)],
             "issue_address": issue_address(bucket.issue, self.issues),
             "past": self._past(bucket),

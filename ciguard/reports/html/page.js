@@ -289,6 +289,7 @@
     ];
     if (row.issue) entries.push(["Issue", link(more.issue_address, row.issue)]);
     if (more.cause) entries.push(["Cause", more.cause]);
+    entries.push(["Realism", more.realism]);
     if (more.siblings.length)
       entries.push([
         "Same cause",

@@ -1,0 +1,100 @@
+"""What is unusual about a call, and what a plain program makes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from finding_examples import call, crash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.domain import (
+    CallValue,
+    Constant,
+    DtypeValue,
+    Explicit,
+    Finding,
+    Intent,
+    ListValue,
+    LiteralValue,
+    Special,
+    TensorValue,
+    Uniform,
+)
+from ciguard.triage import realism
+
+if TYPE_CHECKING:
+    from ciguard.domain import Value
+
+PLAIN = TensorValue("float32", (2, 3), Uniform(1, -1.0, 1.0))
+
+
+def found(
+    *values: Value, api: str = "torch.nn.functional.fold", intent: str = "conforming"
+) -> Finding:
+    return crash(case=replace(call(api=api), arguments=values, intent=Intent(intent)))
+
+
+def test_a_plain_call_has_every_point() -> None:
+    plain = realism(found(PLAIN, LiteralValue("mean"), LiteralValue(None), LiteralValue(-1)))
+
+    assert (plain.points, plain.is_plain, plain.words) == (5, True, "5 of 5")
+
+
+@pytest.mark.parametrize(
+    ("value", "unusual"),
+    [
+        (replace(PLAIN, dtype="qint8"), "type qint8"),
+        (DtypeValue("float8_e5m2"), "type float8_e5m2"),
+        (replace(PLAIN, shape=(0, 3)), "an empty tensor"),
+        (replace(PLAIN, shape=(1,) * 6), "6 dimensions"),
+        (replace(PLAIN, shape=(65536, 65536)), "a huge tensor"),
+        (replace(PLAIN, fill=Special(1)), "infinities or NaN"),
+        (replace(PLAIN, fill=Constant(math.inf)), "the number inf"),
+        (replace(PLAIN, fill=Explicit((1.0, math.nan))), "the number nan"),
+        (LiteralValue(2**62), f"the number {2**62}"),
+        (LiteralValue(10**5000), "a huge number"),
+        (LiteralValue("x" * 201), "an unusual text"),
+        (LiteralValue("\0"), "an unusual text"),
+        (ListValue((LiteralValue(-math.inf),)), "the number -inf"),
+        (CallValue("torch.nn.Linear", (LiteralValue(-(2**40)),)), f"the number {-(2**40)}"),
+    ],
+)
+def test_what_is_unusual_about_a_value_costs_a_point(value: Value, unusual: str) -> None:
+    judged = realism(found(PLAIN, value))
+
+    assert judged.unusual == (unusual,)
+    assert judged.words == f"4 of 5 ({unusual})"
+
+
+@pytest.mark.parametrize("api", ["tensorflow.raw_ops.Abs", "torch._C._nn.gelu", "torch._foo"])
+def test_a_raw_entry_point_costs_a_point(api: str) -> None:
+    assert realism(found(PLAIN, api=api)).unusual == ("a raw entry point",)
+
+
+def test_an_operator_of_python_is_no_raw_entry_point() -> None:
+    assert realism(found(PLAIN, api="torch.Tensor.__add__")).is_plain
+
+
+def test_a_call_that_breaks_the_documentation_costs_a_point() -> None:
+    broken = found(PLAIN)
+    broken = replace(broken, evidence=replace(broken.evidence, breach="p is -1"))
+
+    assert realism(broken).unusual == ("not as documented",)
+    assert realism(found(PLAIN, intent="violating")).unusual == ("arguments that are forbidden",)
+
+
+NUMBERS = st.floats() | st.integers() | st.booleans()
+
+
+@given(
+    st.lists(NUMBERS.map(LiteralValue) | NUMBERS.map(lambda n: replace(PLAIN, fill=Constant(n))))
+)
+def test_no_value_is_beyond_judgement(values: list[Value]) -> None:
+    judged = realism(found(*values))
+
+    assert 0 <= judged.points <= 5
+    assert judged.words
