@@ -121,7 +121,9 @@ def _groups(event: RunFinished) -> Iterator[Line]:
 def _bucket(bucket: Bucket, also: str) -> str:
     finding = bucket.finding
     message = visible(claim(finding), limit=160)
-    issue = f" {visible(issue_text(bucket.issue), limit=40)}" if bucket.issue else ""
+    # The path of a file would fill the line; `ciguard show` has it.
+    has_number = bucket.issue.isdecimal()
+    issue = f" {visible(issue_text(bucket.issue), limit=20)}" if has_number else ""
     return (
         f"{short(bucket.fingerprint)} {state(bucket) + issue:<11} "
         f"{visible(finding.api, limit=80)}{also}  {message}"
