@@ -18,7 +18,6 @@ from example_project import (
     hosted,
     initialised,
     planted_example,
-    released,
     requiring,
 )
 from hosted_project import FORK
@@ -36,7 +35,8 @@ if TYPE_CHECKING:
 
 UPDATE = "UPDATE_SNAPSHOTS"
 _ADDRESS = re.compile(r"[\w.-]+/ciguard(/[^@\s]+)?@[0-9a-f]{40}")
-MARKER = "ciguard-fp: v1:"
+MARKER = "ciguard-fp: g1:"
+"""Of a cause: a failed check names it."""
 REQUIRED = "ciguard / Verdict"
 
 
@@ -121,10 +121,10 @@ def test_a_regression_has_one_issue_from_its_merge_to_its_return(
     broken = project.night()
     (issue,) = issues_of(project, "planted.checked")
     opened = issue.latest["state"]
-    released(project, "2.0", is_sound=True)
+    upgraded(project, "2.0.1")
     mended = [project.night() for _ in range(3)]
     closed, evidence = dict(issue.latest), [comment["body"] for comment in issue.comments]
-    released(project, "2.0", is_sound=False)
+    upgraded(project, "2.0.2")
     returned = project.night()
     reopened, said = issue.latest["state"], len(issue.comments)
     project.server.repository.locked.add(issue.number)
@@ -137,7 +137,7 @@ def test_a_regression_has_one_issue_from_its_merge_to_its_return(
     assert MARKER in issue.latest["body"]
     assert {run.conclusion for run in mended} == {"success"}
     assert (closed["state"], closed["state_reason"]) == ("closed", "completed")
-    assert "ciguard-planted==2.0" in evidence[-1]
+    assert "ciguard-planted==2.0.1" in evidence[-1]
     assert (returned.outputs["verdict"], reopened) == ("new-findings", "open")
     assert len(issue.comments) == said
     _, another = issues_of(project, "planted.checked")

@@ -59,7 +59,7 @@ BOUND_BYTES = 2_000_000
 """Far below what the library said, and enough for each of all reports."""
 SCHEMAS = Path(__file__).parents[1] / "examples" / "schemas"
 ELEMENT = re.compile(
-    r"</?(?:details|summary|code|sub)>|<!-- ciguard-(?:fp: v1:[0-9a-f]{16}|status: ciguard) -->"
+    r"</?(?:details|summary|code|sub)>|<!-- ciguard-(?:fp: [gv]1:[0-9a-f]{16}|status: ciguard) -->"
 )
 INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from action_file import ROOT
@@ -42,7 +41,14 @@ _BROKEN = (
     "if isinstance(n, int) and n > 1000:\n" + _ABORTS.format(line=42, claim="n <= 1000") + _SOUND
 )
 _TWICE = "if isinstance(n, int) and n < -1000:\n" + _ABORTS.format(line=57, claim="n >= -1000")
-RELEASES = {"1.0": _SOUND, "1.1": _SOUND, "2.0": _BROKEN, "2.1": _TWICE + _BROKEN}
+RELEASES = {
+    "1.0": _SOUND,
+    "1.1": _SOUND,
+    "2.0": _BROKEN,
+    "2.0.1": _SOUND,
+    "2.0.2": _BROKEN,
+    "2.1": _TWICE + _BROKEN,
+}
 """What `planted.checked` does in each release of the planted library."""
 _SETTINGS = """
 api = ["planted.checked", "planted.divide", "planted.double"]
@@ -122,21 +128,9 @@ def requiring(folder: Path, version: str) -> dict[str, str]:
     return {"requirements.txt": changed}
 
 
-def released(project: HostedProject, version: str, *, is_sound: bool) -> None:
-    """Put another build of a release into the place of the one that is there."""
-    beside = project.folder.parent
-    builds = {**RELEASES, version: _SOUND if is_sound else _BROKEN}
-    # uv remembers what it took from a folder, so the new index is another one.
-    links = _index(beside / f"wheels-{project.head[:8]}-{is_sound}", builds)
-    project.github = replace(
-        project.github, variables={**project.github.variables, "UV_FIND_LINKS": links}
-    )
-    shutil.rmtree(beside / "environments")
-
-
-def _index(folder: Path, builds: dict[str, str]) -> str:
+def _index(folder: Path) -> str:
     """Make the releases of the planted library; return where uv is to look for packages."""
-    for version, checked in builds.items():
+    for version, checked in RELEASES.items():
         planted_wheel(folder, version, checked=checked)
     return ",".join(filter(None, (os.environ.get("UV_FIND_LINKS", ""), str(folder))))
 
@@ -164,7 +158,7 @@ def hosted(
         variables={
             "CIGUARD_CACHE": str(project.parent / "environments"),
             "GITHUB_API_URL": server.address(),
-            "UV_FIND_LINKS": _index(project.parent / "wheels", RELEASES),
+            "UV_FIND_LINKS": _index(project.parent / "wheels"),
         },
     )
     inputs: dict[str, dict[str, Any]] = {
