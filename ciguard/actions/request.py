@@ -84,6 +84,11 @@ class Request:
         return self._is_trusted and self.task in {Task.GUARD, Task.FILE}
 
     @property
+    def leaves_writing(self) -> bool:
+        """Whether another job writes the baseline from what this call leaves."""
+        return self._is_trusted and not self.writes
+
+    @property
     def saves_cache(self) -> bool:
         """Whether environments are kept for later runs, which pull requests read too."""
         return self._is_trusted and self.is_on("cache")

@@ -83,13 +83,23 @@ def results_of(folder: Path) -> Results:
         )
 
 
-def without_baseline(results: Results) -> Results:
-    """Return the results of a run that found no baseline and may not establish one."""
+def without_baseline(results: Results, *, is_written_later: bool) -> Results:
+    """Return the results of a run that found no baseline and may not establish one.
+
+    Args:
+        results: of the run.
+        is_written_later: whether another job establishes the baseline by what this one found.
+    """
     if results.verdict != _shown(Verdict.ESTABLISHED):
         return results
+    remedy = (
+        "file-issues.yml, which runs next, establishes it"
+        if is_written_later
+        else "let a run of the default branch establish it, or name the base"
+    )
     sentence = (
-        "There is no baseline yet, so nothing was compared: let a run of the default branch "
-        f"establish it, or name the base. What was found here: {results.sentence}"
+        f"There is no baseline yet, so nothing was compared: {remedy}. "
+        f"What was found here: {results.sentence}"
     )
     return replace(results, verdict=NO_BASELINE, sentence=sentence)
 

@@ -174,7 +174,7 @@ def report(kept: Path) -> None:
     else:
         results = explained(results, kept_failure(kept))
     if not request.writes:
-        results = without_baseline(results)
+        results = without_baseline(results, is_written_later=request.leaves_writing)
     append_outputs(results.outputs(), os.environ)
     append_summary(_summary(results), os.environ)
     click.echo(annotation(results.level, results.sentence))

@@ -14,9 +14,10 @@ from ciguard.actions import (
     keep_failure,
     kept_failure,
     results_of,
+    without_baseline,
     without_plan,
 )
-from ciguard.domain import Plan, PlanMode, SkippedJob
+from ciguard.domain import Plan, PlanMode, SkippedJob, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,3 +119,20 @@ def test_results_that_are_there_are_not_explained_away(tmp_path: Path) -> None:
 
     assert explained(ran, kept_failure(tmp_path / "request-1.json")) == ran
     assert kept_failure(tmp_path / "request-2.json") is None
+
+
+@pytest.mark.parametrize(
+    ("is_written_later", "says"),
+    [(True, "file-issues.yml, which runs next, establishes it"), (False, "or name the base")],
+)
+def test_a_run_without_a_baseline_says_who_establishes_it(
+    tmp_path: Path, *, is_written_later: bool, says: str
+) -> None:
+    run = {"verdict": Verdict.ESTABLISHED.value, "summary": "2 buckets.", "exit_code": 0}
+    (tmp_path / "run.json").write_text(json.dumps({**RUN, **run}), "utf-8")
+
+    results = without_baseline(results_of(tmp_path), is_written_later=is_written_later)
+
+    assert results.verdict == "no-baseline"
+    assert says in results.sentence
+    assert results.sentence.endswith("What was found here: 2 buckets.")
