@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ciguard import interrupts
 from ciguard.cli.options import takes_settings
 from ciguard.cli.run import report
 from ciguard.config import SETTINGS
@@ -61,8 +62,9 @@ def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> 
     jobs = jobs_of(settings, shards)
     click.echo(f"{len(jobs)} of {shards} shards to run")
     try:
-        for news in launch(jobs, address=address, workers=workers):
-            click.echo(news if isinstance(news, str) else _said(news))
+        with interrupts.raised():
+            for news in launch(jobs, address=address, workers=workers):
+                click.echo(news if isinstance(news, str) else _said(news))
     except KeyboardInterrupt:
         click.echo(f"interrupted; `ciguard merge {config.out.as_posix()}/shards/*` judges the rest")
         return ExitCode.INTERRUPTED

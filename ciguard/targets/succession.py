@@ -10,7 +10,7 @@ from packaging.version import InvalidVersion, Version
 
 from ciguard.errors import CiguardError
 from ciguard.targets.target import Active
-from ciguard.targets.target_syntax import parse_target
+from ciguard.targets.target_syntax import read_target
 
 if TYPE_CHECKING:
     from ciguard.targets.target import Package, Target
@@ -27,7 +27,7 @@ def succeeds(later: str, former: str) -> bool:
         former: name of the other.
     """
     try:
-        one, other = parse_target(later), parse_target(former)
+        one, other = read_target(later), read_target(former)
     except CiguardError:
         return False
     if _without_packages(one) != _without_packages(other):

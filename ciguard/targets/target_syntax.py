@@ -56,6 +56,20 @@ def parse_target(text: str) -> Target:
         TargetSyntaxError: if the text cannot be read; the message says which word, and a remedy.
         UnknownLibraryError: if no package is a library that ciguard has an adapter for.
     """
+    parser = _Parser(text)
+    target = parser.target()
+    parser.check(target)
+    return target
+
+
+def read_target(text: str) -> Target:
+    """Return the target that the text describes, whether or not it can be run here.
+
+    A job that only judges lacks the plugins of the jobs that ran the target.
+
+    Raises:
+        TargetSyntaxError: if the text cannot be read.
+    """
     return _Parser(text).target()
 
 
@@ -81,15 +95,13 @@ class _Parser:
             self._fail(f"two interpreters, {' and '.join(self._pythons)}", "keep one")
         if len(self._modes) > 1:
             self._fail(f"two modes, {' and '.join(self._modes)}", "give each a target of its own")
-        target = Target(
+        return Target(
             packages=packages,
             device=self._devices[0] if self._devices else CPU,
             mode=self._modes[0] if self._modes else EAGER,
             variables=tuple(sorted(self._variables.items())),
             python=self._pythons[0] if self._pythons else "",
         )
-        self._check(target)
-        return target
 
     def _words(self) -> list[str]:
         try:
@@ -231,7 +243,8 @@ class _Parser:
             self._fail(f"the value of {name} holds a NUL character", "drop it")
         self._variables[name] = value
 
-    def _check(self, target: Target) -> None:
+    def check(self, target: Target) -> None:
+        """Refuse what no adapter can run."""
         libraries = libraries_of(target)
         self._check_mode(target.mode, libraries)
         if target.is_current:

@@ -129,14 +129,15 @@ def test_without_an_address_a_cluster_is_started_here(
     assert buckets_of(tmp_path / "out") == uninterrupted
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_launch_leaves_shards_that_can_be_merged_and_gone_on_with(
-    tmp_path: Path, uninterrupted: set[tuple[Any, ...]]
+    tmp_path: Path, uninterrupted: set[tuple[Any, ...]], number: signal.Signals
 ) -> None:
     out = tmp_path / "out"
     argv = cluster_command("--workers", "1", "--out", "out")
     with started(argv, tmp_path) as running:
         assert wait_until(lambda: bool(shards_under_way(out))), running.communicate()
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         stdout, stderr = running.communicate(timeout=120)
     interrupted = running.returncode
     folders = sorted(str(path) for path in (out / "shards").glob("*-of-*"))
