@@ -57,6 +57,7 @@ from ciguard.domain import (
 from ciguard.errors import OutputError, WorkerStartError
 from ciguard.execution import Dispatcher
 from ciguard.oracles import PERFORMANCE, is_measured
+from ciguard.triage import first_of_each_cause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -405,12 +406,16 @@ class _Campaign:
         yield self._finish_stage("minimise")
 
     def _attribute(self) -> Iterator[Event]:
-        """Try what one side of the change has shown on both sides, the gravest first."""
+        """Try what one side of the change has shown on both sides.
+
+        One bucket of each cause comes first, the gravest before the others: where time ends, no
+        cause is left untried for the sake of another's second bucket.
+        """
         if not self._config.base:
             return
         attributor, intake = self._turns.attributor, self._turns.intake
         known = self._memory.fingerprints
-        for bucket in intake.confirmed.sorted():
+        for bucket in first_of_each_cause(intake.confirmed.sorted()):
             is_known = not known.isdisjoint((bucket.fingerprint, *bucket.aliases))
             if not is_known and bucket.attribution is None:
                 attributor.propose(bucket, intake.cases.get(bucket.fingerprint, ()), self._base)

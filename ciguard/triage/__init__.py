@@ -13,7 +13,7 @@ from ciguard.triage.case_words import (
     rate_text,
     suspect,
 )
-from ciguard.triage.causes import cause_of, is_cause_name, with_causes
+from ciguard.triage.causes import cause_of, first_of_each_cause, is_cause_name, with_causes
 from ciguard.triage.confirm import Confirmer, Settled
 from ciguard.triage.fingerprint import (
     RECIPES,
@@ -57,6 +57,7 @@ __all__ = [
     "checked_text",
     "derivation_diff",
     "fingerprint",
+    "first_of_each_cause",
     "given",
     "is_cause_name",
     "is_fingerprint",

@@ -87,6 +87,16 @@ def _with_cause(bucket: Bucket) -> Bucket:
     return bucket if bucket.cause == shared else replace(bucket, cause=shared)
 
 
+def first_of_each_cause(buckets: Iterable[Bucket]) -> list[Bucket]:
+    """Return the buckets, the first of each cause before all others, else in the same order."""
+    listed = list(buckets)
+    first: dict[str, Bucket] = {}
+    for bucket in listed:
+        first.setdefault(cause_of(bucket).name, bucket)
+    names = {bucket.fingerprint for bucket in first.values()}
+    return sorted(listed, key=lambda bucket: bucket.fingerprint not in names)
+
+
 def is_cause_name(text: str) -> bool:
     """Return whether `text` has the form of the name of a cause that buckets share."""
     return _FORM.fullmatch(text) is not None

@@ -23,7 +23,7 @@ from ciguard.domain import (
     cause_from_json,
     cause_to_json,
 )
-from ciguard.triage import Buckets, cause_of, is_cause_name, with_causes
+from ciguard.triage import Buckets, cause_of, first_of_each_cause, is_cause_name, with_causes
 
 TENSORFLOW = (Frame("tensorflow/python/ops/gen_math_ops.py", "foo"),)
 
@@ -84,6 +84,15 @@ def test_the_name_of_a_shared_cause_can_be_told_from_a_fingerprint() -> None:
     assert is_cause_name(cause_of(check("torch.a")).name)
     assert not is_cause_name(bucket(Crashed("SIGSEGV")).fingerprint)
     assert not any(map(is_cause_name, ["", "g1:0", "g1:0123456789abcdef/..", "g01:" + "0" * 16]))
+
+
+def test_one_bucket_of_each_cause_comes_before_the_others() -> None:
+    alone = bucket(Crashed("SIGSEGV"), "torch.fold")
+    listed = [check("torch.a"), check("torch.b"), alone, check("torch.c")]
+
+    ordered = first_of_each_cause(listed)
+
+    assert [each.finding.api for each in ordered] == ["torch.a", "torch.fold", "torch.b", "torch.c"]
 
 
 def test_another_check_of_the_same_file_is_another_cause() -> None:
