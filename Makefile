@@ -30,7 +30,7 @@ TEST_CACHE := .cache
 SLOW_PASSED := $(TEST_CACHE)/slow-tests-passed
 export PLAYWRIGHT_BROWSERS_PATH := $(CURDIR)/$(TEST_CACHE)/browsers
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
-PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
+PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal --durations 10
 
 .PHONY: guard test test-quick test-properties test-slow coverage test-tools preflight check readme screenshots \
 	constraints action-lock release-check format clean
@@ -56,7 +56,7 @@ test-slow: test-tools
 # Processes that are started and workers that are forked count too, see [tool.coverage] in pyproject.toml.
 coverage: test-tools
 	rm -rf $(TEST_CACHE)/coverage
-	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal --durations 10
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage json --quiet
 	$(BIN)/python setup/coverage_table.py $(TEST_CACHE)/coverage/coverage.json \
