@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import State
@@ -12,8 +12,8 @@ from ciguard.trackers.context import Context, Row
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.disclosure import crash_of
 from ciguard.trackers.listing import roll_up
-from ciguard.trackers.news import joined, mended, news, regression
-from ciguard.trackers.tasks import Close, File, Refresh
+from ciguard.trackers.news import joined, mended, news, part_mended, regression
+from ciguard.trackers.tasks import Close, File, Refresh, Remark
 from ciguard.trackers.template import Template, built_in
 from ciguard.triage import read_script
 
@@ -67,6 +67,7 @@ class Author:
         filed = chosen.reopened + chosen.adopted + chosen.opened
         written: list[Task] = [self._file(group) for group in filed]
         written += filter(None, map(self._refresh, chosen.refreshed))
+        written += map(self._tick, chosen.ticked)
         written += map(self._close, chosen.closed)
         if chosen.listed:
             listing = roll_up(chosen.listed)
@@ -76,8 +77,13 @@ class Author:
         return written
 
     def crash(self, group: Group) -> SecurityCrash:
-        """Return what is to be filed in private or sent upstream of a group."""
-        return crash_of(group, self._report(group), self._versions)
+        """Return what is to be filed in private or sent upstream of a group.
+
+        It is named by a bucket. The baseline keeps nothing of what is filed in private, and a cause
+        may have another name as soon as a debugger has looked at a crash.
+        """
+        name = min(member.fingerprint for member in group.members)
+        return crash_of(group, self._report(replace(group, name=name)), self._versions)
 
     def _file(self, group: Group) -> File:
         parts = [self._regression(group), self._joined(group)]
@@ -92,6 +98,11 @@ class Author:
         if not says and not _looks_different(group):
             return None
         return Refresh(report=self._report(group), news=says)
+
+    def _tick(self, group: Group) -> Remark:
+        fixed = [m.after for m in group.members if m.after and m.became_fixed]
+        says = part_mended(fixed, of=len(group.members))
+        return Remark(fingerprint=group.name, news=says, aliases=_other_names(group))
 
     def _close(self, group: Group) -> Close:
         fixed = [m.after for m in group.members if m.after and m.is_fixed]
@@ -152,5 +163,6 @@ def _looks_different(group: Group) -> bool:
     has_case = (
         before is not None and after is not None and before.exhibit.case != after.exhibit.case
     )
-    has_fixed = any(member.became_fixed for member in group.members)
+    # The run that made it fixed may have met none of the others, and had no text to show it in.
+    has_fixed = any(member.is_fixed for member in group.members)
     return has_case or has_fixed or bool(group.lost) or len(group.issues) > 1

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.baseline import find_record
 from ciguard.domain import visible
 from ciguard.errors import CiguardError, TrackerIssueError, TrackerUnavailableError
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.dry import DryRun
-from ciguard.trackers.tasks import Close, File, perform, still_holds
+from ciguard.trackers.tasks import Close, File, Refresh, perform, records_of, still_holds
 from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:
@@ -166,12 +165,12 @@ class Desk:
 def _said(task: Task, issue: Issue) -> str:
     if issue.is_silenced:
         return f"{issue.number}: left alone, as a person asked"
-    what = "closed" if isinstance(task, Close) else visible(task.report.title)
-    return f"{issue.number}: {what}"
+    if isinstance(task, File | Refresh):
+        return f"{issue.number}: {visible(task.report.title)}"
+    return f"{issue.number}: {'closed' if isinstance(task, Close) else visible(task.news)}"
 
 
 def _is_new(task: Task, records: Records) -> bool:
     if not isinstance(task, File) or task.fingerprint == ROLL_UP:
         return False
-    found = (find_record(records, name) for name in task.names)
-    return not any(record is not None and record.issue for record in found)
+    return not any(record.issue for record in records_of(task, records))

@@ -17,7 +17,7 @@ from ciguard.trackers.disclosure import (
     withheld,
     write_upstream_reports,
 )
-from ciguard.trackers.groups import groups_of, shared_issues, with_noted, with_owner
+from ciguard.trackers.groups import groups_of, keeper, shared_issues, with_noted, with_owner
 from ciguard.trackers.policy import of_this_tracker, plan
 from ciguard.trackers.tasks import File, Refresh
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ciguard.trackers.contract import Issue
     from ciguard.trackers.desk import Desk
     from ciguard.trackers.disclosure import SecurityCrash
-    from ciguard.trackers.groups import Group
+    from ciguard.trackers.groups import Group, Member
     from ciguard.trackers.policy import FilingRules, Plan
     from ciguard.trackers.tasks import Task
 
@@ -149,6 +149,7 @@ class Filing:
             rules=replace(self._rules, cap=max(0, room - len(promised))),
             establishes=found.verdict is Verdict.ESTABLISHED,
         )
+        chosen = replace(chosen, closed=tuple(filter(self._closes, chosen.closed)))
         self._warn_of_gone(chosen)
         announced = {name for task in waiting if isinstance(task, Refresh) for name in task.names}
         author = Author(found.versions, self._sources, announced=announced)
@@ -213,27 +214,36 @@ class Filing:
 
     def _groups(self, buckets: tuple[Bucket, ...], after: Records) -> list[Group]:
         """Return all groups, with what the tracker knows better of their issues."""
-        groups = self._parted(groups_of(buckets, before=self._before, after=after))
+        groups = groups_of(buckets, before=self._before, after=after)
+        groups = self._parted(groups, after)
         left = {m.fingerprint: "" for group in groups for m in group.members if m.left}
         self._desk.remember(with_issues(after, left))
         adopted = self._adopted(groups)
         self._corrected = left | adopted
         return with_noted(groups, adopted)
 
-    def _parted(self, groups: list[Group]) -> list[Group]:
-        """Leave an issue that several groups have to the one that it is about.
+    def _parted(self, groups: list[Group], after: Records) -> list[Group]:
+        """Leave an issue that several groups have to one of them.
 
         A member whose cause is known better now belongs to another group than before. The issue's
-        marker shows which of them it was filed for.
+        marker shows which of them it was filed for; where that is none of them any more, one is
+        chosen. What a person has silenced, or deleted, stays whole.
         """
         shared = shared_issues(groups)
-        if shared:
+        self._desk.remember(after)
+        there = {issue for issue, sharing in shared.items() if self._is_wanted(sharing[0], issue)}
+        if there:
             self._desk.remember({})  # so that only markers count
-        for issue, sharing in shared.items():
-            owner = next((group for group in sharing if self._owns(group, issue)), None)
-            if owner is not None:
+        for issue in sorted(there):
+            marked = (group for group in shared[issue] if self._owns(group, issue))
+            owner = next(marked, None) or keeper(shared[issue])
+            if self._is_answered:
                 groups = with_owner(groups, issue, owner)
         return groups
+
+    def _is_wanted(self, group: Group, issue: str) -> bool:
+        known = self._issue_of(group.names)
+        return known is not None and known.number == issue and not known.is_silenced
 
     def _owns(self, group: Group, issue: str) -> bool:
         filed = (self._issue_of((name,)) for name in group.names)
@@ -246,8 +256,23 @@ class Filing:
             met = [m for m in group.members if m.after and m.bucket.comparison in _MET]
             issue = self._issue_of(group.names) if met and not group.issues else None
             if issue is not None:
-                adopted |= {m.fingerprint: issue.number for m in group.members if m.after}
+                parts = (m for m in group.members if m.after and self._is_public(m, issue))
+                adopted |= {member.fingerprint: issue.number for member in parts}
         return adopted
+
+    def _is_public(self, member: Member, issue: Issue) -> bool:
+        """Return whether an issue may be, or is already, about a member."""
+        if not self._rules.withholds(member.bucket):
+            return True
+        own = self._issue_of(member.names)
+        return own is not None and own.number == issue.number
+
+    def _closes(self, group: Group) -> bool:
+        """Return whether a group that is over has an issue to be closed."""
+        if any(member.became_fixed for member in group.members):
+            return True
+        issue = self._issue_of(group.names)
+        return issue is not None and issue.is_open and not issue.is_silenced
 
     def _warn_of_gone(self, chosen: Plan) -> None:
         """Report which issues of groups that were met are gone: nothing else would."""

@@ -94,8 +94,10 @@ class Advisories:
         return Disclosed(stays.ghsa_id, is_new=False)
 
     def _update(self, advisory: Advisory, body: str) -> None:
-        if advisory.state == "draft" and _lines(advisory.description) != _lines(body):
-            self._client.repeat(lambda: advisory.edit(description=body))
+        # Its own marker stays: a draft with that of a decided advisory would be its duplicate.
+        text = "\n".join([*_lines(advisory.description)[:1], *_lines(body)[1:]])
+        if advisory.state == "draft" and _lines(advisory.description) != _lines(text):
+            self._client.repeat(lambda: advisory.edit(description=text))
 
     def _created(self, crash: SecurityCrash) -> Advisory:
         self._client.create(
@@ -128,14 +130,19 @@ class Advisories:
         return None
 
     def _settled(self, report: Report) -> Advisory | None:
-        """Return the one advisory of a crash, after closing what else was drafted for it."""
-        marked = [a for a in self._ours() if marked_with(a.description or "") in report.names]
-        decided = [a for a in marked if a.state != "draft"]
-        stays = next(iter([*decided, *marked]), None)
-        for other in marked:
-            if stays is not None and other is not stays and other.state == "draft":
-                self._close_as_duplicate(other, of=stays)
-        return stays
+        """Return the one advisory of a crash, after closing what two jobs drafted for one name.
+
+        A draft comes before what a person has published or closed: that may have been about one
+        of several crashes which have turned out to have one cause.
+        """
+        listed = [advisory for advisory in self._ours() if _mark(advisory) in report.names]
+        first: dict[str, Advisory] = {}
+        for advisory in sorted(listed, key=lambda a: a.state == "draft"):
+            stays = first.setdefault(_mark(advisory), advisory)
+            if stays is not advisory and advisory.state == "draft":
+                self._close_as_duplicate(advisory, of=stays)
+        kept = sorted(first.values(), key=lambda a: (a.state != "draft", a.created_at, a.ghsa_id))
+        return next(iter(kept), None)
 
     def _close_as_duplicate(self, other: Advisory, *, of: Advisory) -> None:
         text = f"Duplicate of {of.ghsa_id}: two jobs filed at once."
@@ -153,6 +160,10 @@ class Advisories:
         )
         written = [a for a in listed if a.state != "triage" and not a.submission]
         return sorted(written, key=lambda advisory: (advisory.created_at, advisory.ghsa_id))
+
+
+def _mark(advisory: Advisory) -> str:
+    return marked_with(advisory.description or "")
 
 
 def _lines(text: str | None) -> list[str]:

@@ -63,6 +63,11 @@ class Member:
         return self.after is None or self.after.state is State.OPEN
 
     @property
+    def is_accepted(self) -> bool:
+        """Whether somebody has accepted it."""
+        return self.after is not None and self.after.state is State.ACCEPTED
+
+    @property
     def is_fixed(self) -> bool:
         """Whether it is fixed by now."""
         return self.after is not None and self.after.state is State.FIXED
@@ -192,6 +197,11 @@ def shared_issues(groups: Iterable[Group]) -> dict[str, list[Group]]:
         for issue in group.issues:
             noted.setdefault(issue, []).append(group)
     return {issue: sharing for issue, sharing in noted.items() if len(sharing) > 1}
+
+
+def keeper(sharing: Iterable[Group]) -> Group:
+    """Return the group that keeps an issue which is about none of those that share it any more."""
+    return min(sharing, key=lambda group: min(group.fingerprints))
 
 
 def with_noted(groups: Iterable[Group], issues: Mapping[str, str]) -> list[Group]:

@@ -89,6 +89,13 @@ def mended(records: Sequence[BaselineRecord]) -> str:
     )
 
 
+def part_mended(records: Sequence[BaselineRecord], *, of: int) -> str:
+    """Return which buckets of an issue are fixed while others are not, and by what evidence."""
+    each = (f"{without_local_paths(r.exhibit.api)}: {evidence(r)}" for r in records[:_MAX_NAMED])
+    more = f" And {len(records) - _MAX_NAMED} more." if len(records) > _MAX_NAMED else ""
+    return f"Fixed now, {len(records)} of {of}: {' '.join(each)}{more}"
+
+
 def evidence(record: BaselineRecord) -> str:
     """Return in which runs a bucket that counts as fixed was exercised and not met."""
     runs = []

@@ -14,7 +14,6 @@ from ciguard.domain import (
     Policy,
     class_of,
 )
-from ciguard.triage import FAILED_CHECK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,8 +60,7 @@ def _may_corrupt(bucket: Bucket) -> bool:
     finding = bucket.finding
     if finding.outcomes or finding.oracle != "crash":
         return class_of(finding) is FindingClass.SECURITY
-    # The baseline keeps no outcomes. A process that a failed check ended corrupted nothing.
-    return dict(bucket.grouping).get("symptom") != FAILED_CHECK
+    return True  # the baseline keeps no outcomes: on another target it may have corrupted memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +74,10 @@ class Plan:
     """Have an issue that the baseline does not know."""
     refreshed: tuple[Group, ...] = ()
     """Known, with an issue; what there is to report of them is the author's decision."""
+    ticked: tuple[Group, ...] = ()
+    """Not met by this run, which made a member count as fixed while others do not."""
     closed: tuple[Group, ...] = ()
-    """Every member is fixed by now."""
+    """Every member is fixed by now, or accepted."""
     listed: tuple[Group, ...] = ()
     """Known or new, without an issue of their own."""
     withheld: tuple[Group, ...] = ()
@@ -102,7 +102,7 @@ def plan(groups: Iterable[Group], *, rules: FilingRules, establishes: bool = Fal
     return Plan(**{name: tuple(pile) for name, pile in piles.items()})
 
 
-_PILES = ("opened", "reopened", "adopted", "refreshed", "closed", "listed", "withheld")
+_PILES = ("opened", "reopened", "adopted", "refreshed", "ticked", "closed", "listed", "withheld")
 
 
 def _counted(group: Group, rules: FilingRules) -> Group:
@@ -129,10 +129,11 @@ def _counts(member: Member, rules: FilingRules) -> bool:
 def _parts(group: Group, rules: FilingRules) -> Iterable[tuple[str, Group]]:
     """Yield what of a group is filed, and what must not be published, each with its pile.
 
-    Where the group has no issue yet, one member that must not be published withholds all of it.
+    Where the group has no issue yet, one member that this run met and that must not be published
+    withholds all of it. Of those that it did not meet nobody knows.
     """
     hidden = tuple(m for m in group.members if not m.issue and rules.withholds(m.bucket))
-    if hidden and not group.issues:
+    if not group.issues and any(m.is_met for m in hidden):
         hidden = group.members
     if any(m.is_met for m in hidden):
         yield "withheld", replace(group, members=hidden)
@@ -148,12 +149,20 @@ def _pile(group: Group) -> str:
         is_new = any(m.bucket.comparison is Comparison.NEW or m.left for m in group.met)
         return "opened" if is_new else "listed" if any(m.is_open for m in group.members) else ""
     if not group.met:
-        has_changed = any(m.became_fixed for m in group.members) or group.lost
-        return "" if not has_changed else "closed" if group.is_over else "refreshed"
+        return _pile_of_unmet(group)
     if not any(m.was_filed for m in group.members):
         return "adopted"
     returns = any(m.is_back or m.has_joined for m in group.met)
     return "reopened" if returns and not group.was_there else "refreshed"
+
+
+def _pile_of_unmet(group: Group) -> str:
+    """Return the pile of a group with an issue that this run did not meet."""
+    has_fixed = any(m.became_fixed for m in group.members)
+    if group.is_over:
+        # Nobody closes it when its last open member is accepted, between two runs.
+        return "closed" if has_fixed or any(m.is_accepted for m in group.members) else ""
+    return "ticked" if has_fixed else ""
 
 
 def of_this_tracker(records: Records, rules: FilingRules) -> Records:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 from ciguard.baseline import State, find_record
 from ciguard.errors import TrackerGoneError
 from ciguard.trackers.contract import ROLL_UP, Report, is_name
+from ciguard.triage import is_cause_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.baseline import Records
+    from ciguard.baseline import BaselineRecord, Records
     from ciguard.domain import Json
     from ciguard.trackers.contract import Issue, Tracker
 
@@ -73,9 +74,29 @@ class Close:
         return (self.fingerprint, *self.aliases)
 
 
-Task: TypeAlias = File | Refresh | Close
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Say in the group's issue what is new, and leave its text: this run has none better."""
 
-_KINDS: Mapping[str, type[Task]] = {"file": File, "refresh": Refresh, "close": Close}
+    fingerprint: str
+    news: str
+    aliases: tuple[str, ...] = ()
+    """Fingerprints of its buckets."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of the group and its buckets."""
+        return (self.fingerprint, *self.aliases)
+
+
+Task: TypeAlias = File | Refresh | Remark | Close
+
+_KINDS: Mapping[str, type[Task]] = {
+    "file": File,
+    "refresh": Refresh,
+    "remark": Remark,
+    "close": Close,
+}
 
 
 def perform(task: Task, tracker: Tracker) -> Issue | None:
@@ -108,6 +129,8 @@ def _performed(task: Task, tracker: Tracker) -> Issue | None:
             return issue if issue.is_open else tracker.reopen(issue, because)
         case Refresh():
             return _refresh(task, tracker)
+        case Remark():
+            return _remark(task, tracker)
         case Close():
             return _close(task, tracker)
         case _:
@@ -125,6 +148,13 @@ def _refresh(task: Refresh, tracker: Tracker) -> Issue | None:
     return issue
 
 
+def _remark(task: Remark, tracker: Tracker) -> Issue | None:
+    issue = tracker.find(*task.names)
+    if issue is not None and issue.is_open:
+        tracker.comment(issue, task.news)
+    return issue
+
+
 def _close(task: Close, tracker: Tracker) -> Issue | None:
     issue = tracker.find(*task.names)
     # Those of its buckets that had an issue before they were one group are fixed, too.
@@ -139,11 +169,18 @@ def still_holds(task: Task, records: Records) -> bool:
     """Tell whether a task of an earlier run is still to be done, by what is known now."""
     if task.fingerprint == ROLL_UP:
         return True
-    found = (find_record(records, name) for name in task.names)
-    states = {record.state for record in found if record is not None}
+    states = {record.state for record in records_of(task, records)}
     if isinstance(task, Close):
         return State.OPEN not in states and State.FIXED in states
     return State.OPEN in states
+
+
+def records_of(task: Task, records: Records) -> list[BaselineRecord]:
+    """Return what the baseline knows of a task's buckets."""
+    # To look for a name that no record has takes as long as the baseline is large.
+    fingerprints = (name for name in task.names if not is_cause_name(name))
+    found = (find_record(records, fingerprint) for fingerprint in fingerprints)
+    return [record for record in found if record is not None]
 
 
 def replaces(later: Task, earlier: Task) -> bool:
@@ -152,7 +189,7 @@ def replaces(later: Task, earlier: Task) -> bool:
         return False
     if isinstance(earlier, Refresh):
         return not earlier.news
-    return not isinstance(later, Refresh)
+    return not isinstance(later, Refresh | Remark)
 
 
 def task_to_json(task: Task) -> dict[str, Json]:

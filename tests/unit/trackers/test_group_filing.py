@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from filing_project import RULES, TARGET, Project, Stopped, bucket, checked
 
-from ciguard.baseline import Sighting, State, establish, with_issues
+from ciguard.baseline import (
+    BaselineRecord,
+    Sighting,
+    State,
+    accept,
+    bucket_of,
+    establish,
+    with_issues,
+)
 from ciguard.domain import Bucket, Comparison, Frame
 from ciguard.errors import TrackerUnavailableError
 from ciguard.trackers import Report, marker
 from ciguard.trackers.contract import marked_with
+from ciguard.trackers.tasks import Close, records_of
 from ciguard.triage import cause_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ciguard.baseline import Records
 
 KNOWN, FIXED = Comparison.KNOWN, Comparison.FIXED
 GROUP = cause_of(checked("torch.a")).name
@@ -116,13 +127,17 @@ def test_the_issue_shows_which_members_are_fixed_and_closes_with_the_last(
     project: GroupProject,
 ) -> None:
     project.run(checked("torch.a"), checked("torch.b"))
+    whole = project.of()
     project.fix("torch.b")
-    partly = project.of()
+    said = project.of()
     project.run(checked("torch.a", KNOWN))
+    partly = project.of()
     is_open = project.numbers()["torch.a"]
 
     project.fix("torch.a")
 
+    assert said.startswith(whole.rpartition("### History")[0]), "what it shows stays"
+    assert "Fixed now, 1 of 2: torch.b: Not met in 3 runs in a row" in said.replace("&#58;", ":")
     assert "| met 2026-01-02 | ✓ fixed |" in partly
     assert partly.count("✓ fixed") == 1
     assert is_open
@@ -348,14 +363,159 @@ def test_a_member_that_must_not_be_published_is_not_added_to_a_public_issue(
     assert project.noted()["torch.b"] == ""
 
 
-def test_a_failed_check_that_this_run_did_not_meet_withholds_nothing(project: GroupProject) -> None:
+def unmet(project: GroupProject, bucket: Bucket, comparison: Comparison) -> Bucket:
+    """Return what a run makes of a bucket that it did not meet: it has no outcomes."""
+    return bucket_of(project.store.load()[bucket.fingerprint], comparison)
+
+
+def test_a_crash_that_this_run_did_not_meet_withholds_nothing_and_is_not_shown(
+    project: GroupProject,
+) -> None:
     project.rules = replace(RULES, withholds_security=True, cap=0)
     project.run(checked("torch.a"))
     project.rules = replace(project.rules, cap=5)
 
-    project.run(checked("torch.a", Comparison.NOT_RUN), checked("torch.b"))
+    project.run(unmet(project, checked("torch.a"), Comparison.NOT_RUN), checked("torch.b"))
+    alone = project.of()
+    project.run(checked("torch.a", KNOWN), checked("torch.b", KNOWN))
 
+    assert "torch.a" not in alone
     assert "`torch.a`" in project.of()
+
+
+def test_a_withheld_crash_stays_withheld_when_a_run_does_not_meet_it(project: GroupProject) -> None:
+    project.rules = replace(RULES, withholds_security=True)
+    project.run(grave("torch.b"))
+
+    project.run(unmet(project, grave("torch.b"), Comparison.NOT_RUN))
+    project.run(unmet(project, grave("torch.b"), Comparison.NOT_RUN), checked("torch.c"))
+    project.run(grave("torch.b", KNOWN), checked("torch.c", KNOWN), version="2.14.0")
+
+    shown = [path.read_text("utf-8") for path in (project.folder / "issues").iterdir()]
+    assert not [text for text in shown if "torch.b" in text]
+    assert project.noted()["torch.b"] == ""
+    assert project.numbers()["torch.c"]
+
+
+def test_an_issue_that_is_adopted_does_not_take_in_what_must_not_be_published(
+    project: GroupProject,
+) -> None:
+    project.rules = replace(RULES, withholds_security=True)
+    project.run(checked("torch.a"))
+    for path in (project.folder / "baseline").iterdir():
+        path.unlink()
+
+    project.run(checked("torch.a"), grave("torch.b"))
+
+    assert "torch.b" not in project.of()
+    assert project.noted()["torch.b"] == ""
+    assert project.noted()["torch.a"]
+
+
+def test_what_was_public_under_its_own_name_is_adopted_all_the_same(project: GroupProject) -> None:
+    filed_one_by_one(project, grave("torch.b"))
+    for path in (project.folder / "baseline").iterdir():
+        path.unlink()
+    project.rules = replace(RULES, withholds_security=True)
+
+    project.run(grave("torch.b"))
+
+    assert project.noted()["torch.b"]
+
+
+def test_an_upstream_report_is_named_by_a_bucket_whatever_its_cause_is_called(
+    project: GroupProject,
+) -> None:
+    project.rules = replace(RULES, withholds_security=True)
+    folder = project.folder / "run" / "upstream-report"
+
+    project.run(_silent("torch.a", Comparison.NEW))
+    project.run(_silent("torch.a", KNOWN, "at::fold", "at::loop"))
+
+    digest = bucket("torch.a").fingerprint.replace(":", "-")
+    assert [path.name for path in folder.iterdir()] == [f"torch.a-{digest}.md"]
+
+
+def test_an_issue_whose_members_have_parted_company_is_kept_by_one_of_them(
+    project: GroupProject,
+) -> None:
+    frames = ("at::fold", "at::loop")
+    project.run(*(_silent(f"torch.{name}", Comparison.NEW, *frames) for name in "ab"))
+    first = project.noted()["torch.a"]
+
+    def seen_better(stored: Records) -> Records:
+        frames = {f"torch.{name}": (f"at::{name}", f"at::{name}{name}") for name in "ab"}
+        return {
+            name: replace(
+                record,
+                native_stack=tuple(Frame("libtorch.so", f) for f in frames[record.exhibit.api]),
+            )
+            for name, record in stored.items()
+        }
+
+    project.store.change(seen_better)
+    known = [_silent(f"torch.{name}", KNOWN) for name in "ab"]
+    project.run(*known)
+    for _ in range(3):
+        project.run(_silent("torch.a", FIXED), _silent("torch.b", KNOWN))
+
+    noted = project.noted()
+    assert len(set(noted.values())) == 2
+    parted = (project.folder / "issues" / noted["torch.b"]).read_text("utf-8")
+    assert f"Split from `{first}`" in parted
+    states = project.numbers()
+    assert sorted(states.items()) == [("torch.a", False), ("torch.b", True)]
+
+
+def test_what_a_person_silenced_stays_silent_when_its_members_part(project: GroupProject) -> None:
+    frames = ("at::fold", "at::loop")
+    project.run(*(_silent(f"torch.{name}", Comparison.NEW, *frames) for name in "ab"))
+    path = project.folder / "issues" / project.noted()["torch.a"]
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("ciguard-state: open", "ciguard-state: ignored"), "utf-8")
+    name = bucket("torch.b").fingerprint
+    better = tuple(Frame("libtorch.so", f) for f in ("at::x", "at::y"))
+    project.store.change(lambda s: {**s, name: replace(s[name], native_stack=better)})
+
+    project.run(_silent("torch.a", KNOWN), _silent("torch.b", KNOWN))
+
+    assert len(list((project.folder / "issues").glob("g1-*.md"))) == 1
+
+
+def test_an_issue_is_closed_when_its_last_open_member_is_accepted(project: GroupProject) -> None:
+    project.run(checked("torch.a"), checked("torch.b"))
+    project.fix("torch.b")
+    name = checked("torch.a").fingerprint
+    project.store.change(
+        lambda stored: accept(stored, name, because="so it is", time="2026-01-20T00:00:00Z")
+    )
+
+    first = project.run(checked("torch.a", Comparison.ACCEPTED))
+    second = project.run(checked("torch.a", Comparison.ACCEPTED))
+
+    assert project.numbers() == {"torch.a": False}
+    assert len(first) == 1
+    assert second == []
+
+
+def test_what_is_known_of_a_large_baseline_is_found_without_reading_all_of_it() -> None:
+    """Names of causes are in no record; each was looked for in all of them."""
+    stored = establish(
+        [checked(f"torch.op{number}") for number in range(50)],
+        Sighting(time="2026-01-01T00:00:00Z"),
+    )
+    first = next(iter(stored))
+    task = Close(fingerprint=GROUP, because="", aliases=(first,))
+
+    class Counting(dict[str, BaselineRecord]):
+        walks = 0
+
+        def values(self) -> Any:
+            Counting.walks += 1
+            return super().values()
+
+    assert [record.fingerprint for record in records_of(task, Counting(stored))] == [first]
+    assert Counting.walks == 0
 
 
 def test_a_group_of_one_api_is_titled_as_a_bucket(project: GroupProject) -> None:
