@@ -56,7 +56,7 @@ test-slow: test-tools
 # Processes that are started and workers that are forked count too, see [tool.coverage] in pyproject.toml.
 coverage: test-tools
 	rm -rf $(TEST_CACHE)/coverage
-	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal --durations 10
+	COVERAGE_FOLDER="$(CURDIR)/$(TEST_CACHE)/coverage" $(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal --durations 10
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage json --quiet
 	$(BIN)/python setup/coverage_table.py $(TEST_CACHE)/coverage/coverage.json \

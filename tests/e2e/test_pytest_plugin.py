@@ -52,7 +52,12 @@ def run(tmp_path: Path) -> Run:
         command = [sys.executable, *before, *PLUGIN, "--ciguard"]
         command += [f"--ciguard-max-examples={examples}", *arguments]
         own = {"CI", "PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"}
-        kept = {name: value for name, value in os.environ.items() if name not in own}
+        # The plugin measures its own processes as the session does; ours are not to be measured.
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in own and not name.startswith("COVERAGE_")
+        }
         environment = {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
         return subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
