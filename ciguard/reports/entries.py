@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def others(self) -> str:
-        """What is to be said of the others; empty if there are none. Fuzzed text is inert in it."""
+        """A sentence that names the others; empty if there are none. Fuzzed text in it is inert."""
         others = self.buckets[1:]
         if not others:
             return ""

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 _MOST_MESSAGE = 300
 _MOST_TEXT = 32_000
-_MOST_NAME = 200
+_MAX_NAME = 200
 _SKIPPED = {
     Comparison.KNOWN: "KNOWN: it is in the baseline, or the base shows it too",
     Comparison.ACCEPTED: "ACCEPTED: it is in the baseline and may stay",
@@ -171,7 +171,7 @@ def _cause_case(buckets: list[Bucket], result: Failure | Skipped | None, fixed: 
         name = f"{finding.api} {finding.kind} [{short(bucket.fingerprint)}]"
         kind = finding.oracle
     else:
-        name = f"{publishable(cause_text(bucket), limit=_MOST_NAME)} [{short(cause_name(bucket))}]"
+        name = f"{publishable(cause_text(bucket), limit=_MAX_NAME)} [{short(cause_name(bucket))}]"
         kind = "cause"
     place = f"ciguard.{finding.case.level}.{kind}.{finding.library}"
     case = TestCase(visible(name), classname=visible(place))

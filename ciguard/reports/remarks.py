@@ -67,8 +67,8 @@ def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
     """
     compares = event.verdict in _COMPARED
     new = entries(bucket for bucket in event.buckets if is_new(bucket) and compares)
-    said = [_of_cause(entry, places, policy) for entry in new]
-    said += [
+    made = [_of_cause(entry, places, policy) for entry in new]
+    made += [
         Remark(
             level=RemarkLevel.WARNING if caveat.is_grave else RemarkLevel.NOTICE,
             title="ciguard",
@@ -76,7 +76,7 @@ def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
         )
         for caveat in caveats(event, places.plan)
     ]
-    return sorted(said, key=lambda remark: _LOUDEST_FIRST.index(remark.level))
+    return sorted(made, key=lambda remark: _LOUDEST_FIRST.index(remark.level))
 
 
 def _of_cause(entry: Entry, places: Places, policy: Policy) -> Remark:

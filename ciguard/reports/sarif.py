@@ -105,12 +105,12 @@ def _pieces(
     event: RunFinished, places: Places, policy: Policy, *, page: str, category: str
 ) -> list[str]:
     """Return the file's text in pieces: joined, it would be in memory twice."""
-    told = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
-    kept = told[:MOST_RESULTS]
+    listed = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
+    kept = listed[:MOST_RESULTS]
     while True:
         # As text at once: as objects they would take several times as much memory.
         results = [_json(_result(entry, places, policy)) for entry in kept]
-        notes = _notes(event, places.plan, kept=len(kept), of=len(told))
+        notes = _notes(event, places.plan, kept=len(kept), of=len(listed))
         pieces = _file(event, results, notes, page=page, category=category)
         size = _compressed(pieces)
         if size <= MOST_BYTES:

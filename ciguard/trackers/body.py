@@ -54,7 +54,7 @@ _MOST_ROWS = 40
 _MOST_DIFFERENCE = 30
 """Lines."""
 _RESERVE = 2_000
-"""Characters by which the table grows where it says what became of scripts."""
+"""Characters by which the table grows once it names the place of each script."""
 _AGAIN = "This had been fixed and is back."
 _SHORTENED = "Parts of this report were too long for an issue; the run's results hold all of it."
 
