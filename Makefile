@@ -53,7 +53,8 @@ test-slow: test-tools
 	$(PYTEST) -m slow
 	@if git diff --quiet HEAD; then git rev-parse HEAD > $(SLOW_PASSED); fi
 
-# Processes that are started and workers that are forked count too, see [tool.coverage] in pyproject.toml.
+# Processes that are started count too, see [tool.coverage] in pyproject.toml, and so do workers, see
+# tests/examples/measured.
 coverage: test-tools
 	rm -rf $(TEST_CACHE)/coverage
 	COVERAGE_FOLDER="$(CURDIR)/$(TEST_CACHE)/coverage" $(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal --durations 10

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 import surroundings
+from ciguard_planted.measured import measure_workers
 
 from ciguard.targets import Environment, parse_target, provision
 
@@ -58,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not surroundings.PROGRAMS.is_dir():
         pytest.exit("the programs that tests start are not linked: run `make test-tools`", 2)
     config.stash[_HOME] = surroundings.enter()
+    measure_workers()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -436,6 +436,39 @@ def test_coverage_counts_what_the_process_of_the_program_runs(
     assert covered["summary"]["covered_branches"] == 2
 
 
+def test_coverage_of_all_kinds_of_processes_goes_with_that_of_the_program(
+    write: Callable[[str, str], Path], run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / ".coveragerc").write_text(
+        "[run]\nbranch = True\nparallel = True\ninclude = model.py\nsigterm = True\n"
+        "patch = subprocess, _exit\nconcurrency = multiprocessing, thread\n"
+    )
+    write(
+        "model.py",
+        """
+        @arg("n", ints(0, 100))
+        def branches(n):
+            if n > 50:
+                return 1
+            return 0
+        """,
+    )
+
+    session = run("model.py", before=("-m", "coverage", "run", "-m", "pytest"))
+    for report in (["combine"], ["json", "-o", "out.json"]):
+        subprocess.run(
+            [sys.executable, "-m", "coverage", *report],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+        )
+    covered = json.loads((tmp_path / "out.json").read_text())["files"]["model.py"]
+
+    assert session.returncode == 0, session.stdout + session.stderr
+    assert "Traceback" not in session.stdout + session.stderr
+    assert covered["missing_lines"] == []
+
+
 def test_the_main_environment_is_run_as_a_script(
     write: Callable[[str, str], Path], run: Run
 ) -> None:

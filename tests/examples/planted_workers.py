@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Outcome
 
-_BOOTSTRAP = process.BOOTSTRAP
+_BOOTSTRAP = Path(process.__file__).with_name("worker") / "bootstrap.py"
 _CAPPED_BOOTSTRAP = Path(__file__).with_name("capped_bootstrap.py")
 FOLDERS = (Path(planted.__file__).parent.parent, Path(planted_adapter.__file__).parent)
 

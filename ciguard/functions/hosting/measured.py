@@ -34,6 +34,9 @@ def measured_options() -> dict[str, Any] | None:
             value = current.get_option(f"run:{name}")
         except ConfigError:
             continue  # of another version of coverage.py
+        if name == "concurrency":
+            # It takes a configuration file: what a program forks itself is not measured.
+            value = [kind for kind in value if kind != "multiprocessing"]
         if value:
             found[name] = value
     return found

@@ -14,7 +14,9 @@ def __getattr__(name: str) -> Library:
     if name != "library":
         raise AttributeError(name)
     from ciguard.targets import ForkPolicy, Library  # noqa: PLC0415
+    from ciguard_planted.measured import measure_workers  # noqa: PLC0415
 
+    measure_workers()
     return Library(
         name="planted",
         distributions=("ciguard-planted",),
