@@ -1,8 +1,9 @@
 """Rating: a call that the documentation forbids is no witness against the library.
 
 What it is refused with, computes or takes is nobody's promise: such a finding is worth knowing, and
-no more, until a call that keeps to the documentation shows the same. A death or a hang counts
-whatever the arguments, and that a forbidden argument is taken is what the documented oracle is for.
+no more, until a call that keeps to the documentation shows the same. The same goes for an odd value
+of an argument of which the library says nothing. A death or a hang counts whatever the arguments,
+and that a forbidden argument is taken is what the documented oracle is for.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from ciguard.domain import (
     as_call,
 )
 from ciguard.oracles import PERFORMANCE, broken_laws, mended, where_written
+from ciguard.triage import is_plain
 from ciguard.writing import content
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ciguard.campaign.group import Group
-    from ciguard.domain import Case, Finding, Value
+    from ciguard.domain import Case, Finding, ParameterRecord, Value
     from ciguard.oracles import Law
 
 _RATED = frozenset({"differential", "metamorphic", "internal-error", PERFORMANCE})
@@ -59,9 +61,12 @@ class Rater:
         """Return what a finding's call breaks of the documentation, where that matters."""
         laws = self._laws(finding)
         broken = broken_laws(_spelt_out(as_call(finding.case)), laws) if laws else []
-        return tuple(
-            f"{law.parameter} is {value}, which {where_written(law)} forbids: “{law.sentence}”"
-            for law, value in broken
+        return (
+            *(
+                f"{law.parameter} is {value}, which {where_written(law)} forbids: “{law.sentence}”"
+                for law, value in broken
+            ),
+            *(f"nothing is said of {name}, which is no plain value" for name in self._odd(finding)),
         )
 
     def conforming(self, finding: Finding) -> list[Case]:
@@ -70,11 +75,35 @@ class Rater:
         case = finding.case
         return [*mended(_spelt_out(as_call(case)), laws)] if laws else []
 
+    def _odd(self, finding: Finding) -> Iterator[str]:
+        """Yield the arguments of which nothing is known, and which no plain program would give."""
+        record = self._groups[finding.library].record(finding.api)
+        if record is None or not _is_rated(finding):
+            return
+        call = as_call(finding.case)
+        by_name = {parameter.name: parameter for parameter in record.parameters}
+        given = {p.name: value for p, value in zip(record.parameters, call.arguments, strict=False)}
+        for name, value in {**given, **dict(call.keywords)}.items():
+            parameter = by_name.get(name)
+            if not is_plain(value) and (parameter is None or not _is_described(parameter)):
+                yield name
+
     def _laws(self, finding: Finding) -> list[Law]:
-        if finding.oracle not in _RATED or not isinstance(finding.case, ApiCall):
+        if not _is_rated(finding):
             return []
         subject = self._groups[finding.library].subject(finding.api)
         return [*chain.from_iterable(subject.laws.values())]
+
+
+def _is_rated(finding: Finding) -> bool:
+    return finding.oracle in _RATED and isinstance(finding.case, ApiCall)
+
+
+def _is_described(parameter: ParameterRecord) -> bool:
+    """Tell whether the library says anything of a parameter but its name."""
+    is_typed = parameter.annotation or parameter.schema_type or parameter.doc_type
+    is_bounded = parameter.dtypes or parameter.allowed or parameter.minimum is not None
+    return bool(is_typed or is_bounded or parameter.doc or parameter.default is not None)
 
 
 def _spelt_out(call: ApiCall) -> ApiCall:

@@ -31,7 +31,7 @@ from ciguard.triage.neighbours import neighbours
 from ciguard.triage.normalise import normalise
 from ciguard.triage.program_diff import DiffLine, LineKind, derivation_diff, program_diff
 from ciguard.triage.reach import with_reach
-from ciguard.triage.realism import Realism, realism
+from ciguard.triage.realism import Realism, is_plain, realism
 from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import EnvironmentHint, read_script, script
 from ciguard.triage.symptom import FAILED_CHECK, Symptom, symptom_of, telling_line
@@ -61,6 +61,7 @@ __all__ = [
     "given",
     "is_cause_name",
     "is_fingerprint",
+    "is_plain",
     "measures_alike",
     "native_frames",
     "neighbours",

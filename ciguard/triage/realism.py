@@ -82,6 +82,15 @@ def realism(finding: Finding) -> Realism:
     return Realism(tuple(filter(None, answers)))
 
 
+def is_plain(value: Value) -> bool:
+    """Tell whether a value is an ordinary number, tensor, bool or None."""
+    match value:
+        case TensorValue() | ArrayValue() | LiteralValue(bool() | int() | float() | None):
+            return not (_dtype(value) or _shape(value) or _number(value))
+        case _:
+            return False
+
+
 def _all(case: Case) -> Iterator[Value]:
     """Yield every value of a case, those within others too."""
     pending = [*case.values]

@@ -12,10 +12,15 @@ from ciguard.domain import (
     ApiCall,
     ApiRecord,
     CallKind,
+    Constant,
+    DtypeValue,
     Finding,
+    ListValue,
     LiteralValue,
     ParameterRecord,
     Severity,
+    TensorValue,
+    Value,
     as_call,
 )
 from ciguard.reports.wording import evidence_rows
@@ -24,7 +29,11 @@ API = "planted.tail"
 RECORD = ApiRecord(
     api=API,
     kind=CallKind.FUNCTION,
-    parameters=(ParameterRecord(name="count", doc="A number > 0. How many items are taken."),),
+    parameters=(
+        ParameterRecord(name="count", doc="A number > 0. How many items are taken."),
+        ParameterRecord(name="rest", required=False),
+        ParameterRecord(name="how", annotation="str", required=False),
+    ),
     source="signature",
 )
 
@@ -71,6 +80,44 @@ def test_calls_that_conform_are_proposed_in_the_place_of_one_that_does_not() -> 
     assert LiteralValue(1) in arguments
     assert LiteralValue(-1) not in arguments
     assert rater().conforming(met(difference(), 3)) == []
+
+
+def tensor(*shape: int) -> TensorValue:
+    return TensorValue(dtype="float32", shape=shape, fill=Constant(1.0))
+
+
+def given(finding: Finding, *arguments: Value, **keywords: Value) -> Finding:
+    case = ApiCall(
+        api=API,
+        kind=CallKind.FUNCTION,
+        arguments=(LiteralValue(3), *arguments),
+        keywords=tuple(keywords.items()),
+    )
+    return replace(finding, api=API, case=case)
+
+
+ODD = [LiteralValue("x"), LiteralValue(1e300), tensor(0), ListValue(()), DtypeValue("float32")]
+
+
+@pytest.mark.parametrize("value", ODD, ids=str)
+def test_an_odd_value_of_an_argument_of_which_nothing_is_known_is_no_witness(value: Value) -> None:
+    rated = rater().rated(given(difference(), value))
+
+    assert rated.severity is Severity.INFO
+    assert rated.evidence.breach == "nothing is said of rest, which is no plain value"
+    assert rater().rated(given(difference(), other=value)).severity is Severity.INFO
+    assert rater().rated(given(crash(), value)) == given(crash(), value)
+
+
+@pytest.mark.parametrize("value", [LiteralValue(2), LiteralValue(None), tensor(2, 3)], ids=str)
+def test_a_plain_value_is_a_witness_though_nothing_is_known(value: Value) -> None:
+    assert rater().rated(given(difference(), value)) == given(difference(), value)
+
+
+def test_an_odd_value_of_an_argument_that_is_described_is_a_witness() -> None:
+    finding = given(difference(), how=LiteralValue("x"))
+
+    assert rater().rated(finding) == finding
 
 
 @pytest.mark.parametrize("oracle", ["differential", "metamorphic", "internal-error", "performance"])
