@@ -10,6 +10,7 @@ from ciguard.campaign.group import subject_of
 from ciguard.campaign.trial import TOGETHER, Attributed, Suspect, trial
 from ciguard.domain import AppCase, PairKind
 from ciguard.oracles import is_measured
+from ciguard.triage import cause_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -51,6 +52,8 @@ class Attributor:
         self._queue: deque[Suspect] = deque()
         self._under_way: dict[int, _UnderWay] = {}
         self._number = 0
+        self._tried_causes: set[str] = set()
+        """Causes that calls near one of their cases have not shown on the other side."""
 
     def propose(
         self, bucket: Bucket, cases: Sequence[Case], base: Collection[str]
@@ -74,6 +77,7 @@ class Attributor:
             return None
         suspect = self._suspect(bucket.fingerprint, finding, tuple(cases), base)
         if suspect is not None:
+            suspect.cause = cause_of(bucket).name
             self._queue.append(suspect)
         return suspect
 
@@ -107,6 +111,8 @@ class Attributor:
         """Start as many trials as may be under way at once."""
         while self._queue and len(self._under_way) < _MAX_UNDER_WAY:
             suspects = list(self._together(self._queue.popleft()))
+            for suspect in suspects:
+                suspect.tries_neighbours = suspect.cause not in self._tried_causes
             self._number += 1
             self._under_way[self._number] = _UnderWay(suspects, trial(suspects))
             self._go_on(self._number, None)
@@ -150,6 +156,9 @@ class Attributor:
         if self._go_on(number, [going.answers[place] for place in sorted(going.answers)]):
             return []
         del self._under_way[number]
+        self._tried_causes.update(
+            s.cause for s in going.suspects if not (s.is_pair or s.is_decided)
+        )
         return [suspect.attributed() for suspect in going.suspects]
 
     def abandon(self, target: str = "") -> list[str]:

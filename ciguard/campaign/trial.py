@@ -3,7 +3,8 @@
 The final case runs on base and head in turn, in fresh workers, with memory as it comes and filled
 with a byte. What the accused side does not show every time is flaky. Then the other side gets every
 chance to show the defect too: the case before it was minimised, other cases of the bucket, and
-calls near them. One of them that shows it, by fingerprint or by symptom, acquits the change.
+calls near them, these for one bucket of each cause. One of them that shows it, by fingerprint or by
+symptom, acquits the change.
 """
 
 from __future__ import annotations
@@ -65,6 +66,10 @@ class Suspect:
     is_of_head: bool
     cases: tuple[Case, ...] = ()
     """Others that fell into the bucket, in the order in which they were met."""
+    cause: str = ""
+    """Name of what is taken for the bucket's root cause."""
+    tries_neighbours: bool = True
+    """Whether calls near its cases are tried too: once per cause is enough."""
     accused_shown: int = 0
     accused_tried: int = 0
     others_shown: int = 0
@@ -215,6 +220,8 @@ def _cases_beside(suspect: Suspect) -> list[Case]:
     case = suspect.finding.case
     most = _NEIGHBOURS_OF_DEATHS if suspect.finding.oracle == "crash" else _NEIGHBOURS
     found = [other for other in suspect.cases if other != case][:most]
+    if not suspect.tries_neighbours:
+        return found
     starts = [*found[:1], case]
     share = (most - len(found)) // len(starts)
     for start in starts:

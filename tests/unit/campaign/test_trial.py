@@ -152,6 +152,30 @@ def test_what_only_the_base_shows_is_fixed_when_no_call_shows_it_on_the_head() -
     assert counted.words == f"head 0 of {REPETITIONS + 200}, base 6 of 6"
 
 
+def test_calls_near_it_are_tried_for_one_bucket_of_each_cause_and_its_own_cases_for_all() -> None:
+    desk = Desk(lambda job, _: DEAD if job.target == TWO else FINE)
+    apis = [f"planted.fragile{number}" for number in range(3)]
+    names = [*apis, "planted.apart"]
+    attributor = Attributor(desk, {"planted": group(member(ONE, *names), member(TWO, *names))})  # type: ignore[arg-type]
+    checks = dict.fromkeys(apis, "shape.cc Check failed: size > 0") | {
+        names[-1]: "shape.cc Check failed: 0"
+    }
+    settled = []
+
+    for api in names:
+        met = replace(new(), api=api, case=replace(call(), api=api))
+        proposed = bucket(met, grouping=(("message", checks[api]),))
+        other = replace(call("fragile", -99), api=api)
+        assert attributor.propose(proposed, [other], {ONE}) is not None
+        attributor.pump()
+        while desk.jobs:
+            settled += attributor.take(desk.result())
+
+    own, near = REPETITIONS + 1, 2 * 99  # of each of its two cases
+    tried_on_base = [one.attribution.base_tried for one in settled]
+    assert tried_on_base == [own + near, own, own, own + near]
+
+
 def test_a_call_beside_it_that_dies_on_the_head_is_no_fix() -> None:
     def world(job: Job, case: Case) -> Outcome:
         return DEAD if job.target == ONE or case != call() else FINE
