@@ -87,7 +87,9 @@ def excess(reference: Measured, other: Measured) -> Excess | None:
     """Return by how much paired rounds differ; None unless that is both proved and large.
 
     Proved: Wilcoxon's signed-rank test, one-sided, over the rounds, at `ALPHA` divided by the
-    number of tests. Large: by ratio and by difference of the medians.
+    number of tests. Large: by ratio and by difference of the medians, by ratio in each half of the
+    rounds too, since the load of the machine may change, and by more than the reference differs
+    from itself.
     """
     rounds = min(len(reference.values), len(other.values))
     least = _LEAST.get(other.quantity)
@@ -95,12 +97,22 @@ def excess(reference: Measured, other: Measured) -> Excess | None:
         return None
     mine, theirs = reference.values[:rounds], other.values[:rounds]
     middle, deviating = median(mine), median(theirs)
-    if deviating - middle < least or deviating < LEAST_RATIO * middle:
+    if deviating - middle < least or deviating <= _spread(mine) * middle:
+        return None
+    half = rounds // 2
+    halves = ((mine, theirs), (mine[:half], theirs[:half]), (mine[half:], theirs[half:]))
+    if any(median(b) < LEAST_RATIO * median(a) for a, b in halves):
         return None
     p = signed_rank_p([b - a for a, b in zip(mine, theirs, strict=True)])
     if p >= ALPHA / max(reference.tests, other.tests):
         return None
     return Excess(middle, deviating, p, rounds)
+
+
+def _spread(values: Sequence[float]) -> float:
+    """Return the ratio of the upper quartile to the lower; 0 where the lower is 0."""
+    low, high = np.quantile(values, (0.25, 0.75))
+    return float(high / low) if low else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,21 @@ def test_three_times_the_time_is_found(seed: int, sigma: float, tests: int) -> N
     assert finding.targets == (OLD, NEW)
 
 
+def test_what_only_one_half_of_the_rounds_shows_proves_nothing() -> None:
+    quiet, busy = [110 * US] * 8, [400 * US] * 8
+
+    for other in (quiet + busy, busy + quiet):
+        assert found(Quantity.TIME, [100 * US] * 16, other) == []
+    assert found(Quantity.TIME, [100 * US] * 16, busy * 2) != []
+
+
+def test_less_than_the_reference_differs_from_itself_proves_nothing() -> None:
+    unsteady = [100 * US, 390 * US] * 8
+
+    assert found(Quantity.TIME, unsteady, [400 * US] * 16) == []
+    assert found(Quantity.TIME, unsteady, [1600 * US] * 16) != []
+
+
 @given(seeds)
 def test_a_faster_target_is_no_defect(seed: int) -> None:
     draw = chance(seed)
