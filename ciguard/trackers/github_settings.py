@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from ciguard.trackers.patience import Patience
     from ciguard.trackers.places import Connection
 
-_PAGE = 100
-"""Runners that are looked at; GitHub shows no more at once."""
-
 
 class GitHubSettings:
     """See `RepositorySettings`."""
@@ -62,13 +59,14 @@ class GitHubSettings:
 
     def runners(self) -> list[Runner]:
         """Return the runners of the repository's own; those of its organisation are not listed."""
-        answered: dict[str, Any] = self._get(f"{self._path}/actions/runners?per_page={_PAGE}")
+        repository = self._client.repository
+        listed = self._client.repeat(lambda: list(repository.get_self_hosted_runners()))
         return [
             Runner(
-                labels=frozenset(str(label["name"]).casefold() for label in runner["labels"]),
-                is_online=runner["status"] == "online",
+                labels=frozenset(str(label["name"]).casefold() for label in runner.labels),
+                is_online=runner.status == "online",
             )
-            for runner in answered["runners"]
+            for runner in listed
         ]
 
     def has_label(self, name: str) -> bool:

@@ -231,6 +231,13 @@ def test_runners_of_the_repository_s_own_are_looked_for(
     assert _lines(_doctor(project, server), "runners")[0].startswith(expected)
 
 
+def test_all_pages_of_runners_are_looked_at(project: Path, server: GitHubServer) -> None:
+    _wants_gpu(project)
+    server.settings.runners = [*(runner("other") for _ in range(150)), runner("gpu-linux")]
+
+    assert _lines(_doctor(project, server), "runners")[0].startswith("ok ")
+
+
 def test_a_runner_needs_all_labels_of_a_list(project: Path, server: GitHubServer) -> None:
     _wants_gpu(project, """'["self-hosted", "a100"]' # the big one""")
     server.settings.runners = [runner("h100")]

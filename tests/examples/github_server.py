@@ -344,6 +344,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(kind, {"message": _SECONDARY}, {"Retry-After": "7"})
 
     def _paged(self, request: Request, body: Any, base: str) -> tuple[Any, dict[str, str]]:
+        if isinstance(body, dict) and "runners" in body:
+            shown, headers = self._paged(request, body["runners"], base)
+            return {**body, "runners": shown}, headers
         if not isinstance(body, list):
             return body, {}
         by_cursor = request.path.endswith("/security-advisories")
