@@ -15,6 +15,8 @@ endif
 PYTHON ?= python3.11
 BUDGET ?= 3m
 JOBS ?= 2
+# One more than two cores: the slow tests wait for compilers and time limits half of the time.
+SLOW_JOBS ?= 3
 
 # In this locale Python 3.11 does not start in a folder whose name is not ASCII: it reads .pth files as such.
 ifneq ($(filter C POSIX,$(LC_ALL)),)
@@ -30,7 +32,7 @@ TEST_CACHE := .cache
 SLOW_PASSED := $(TEST_CACHE)/slow-tests-passed
 export PLAYWRIGHT_BROWSERS_PATH := $(CURDIR)/$(TEST_CACHE)/browsers
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
-PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal --durations 10
+PYTEST = $(BIN)/pytest -n $(JOBS) --dist worksteal --durations 10
 
 .PHONY: guard test test-quick test-properties test-slow coverage test-tools preflight check readme screenshots \
 	constraints action-lock release-check format clean
@@ -48,6 +50,7 @@ test-quick: check test-tools
 test-properties: test-tools
 	$(PYTEST) tests/unit -m hypothesis --hypothesis-profile exploring
 
+test-slow: JOBS = $(SLOW_JOBS)
 test-slow: test-tools
 	@rm -f $(SLOW_PASSED)
 	$(PYTEST) -m slow

@@ -185,6 +185,7 @@ def _received(folder: Path, server: GitHubServer, *, of: str = "evil/x") -> dict
         "workflow_run": ran,
     }
     (folder / "event.json").write_text(json.dumps(event), "utf-8")
+    (folder / "temp").mkdir()
     return {
         **os.environ,
         "GITHUB_EVENT_NAME": "workflow_run",
