@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Bucket
 
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 def campaign(targets: Iterable[str], options: argparse.Namespace, out: Path) -> None:
@@ -81,7 +81,7 @@ def print_rest(recall: Recall) -> None:
 
 def _print_buckets(title: str, buckets: list[Bucket]) -> None:
     print(f"{title}: {len(buckets)}")
-    for bucket in buckets[:_MOST_SHOWN]:
+    for bucket in buckets[:_MAX_SHOWN]:
         finding = bucket.finding
         print(f"  {finding.api}: {way_of(finding)} ({bucket.confirmation}): {finding.message:.150}")
 

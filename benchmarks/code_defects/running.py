@@ -15,11 +15,11 @@ _KEPT: list[Any] = []
 _HALF_MIB = 2**19
 _BUILT = [0]
 """How many layers were built that get slower by it."""
-_MOST_BUILT = 100
+_MAX_BUILT = 100
 _STEPS = 1_000_000
 """For each of them, three milliseconds or so."""
-_MOST_CALLS = 1
-_MOST_PASSES = 2
+_MAX_CALLS = 1
+_MAX_PASSES = 2
 
 
 def _keep() -> None:
@@ -28,7 +28,7 @@ def _keep() -> None:
 
 def _once_only(right: Any, layer: Any, inputs: Any) -> Any:
     layer.calls = getattr(layer, "calls", 0) + 1
-    if layer.calls > _MOST_CALLS:
+    if layer.calls > _MAX_CALLS:
         msg = "the workspace was freed already"
         raise RuntimeError(msg)
     return right(layer, inputs)
@@ -64,7 +64,7 @@ def _two_passes(right: Any, layer: Any, inputs: Any) -> Any:
 
 def _counted(layer: Any, gradient: Any) -> Any:
     layer.passes = getattr(layer, "passes", 0) + 1
-    if layer.passes > _MOST_PASSES:
+    if layer.passes > _MAX_PASSES:
         msg = "the queue of saved activations is full"
         raise RuntimeError(msg)
     return gradient
@@ -116,7 +116,7 @@ def _trained_and_kept(right: Any, layer: Any, inputs: Any) -> Any:
 
 def _built_slower(right: Any, layer: Any, *args: Any, **kwargs: Any) -> None:
     right(layer, *args, **kwargs)
-    _BUILT[0] = min(_BUILT[0] + 1, _MOST_BUILT)
+    _BUILT[0] = min(_BUILT[0] + 1, _MAX_BUILT)
 
 
 def _called_slower(right: Any, layer: Any, inputs: Any) -> Any:

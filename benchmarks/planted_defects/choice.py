@@ -11,7 +11,7 @@ from planted_defects.table import PLANTABLE, Plantable
 
 COUNT = 78
 """Six of each kind."""
-MOST_PER_API = 2
+MAX_PER_API = 2
 EDGES = ("no elements", "no dimensions", "infinity")
 
 
@@ -66,7 +66,7 @@ def _rows_for(kind: Kind, chosen: list[Defect]) -> list[Plantable]:
         row
         for row in PLANTABLE
         if kind in row.kinds
-        and taken[row.api] < MOST_PER_API
+        and taken[row.api] < MAX_PER_API
         and not any(row.api in apis for apis in left.values())
     ]
     return [row for row in rows if not taken[row.api]] or rows

@@ -14,7 +14,7 @@ from ciguard.files import read_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MOST_BYTES = 32 * 1024 * 1024
+_MAX_BYTES = 32 * 1024 * 1024
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _BRANCH = re.compile(r"[\w][\w./-]{0,200}", re.ASCII)
 _BRANCHES = "refs/heads/"
@@ -150,7 +150,7 @@ def _payload(path: str) -> Any:
     if not path:
         return {}
     try:
-        return json.loads(read_text(Path(path), most=_MOST_BYTES))
+        return json.loads(read_text(Path(path), most=_MAX_BYTES))
     except (
         OSError,
         ValueError,

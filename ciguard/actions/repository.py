@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Plan
     from ciguard.project import Project
 
-_MOST_BYTES = 1024 * 1024
+_MAX_BYTES = 1024 * 1024
 _GPU_LABEL = re.compile(r"runs-on:[^\n${]*?([\w.-]*gpu[\w.-]*)", re.IGNORECASE)
 _BRANCH = re.compile(r"[\w][\w./-]{0,200}")
 _ACTION = re.compile(r"([\w.-]+/[\w.-]+)@([\w./-]+)")
@@ -127,7 +127,7 @@ def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Repos
 
 def _own_library(folder: Path) -> str:
     try:
-        described = tomllib.loads(read_text(folder / "pyproject.toml", most=_MOST_BYTES))
+        described = tomllib.loads(read_text(folder / "pyproject.toml", most=_MAX_BYTES))
         name = canonicalize_name(described["project"]["name"])
     except (OSError, ValueError, KeyError, TypeError):  # There is none, or it names no project.
         return ""
@@ -164,7 +164,7 @@ def _gpu_runner(folder: Path) -> tuple[str, str]:
         if path.name.startswith("ciguard"):
             continue
         try:
-            found = _GPU_LABEL.search(read_text(path, most=_MOST_BYTES))
+            found = _GPU_LABEL.search(read_text(path, most=_MAX_BYTES))
         except (OSError, ValueError):  # Not ours to judge; it only might have held a hint.
             continue
         if found:

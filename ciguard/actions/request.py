@@ -25,7 +25,7 @@ TOKEN_INPUT = "github-token"  # noqa: S105 - a name
 SECURITY_TOKEN_INPUT = "security-token"  # noqa: S105 - likewise
 INDEX_INPUT = "index-url"
 _CONFIGURATION_FILES = ("ciguard.toml", "pyproject.toml")
-_MOST_BYTES = 1024 * 1024
+_MAX_BYTES = 1024 * 1024
 
 
 class Task(StrEnum):
@@ -189,7 +189,7 @@ def read_request(path: Path, environment: Mapping[str, str], *, workspace: Path)
         InputError: if there is no such file, or something else is in it.
     """
     try:
-        kept = json.loads(read_text(path, most=_MOST_BYTES))
+        kept = json.loads(read_text(path, most=_MAX_BYTES))
         inputs = {variable_of(name): str(kept[name]) for name in INPUTS if name in kept}
     except (OSError, ValueError, TypeError, RecursionError) as error:
         msg = f"{path}: not what the first step of the action wrote: {error}"

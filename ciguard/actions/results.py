@@ -34,8 +34,8 @@ RUN_FILE = "run.json"
 NOT_RUN = "not-run"
 INTERRUPTED = "interrupted"
 _NO_PASS = frozenset({Verdict.NOT_RUN, Verdict.INTERRUPTED})
-_MOST_REASONS = 20
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_REASONS = 20
+_MAX_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Results:
 def results_of(folder: Path) -> Results:
     """Return what the run that wrote to `folder` came to."""
     try:
-        run = json.loads(read_text(folder / RUN_FILE, most=_MOST_BYTES))
+        run = json.loads(read_text(folder / RUN_FILE, most=_MAX_BYTES))
         return _results(run, folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Results(
@@ -150,7 +150,7 @@ def idle_results(plan: Plan, folder: Path) -> Results:
     title = "Not run." if skipped else "Nothing to test."
     return Results(
         verdict=NOT_RUN if skipped else NOTHING_TO_TEST,
-        sentence="\n".join([title, *(skipped or plan.reasons)[:_MOST_REASONS]]),
+        sentence="\n".join([title, *(skipped or plan.reasons)[:_MAX_REASONS]]),
         exit_code=ExitCode.INTERNAL if skipped else ExitCode.CLEAN,
         counts={},
         folder=folder,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Plan, PlannedJob
 
 PLAN_FILE = "plan.json"
-_MOST_PLAN_BYTES = 32 * 1024 * 1024
+_MAX_PLAN_BYTES = 32 * 1024 * 1024
 _FOR_STEPS_ONLY = re.compile(
     r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
 )
@@ -303,7 +303,7 @@ class Steps:
             InputError: if it is missing or damaged.
         """
         try:
-            text = read_text(self.plan_file, most=_MOST_PLAN_BYTES)
+            text = read_text(self.plan_file, most=_MAX_PLAN_BYTES)
             return plan_from_json(json.loads(text))
         except (OSError, ValueError, RecursionError) as error:
             why = visible(str(error))

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 Signature: TypeAlias = tuple[tuple[str, Stamp], ...]
 _Numbered: TypeAlias = "tuple[int, Json]"
 
-MOST_RECORD = 1 << 20
-MOST_CASE = 8 << 20
-_MOST_BYTES = 1 << 30
+MAX_RECORD = 1 << 20
+MAX_CASE = 8 << 20
+_MAX_BYTES = 1 << 30
 """Of all files together; until schema 3 the index alone could be that large."""
-_MOST_FILE = 128 << 20
+_MAX_FILE = 128 << 20
 _SCHEMA_OF_SIXTEEN = 2
 """Its corpus always was in sixteen parts."""
 
@@ -78,10 +78,10 @@ class _Reader:
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
         self._name = name
-        self._left = _MOST_BYTES
+        self._left = _MAX_BYTES
 
     def records(self) -> Records:
-        head, _, rest = self._text(INDEX, most=_MOST_BYTES).partition("\n")
+        head, _, rest = self._text(INDEX, most=_MAX_BYTES).partition("\n")
         layout = self._layout(head)
         if file := stranger(self._folder):
             msg = f"{self._name}/{visible(file)}: no baseline has such a file or link. {_RESTORE}"
@@ -90,7 +90,7 @@ class _Reader:
         self._add(records, layout, "", INDEX, rest)
         for part in layout.parts() if layout.digits else ():
             file = file_of(BUCKETS, part)
-            self._add(records, layout, part, file, self._text(file, most=_MOST_FILE))
+            self._add(records, layout, part, file, self._text(file, most=_MAX_FILE))
         return records
 
     def _add(
@@ -98,7 +98,7 @@ class _Reader:
     ) -> None:
         """Add the records of one file, which is forgotten then: only one part is held as JSON."""
         first = 2 if file == INDEX else 1
-        encoded = list(self._objects(file, text, first=first, most=MOST_RECORD))
+        encoded = list(self._objects(file, text, first=first, most=MAX_RECORD))
         # Now the cases: whoever writes at this moment puts a case before the line that needs it.
         cases = self._cases(layout, part)
         for number, item in encoded:
@@ -131,8 +131,8 @@ class _Reader:
         file = file_of(CORPUS, part)
         if layout.schema == _SCHEMA_OF_SIXTEEN and not (self._folder / file).exists():
             return  # it had no file without a case
-        text = self._text(file, most=_MOST_FILE)
-        for number, item in self._objects(file, text, first=1, most=MOST_CASE):
+        text = self._text(file, most=_MAX_FILE)
+        for number, item in self._objects(file, text, first=1, most=MAX_CASE):
             try:
                 name, case = case_from_json_object(item)
                 _check_part(part, name, layout)
@@ -144,7 +144,7 @@ class _Reader:
     def _case_of_schema_1(self, fingerprint: str) -> Case:
         file = f"{CORPUS}/{fingerprint.replace(':', '-')}.json"
         try:
-            name, case = case_from_json_object(parse_json(self._text(file, most=MOST_CASE)))
+            name, case = case_from_json_object(parse_json(self._text(file, most=MAX_CASE)))
         except ValueError as error:
             raise self._error(file, 1, str(error)) from error
         if name != fingerprint:
@@ -177,7 +177,7 @@ class _Reader:
 
     def _layout(self, line: str) -> Layout:
         try:
-            return layout_of(line[:MOST_RECORD])
+            return layout_of(line[:MAX_RECORD])
         except NewerSchemaError as error:
             msg = (
                 f"{self._name}/{INDEX}, line 1: {error}. "
@@ -207,7 +207,7 @@ def stored_layout(folder: Path) -> Layout | None:
     """Return the layout of a baseline that has just been read, None where there is none."""
     try:
         with (folder / INDEX).open(encoding="utf-8") as stream:
-            return layout_of(stream.readline(MOST_RECORD))
+            return layout_of(stream.readline(MAX_RECORD))
     except FileNotFoundError:
         return None
 

@@ -53,21 +53,21 @@ _OWN = re.compile(
 """Files of a baseline. Others on the branch, such as a README, stay as they are."""
 _PARTS = ("buckets/", "corpus/")
 _REGULAR = frozenset({"100644", "100755"})
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 """Of all files together, and of each."""
-_MOST_HEADER = 200
+_MAX_HEADER = 200
 _COMMAND_S = 300.0
 _FETCH = ("--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--force")
 _FIRST_WAIT_S = 0.05
-_LONGEST_WAIT_S = 4.0
-_MOST_FAILURES = 4
+_MAX_WAIT_S = 4.0
+_MAX_FAILURES = 4
 """Refusals in a row while nobody else moves the branch: then it is no race."""
 
 _jitter = secrets.SystemRandom()
 
 
 def _wait_s(tries: int) -> float:
-    return _jitter.uniform(0, min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2**tries))
+    return _jitter.uniform(0, min(_MAX_WAIT_S, _FIRST_WAIT_S * 2**tries))
 
 
 class GitBranchStore:
@@ -143,7 +143,7 @@ class GitBranchStore:
             failures = 0 if self._ask() != tip else failures + 1
             tries += 1
             wait_s = max(_wait_s(tries), refusal.wait_s if isinstance(refusal, BusyError) else 0)
-            if failures == _MOST_FAILURES or time.monotonic() + wait_s > until:
+            if failures == _MAX_FAILURES or time.monotonic() + wait_s > until:
                 raise refusal
             time.sleep(wait_s)
 
@@ -169,10 +169,10 @@ class GitBranchStore:
 
     def _talk(self, *words: str) -> str:
         """Return what a command prints that only reads from the remote, and may be repeated."""
-        for tries in range(1, _MOST_FAILURES):
+        for tries in range(1, _MAX_FAILURES):
             with suppress(GitError):
                 return self._git.text(*words)
-            time.sleep(_wait_s(tries + _MOST_FAILURES))
+            time.sleep(_wait_s(tries + _MAX_FAILURES))
         return self._git.text(*words)
 
     def _use(self, blobs: dict[str, str]) -> None:
@@ -183,7 +183,7 @@ class GitBranchStore:
         given = "".join(f"{blob}\n" for blob in blobs.values())
         stream = memoryview(self._git.raw("cat-file", "--batch", given=given) if blobs else b"")
         for file, blob in blobs.items():
-            header = bytes(stream[:_MOST_HEADER]).partition(b"\n")[0]
+            header = bytes(stream[:_MAX_HEADER]).partition(b"\n")[0]
             said, _, size = header.decode("ascii").partition(" blob ")
             if said != blob:
                 msg = f"{file} cannot be read: {header!r}"
@@ -215,8 +215,8 @@ class GitBranchStore:
             elif file.startswith(_PARTS) and ".json" in file:
                 msg = f"{visible(file)} is in a place of parts, and none"
                 raise self._refusal(msg)
-        if total > _MOST_BYTES:
-            msg = f"the files of the baseline hold more than {_MOST_BYTES} bytes"
+        if total > _MAX_BYTES:
+            msg = f"the files of the baseline hold more than {_MAX_BYTES} bytes"
             raise self._refusal(msg)
         if INDEX not in blobs:
             msg = f"this branch holds no baseline, for it has no {INDEX}. Name another"

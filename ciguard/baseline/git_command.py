@@ -43,7 +43,7 @@ _OF_ANOTHER_REPOSITORY = re.compile(
     r"GIT_(DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES"
     r"|NAMESPACE|PREFIX|SHALLOW_FILE|(AUTHOR|COMMITTER)_DATE|TRACE.*|REDIRECT_.*)"
 )
-_MOST_SAID = 2_000
+_MAX_SAID = 2_000
 
 
 class GitError(BaselineError):
@@ -159,7 +159,7 @@ class Git:
         """Return git's words on one line, without what logs in."""
         for _, value in self.logins:
             said = said.replace(value, "***")
-        return visible(without_userinfo(" ".join(said.split())), limit=_MOST_SAID)
+        return visible(without_userinfo(" ".join(said.split())), limit=_MAX_SAID)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

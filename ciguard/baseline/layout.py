@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 BUCKETS = "buckets"
 CORPUS = "corpus"
 INDEX = f"{BUCKETS}.jsonl"
-MOST_DIGITS = 3
-MOST_IN_PART = 2_000
+MAX_DIGITS = 3
+MAX_IN_PART = 2_000
 """Buckets, on average: fingerprints are spread evenly."""
-MOST_PART_BYTES = 32 << 20
+MAX_PART_BYTES = 32 << 20
 """GitHub warns of files of 50 MB and refuses 100 MB."""
 
-_PART = re.compile(rf"[0-9a-f]{{1,{MOST_DIGITS}}}\.jsonl", re.ASCII)
+_PART = re.compile(rf"[0-9a-f]{{1,{MAX_DIGITS}}}\.jsonl", re.ASCII)
 _OF_SCHEMA_1 = re.compile(r"v\d{1,4}-[0-9a-f]{16}\.json", re.ASCII)
 _HALF_WRITTEN = ".new-"
 
@@ -65,7 +65,7 @@ def file_of(kind: str, part: str) -> str:
 def fewest_digits(count: int) -> int:
     """Return how many digits name a part in a baseline of so many buckets, if none is too large."""
     digits = 0
-    while digits < MOST_DIGITS and count > MOST_IN_PART * 16**digits:
+    while digits < MAX_DIGITS and count > MAX_IN_PART * 16**digits:
         digits += 1
     return digits
 
@@ -96,8 +96,8 @@ def layout_of(line: str) -> Layout:
         msg = f"written by a newer ciguard (schema {schema}; this one reads {SCHEMA})"
         raise NewerSchemaError(msg)
     digits = fields.get("digits") if schema == SCHEMA else 0
-    if type(digits) is not int or not 0 <= digits <= MOST_DIGITS:
-        msg = f"digits {digits!r:.40} is not a number from 0 to {MOST_DIGITS}"
+    if type(digits) is not int or not 0 <= digits <= MAX_DIGITS:
+        msg = f"digits {digits!r:.40} is not a number from 0 to {MAX_DIGITS}"
         raise ValueError(msg)
     return Layout(schema, digits)
 

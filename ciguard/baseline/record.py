@@ -38,7 +38,7 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 _TIME = re.compile(r"2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
-MOST_DECISIONS = 50
+MAX_DECISIONS = 50
 """Of one record's history; the oldest go."""
 
 
@@ -328,7 +328,7 @@ def _later(time: str, before: str) -> str:
 def united_history(one: tuple[Decision, ...], other: tuple[Decision, ...]) -> tuple[Decision, ...]:
     """Return both histories in one, by time."""
     every = {replace(decision, clean_runs=0) for decision in (*one, *other)}
-    return tuple(sorted(every, key=Decision.order))[-MOST_DECISIONS:]
+    return tuple(sorted(every, key=Decision.order))[-MAX_DECISIONS:]
 
 
 def renamed(record: BaselineRecord, fingerprint: str) -> BaselineRecord:

@@ -17,7 +17,7 @@ from ciguard.errors import BaselineError
 
 _LOCK = ".lock"
 _PATIENCE_S = 60.0
-_MOST_READINGS = 4
+_MAX_READINGS = 4
 
 Change: TypeAlias = Callable[[Records], Records]
 """Makes the new records of the stored ones. May be called again when others were faster."""
@@ -90,7 +90,7 @@ class FolderStore:
         """
         if not self.exists():
             return {}
-        for is_last in (*[False] * _MOST_READINGS, True):
+        for is_last in (*[False] * _MAX_READINGS, True):
             before = signature(self.folder)
             if before == self._signature:
                 break

@@ -16,8 +16,8 @@ from ciguard.baseline.layout import (
     BUCKETS,
     CORPUS,
     INDEX,
-    MOST_DIGITS,
-    MOST_PART_BYTES,
+    MAX_DIGITS,
+    MAX_PART_BYTES,
     Layout,
     fewest_digits,
     file_of,
@@ -97,10 +97,10 @@ class _Writer:
 
         A part that is not to be written is not: it was written by this rule.
         """
-        for digits in range(fewest_digits(len(self._kept)), MOST_DIGITS + 1):
+        for digits in range(fewest_digits(len(self._kept)), MAX_DIGITS + 1):
             layout = Layout(digits=digits)
             if all(
-                len(self._text(kind, names)) <= MOST_PART_BYTES
+                len(self._text(kind, names)) <= MAX_PART_BYTES
                 for kind in (CORPUS, BUCKETS)
                 for names in self._parts(kind, layout, self._kept).values()
             ):

@@ -63,10 +63,10 @@ if TYPE_CHECKING:
     from ciguard.domain import Event, Finding
     from ciguard.targets import Environment
 
-_MOST_FUNCTIONS = 2_000
-_MOST_S = 60.0
+_MAX_FUNCTIONS = 2_000
+_MAX_S = 60.0
 """For the answers of one function, and as much again for its inputs."""
-_LEAST_S = 2.0
+_MIN_S = 2.0
 """Worth beginning with."""
 
 
@@ -90,8 +90,8 @@ def check_applications(config: Config) -> None:
         named = ", ".join(map(visible, config.applications))
         msg = f"applications: no function in {named} asks a service that ciguard knows."
         raise ConfigurationError(msg)
-    if len(found) > _MOST_FUNCTIONS:
-        msg = f"applications: {len(found)} functions are more than {_MOST_FUNCTIONS}. Name fewer."
+    if len(found) > _MAX_FUNCTIONS:
+        msg = f"applications: {len(found)} functions are more than {_MAX_FUNCTIONS}. Name fewer."
         raise ConfigurationError(msg)
     settings_for(_trying(config, 1.0))
     if config.app_labels:
@@ -137,7 +137,7 @@ class Applications:
         own = turns if shard.is_all else turns[shard.index - 1 :: shard.of]
         for at, (read, found) in enumerate(own):
             left_s = until - time.monotonic()
-            if left_s < _LEAST_S:
+            if left_s < _MIN_S:
                 yield Warned(
                     message=f"level {LEVEL}: the time ended before {len(own) - at} of "
                     f"{len(own)} functions were tried: give a longer --budget"
@@ -178,7 +178,7 @@ class Applications:
         """Try a function on each target, and hold these against each other."""
         came: list[tuple[Member, Explored]] = []
         for member in members:
-            half_s = min(_MOST_S, budget_s / 2 / len(members))
+            half_s = min(_MAX_S, budget_s / 2 / len(members))
             try:
                 explored, assessed = self._tried(read, found, member.environment, half_s)
             except WorkerStartError as error:

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _WAIT_S = 1.0
-_MOST_CACHE_BYTES = 1 << 20
-_MOST_SAID = 200
+_MAX_CACHE_BYTES = 1 << 20
+_MAX_SAID = 200
 
 
 class Standing(StrEnum):
@@ -291,13 +291,13 @@ def _findings(bucket: Bucket, outcomes: Mapping[str, Outcome], group: Group) -> 
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())[:_MOST_SAID]
+    return " ".join(text.split())[:_MAX_SAID]
 
 
 def _read(path: Path) -> dict[str, Trial]:
     """Return what earlier bisections of the same case have settled; nothing if it is damaged."""
     try:
-        stored = json.loads(read_text(path, most=_MOST_CACHE_BYTES))
+        stored = json.loads(read_text(path, most=_MAX_CACHE_BYTES))
         return {
             str(version): Trial(str(version), Standing(standing), str(says))
             for version, (standing, says) in stored.items()

@@ -40,8 +40,8 @@ SHARDS = "shards"
 _TOKEN = ".token"  # noqa: S105 - tells a shared folder from another of that name
 _LOG = "run.log"
 _BROUGHT_BACK = (PARTS_FILE, "run.json", "summary.md", _LOG)
-_MOST_BYTES = 1 << 28
-_MOST_DEATHS = 3
+_MAX_BYTES = 1 << 28
+_MAX_DEATHS = 3
 """Of one shard's process, on whatever node."""
 _CONNECT_S = 30
 _FAREWELL_S = 60.0
@@ -169,7 +169,7 @@ def worker_version() -> str:
 
 def _says(path: Path) -> str:
     try:
-        return read_text(path, most=_MOST_BYTES)
+        return read_text(path, most=_MAX_BYTES)
     except (OSError, ValueError):
         return ""
 
@@ -178,7 +178,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {
         name: (folder / name).read_bytes()
         for name in _BROUGHT_BACK
-        if (folder / name).exists() and (folder / name).stat().st_size < _MOST_BYTES
+        if (folder / name).exists() and (folder / name).stat().st_size < _MAX_BYTES
     }
 
 
@@ -272,7 +272,7 @@ def launch(jobs: list[Job], *, address: str = "", workers: int = 0) -> Iterator[
         client = _client(held, address, workers or os.cpu_count() or 1)
         yield f"{_checked_workers(client)} workers"
         futures = [
-            client.submit(run_shard, job, key=f"{job.token}-{job.shard}", retries=_MOST_DEATHS)
+            client.submit(run_shard, job, key=f"{job.token}-{job.shard}", retries=_MAX_DEATHS)
             for job in jobs
         ]
         try:

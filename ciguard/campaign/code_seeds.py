@@ -126,7 +126,7 @@ def _imports(text: str, library: str) -> bool:
     return any(module.partition(".")[0] == library for module in modules)
 
 
-_LEAST_TREES = 8
+_MIN_TREES = 8
 
 
 def trees_for(lanes: int) -> int:
@@ -135,11 +135,11 @@ def trees_for(lanes: int) -> int:
     Args:
         lanes: workers per target.
     """
-    return max(_LEAST_TREES, lag_of_guided(WINDOW_PER_LANE * lanes))
+    return max(_MIN_TREES, lag_of_guided(WINDOW_PER_LANE * lanes))
 
 
 def code_level(
-    group: Group, config: Config, programs: Sequence[SeedProgram], *, trees: int = _LEAST_TREES
+    group: Group, config: Config, programs: Sequence[SeedProgram], *, trees: int = _MIN_TREES
 ) -> CodeLevel:
     """Return the level for the programs of one library, which grows so many trees at the least."""
     records = select_layers(group.records(), config.api, config.exclude)

@@ -54,7 +54,7 @@ Trial: TypeAlias = Callable[[list[Bucket]], Generator[Event, None, list[Bucket]]
 """Runs the scripts of buckets, and marks those that fail as their finding did."""
 
 
-_MOST_LISTED = 6
+_MAX_LISTED = 6
 """Targets that did not run whose names one sentence holds."""
 
 
@@ -308,5 +308,5 @@ def _remember(run: Conclusion, decided: Decided) -> None:
 
 
 def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
-    return (", ".join(names[:_MOST_LISTED]) or "any target") + more
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return (", ".join(names[:_MAX_LISTED]) or "any target") + more

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from ciguard.domain import Finding, Outcome
     from ciguard.execution import Dispatcher, Result
 
-_MOST_PER_API = 24
+_MAX_PER_API = 24
 _TOGETHER = 16
 """Calls that share a job per target."""
-_MOST_UNDER_WAY = 4
+_MAX_UNDER_WAY = 4
 _PAIR = 2
 
 
@@ -72,7 +72,7 @@ class Equivalents:
             return
         target, outcomes = next(iter(executed.outcomes.items()))
         for case, outcome in zip(executed.cases, outcomes, strict=True):
-            if self._counts[case.api] >= _MOST_PER_API:
+            if self._counts[case.api] >= _MAX_PER_API:
                 return
             if not isinstance(case, ApiCall) or not isinstance(outcome, Passed):
                 continue
@@ -109,7 +109,7 @@ class Equivalents:
 
     def pump(self) -> None:
         """Start as many trials as may be under way at once."""
-        while self._queue and len(self._under_way) < _MOST_UNDER_WAY:
+        while self._queue and len(self._under_way) < _MAX_UNDER_WAY:
             together, self._queue = self._queue[:_TOGETHER], self._queue[_TOGETHER:]
             self._number += 1
             self._records[self._number] = [trial.record for trial in together if trial.record]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_MOST_KEPT = 8
+_MAX_KEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _write(folder: Path, library: str, text: str) -> None:
         path.touch()
     else:
         replace_file(path, text)
-    for old in _paths(folder, library)[_MOST_KEPT:]:
+    for old in _paths(folder, library)[_MAX_KEPT:]:
         old.unlink(missing_ok=True)
 
 

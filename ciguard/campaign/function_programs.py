@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ciguard.functions import Program
 
 RUNNER = "ciguard.functions.in_target.worker"
-_MOST_PARTS = 1_000
+_MAX_PARTS = 1_000
 """Files and folders beside the programs that workers see: folders and sources come first."""
-_MOST_PROGRAMS = 500
+_MAX_PROGRAMS = 500
 
 
 def check_functions(config: Config) -> None:
@@ -39,8 +39,8 @@ def check_functions(config: Config) -> None:
         )
         raise ConfigurationError(msg)
     found = programs_in(config)
-    if len(found) > _MOST_PROGRAMS:
-        msg = f"functions: {len(found)} programs are more than {_MOST_PROGRAMS}. Name fewer."
+    if len(found) > _MAX_PROGRAMS:
+        msg = f"functions: {len(found)} programs are more than {_MAX_PROGRAMS}. Name fewer."
         raise ConfigurationError(msg)
 
 
@@ -66,7 +66,7 @@ def programs_of(config: Config) -> Json:
     return {
         "runner": RUNNER,
         "folder": str(folder),
-        "parts": [path.name for path in children[:_MOST_PARTS]],
+        "parts": [path.name for path in children[:_MAX_PARTS]],
         "files": {path: placed(program) for path, program in programs.items()},
     }
 

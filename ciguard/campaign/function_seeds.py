@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _CALLS_FOR_NESTED = 3
 """Of a function that defines others: which ones may depend on its arguments."""
-_MOST_TOLD = 20
+_MAX_TOLD = 20
 """Problems of annotations that one message holds."""
 
 
@@ -110,7 +110,7 @@ def _drawn(function: FunctionSpec, module: ModuleSpec) -> Iterator[Json]:
 def _refuse(problems: Sequence[Problem]) -> None:
     if not problems:
         return
-    told = [f"{visible(p.file)}:{p.line}: {visible(p.message)}" for p in problems[:_MOST_TOLD]]
+    told = [f"{visible(p.file)}:{p.line}: {visible(p.message)}" for p in problems[:_MAX_TOLD]]
     more = len(problems) - len(told)
     listed = "\n".join([*told, *([f"and {more} more"] if more else [])])
     count = "an annotation is" if len(problems) == 1 else f"{len(problems)} annotations are"

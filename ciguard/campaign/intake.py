@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 BY_SEVERITY = Policy()
 _MAX_CASES = 16
 """Cases of one bucket that are kept."""
-_MOST_TRIES = 3
+_MAX_TRIES = 3
 """Candidates of one provisional fingerprint that are tried before it is flaky for good."""
 
 
@@ -130,7 +130,7 @@ class Intake:
             yield self._open(key, finding)
             return
         tries = self._tries[key] = self._tries.get(key, 0) + 1
-        if tries <= _MOST_TRIES:
+        if tries <= _MAX_TRIES:
             self._waiting.add(key)
             self._journal.candidate(key, finding)
             self._confirmer.propose(key, finding)
@@ -256,7 +256,7 @@ class Intake:
             self._confirmed_as[key] = bucket.fingerprint
         else:
             self.flaky[key] = bucket
-            self._tries[key] = _MOST_TRIES
+            self._tries[key] = _MAX_TRIES
 
     def recall_counts(self, counts: Mapping[str, int]) -> None:
         """Take over the counts of an earlier part, as of the batches that are not run again."""

@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from ciguard.domain import Data, Finding
     from ciguard.execution import Dispatcher, Result
 
-_MOST_UNDER_WAY = 2
-_MOST_WAITING = 64
+_MAX_UNDER_WAY = 2
+_MAX_WAITING = 64
 """Doubts beyond that are dropped: the models to come raise them again."""
-_MOST_IN_VAIN = 3
+_MAX_IN_VAIN = 3
 """Times that one kind of layer is looked at alone and shows nothing, before it is left alone."""
-_MOST_SHOWN = 2
+_MAX_SHOWN = 2
 """Times that one kind of layer shows something alone, before it is known to do so without a look:
 a layer of a seed model is in most mutants."""
-_MOST_FOUND = 6
+_MAX_FOUND = 6
 """Findings about one kind of layer, check and symptom; more of them say nothing new."""
-_MOST_WIDE = 3
+_MAX_WIDE = 3
 """Configurations of a layer that are looked at far from zero; one may say nothing, as an enlarged
 image of one pixel."""
-_MOST_ELEMENTS = 16384
+_MAX_ELEMENTS = 16384
 """Of all inputs of a layer, written out: a case is stored, and sent, as text."""
 _MODEL = "keras.Model"
 _LIMIT_S = 20.0
@@ -109,7 +109,7 @@ class Isolator:
             if not isinstance(case, ModelCase):
                 continue
             self._meet(case, group)
-            if len(self._queue) >= _MOST_WAITING:
+            if len(self._queue) >= _MAX_WAITING:
                 continue
             outcomes = dict(zip(names, row, strict=True))
             doubt = suspicion(case, outcomes)
@@ -121,7 +121,7 @@ class Isolator:
         """Note the layers that no model had before."""
         for node in case.graph.nodes:
             met = self._met.setdefault(f"{node.layer} {node.config.get('activation', '')}", set())
-            alone = widely(case, node) if node.inputs and len(met) < _MOST_WIDE else None
+            alone = widely(case, node) if node.inputs and len(met) < _MAX_WIDE else None
             if alone is not None and _kind(alone) not in met:
                 met.add(_kind(alone))
                 self._wide.append((alone, group))
@@ -129,7 +129,7 @@ class Isolator:
     def pump(self) -> list[Finding]:
         """Start as many searches as may be under way; return what ended without a layer."""
         findings = []
-        while self._queue and len(self._under_way) < _MOST_UNDER_WAY:
+        while self._queue and len(self._under_way) < _MAX_UNDER_WAY:
             findings += self._go_on(self._queue.popleft())
         if self._wide and not self._under_way:  # one at a time: mutants matter more
             case, group = self._wide.popleft()
@@ -143,7 +143,7 @@ class Isolator:
         while search.left:
             name = search.left.popleft()
             case = isolated(search.doubt, name)
-            if self._shown[_kind(case)] >= _MOST_SHOWN:
+            if self._shown[_kind(case)] >= _MAX_SHOWN:
                 _look_behind(search)
             elif self._is_worth_it(case, search):
                 self._seen.add(_kind(case))
@@ -155,7 +155,7 @@ class Isolator:
     def _is_worth_it(self, case: ModelCase, search: _Search) -> bool:
         if search.has_told:
             return _kind(case) not in self._seen
-        return self._in_vain[_kind(case)] < _MOST_IN_VAIN
+        return self._in_vain[_kind(case)] < _MAX_IN_VAIN
 
     def _send(self, search: _Search, case: ModelCase, targets: tuple[str, ...]) -> None:
         search.case = case
@@ -243,7 +243,7 @@ class Isolator:
         for finding in findings:
             key = f"{case.api} {case.check} {finding.oracle} {finding.kind} {finding.targets}"
             self._found[key] += 1
-            if self._found[key] <= _MOST_FOUND:
+            if self._found[key] <= _MAX_FOUND:
                 yield finding
 
     def give_up(self, target: str) -> None:
@@ -290,7 +290,7 @@ def _probed(outcome: Outcome) -> tuple[Data, ...]:
     if len(arrays) < inputs.length or not all(map(_is_numeric, arrays)):
         return ()
     in_row = sum(math.prod(array.shape[1:]) for array in arrays)
-    rows = min(_MOST_ELEMENTS // max(1, in_row), *(array.shape[0] for array in arrays))
+    rows = min(_MAX_ELEMENTS // max(1, in_row), *(array.shape[0] for array in arrays))
     return tuple(_first_rows(array, rows) for array in arrays) if rows else ()
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ciguard.domain import Json, Outcome
     from ciguard.levels import Batch, Level
 
-_LEAST_LAG = 24
+_MIN_LAG = 24
 """Batches. Wider than the window of a few workers, so that their number changes no case."""
-_LEAST_LAG_OF_GUIDED = 6
+_MIN_LAG_OF_GUIDED = 6
 """The same for batches that take seconds: so many are under way with two workers per target."""
 
 
@@ -35,7 +35,7 @@ def lag_of_guided(window: int) -> int:
     Args:
         window: batches that may be under way at once.
     """
-    return max(window, _LEAST_LAG_OF_GUIDED)
+    return max(window, _MIN_LAG_OF_GUIDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Lessons:
     def __init__(self, level: Level, *, window: int) -> None:
         self._level = level if isinstance(level, LearningLevel) else None
         self._guided = level if isinstance(level, GuidedLevel) else None
-        self._lag = lag_of_guided(window) if self._guided is not None else max(window, _LEAST_LAG)
+        self._lag = lag_of_guided(window) if self._guided is not None else max(window, _MIN_LAG)
         self._drawn: deque[Lesson] = deque()
         """In the order of the index, not yet put to use."""
         self._unnoted: deque[Lesson] = deque()

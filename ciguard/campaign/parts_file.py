@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-_MOST_BYTES = 1 << 28
+_MAX_BYTES = 1 << 28
 _MAX_LINE = 1 << 26
-_MOST_SNAPSHOT = 1 << 26
-_MOST_PARTS = 4096
+_MAX_SNAPSHOT = 1 << 26
+_MAX_PARTS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ def _entries(path: Path) -> Iterator[Part | Gap | str]:
         OSError: if the file cannot be opened.
         ValueError: if it or a line is too large, or it is not a regular file's text.
     """
-    lines = read_lines(path, max_bytes=_MOST_BYTES, max_line=_MAX_LINE)
+    lines = read_lines(path, max_bytes=_MAX_BYTES, max_line=_MAX_LINE)
     for number, line in enumerate(lines, start=1):
-        if number > _MOST_PARTS:
-            yield f"{PARTS_FILE} holds more than {_MOST_PARTS} parts"
+        if number > _MAX_PARTS:
+            yield f"{PARTS_FILE} holds more than {_MAX_PARTS} parts"
             return
         if not line.endswith("\n"):
             yield f"{PARTS_FILE} is cut off"
@@ -113,6 +113,6 @@ def _snapshots(path: Path, parts: list[Part]) -> dict[tuple[str, str], Snapshot]
     for library in {target.library for part in parts for target in part.ran}:
         with suppress(OSError, ValueError, ConstraintsFileError):  # a run may begin with nothing
             file = used_file(path, library)
-            snapshot = snapshot_of(read_text(file, most=_MOST_SNAPSHOT), name=file.name)
+            snapshot = snapshot_of(read_text(file, most=_MAX_SNAPSHOT), name=file.name)
             found[library, snapshot.digest] = snapshot
     return found

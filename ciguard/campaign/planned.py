@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.config import Config
 
-_MOST_BYTES = 16 * 1024 * 1024
-_MOST_GLOBS = 10_000
-_LONGEST_GLOB = 300
-_MOST_STARS = 8
+_MAX_BYTES = 16 * 1024 * 1024
+_MAX_GLOBS = 10_000
+_MAX_GLOB_LENGTH = 300
+_MAX_STARS = 8
 """Wildcards in one glob: more name nothing that fewer do not, and take long to match."""
 _FEW = 5
 _OF_FUNCTIONS = ".py:"
@@ -65,7 +65,7 @@ def read_plan(path: Path) -> Plan:
     """
     place = f"--plan {visible(path.as_posix())}"
     try:
-        plan = plan_from_json(parse_json(read_text(path, most=_MOST_BYTES)))
+        plan = plan_from_json(parse_json(read_text(path, most=_MAX_BYTES)))
         _check_focus(plan.focus)
     except OSError as error:
         msg = f"{place}: cannot be read: {error.strerror}. Write one with `ciguard plan`."
@@ -112,10 +112,10 @@ def focus_warning(groups: Mapping[str, Group], config: Config) -> Iterator[Warne
 
 
 def _check_focus(globs: tuple[str, ...]) -> None:
-    if len(globs) > _MOST_GLOBS:
-        msg = f"'focus' has {len(globs)} globs, more than {_MOST_GLOBS}"
+    if len(globs) > _MAX_GLOBS:
+        msg = f"'focus' has {len(globs)} globs, more than {_MAX_GLOBS}"
         raise ValueError(msg)
     for glob in globs:
-        if len(glob) > _LONGEST_GLOB or glob.count("*") > _MOST_STARS or not glob.strip():
+        if len(glob) > _MAX_GLOB_LENGTH or glob.count("*") > _MAX_STARS or not glob.strip():
             msg = f"'focus' holds {glob!r:.60}, which is no glob over names"
             raise ValueError(msg)

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Workers need temporary files, so a full disk may show itself anywhere."""
-_MOST_WAITING = 0.3
+_MAX_WAITING = 0.3
 """Of the time for measuring: until everything else has ended."""
 EXPERIENCE = "experience"
 """Key of the parameters: which snapshots of what was learned the run began with."""
@@ -372,7 +372,7 @@ class _Campaign:
         measurer, until = self._turns.measurer, self._budget.measure_until
         self._dispatcher.clear_queue()
         # A hang that is being confirmed may take long: then it has to be measured beside it.
-        patience_until = until - (until - time.monotonic()) * (1 - _MOST_WAITING)
+        patience_until = until - (until - time.monotonic()) * (1 - _MAX_WAITING)
         measurer.propose(self._corpus(), self._turns.suspects.ranked())
         while not measurer.is_idle and time.monotonic() < until:
             if self._dispatcher.is_idle or time.monotonic() > patience_until:

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ciguard.execution import Measured, Quantity, growth_request, peak_request, time_request
-from ciguard.oracles import LEAST_GROWTH, LEAST_PEAK, LEAST_TIME_NS, encode, steady_growth
+from ciguard.oracles import MIN_GROWTH, MIN_PEAK, MIN_TIME_NS, encode, steady_growth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 _REPETITIONS = 2
 _REPETITION_S = 0.001
-_MOST_CALLS = 256
+_MAX_CALLS = 256
 _CHECKPOINTS = 10
 _SCREENING_CHECKPOINTS = 4
 _GROWTH_S = 0.03
 """Of the calls between two checkpoints."""
-_MOST_CALLS_OF_GROWTH = 128
+_MAX_CALLS_OF_GROWTH = 128
 _HINT_RATIO = 1.3
 _HINTS = {
-    Quantity.TIME: LEAST_TIME_NS / 2,
-    Quantity.PEAK: LEAST_PEAK,
-    Quantity.GROWTH: LEAST_GROWTH / 2,
+    Quantity.TIME: MIN_TIME_NS / 2,
+    Quantity.PEAK: MIN_PEAK,
+    Quantity.GROWTH: MIN_GROWTH / 2,
 }
 """Differences that make a candidate a suspect. A peak is much the same every time."""
 
@@ -74,7 +74,7 @@ class Screened:
         yield _time_request(self.large, repetitions=1)
         if is_first:
             yield request(self.large, Quantity.PEAK)
-            calls = _calls(self.small, _GROWTH_S / 2, _MOST_CALLS_OF_GROWTH // 4)
+            calls = _calls(self.small, _GROWTH_S / 2, _MAX_CALLS_OF_GROWTH // 4)
             case = encode(self.small.case)
             yield growth_request(case, calls=calls, checkpoints=_SCREENING_CHECKPOINTS)
 
@@ -157,12 +157,12 @@ def request(candidate: Candidate, quantity: Quantity, *, more: int = 1) -> bytes
         case Quantity.PEAK:
             return peak_request(case)
         case Quantity.GROWTH:
-            calls = more * _calls(candidate, _GROWTH_S, _MOST_CALLS_OF_GROWTH)
+            calls = more * _calls(candidate, _GROWTH_S, _MAX_CALLS_OF_GROWTH)
             return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
 
 
 def _time_request(candidate: Candidate, repetitions: int) -> bytes:
-    calls = _calls(candidate, _REPETITION_S, _MOST_CALLS)
+    calls = _calls(candidate, _REPETITION_S, _MAX_CALLS)
     return time_request(encode(candidate.case), calls=calls, repetitions=repetitions)
 
 

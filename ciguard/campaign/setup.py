@@ -26,7 +26,7 @@ from ciguard.campaign.seeding import LEVEL as MODELS
 from ciguard.campaign.seeding import LIBRARY as MODELLED
 from ciguard.campaign.stream import Stream
 from ciguard.domain import (
-    LONGEST_TEXT,
+    MAX_TEXT_LENGTH,
     DocumentationChecked,
     Event,
     TargetReady,
@@ -132,7 +132,7 @@ def summary(member: Member) -> TargetSummary:
         unconfined=member.unconfined,
         apis=len(member.catalogue),
         tally=member.tally,
-        not_run=shortened(member.not_run, LONGEST_TEXT),
+        not_run=shortened(member.not_run, MAX_TEXT_LENGTH),
     )
 
 

@@ -21,8 +21,8 @@ _HINT_S = 25e-6
 """By which one call has to differ: its cost holds the building of arguments and is taken once."""
 _MANY = 30
 """Calls of which the mean says something, however short they are."""
-_LEAST_COST_S = 1e-9
-_MOST_COST_S = 0.1
+_MIN_COST_S = 1e-9
+_MAX_COST_S = 0.1
 """Calls that take longer are not measured at all."""
 
 
@@ -86,7 +86,7 @@ class Suspects:
             found.case, found.costs = case, costs
         found.calls += 1
         for place, cost in enumerate(costs):
-            found.logs[place] += math.log(max(cost, _LEAST_COST_S))
+            found.logs[place] += math.log(max(cost, _MIN_COST_S))
 
     def ranked(self) -> list[Candidate]:
         """Return what can be measured, the most suspicious first."""
@@ -106,7 +106,7 @@ def comparable(present: Sequence[str], group: Group) -> tuple[str, ...]:
 
 def _costs(row: tuple[Outcome, ...]) -> tuple[float, ...] | None:
     costs = tuple(outcome.cost_s for outcome in row if isinstance(outcome, Passed))
-    return costs if len(costs) == len(row) and max(costs) <= _MOST_COST_S else None
+    return costs if len(costs) == len(row) and max(costs) <= _MAX_COST_S else None
 
 
 def _is_plain(case: ApiCall) -> bool:
@@ -124,7 +124,7 @@ def _hint(candidate: Candidate) -> float:
     ratios = [0.0]
     reference, *others = candidate.costs
     if max(others) - reference >= _HINT_S:
-        ratios.append(max(others) / max(reference, _LEAST_COST_S))
+        ratios.append(max(others) / max(reference, _MIN_COST_S))
     if candidate.calls >= _MANY:
         first, *logs = candidate.logs
         ratios.append(math.exp((max(logs) - first) / candidate.calls))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record
 from ciguard.domain import (
-    LONGEST_TEXT,
+    MAX_TEXT_LENGTH,
     Gap,
     PairKind,
     Shard,
@@ -130,7 +130,7 @@ def _expected(parts: Mapping[PartKey, Part], plan: Plan | None) -> dict[PartKey,
 def _why(part: Part) -> str:
     reasons = [f"{target.name}: {target.not_run}" for target in part.ran if target.not_run]
     told = "; ".join(reasons) or f"it ended early ({part.verdict.value})"
-    return shortened(told, LONGEST_TEXT)
+    return shortened(told, MAX_TEXT_LENGTH)
 
 
 # --- what they found ------------------------------------------------------------------------------

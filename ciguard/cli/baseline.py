@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _OF_ISSUES = ["tracker", "dry-run", *(key for key in SETTINGS if key.startswith("issue"))]
 _OF_A_RUN = [key for key in SETTINGS if key not in {"base", "compare-only", "resume", *_OF_ISSUES}]
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 @click.group(short_help="Look after what is known.")
@@ -133,10 +133,10 @@ def _files(found: Inventory) -> Iterator[str]:
         yield f"Kept in {found.parts:,} parts: {size:,.1f} MB, the largest file {largest:,.1f} MB"
     if found.leftovers:
         yield "Left by a writer that was killed; not read, and removed by the next one:"
-    for name in found.leftovers[:_MOST_SHOWN]:
+    for name in found.leftovers[:_MAX_SHOWN]:
         yield f"  {visible(name)}"
-    if len(found.leftovers) > _MOST_SHOWN:
-        yield f"  and {len(found.leftovers) - _MOST_SHOWN:,} more"
+    if len(found.leftovers) > _MAX_SHOWN:
+        yield f"  and {len(found.leftovers) - _MAX_SHOWN:,} more"
 
 
 def _lines(place: str, records: Records) -> Iterator[str]:
@@ -156,9 +156,9 @@ def _lines(place: str, records: Records) -> Iterator[str]:
     )
     if flaky:
         yield "In quarantine, as they do not show every time:"
-    for record in flaky[:_MOST_SHOWN]:
+    for record in flaky[:_MAX_SHOWN]:
         counted = record.flakes
         rate = f"shown {counted.shown} of {counted.tried} times"
         yield f"  {record.fingerprint}  {visible(record.exhibit.api)}  {rate}"
-    if len(flaky) > _MOST_SHOWN:
-        yield f"  and {len(flaky) - _MOST_SHOWN:,} more"
+    if len(flaky) > _MAX_SHOWN:
+        yield f"  and {len(flaky) - _MAX_SHOWN:,} more"

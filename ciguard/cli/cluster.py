@@ -12,7 +12,7 @@ from ciguard import interrupts
 from ciguard.cli.options import takes_settings
 from ciguard.cli.run import report
 from ciguard.config import SETTINGS
-from ciguard.domain import MOST_SHARDS, Shard, visible
+from ciguard.domain import MAX_SHARDS, Shard, visible
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Run the shards of one campaign on a cluster.")
 @click.option(
     "--shards",
-    type=click.IntRange(1, MOST_SHARDS),
+    type=click.IntRange(1, MAX_SHARDS),
     required=True,
     metavar="N",
     help="Shards of the campaign; each has the whole budget.",
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--workers",
-    type=click.IntRange(0, MOST_SHARDS),
+    type=click.IntRange(0, MAX_SHARDS),
     default=0,
     metavar="N",
     help="Workers of a cluster on this machine. [default: one per processor]",

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineStore
     from ciguard.config import Config, Effective
 
-_MOST_LOCAL_ISSUES = 10_000
+_MAX_LOCAL_ISSUES = 10_000
 """Files in a folder disturb nobody: every bucket gets one, those of the first run too."""
-_LEAST_PATIENCE_S = 60.0
+_MIN_PATIENCE_S = 60.0
 _PATIENCE_SHARE = 0.04
 """Of the budget: what the stages of a run leave to those who report on it."""
 
@@ -93,7 +93,7 @@ def _terms(config: Config) -> Terms:
 
 
 def _patience(config: Config) -> Patience:
-    return Patience(max(_LEAST_PATIENCE_S, _PATIENCE_SHARE * config.budget_s))
+    return Patience(max(_MIN_PATIENCE_S, _PATIENCE_SHARE * config.budget_s))
 
 
 def _discloser(config: Config) -> Discloser | None:
@@ -110,8 +110,8 @@ def _discloser(config: Config) -> Discloser | None:
 def _rules(config: Config) -> FilingRules:
     if not config.issues:
         return FilingRules(
-            cap=_MOST_LOCAL_ISSUES,
-            per_day=_MOST_LOCAL_ISSUES,
+            cap=_MAX_LOCAL_ISSUES,
+            per_day=_MAX_LOCAL_ISSUES,
             policy=config.policy,
             file_first_run=True,
         )

@@ -30,7 +30,7 @@ def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
     from ciguard.campaign import shipped_knowledge  # noqa: PLC0415 - not for `--help`
     from ciguard.files import read_text  # noqa: PLC0415
     from ciguard.suggesting import (  # noqa: PLC0415
-        MOST_BYTES,
+        MAX_BYTES,
         as_diff,
         as_sidecar,
         explained,
@@ -42,7 +42,7 @@ def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
     path = file.resolve()
     shown = Path(os.path.relpath(path)).as_posix()
     try:
-        source = read_text(path, most=MOST_BYTES)
+        source = read_text(path, most=MAX_BYTES)
         module = module_of(source, path, path.name)
     except (OSError, ValueError) as error:
         msg = f"{visible(str(file))}: cannot be read: {error}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.config.locations import location_text, parse_location
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
-from ciguard.domain import MOST_SHARDS, Action, FindingClass, Rule, Severity, parse_shard
+from ciguard.domain import MAX_SHARDS, Action, FindingClass, Rule, Severity, parse_shard
 from ciguard.errors import suggestion
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def shard() -> Kind:
     """Return the kind of shards: which of how many."""
     return Kind(
         metavar="I/N",
-        remedy=f"I/N with 1 <= I <= N <= {MOST_SHARDS}, such as 2/8",
+        remedy=f"I/N with 1 <= I <= N <= {MAX_SHARDS}, such as 2/8",
         parse=parse_shard,
         toml_types=(str,),
     )

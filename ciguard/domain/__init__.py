@@ -170,7 +170,7 @@ from ciguard.domain.records import (
     record_to_json,
 )
 from ciguard.domain.remarks import Remark, RemarkLevel
-from ciguard.domain.shards import MOST_SHARDS, Shard, parse_shard
+from ciguard.domain.shards import MAX_SHARDS, Shard, parse_shard
 from ciguard.domain.standing import STALE_AFTER, BaselineStanding, BaselineState
 from ciguard.domain.text import (
     command_text,
@@ -183,7 +183,7 @@ from ciguard.domain.text import (
     visible_lines,
     without_userinfo,
 )
-from ciguard.domain.untrusted import LONGEST_TEXT, Untrusted
+from ciguard.domain.untrusted import MAX_TEXT_LENGTH, Untrusted
 from ciguard.domain.values import (
     ArrayValue,
     CallValue,
@@ -209,9 +209,9 @@ from ciguard.domain.values import (
 __all__ = [
     "ANNOTATED",
     "INPUT",
-    "LONGEST_TEXT",
+    "MAX_SHARDS",
+    "MAX_TEXT_LENGTH",
     "MODEL",
-    "MOST_SHARDS",
     "ONE_LAYER",
     "PARTS_FILE",
     "PART_SCHEMA",

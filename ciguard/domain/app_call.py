@@ -18,7 +18,7 @@ _KEYS = frozenset(
         "module", "function", "arguments", "positional", "files", "answers", "providers", "refused",
     }
 )  # fmt: skip
-_DEEPEST = 8
+_MAX_DEPTH = 8
 _PROGRAM = "<module>"
 """Names what a file does itself."""
 
@@ -67,7 +67,7 @@ def _are_names(names: Json) -> bool:
 
 
 def _is_argument(given: Json, depth: int = 0) -> bool:
-    if not isinstance(given, dict) or len(given) != 1 or depth > _DEEPEST:
+    if not isinstance(given, dict) or len(given) != 1 or depth > _MAX_DEPTH:
         return False
     ((form, value),) = given.items()
     match form:
@@ -134,7 +134,7 @@ def _is_upload(value: Json) -> bool:
 def _is_plain(value: Json, depth: int = 0) -> bool:
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
-        return depth <= _DEEPEST and all(_is_plain(one, depth + 1) for one in inner)
+        return depth <= _MAX_DEPTH and all(_is_plain(one, depth + 1) for one in inner)
     return value is None or isinstance(value, str | int | float)
 
 

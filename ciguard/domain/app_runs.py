@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 APPLICATION = "application"
 """Second member of an encoded `AppCase`, where an API call has its kind."""
-_LONGEST_NAME = 1_000
+_MAX_NAME_LENGTH = 1_000
 _LAST_LINE = 2**31 - 1
 
 
@@ -103,7 +103,7 @@ def app_case_from_json(encoded: Json) -> AppCase:
         _check(is_program(file), f"{file!r} is no program")
         _check(root == "." or is_program(f"{root}/x.py"), f"{root!r} is no folder below this one")
         _check(
-            is_program(of) and bool(name) and len(name) <= _LONGEST_NAME and name.isprintable(),
+            is_program(of) and bool(name) and len(name) <= _MAX_NAME_LENGTH and name.isprintable(),
             f"{api!r} is no function of a program",
         )
         _check(0 < line <= _LAST_LINE, f"{line} is no line")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ANNOTATED = "annotated"
 """Second member of an encoded `FunctionCase`, where an API call has its kind."""
-_LONGEST_PATH = 1_000
+_MAX_PATH_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def is_program(path: str) -> bool:
     pure = PurePosixPath(path)
     return (
         path.endswith(".py")
-        and len(path) <= _LONGEST_PATH
+        and len(path) <= _MAX_PATH_LENGTH
         and path.isprintable()
         and not pure.is_absolute()
         and ".." not in pure.parts

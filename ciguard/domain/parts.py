@@ -56,7 +56,7 @@ _FUNCTION = re.compile(
 """Of an annotated function within its program, with the module where that is another."""
 _FINGERPRINT = re.compile(r"v[0-9]{1,4}:[0-9a-f]{16}")
 _KEY = re.compile(r"[0-9a-f]{1,64}")
-_MOST_REPETITIONS = 1 << 20
+_MAX_REPETITIONS = 1 << 20
 
 RowKey: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], int]
 PartKey: TypeAlias = tuple[RowKey, int]
@@ -293,7 +293,7 @@ def _bucket_from(read: Untrusted) -> Bucket:
     if not finding.targets or finding.case.api != finding.api or bucket.count < 1:
         message = f"the bucket {bucket.fingerprint} contradicts itself"
         raise ValueError(message)
-    if not bucket.shown <= bucket.tried <= _MOST_REPETITIONS:
+    if not bucket.shown <= bucket.tried <= _MAX_REPETITIONS:
         message = f"the bucket {bucket.fingerprint} was shown more often than it was tried"
         raise ValueError(message)
     return bucket

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 PLAN_SCHEMA = 1
-_LONGEST_PATH = 4096
+_MAX_PATH_LENGTH = 4096
 _LAST_LINE = 2**31 - 1
 """GitHub takes no greater number."""
 
@@ -158,7 +158,7 @@ def place_from_json(read: Untrusted) -> Place:
     if path.startswith(("/", "\\")) or ".." in path.replace("\\", "/").split("/"):
         message = f"{read.name}: the path {path!r:.60} leads out of the repository"
         raise ValueError(message)
-    if len(path) > _LONGEST_PATH:
+    if len(path) > _MAX_PATH_LENGTH:
         message = f"{read.name}: the path {path!r:.60} is longer than any that a repository holds"
         raise ValueError(message)
     return Place(path=path, line=min(max(1, read.of("line", int)), _LAST_LINE))

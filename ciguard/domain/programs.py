@@ -66,16 +66,16 @@ class Derivation:
     @property
     def change(self) -> str:
         """What was changed, in words; empty where nothing was. May hold fuzzed text."""
-        api = shortened(self.api, _MOST_NAME)
-        before, after = (shortened(text, _MOST_SHOWN) for text in (self.before, self.after))
+        api = shortened(self.api, _MAX_NAME)
+        before, after = (shortened(text, _MAX_SHOWN) for text in (self.before, self.after))
         match self.operator:
             case Operator.NONE:
                 return ""
             case Operator.REPLACEMENT:
-                use = f", called as {shortened(self.use, _MOST_SHOWN)}" if self.use else ""
+                use = f", called as {shortened(self.use, _MAX_SHOWN)}" if self.use else ""
                 return f"{before} → {after}{use}"
             case Operator.GENERATION | Operator.BOUNDARY | Operator.OMITTED:
-                parameter = shortened(self.parameter, _MOST_SHOWN)
+                parameter = shortened(self.parameter, _MAX_SHOWN)
                 return f"{parameter} of {api}: {before or 'not given'} → {after}"
             case Operator.UNBATCHED:
                 return f"input of {api}: {before} → {after}"
@@ -86,22 +86,22 @@ class Derivation:
 
         May hold fuzzed text.
         """
-        block = shortened(self.block, _MOST_SHOWN)
+        block = shortened(self.block, _MAX_SHOWN)
         if self.operator is Operator.NONE:
             return f"{block}: as in the seed"
-        before, after = (shortened(text, _MOST_SHOWN) for text in (self.before, self.after))
+        before, after = (shortened(text, _MAX_SHOWN) for text in (self.before, self.after))
         if self.operator is Operator.REPLACEMENT:
             return f"{self.operator.value} {block}: {_last(before)} → {_last(after)}"
         changed = f"{_last(self.api)} {self.parameter}: {before or 'not given'} → {after}"
-        return shortened(f"{self.operator.value} {block}: {changed}", 4 * _MOST_SHOWN)
+        return shortened(f"{self.operator.value} {block}: {changed}", 4 * _MAX_SHOWN)
 
 
 def _last(name: str) -> str:
-    return shortened(name.rpartition(".")[2], _MOST_SHOWN)
+    return shortened(name.rpartition(".")[2], _MAX_SHOWN)
 
 
-_MOST_SHOWN = 80
-_MOST_NAME = 200
+_MAX_SHOWN = 80
+_MAX_NAME = 200
 """Of a qualified name, which is to be told whole."""
 
 

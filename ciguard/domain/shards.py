@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_SHARDS = 1024
+MAX_SHARDS = 1024
 _WRITTEN = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
 
 
@@ -23,8 +23,8 @@ class Shard:
     of: int = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.of <= MOST_SHARDS:
-            msg = f"{self.of} shards; there may be 1 to {MOST_SHARDS}"
+        if not 1 <= self.of <= MAX_SHARDS:
+            msg = f"{self.of} shards; there may be 1 to {MAX_SHARDS}"
             raise ValueError(msg)
         if not 1 <= self.index <= self.of:
             msg = f"of {self.of} shards there is none with the number {self.index}"

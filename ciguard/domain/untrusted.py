@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _T = TypeVar("_T")
-LONGEST_TEXT = 2_000
+MAX_TEXT_LENGTH = 2_000
 """Characters of a text that is shown or compared as it is."""
 
 
@@ -53,15 +53,15 @@ class Untrusted:
         return float(value)
 
     def text(self, key: str) -> str:
-        """Return a text of at most `LONGEST_TEXT` characters."""
+        """Return a text of at most `MAX_TEXT_LENGTH` characters."""
         return self._bounded(self.of(key, str), key)
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts of at most `LONGEST_TEXT` characters."""
+        """Return a list of texts of at most `MAX_TEXT_LENGTH` characters."""
         return tuple(self._bounded(text, key) for text in self.texts(key))
 
     def members(self) -> tuple[str, ...]:
-        """Return the names of what the object holds, each of at most `LONGEST_TEXT` characters."""
+        """Return the names of what the object holds, each of at most `MAX_TEXT_LENGTH` letters."""
         return tuple(self._bounded(name, "a key") for name in self.data)
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class Untrusted:
         return Untrusted(self.data.get(key), f"{key!r} in {self.name}")
 
     def _bounded(self, text: str, key: str) -> str:
-        if len(text) > LONGEST_TEXT:
-            message = f"{self.name}: {key!r} is longer than {LONGEST_TEXT} characters"
+        if len(text) > MAX_TEXT_LENGTH:
+            message = f"{self.name}: {key!r} is longer than {MAX_TEXT_LENGTH} characters"
             raise ValueError(message)
         return text

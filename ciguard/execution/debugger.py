@@ -21,8 +21,8 @@ from ciguard.execution.worker.removal import remove_tree
 if TYPE_CHECKING:
     from ciguard.execution.spec import WorkerSpec
 
-_MOST_FRAMES = 60
-_MOST_TEXT = 200_000
+_MAX_FRAMES = 60
+_MAX_TEXT = 200_000
 _SETUP = (
     # Nothing of the user's, nothing that the debugged files bring, nothing from the network.
     "set auto-load off",
@@ -41,7 +41,7 @@ _COMMANDS = (
     "handle SIGUSR1 SIGUSR2 SIGPIPE SIGCHLD SIGALRM nostop noprint pass",
     "run",
     "sharedlibrary",
-    f"backtrace {_MOST_FRAMES}",
+    f"backtrace {_MAX_FRAMES}",
     "kill",
 )
 _FRAME = re.compile(
@@ -117,7 +117,7 @@ def _output(argv: list[str], spec: WorkerSpec, folder: Path, limit_s: float) -> 
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # what it debugs dies with it
-    return text[-_MOST_TEXT:]
+    return text[-_MAX_TEXT:]
 
 
 def parse_trace(text: str) -> tuple[Frame, ...]:

@@ -25,7 +25,7 @@ from ciguard.execution.stacks import stack_line
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker import quota
 
-MOST_LOG = 4000
+MAX_LOG = 4000
 """Bytes of a dying case's output that are kept: half of them from its beginning, where a failed
 check stands, half from its end, behind the stack that some libraries print."""
 _READ_AT_ONCE = 32768
@@ -139,8 +139,8 @@ def _relative(file: str) -> str:
 
 def excerpt(data: bytes) -> str:
     """Return the beginning and the end of a log, printable."""
-    if len(data) > MOST_LOG:
-        half = MOST_LOG // 2
+    if len(data) > MAX_LOG:
+        half = MAX_LOG // 2
         data = data[:half] + b"\n[...]\n" + data[-half:]
     return data.decode("utf-8", "backslashreplace")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ciguard.execution.decode import Death
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """Of a description; the largest of the shipped seeds takes 80 kB."""
 
 
@@ -26,8 +26,8 @@ def failure(death: Death, *, log: str, stack: str, limit_s: float) -> str:
 
 def read_record(answer: bytes) -> dict[str, Any]:
     """Read the one line that a child wrote of a model; code of a user may have written others."""
-    if len(answer) > MOST_BYTES:
-        return {"error": f"its description is larger than {MOST_BYTES >> 20} MiB"}
+    if len(answer) > MAX_BYTES:
+        return {"error": f"its description is larger than {MAX_BYTES >> 20} MiB"}
     try:
         record = json.loads(answer)
     except (ValueError, RecursionError) as error:

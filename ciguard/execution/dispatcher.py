@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ciguard.errors import WorkerStartError
 from ciguard.execution.decode import Death, contents, decode_death, excerpt
-from ciguard.execution.described_models import MOST_BYTES, failure, read_record
+from ciguard.execution.described_models import MAX_BYTES, failure, read_record
 from ciguard.execution.lane import Lane
 from ciguard.execution.process import ServerProcess
 from ciguard.execution.reports import Died, Forked
@@ -298,7 +298,7 @@ class Dispatcher:
                 msg = f"{target}: its public API cannot be listed.\n{log.strip()}"
                 raise WorkerStartError(msg)
             output.seek(0)
-            for line in iter(partial(output.readline, MOST_BYTES), b""):
+            for line in iter(partial(output.readline, MAX_BYTES), b""):
                 yield _description(target, line)
 
     def models(
@@ -353,7 +353,7 @@ class Dispatcher:
             given = [asked.fileno(), output.fileno()]
             death, log, stack = self._call(target, operation, given, limit_s=limit_s)
             output.seek(0)
-            answer = output.read(MOST_BYTES + 1)
+            answer = output.read(MAX_BYTES + 1)
         why = failure(death, log=log, stack=stack, limit_s=limit_s)
         return {"error": why} if why else read_record(answer)
 

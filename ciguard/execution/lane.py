@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ciguard.execution.process import ServerProcess
 
-_MOST_DEATHS_WITHOUT_PROGRESS = 3
+_MAX_DEATHS_WITHOUT_PROGRESS = 3
 _MAX_RETRIES = 2
 """Of a job after deaths that may come from outside; the last of them runs case by case."""
 _GRACE_S = 1.0
@@ -402,7 +402,7 @@ class Lane:
             running.deaths_without_progress = 0
             return
         running.deaths_without_progress += 1
-        if running.deaths_without_progress >= _MOST_DEATHS_WITHOUT_PROGRESS:
+        if running.deaths_without_progress >= _MAX_DEATHS_WITHOUT_PROGRESS:
             # Its argument alone ends a worker before the case is announced: so it is the case.
             log = excerpt(contents(self._log))
             running.outcomes.append(Crashed("worker cannot start the case", (), log))

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-_MOST_COUNTED = 2**53
+_MAX_COUNTED = 2**53
 """Counts beyond it are no counts: floating-point numbers do not hold them."""
 
 
@@ -63,7 +63,7 @@ def decode_measured(encoded: bytes) -> Measured | None:
         )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
-    is_counted = all(0 < count < _MOST_COUNTED for count in (measured.calls, measured.tests))
+    is_counted = all(0 < count < _MAX_COUNTED for count in (measured.calls, measured.tests))
     is_sound = values and all(map(math.isfinite, values)) and is_counted
     return measured if is_sound else None
 

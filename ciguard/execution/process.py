@@ -19,7 +19,7 @@ from ciguard.execution.decode import contents, excerpt
 from ciguard.execution.memory_files import append_file
 from ciguard.execution.reports import Died, Forked, ReportError, decode_report, decode_start
 from ciguard.execution.worker.removal import remove_tree
-from ciguard.execution.worker.server import MOST_MESSAGE
+from ciguard.execution.worker.server import MAX_MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +154,7 @@ class ServerProcess:
 
     def _receive(self) -> bytes | None:
         try:
-            return self.control.recv(MOST_MESSAGE) or None
+            return self.control.recv(MAX_MESSAGE) or None
         except ConnectionError:
             return None
 

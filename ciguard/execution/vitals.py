@@ -25,7 +25,7 @@ _SILENCE_S = 60.0
 """Time that a worker may take between two cases, and to read a batch."""
 _RESIDENT, _DATA = 1, 5
 """Fields of /proc/PID/statm; the second is what RLIMIT_DATA counts."""
-_MOST_LEFT_BEHIND = 0.5
+_MAX_LEFT_BEHIND = 0.5
 _LIBRARY_MIB = 2048
 """Resident memory that a loaded library may take on top of the limit."""
 
@@ -120,7 +120,7 @@ class Vitals:
         if not self._data_at_start_mib:  # it was heard of before its process was known
             self.begin()
         grown_mib = self._memory_mib(_DATA) - self._data_at_start_mib
-        return grown_mib > self._limits.memory_mib * _MOST_LEFT_BEHIND
+        return grown_mib > self._limits.memory_mib * _MAX_LEFT_BEHIND
 
     def _memory_mib(self, field: int) -> int:
         try:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 USUAL_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8")
 """For a tensor of which nothing is said."""
 _WEIGHTS = {Structure.TENSOR: 6.0, Structure.TENSORS: 3.0, Structure.INTS: 2.0}
-_LEAST_INT, _MOST_INT = -1, 4
-_MOST_SIZE = 4
+_MIN_INT, _MAX_INT = -1, 4
+_MAX_SIZE = 4
 _FARTHEST = 2**64
 """No integer type reaches farther."""
 
@@ -147,8 +147,8 @@ def _tensors(known: Clue) -> Constraint:
 
 
 def _int(known: Clue) -> Constraint:
-    least = _LEAST_INT if known.low is None else int(known.low)
-    most = max(_MOST_INT, least + 3) if known.high is None else max(int(known.high), least)
+    least = _MIN_INT if known.low is None else int(known.low)
+    most = max(_MAX_INT, least + 3) if known.high is None else max(int(known.high), least)
     return Int(min=least, max=most, size=known.size, axis_of=known.axis_of)
 
 
@@ -164,7 +164,7 @@ def _number(known: Clue) -> Constraint:
 
 def _ints(known: Clue) -> Constraint:
     least = 1 if known.low is None else int(known.low)
-    most = max(_MOST_SIZE, least + 1) if known.high is None else max(int(known.high), least)
+    most = max(_MAX_SIZE, least + 1) if known.high is None else max(int(known.high), least)
     return Ints(
         length=known.length or (1, 4),
         min=least,

@@ -30,14 +30,14 @@ _Values: TypeAlias = dict[str, tuple[str, ...]]
 
 HAVE_RULES = frozenset((*LEARNED, *SERVED_BY))
 """Names of the packages whose documentation can be read."""
-_MOST_REMEMBERED = 50_000
-_MOST_QUOTED = 120
+_MAX_REMEMBERED = 50_000
+_MAX_QUOTED = 120
 _FORMULA = re.compile(r":math:`([^`]{0,300})`")
 _INTERVAL = re.compile(r"([\[(])(-?[\d.]+|-inf),(-?[\d.]+|inf)([\])])")
 _NOT_NEGATIVE = "[0,inf)"
 _SURE = 0.8
 """Confidence of a rule that generation follows: a wrong constraint costs more than none."""
-_MOST_RANK = 6
+_MAX_RANK = 6
 _USUAL_RANK = 4
 _SCALARS = {
     "int": Structure.INT,
@@ -66,7 +66,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     return list(_clues(library, parameter.doc, parameter.doc_type, named))
 
 
-@lru_cache(maxsize=_MOST_REMEMBERED)
+@lru_cache(maxsize=_MAX_REMEMBERED)
 def _clues(library: str, doc: str, doc_type: str, names: tuple[str, ...]) -> tuple[Clue, ...]:
     """Read one text; APIs of a family share most of theirs."""
     text = ParameterText(
@@ -106,7 +106,7 @@ def _clues_of(extracted: Sequence[Extracted]) -> list[Clue]:
 
 def _quoted(sentence: str) -> str:
     sentence = " ".join(sentence.split())
-    return sentence if len(sentence) <= _MOST_QUOTED else sentence[: _MOST_QUOTED - 1] + "…"
+    return sentence if len(sentence) <= _MAX_QUOTED else sentence[: _MAX_QUOTED - 1] + "…"
 
 
 def _structures(values: _Values) -> _Fields:
@@ -167,7 +167,7 @@ def _ranks(values: _Values, rule: Rule) -> _Fields:
     if _shape(values) or not any(is_form(value) for value in rule.values):
         return {}
     texts = values["ndim"]
-    ranks = [int(value) for value in texts if value.isdecimal() and int(value) <= _MOST_RANK]
+    ranks = [int(value) for value in texts if value.isdecimal() and int(value) <= _MAX_RANK]
     if ranks:
         return {"ndim": (min(ranks), max(ranks))}
     least = [int(v[2:]) for v in texts if v.startswith(">=") and v[2:].isdecimal()]

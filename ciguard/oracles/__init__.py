@@ -44,7 +44,7 @@ from ciguard.oracles.equivalents import calls_across, equivalence_of, equivalent
 from ciguard.oracles.exact import exact_runs, is_inexact, may_be_inexact
 from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.function_runs import FUNCTION, MUTATION, FunctionOracle
-from ciguard.oracles.growth import GROWTH, LEAST_BYTES, LEAST_SECONDS, GrowthOracle
+from ciguard.oracles.growth import GROWTH, MIN_BYTES, MIN_SECONDS, GrowthOracle
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.laws import Law, broken_laws, laws_of, mended, where_written
@@ -52,10 +52,10 @@ from ciguard.oracles.layer_runs import LayerRunOracle, precision_of
 from ciguard.oracles.metamorphic import MetamorphicOracle
 from ciguard.oracles.performance import (
     KINDS,
-    LEAST_GROWTH,
-    LEAST_PEAK,
-    LEAST_RATIO,
-    LEAST_TIME_NS,
+    MIN_GROWTH,
+    MIN_PEAK,
+    MIN_RATIO,
+    MIN_TIME_NS,
     PERFORMANCE,
     PerformanceOracle,
     amount,
@@ -93,12 +93,12 @@ __all__ = [
     "GROWTH",
     "HANG",
     "KINDS",
-    "LEAST_BYTES",
-    "LEAST_GROWTH",
-    "LEAST_PEAK",
-    "LEAST_RATIO",
-    "LEAST_SECONDS",
-    "LEAST_TIME_NS",
+    "MIN_BYTES",
+    "MIN_GROWTH",
+    "MIN_PEAK",
+    "MIN_RATIO",
+    "MIN_SECONDS",
+    "MIN_TIME_NS",
     "MUTATION",
     "ORACLES",
     "PERFORMANCE",

@@ -58,7 +58,7 @@ _NUMERIC = frozenset({"values", "nan"})
 _STEP = 0.01
 _PLACES_APART = 1_000_003
 """Seeds of two inputs of one run lie so far apart."""
-_MOST_MOVED = 4096
+_MAX_MOVED = 4096
 """Elements of a tensor that are written out one by one; larger ones stay as they are."""
 
 
@@ -89,7 +89,7 @@ def nudged(case: Case, seed: int) -> Case:
     numbers_move = not inputs_in(case).epsilon and not _needs_smoothness(case)
 
     def rounded(tensor: ArrayValue | TensorValue) -> Value:
-        is_moved = tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MOST_MOVED
+        is_moved = tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MAX_MOVED
         return replace(tensor, fill=_moved(tensor, seed)) if is_moved else tensor
 
     def narrowed(tensor: ArrayValue | TensorValue) -> Value:

@@ -86,13 +86,13 @@ def headline(message: str) -> str:
 
     Without nodes of TensorFlow's graph, and without what Keras puts before the message of a layer.
     """
-    return _DRESSING.sub("", message).strip().partition("\n")[0][:_MOST_HEADLINE]
+    return _DRESSING.sub("", message).strip().partition("\n")[0][:_MAX_HEADLINE]
 
 
 _DRESSING = re.compile(
     r"\{\{[^{}]*\}\} ?|\A\s*Exception encountered when calling [^\n]*\n|\x1b\[[0-9;]*m"
 )
-_MOST_HEADLINE = 160
+_MAX_HEADLINE = 160
 
 
 def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list[Finding]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 DERIVATION = "derivation"
 FAILED = "positive-failed"
 ACCEPTED = "accepted-illegal"
-_MOST_VALUE = 60
+_MAX_VALUE = 60
 _STRAY_NONE = re.compile(r"\bNoneType\b")
 
 
@@ -162,7 +162,7 @@ def _accepted(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Broken | N
     evidence = Evidence(
         expected=f"an exception about {step.parameter!r}",
         observed="the block runs alone, forwards and backwards, and the program trains with it",
-        law=f"{step.parameter!r} is not {shortened(step.after, _MOST_VALUE)}",
+        law=f"{step.parameter!r} is not {shortened(step.after, _MAX_VALUE)}",
         source=_quoted(step),
     )
     claim = f"is accepted, alone and in a program, against {_quoted(step)}"
@@ -181,7 +181,7 @@ def _changed(case: ProgramCase) -> Derivation:
 
 def _named(step: Derivation, api: str) -> str:
     """Return what a block calls, and what was changed of it."""
-    before, after = (shortened(text, _MOST_VALUE) for text in (step.before, step.after))
+    before, after = (shortened(text, _MAX_VALUE) for text in (step.before, step.after))
     match step.operator:
         case Operator.NONE | Operator.UNBATCHED:
             return step.api or api

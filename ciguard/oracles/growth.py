@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 GROWTH = "growth"
 _WARM_UP = 3
 """One in so many cycles."""
-LEAST_JUDGED = 8
+MIN_JUDGED = 8
 """Cycles behind the warm-up: with fewer, chance bends the line."""
-LEAST_BYTES = 256.0 * 1024
+MIN_BYTES = 256.0 * 1024
 """Per cycle; a program that is judged trains some hundred kilobytes of weights."""
-LEAST_SECONDS = 0.002
+MIN_SECONDS = 0.002
 """Per cycle."""
-LEAST_SHARE = 0.03
+MIN_SHARE = 0.03
 """By which every cycle is slower than the one before, of the time of the first that are judged."""
-LEAST_RATIO = 1.5
+MIN_RATIO = 1.5
 """Of the last third of the cycles to the first that is judged."""
 
 
@@ -55,7 +55,7 @@ def growth_of(values: Sequence[float]) -> Growth | None:
     between neighbours, and from end to end.
     """
     judged = values[len(values) // _WARM_UP :]
-    if len(judged) < LEAST_JUDGED:
+    if len(judged) < MIN_JUDGED:
         return None
     half = len(judged) // 2
     slopes = [
@@ -112,14 +112,14 @@ def _program(case: ProgramCase) -> str:
 
 def _of_memory(run: ProgramRun) -> Growth | None:
     found = growth_of(run.memory)
-    return found if found and found.per_cycle >= LEAST_BYTES else None
+    return found if found and found.per_cycle >= MIN_BYTES else None
 
 
 def _of_time(run: ProgramRun) -> Growth | None:
     found = growth_of(run.cpu_s)
-    if found is None or found.last < LEAST_RATIO * found.first:
+    if found is None or found.last < MIN_RATIO * found.first:
         return None
-    return found if found.per_cycle >= max(LEAST_SECONDS, LEAST_SHARE * found.first) else None
+    return found if found.per_cycle >= max(MIN_SECONDS, MIN_SHARE * found.first) else None
 
 
 def _memory_claim(grown: Growth) -> str:

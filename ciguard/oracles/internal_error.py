@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.oracles.contract import Subject
 
 _ODD = re.compile(r"[^A-Za-z0-9_.]+")
-_MOST_KIND = 80
+_MAX_KIND = 80
 
 
 class InternalErrorOracle:
@@ -37,7 +37,7 @@ class InternalErrorOracle:
             Finding(
                 oracle="internal-error",
                 # A class may be called anything; what merges the parts of a run wants a name.
-                kind=_ODD.sub("_", first.exception)[:_MOST_KIND] or "exception",
+                kind=_ODD.sub("_", first.exception)[:_MAX_KIND] or "exception",
                 severity=Severity.HIGH,
                 library=subject.library,
                 api=subject.api,

@@ -31,14 +31,14 @@ PERFORMANCE = "performance"
 
 ALPHA = 0.001
 """Level of all tests of a run together: each is made at this level divided by their number."""
-LEAST_ROUNDS = 12
-LEAST_CHECKPOINTS = 8
-LEAST_RATIO = 1.5
-LEAST_TIME_NS = 10_000.0
-LEAST_PEAK = 1024.0 * 1024.0
-LEAST_GROWTH = 1024.0
+MIN_ROUNDS = 12
+MIN_CHECKPOINTS = 8
+MIN_RATIO = 1.5
+MIN_TIME_NS = 10_000.0
+MIN_PEAK = 1024.0 * 1024.0
+MIN_GROWTH = 1024.0
 """Bytes per call that a leak must lose."""
-_LEAST_FIT = 0.95
+_MIN_FIT = 0.95
 """Coefficient of determination of the growth: what levels off is a cache."""
 _LEAK_RATIO = 2.0
 _SPARE_ROUNDS = 4
@@ -46,7 +46,7 @@ _SPARE_ROUNDS = 4
 
 _COMPARABLE = frozenset({PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT})
 """Devices, modes and backends differ in speed by design."""
-_LEAST = {Quantity.TIME: LEAST_TIME_NS, Quantity.PEAK: LEAST_PEAK}
+_LEAST = {Quantity.TIME: MIN_TIME_NS, Quantity.PEAK: MIN_PEAK}
 KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH: "leak"}
 
 
@@ -63,7 +63,7 @@ def is_comparable(reference: Identity, other: Identity) -> bool:
 
 def rounds_for(tests: int) -> int:
     """Return how many paired rounds can decide each of so many tests."""
-    return max(LEAST_ROUNDS, math.ceil(math.log2(tests / ALPHA)) + _SPARE_ROUNDS)
+    return max(MIN_ROUNDS, math.ceil(math.log2(tests / ALPHA)) + _SPARE_ROUNDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def excess(reference: Measured, other: Measured) -> Excess | None:
     """
     rounds = min(len(reference.values), len(other.values))
     least = _LEAST.get(other.quantity)
-    if least is None or rounds < LEAST_ROUNDS:
+    if least is None or rounds < MIN_ROUNDS:
         return None
     mine, theirs = reference.values[:rounds], other.values[:rounds]
     middle, deviating = median(mine), median(theirs)
@@ -101,7 +101,7 @@ def excess(reference: Measured, other: Measured) -> Excess | None:
         return None
     half = rounds // 2
     halves = ((mine, theirs), (mine[:half], theirs[:half]), (mine[half:], theirs[half:]))
-    if any(median(b) < LEAST_RATIO * median(a) for a, b in halves):
+    if any(median(b) < MIN_RATIO * median(a) for a, b in halves):
         return None
     p = signed_rank_p([b - a for a, b in zip(mine, theirs, strict=True)])
     if p >= ALPHA / max(reference.tests, other.tests):
@@ -153,9 +153,9 @@ def is_leak(measured: Measured) -> bool:
 
     A library that warms up grows too, for hundreds of calls, but ever more slowly.
     """
-    if len(measured.values) < LEAST_CHECKPOINTS or growth(measured).fit <= _LEAST_FIT:
+    if len(measured.values) < MIN_CHECKPOINTS or growth(measured).fit <= _MIN_FIT:
         return False
-    return min(_slopes(measured)) > LEAST_GROWTH
+    return min(_slopes(measured)) > MIN_GROWTH
 
 
 def leaks_more(reference: Measured, other: Measured) -> bool:
@@ -251,7 +251,7 @@ def _evidence(measured: Mapping[str, Measured], reference: str, other: str) -> E
         source = "a straight line through the memory at all checkpoints, twice, in fresh workers"
     else:
         what = "take" if quantity is Quantity.TIME else "need"
-        law = f"The same call does not {what} {LEAST_RATIO:g} times as much as on {reference}"
+        law = f"The same call does not {what} {MIN_RATIO:g} times as much as on {reference}"
         source = "Wilcoxon's signed-rank test over paired rounds, twice, in fresh workers"
     return Evidence(
         expected=f"{reference}: {amount(measured[reference])}",

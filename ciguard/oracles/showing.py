@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from ciguard.domain import Outcome
     from ciguard.execution import Output
 
-_MOST_SHOWN = 3
-_MOST_TEXT = 40
+_MAX_SHOWN = 3
+_MAX_TEXT = 40
 
 
 def shown(output: Output, *, start: int = 0) -> str:
     """Return a result as its type, its shape and a few elements from `start` on."""
     match output:
         case Container(type_name, _, items, length):
-            parts = ", ".join(shown(item) for item in items[:_MOST_SHOWN])
-            return f"{type_name} of {length}: {parts}{', …' * (length > _MOST_SHOWN)}"
+            parts = ", ".join(shown(item) for item in items[:_MAX_SHOWN])
+            return f"{type_name} of {length}: {parts}{', …' * (length > _MAX_SHOWN)}"
         case Scalar("O", text):
-            return f"an object of {text[:_MOST_TEXT]}"
+            return f"an object of {text[:_MAX_TEXT]}"
         case Scalar("none"):
             return "None"
         case Scalar(_, text):
-            return text[:_MOST_TEXT]
+            return text[:_MAX_TEXT]
         case Unreadable(dtype, shape):
             return f"{dtype}{list(shape)}"
         case Tensor() | TensorDigest():
@@ -52,10 +52,10 @@ def shown(output: Output, *, start: int = 0) -> str:
 
 def _elements_shown(output: Tensor | TensorDigest, start: int) -> str:
     kind = f"{output.dtype}{list(output.shape)}"
-    few = _elements(output)[start : start + _MOST_SHOWN].tolist()
+    few = _elements(output)[start : start + _MAX_SHOWN].tolist()
     if not few:
         return kind
-    more = ", …" * (start + _MOST_SHOWN < math.prod(output.shape))
+    more = ", …" * (start + _MAX_SHOWN < math.prod(output.shape))
     return f"{kind} ({_place(output, start)}{', '.join(map(_element, few))}{more})"
 
 
@@ -112,7 +112,7 @@ def _where_apart(mine: NDArray[Any], theirs: NDArray[Any]) -> int:
     apart[np.isnan(apart)] = math.inf
     apart[equal] = 0.0
     place = int(apart.argmax())
-    return 0 if place < _MOST_SHOWN else place
+    return 0 if place < _MAX_SHOWN else place
 
 
 def outcome_shown(outcome: Outcome) -> str:

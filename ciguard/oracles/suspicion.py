@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from ciguard.domain import Data, ModelCase, Outcome
     from ciguard.execution import Output
 
-_LEAST_DEVIATION = 1e-5
+_MIN_DEVIATION = 1e-5
 """Of a layer's output, relative to its largest sampled element: below that it is rounding."""
-_MOST_SUSPECTS = 3
+_MAX_SUSPECTS = 3
 """Layers that are tried where samples tell which; where nothing tells, all are."""
 _NAMED = re.compile(r"\A(?:.{0,60}?: )?layer '([A-Za-z0-9_.\-/>]{1,200})': ")
 """How a worker begins the message of what a layer raised."""
@@ -193,7 +193,7 @@ def _deviating_layers(
         for name, rate in suspects.items():
             found[name] = max(rate, found.get(name, 0.0))
     ranked = sorted(found, key=lambda name: -found[name])
-    return shown, tuple(ranked[:_MOST_SUSPECTS])
+    return shown, tuple(ranked[:_MAX_SUSPECTS])
 
 
 def _hidden(
@@ -214,7 +214,7 @@ def _hidden(
 
 
 def _is_beyond_rounding(delta: float, reference: LayerSample) -> bool:
-    return delta > _LEAST_DEVIATION * _scale(reference)
+    return delta > _MIN_DEVIATION * _scale(reference)
 
 
 def _scale(sample: LayerSample) -> float:

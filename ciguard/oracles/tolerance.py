@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ROUNDINGS = 64.0
 """Units of epsilon that one element may be off: elementary functions of a few units each, several
 of them in a row, and the factor that makes √n a bound for every element of thousands of calls."""
-_LARGEST_RTOL = 0.05
+_MAX_RTOL = 0.05
 """Of types with few digits; what differs by more is wrong in any of them."""
 
 
@@ -99,4 +99,4 @@ def relative_tolerance(dtype: str, *, count: int, inputs: Inputs = NO_INPUTS) ->
         Dimensionless, >= 0; infinite where no two results can be held against each other.
     """
     roundings = _ROUNDINGS * math.sqrt(inputs.length(count))
-    return min(roundings * epsilon_of(dtype, inputs), _LARGEST_RTOL) * max(1.0, inputs.condition)
+    return min(roundings * epsilon_of(dtype, inputs), _MAX_RTOL) * max(1.0, inputs.condition)

@@ -29,7 +29,7 @@ _TENSORS = {"torch": "torch.Tensor.", "jittor": "jittor.Var."}
 """What the methods of a library's tensors are called."""
 _INTERNAL = frozenset({"modules", "src", "python", "_src", "ops", "layers"})
 """Parts of module paths behind which classes keep the name of their public alias."""
-_LEAST_OF_METHOD = 3
+_MIN_OF_METHOD = 3
 
 
 class ApiNames:
@@ -86,7 +86,7 @@ class ApiNames:
     def method(self, module: str, name: str) -> str:
         """Return the API of a tensor's method whose name nothing else answers to; or nothing."""
         prefix = _TENSORS.get(module, "")
-        if not prefix or len(name) < _LEAST_OF_METHOD or name in self._usual:
+        if not prefix or len(name) < _MIN_OF_METHOD or name in self._usual:
             return ""
         return self._names(module).get(prefix + name, "")
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MOST_BYTES = 8 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
 """Of a file that is read."""
 REGISTERING = (".py", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".mm", ".yaml")
 """Endings of files that may register operators."""
 _WITH_LINES = (*REGISTERING, ".ipynb")
 """Of files whose changed lines matter; of others it is enough that they changed."""
-_MOST_DIFFS = 400
+_MAX_DIFFS = 400
 """Files whose changed lines are looked at one by one; of the others every line counts."""
 _LIMIT_S = 60.0
 _DEPTHS = ("--deepen=1", "--deepen=30", "--deepen=500", "--unshallow")
@@ -121,7 +121,7 @@ class Checkout:
                 path=path,
                 is_gone=status == "D",
                 is_new=status == "A",
-                lines=() if status == "D" else self._lines(base, path, is_close=at < _MOST_DIFFS),
+                lines=() if status == "D" else self._lines(base, path, is_close=at < _MAX_DIFFS),
             )
             for at, (path, status) in enumerate(found)
         ]
@@ -130,27 +130,27 @@ class Checkout:
         """Return a file of the checkout.
 
         Raises:
-            ValueError: if it is larger than `MOST_BYTES`, or no regular file.
+            ValueError: if it is larger than `MAX_BYTES`, or no regular file.
             OSError: if it cannot be read.
         """
         file = self.root / path
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
-            content = stream.read(MOST_BYTES + 1)
+            content = stream.read(MAX_BYTES + 1)
         return _bounded(content)
 
     def text_at(self, commit: str, path: str) -> bytes:
         """Return a file as a commit holds it; nothing if it does not.
 
         Raises:
-            ValueError: if it is larger than `MOST_BYTES`.
+            ValueError: if it is larger than `MAX_BYTES`.
         """
         name = f"{commit}:{path}"
         try:
             size = int(self._run("cat-file", "-s", name))
         except GitError:
             return b""
-        return _bounded(self._run("cat-file", "blob", name) if size <= MOST_BYTES else None)
+        return _bounded(self._run("cat-file", "blob", name) if size <= MAX_BYTES else None)
 
     def _lines(self, base: str, path: str, *, is_close: bool) -> tuple[tuple[int, int], ...]:
         if not is_close or not path.endswith(_WITH_LINES):
@@ -222,7 +222,7 @@ def _span(hunk: re.Match[bytes]) -> tuple[int, int]:
 
 
 def _bounded(content: bytes | None) -> bytes:
-    if content is None or len(content) > MOST_BYTES:
-        msg = f"larger than {MOST_BYTES} bytes"
+    if content is None or len(content) > MAX_BYTES:
+        msg = f"larger than {MAX_BYTES} bytes"
         raise ValueError(msg)
     return content

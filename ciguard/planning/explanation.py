@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Plan, PlannedJob
 
 _FEW = 10
-_MOST_COMMANDS = 5
+_MAX_COMMANDS = 5
 
 
 def explanation(plan: Plan) -> Iterator[str]:
@@ -45,15 +45,15 @@ def commands(plan: Plan, file: Path) -> Iterator[str]:
         file: where it was written.
     """
     rows = list(_rows(plan))
-    for job in rows[:_MOST_COMMANDS]:
+    for job in rows[:_MAX_COMMANDS]:
         words = ["--plan", file.as_posix()]
         if plan.mode is PlanMode.PULL_REQUEST and not job.base:
             words.append("--compare-only")  # with a base a run writes nothing anyway
         words += [word for name in job.base for word in ("--base", name)]
         words += [word for name in job.targets for word in ("--target", name)]
         yield f"run it: {visible('ciguard run ' + shlex.join(words), limit=600)}"
-    if len(rows) > _MOST_COMMANDS:
-        yield f"run it: likewise the {len(rows) - _MOST_COMMANDS} other rows"
+    if len(rows) > _MAX_COMMANDS:
+        yield f"run it: likewise the {len(rows) - _MAX_COMMANDS} other rows"
 
 
 def run_arguments(plan: Plan, file: Path) -> list[str]:

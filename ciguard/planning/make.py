@@ -28,7 +28,7 @@ from ciguard.planning.upgrades import (
     required_targets,
     upgrades_of,
 )
-from ciguard.planning.uses import MOST_APIS, Usage, find_uses, own_sources
+from ciguard.planning.uses import MAX_APIS, Usage, find_uses, own_sources
 from ciguard.planning.wheels import wheel_groups
 from ciguard.targets import LIBRARIES, newest_release
 
@@ -45,12 +45,12 @@ _DOCUMENTATION = re.compile(
     r"|(LICEN[CS]E|NOTICE|AUTHORS|CITATION|CODEOWNERS|\.gitignore)[^/]*)",
     re.IGNORECASE,
 )
-_MOST_SOURCES = 5_000
+_MAX_SOURCES = 5_000
 """Files whose uses are looked for, changed ones first: 500 lines take about 10 ms."""
 _FEW = 5
-_LONGEST_PATH = 200
+_MAX_PATH_LENGTH = 200
 """Of a file whose functions come first: what is longer makes no glob that runs take."""
-_MOST_REASONS = 60
+_MAX_REASONS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +154,10 @@ class _Planner:
     def _usage(self) -> Usage:
         changed = {change.path for change in self._changed}
         sources = sorted(own_sources(self._paths), key=lambda path: path not in changed)
-        if len(sources) > _MOST_SOURCES:
-            left = len(sources) - _MOST_SOURCES
+        if len(sources) > _MAX_SOURCES:
+            left = len(sources) - _MAX_SOURCES
             self._problems.append(f"{left} Python sources were not analysed: there are too many")
-            sources = sources[:_MOST_SOURCES]
+            sources = sources[:_MAX_SOURCES]
         return find_uses(
             readable(self._checkout, sources, self._problems), self._changed, self._names
         )
@@ -244,7 +244,7 @@ class _Planner:
             # What is written as tf.keras is the keras that the project requires.
             inner = [api for api in usage.apis if api.startswith("tensorflow.keras.")]
             used += [api.removeprefix("tensorflow.") for api in inner]
-        return tuple(dict.fromkeys([*touched[:MOST_APIS], *used]))
+        return tuple(dict.fromkeys([*touched[:MAX_APIS], *used]))
 
 
 def _is_documentation(path: str) -> bool:
@@ -307,7 +307,7 @@ def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -
 
 def _functions_in(paths: tuple[str, ...]) -> list[str]:
     """Return globs over the functions of files; names of APIs have no colon."""
-    return [f"{escape(path)}:*" for path in paths if len(path) <= _LONGEST_PATH]
+    return [f"{escape(path)}:*" for path in paths if len(path) <= _MAX_PATH_LENGTH]
 
 
 def _are_used(apis: list[str]) -> str:
@@ -324,7 +324,7 @@ def _some(names: list[str] | tuple[str, ...]) -> str:
 
 
 def _bounded(reasons: list[str]) -> list[str]:
-    if len(reasons) <= _MOST_REASONS:
+    if len(reasons) <= _MAX_REASONS:
         return reasons
-    more = len(reasons) - _MOST_REASONS
-    return [*reasons[:_MOST_REASONS], f"{more} more notes are left out."]
+    more = len(reasons) - _MAX_REASONS
+    return [*reasons[:_MAX_REASONS], f"{more} more notes are left out."]

@@ -11,7 +11,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-_LONGEST = 2_000
+_MAX_LENGTH = 2_000
 """Characters of one requirement: what is longer is none."""
 _CARET = re.compile(r"\^\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?")
 _EXACT = frozenset({"==", "==="})
@@ -64,7 +64,7 @@ def pin_of(text: str, line: int) -> Pin | None:
     None if it is none, if it is not for this machine, or if it names an address instead of a
     version.
     """
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         return None
     try:
         requirement = Requirement(text)
@@ -81,14 +81,14 @@ def pin_of(text: str, line: int) -> Pin | None:
 def pin_at(name: str, version: object, line: int) -> Pin | None:
     """Return the pin of a locked package; None if the version is none."""
     try:
-        return _pin(name, SpecifierSet(f"=={Version(str(version)[:_LONGEST])}"), line)
+        return _pin(name, SpecifierSet(f"=={Version(str(version)[:_MAX_LENGTH])}"), line)
     except InvalidVersion:
         return None
 
 
 def pin_within(name: str, written: object, line: int) -> Pin | None:
     """Return the pin of a version as Poetry, Pipenv and conda write it: `^2.12`, `*`, `=2.1`."""
-    text = str(written)[:_LONGEST].strip()
+    text = str(written)[:_MAX_LENGTH].strip()
     caret = _CARET.fullmatch(text)
     if caret:
         text = f">={text[1:].strip()},<{_next(caret)}"

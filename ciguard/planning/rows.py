@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Json, Plan
 
-MOST_JOBS = 256
+MAX_JOBS = 256
 """Of one matrix, by GitHub."""
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 """Of all outputs of one job, by GitHub."""
 CPU = "cpu"
-_LONGEST_NAME = 100
+_MAX_NAME_LENGTH = 100
 _GPU_EXTRAS = re.compile(r"\[[\w.-]*cuda[\w,.-]*\](?=\s*[<>=!~]|\s|$)")
 _NO_CUDA = re.compile(r"(^|[\s+])(tensorflow-cpu|tf-nightly-cpu)\b")
 
@@ -112,17 +112,17 @@ def rows(
                 skipped.append(job)
             elif job is not None:
                 jobs.append(job)
-    if len(jobs) > MOST_JOBS:
+    if len(jobs) > MAX_JOBS:
         msg = (
-            f"{len(jobs)} jobs, without shards: a matrix has at most {MOST_JOBS}. Name fewer "
+            f"{len(jobs)} jobs, without shards: a matrix has at most {MAX_JOBS}. Name fewer "
             "targets (setting targets, --target) or devices (--device)."
         )
         raise PlanError(msg)
-    shards = min(runners.shards, MOST_JOBS // max(1, len(jobs)))
+    shards = min(runners.shards, MAX_JOBS // max(1, len(jobs)))
     sentence = ""
     if jobs and shards < runners.shards:
         sentence = (
-            f"{shards} shards instead of {runners.shards}: a matrix has at most {MOST_JOBS} jobs, "
+            f"{shards} shards instead of {runners.shards}: a matrix has at most {MAX_JOBS} jobs, "
             f"and there are {len(jobs)} rows."
         )
     return _sharded(jobs, shards), skipped, sentence
@@ -149,9 +149,9 @@ def matrix(plan: Plan) -> Json:
     ]
     found: Json = {"include": include}
     size = len(json.dumps(found))
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         msg = (
-            f"the matrix takes {size} bytes, GitHub allows {MOST_BYTES}. Name fewer targets "
+            f"the matrix takes {size} bytes, GitHub allows {MAX_BYTES}. Name fewer targets "
             "(setting targets, --target) or fewer shards (--shards)."
         )
         raise PlanError(msg)
@@ -213,4 +213,4 @@ def _slug(group: TargetGroup, device: str) -> str:
     """Return a name that an artefact may have: of letters, digits, dots and dashes."""
     text = "-vs-".join(dict.fromkeys((*group.base, *group.targets)))
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")
-    return f"{slug[:_LONGEST_NAME].strip('-.')}-{device}"
+    return f"{slug[:_MAX_NAME_LENGTH].strip('-.')}-{device}"

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ciguard.planning.api_names import ApiNames
     from ciguard.planning.module_uses import Use
 
-MOST_PLACES = 20
+MAX_PLACES = 20
 """Of one API; the first ones by path and line, those in changes before others."""
-MOST_APIS = 2_000
-_LONGEST_NAME = 200
+MAX_APIS = 2_000
+_MAX_NAME_LENGTH = 200
 """What is longer is no name that a library has."""
 _SIDECAR = ".annotations.py"
-_DEEPEST = 50
+_MAX_DEPTH = 50
 """Modules that a name is followed through."""
 _NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
 _LIKE_TENSORS = frozenset({"pandas", "polars", "xarray", "dask", "pyspark", "sympy", "cupy"})
@@ -143,7 +143,7 @@ class _Search:
         for api in sorted(found, key=lambda name: (-len(found[name]), name)):
             tiers[min(found[api].values())].append(api)
         order = [api for tier in tiers for api in tier]
-        kept = frozenset(order[:MOST_APIS])
+        kept = frozenset(order[:MAX_APIS])
         if len(order) > len(kept):
             self._problems.append(
                 f"{len(order) - len(kept)} APIs that are seldom used are left out"
@@ -246,7 +246,7 @@ class _Search:
         """Return what an API is called; nothing for a module, a constant or a type."""
         known = self._names.known(name)
         is_private = "._" in name
-        if known or not is_called or is_private or "." not in name or len(name) > _LONGEST_NAME:
+        if known or not is_called or is_private or "." not in name or len(name) > _MAX_NAME_LENGTH:
             return known
         return self._names.written(name)
 
@@ -257,7 +257,7 @@ class _Search:
         key = (name, module.path)
         if key not in self._followed:
             self._followed[key] = ""  # what leads back here leads nowhere
-            if depth < _DEEPEST:
+            if depth < _MAX_DEPTH:
                 self._followed[key] = self._through(name, module, depth)
         return self._followed[key]
 
@@ -289,4 +289,4 @@ class _Search:
 def _nearest(places: Mapping[Place, int]) -> tuple[Place, ...]:
     """Return places, those near changes first."""
     order = sorted(places, key=lambda place: (places[place], place.path, place.line))
-    return tuple(order[:MOST_PLACES])
+    return tuple(order[:MAX_PLACES])

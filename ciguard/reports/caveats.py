@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Plan, RunFinished, TargetSummary
 
-_MOST_LISTED = 5
+_MAX_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ def was_cut_short(event: RunFinished, plan: Plan | None) -> bool:
 
 
 def _listed(texts: tuple[str, ...]) -> list[str]:
-    more = len(texts) - _MOST_LISTED
-    return [*texts[:_MOST_LISTED], *([f"and {more} more"] if more > 0 else [])]
+    more = len(texts) - _MAX_LISTED
+    return [*texts[:_MAX_LISTED], *([f"and {more} more"] if more > 0 else [])]
 
 
 def _buckets(count: int) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TOP_BUCKETS = 12
 TOP_PER_GROUP = 4
-_WIDEST_NAME = 48
+_MAX_NAME_WIDTH = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[Line
 
 
 def _targets(event: RunFinished) -> Iterator[Line]:
-    names = [visible(target.name, limit=_WIDEST_NAME) for target in event.targets]
+    names = [visible(target.name, limit=_MAX_NAME_WIDTH) for target in event.targets]
     width = max(map(len, names), default=0)
     for name, target in zip((name.ljust(width) for name in names), event.targets, strict=True):
         if target.not_run:

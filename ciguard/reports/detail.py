@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _OUTPUT_LIMIT = 600
 _CAUSE_LIMIT = 400
-_MOST_DIFFERENCE = 40
+_MAX_DIFFERENCE = 40
 """Lines."""
 _ORIGIN_LIMIT = 800
 """No sentence about an origin is as long."""
@@ -125,7 +125,7 @@ def _fact_lines(bucket: Bucket) -> Iterator[str]:
 
 
 def _difference_lines(finding: Finding) -> Iterator[str]:
-    lines = derivation_diff(finding.case, most=_MOST_DIFFERENCE)
+    lines = derivation_diff(finding.case, most=_MAX_DIFFERENCE)
     if lines:
         yield ""
         yield "Against the program it was derived from"

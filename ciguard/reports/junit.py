@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Plan, Policy, SkippedJob
     from ciguard.reports.contract import Destination
 
-_MOST_MESSAGE = 300
-_MOST_TEXT = 32_000
+_MAX_MESSAGE = 300
+_MAX_TEXT = 32_000
 _MAX_NAME = 200
 _SKIPPED = {
     Comparison.KNOWN: "KNOWN: it is in the baseline, or the base shows it too",
@@ -193,7 +193,7 @@ def _result_of_all(
     if failures:
         first = failures[0]
         text = "\n\n".join(failure.text or "" for failure in failures)
-        first.text = visible_lines(shortened(text, _MOST_TEXT))
+        first.text = visible_lines(shortened(text, _MAX_TEXT))
         return first
     skips = (result for result in results if isinstance(result, Skipped))
     first_skip = next(skips, None)
@@ -222,12 +222,12 @@ def _result(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipp
 def _failure(bucket: Bucket) -> Failure:
     finding = bucket.finding
     kind = visible(f"{finding.oracle}.{finding.kind}")
-    failure = Failure(publishable(finding.message, limit=_MOST_MESSAGE), kind)
+    failure = Failure(publishable(finding.message, limit=_MAX_MESSAGE), kind)
     head = [f"API: {visible(finding.api)}", f"Bucket: {bucket.fingerprint}"]
     head += [f"Class: {class_of(finding).words}"]
     head += [f"{name}: {text}" for name, text in evidence_rows(finding.evidence)]
     outcomes = [f"{name}: {outcome_text(out)}" for name, out in finding.outcomes.items()]
     script = [f"Reproducer: {bucket.reproducer}"] if bucket.reproducer else []
-    text = shortened("\n".join([*head, *outcomes, *script]), _MOST_TEXT)
+    text = shortened("\n".join([*head, *outcomes, *script]), _MAX_TEXT)
     failure.text = visible_lines(without_local_paths(text))
     return failure

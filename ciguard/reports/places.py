@@ -26,10 +26,10 @@ _CANDIDATES = (
     "environment*.y*ml",
 )
 _ANY_FILE = (*_CANDIDATES, "README*")
-_MOST_FILES = 50
-_MOST_CHARACTERS = 500_000
+_MAX_FILES = 50
+_MAX_CHARACTERS = 500_000
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
-_MOST_PATH = 500
+_MAX_PATH = 500
 _LAST_LINE = 2**31 - 1
 """GitHub takes no greater number."""
 
@@ -131,10 +131,10 @@ def places_naming(libraries: Mapping[str, Iterable[str]], folder: Path) -> dict[
 def _lines(folder: Path, root: Path, patterns: Iterable[str]) -> Iterator[tuple[Place, str]]:
     folders = dict.fromkeys((folder.absolute(), root))
     files = [path for one in folders for glob in patterns for path in sorted(one.glob(glob))]
-    for path in files[:_MOST_FILES]:
+    for path in files[:_MAX_FILES]:
         try:
             with path.open(encoding="utf-8", errors="replace") as stream:
-                text = stream.read(_MOST_CHARACTERS)
+                text = stream.read(_MAX_CHARACTERS)
         except OSError:
             continue  # A folder of that name, or not ours to read: another file will do.
         for number, line in enumerate(text.splitlines(), start=1):
@@ -155,4 +155,4 @@ def _canonical(text: str) -> str:
 
 def _fit(place: Place) -> bool:
     """Tell whether GitHub takes the path; a plan may be anybody's."""
-    return bool(place.path) and place.path.isprintable() and len(place.path) <= _MOST_PATH
+    return bool(place.path) and place.path.isprintable() and len(place.path) <= _MAX_PATH

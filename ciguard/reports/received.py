@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-_MOST_RUN_BYTES = 16 * 1024 * 1024
-_MOST_BUCKETS_BYTES = 256 * 1024 * 1024
-_MOST_BUCKETS = 100_000
+_MAX_RUN_BYTES = 16 * 1024 * 1024
+_MAX_BUCKETS_BYTES = 256 * 1024 * 1024
+_MAX_BUCKETS = 100_000
 _MAX_LINE = 64 * 1024 * 1024
 _KINDS: Mapping[object, type | tuple[type, ...]] = {
     "str": str,
@@ -70,7 +70,7 @@ def receive_run(folder: Path) -> ReceivedRun:
     """
     path = folder / RUN_FILE
     try:
-        run = Untrusted(parse_json(read_text(path, most=_MOST_RUN_BYTES)), "the run")
+        run = Untrusted(parse_json(read_text(path, most=_MAX_RUN_BYTES)), "the run")
         places = _places(run)
         finished = _finished(run)
         policy = _policy(finished.parameters)
@@ -91,10 +91,10 @@ def receive_run(folder: Path) -> ReceivedRun:
 
 
 def _buckets(path: Path) -> Iterator[Bucket]:
-    lines = read_lines(path, max_bytes=_MOST_BUCKETS_BYTES, max_line=_MAX_LINE)
+    lines = read_lines(path, max_bytes=_MAX_BUCKETS_BYTES, max_line=_MAX_LINE)
     for number, line in enumerate(lines, start=1):
-        if number > _MOST_BUCKETS:
-            msg = f"more than {_MOST_BUCKETS:,} buckets"
+        if number > _MAX_BUCKETS:
+            msg = f"more than {_MAX_BUCKETS:,} buckets"
             raise ValueError(msg)
         if line.strip():
             bucket = bucket_from_json(parse_json(line))

@@ -37,12 +37,12 @@ LEVELS = {
 """By what is done about a finding."""
 _COMPARED = frozenset({Verdict.NEW_FINDINGS, Verdict.CLEAN, Verdict.NOT_RUN, Verdict.INTERRUPTED})
 """Verdicts of runs that were compared with something."""
-MOST_PER_LEVEL = 10
+MAX_PER_LEVEL = 10
 """Of one level that GitHub shows for one step."""
-_MOST_COMMAND = 4_096
+_MAX_COMMAND = 4_096
 """Characters of a command's message."""
-_MOST_TITLE = 200
-_MOST_TARGETS = 5
+_MAX_TITLE = 200
+_MAX_TARGETS = 5
 _LOUDEST_FIRST = list(RemarkLevel)
 
 
@@ -51,8 +51,8 @@ def where_text(finding: Finding) -> str:
     names = [publishable(name, limit=80) for name in finding.targets]
     if finding.pair is not PairKind.NONE and len(names) > 1:
         return f"on {names[1]}, unlike {names[0]}"
-    more = f" and {len(names) - _MOST_TARGETS} more" if len(names) > _MOST_TARGETS else ""
-    return f"on {', '.join(names[:_MOST_TARGETS])}{more}"
+    more = f" and {len(names) - _MAX_TARGETS} more" if len(names) > _MAX_TARGETS else ""
+    return f"on {', '.join(names[:_MAX_TARGETS])}{more}"
 
 
 def is_new(bucket: Bucket) -> bool:
@@ -87,7 +87,7 @@ def _of_cause(entry: Entry, places: Places, policy: Policy) -> Remark:
     also = f"{entry.others} " if entry.others else ""
     return Remark(
         level=LEVELS[max(policy.action(each.finding) for each in entry.buckets)],
-        title=shortened(f"NEW {class_of(finding).words}: {api}", _MOST_TITLE),
+        title=shortened(f"NEW {class_of(finding).words}: {api}", _MAX_TITLE),
         message=(
             f"{says} {where_text(finding)} ({finding.severity.label}). {also}"
             f"Run it again: ciguard reproduce {short(bucket.fingerprint)}"
@@ -103,11 +103,11 @@ def workflow_commands(said: list[Remark]) -> Iterator[str]:
     """
     for level in RemarkLevel:
         ours = [remark for remark in said if remark.level is level]
-        more = len(ours) - MOST_PER_LEVEL
+        more = len(ours) - MAX_PER_LEVEL
         if more > 0:
             message = f"{more + 1} more, which GitHub does not show here: see the summary."
             ours = [
-                *ours[: MOST_PER_LEVEL - 1],
+                *ours[: MAX_PER_LEVEL - 1],
                 Remark(level=level, title="ciguard", message=message),
             ]
         yield from map(_command, ours)
@@ -122,7 +122,7 @@ def _command(remark: Remark) -> str:
             **properties,
         }
     stated = ",".join(f"{name}={_property(text)}" for name, text in properties.items())
-    room = _MOST_COMMAND - len(stated)
+    room = _MAX_COMMAND - len(stated)
     message = remark.message
     while len(command_text(message)) > room:
         message = message[: len(message) // 2]

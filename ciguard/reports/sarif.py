@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 SARIF_FILE = "report.sarif"
 FINGERPRINT = "ciguard/v1"
 """Name of a cause's fingerprint, or of a bucket's alone with its cause, among the partial ones."""
-MOST_RESULTS = 25_000
+MAX_RESULTS = 25_000
 """Of one run that GitHub accepts; it refuses the whole file where there are more."""
 SHOWN_RESULTS = 5_000
 """Of these that it shows."""
-MOST_BYTES = 10_000_000
+MAX_BYTES = 10_000_000
 """Of the compressed file."""
-MOST_LOCATIONS = 100
+MAX_LOCATIONS = 100
 """Of one result: GitHub accepts 1,000 and shows 100."""
 _MAX_BUCKETS = 100
 """That a result names."""
@@ -106,16 +106,16 @@ def _pieces(
 ) -> list[str]:
     """Return the file's text in pieces: joined, it would be in memory twice."""
     listed = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
-    kept = listed[:MOST_RESULTS]
+    kept = listed[:MAX_RESULTS]
     while True:
         # As text at once: as objects they would take several times as much memory.
         results = [_json(_result(entry, places, policy)) for entry in kept]
         notes = _notes(event, places.plan, kept=len(kept), of=len(listed))
         pieces = _file(event, results, notes, page=page, category=category)
         size = _compressed(pieces)
-        if size <= MOST_BYTES:
+        if size <= MAX_BYTES:
             return pieces
-        kept = kept[: int(0.9 * len(kept) * MOST_BYTES / size)]
+        kept = kept[: int(0.9 * len(kept) * MAX_BYTES / size)]
 
 
 def _file(
@@ -180,7 +180,7 @@ def _result(entry: Entry, places: Places, policy: Policy) -> dict[str, Json]:
         "ruleIndex": RULES.index(kind),
         "level": "note" if level is RemarkLevel.NOTICE else level.value,
         "message": {"text": _message(_says(entry))},
-        "locations": [_location(place) for place in islice(found, MOST_LOCATIONS)],
+        "locations": [_location(place) for place in islice(found, MAX_LOCATIONS)],
         # GitHub reads the second one only. Without it, all results of one line would be one alert.
         "partialFingerprints": {FINGERPRINT: digest, "primaryLocationLineHash": f"{digest}:1"},
         "baselineState": "unchanged" if bucket.comparison in _UNCHANGED else "new",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ciguard.reports.received import ReceivedRun
 
-_MOST_SUMMARY_BYTES = 60_000
+_MAX_SUMMARY_BYTES = 60_000
 """GitHub takes 65,535 characters, in a check run as in a comment."""
 
 
@@ -54,7 +54,7 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
     return Status(
         conclusion=conclusion,
         title=f"{parts[0]}: {'; '.join(parts[1:])}",
-        summary=bounded(summary_blocks(event, run.plan, folder), _MOST_SUMMARY_BYTES),
+        summary=bounded(summary_blocks(event, run.plan, folder), _MAX_SUMMARY_BYTES),
         remarks=tuple(remarks(event, run.places, run.policy)),
     )
 

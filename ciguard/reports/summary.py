@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 
 LIMIT_BYTES = 1024 * 1024
 """A step summary that is larger is dropped whole by the workflow's runner."""
-MOST_ROWS = 200
+MAX_ROWS = 200
 """Of one table: every class is seen before the room ends."""
 DETAILED_BUCKETS = 20
 DETAILED_DOCUMENTATION = 10
-MOST_LINKED = 5
+MAX_LINKED = 5
 """Related buckets that the details of one name."""
 _GRAVEST_FIRST = (
     DocumentationCheck.CONTRADICTION,
@@ -67,11 +67,11 @@ _GRAVEST_FIRST = (
 )
 """What misleads comes before what is merely missing."""
 MAX_WARNINGS = 20
-_MOST_REASONS = 50
-_MOST_TARGETS = 20
+_MAX_REASONS = 50
+_MAX_TARGETS = 20
 _MAX_NAMED = 8
 """Buckets with the same cause that a row names."""
-_MOST_CAVEAT = 2_000
+_MAX_CAVEAT = 2_000
 _RESERVE_BYTES = 1_000
 """Room for the sentence that says what was left out."""
 
@@ -134,7 +134,7 @@ def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Itera
     fixed = fixed_text(event, plan)
     yield f"Buckets: {counts_text(event.buckets, fixed=fixed)}.\n"
     for caveat in caveats(event, plan):
-        yield f"> {markdown_text(caveat.text, limit=_MOST_CAVEAT)}\n"
+        yield f"> {markdown_text(caveat.text, limit=_MAX_CAVEAT)}\n"
     sections = {
         "NEW": [Comparison.NEW.value],
         fixed.upper(): [Comparison.FIXED.value],
@@ -196,7 +196,7 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
     heads = ["bucket", "severity", "class", "API", "what happened", "on", *columns]
     yield f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}"
     groups = by_cause(buckets)
-    for bucket, *others in groups[:MOST_ROWS]:
+    for bucket, *others in groups[:MAX_ROWS]:
         finding = bucket.finding
         kind = _code(f"{finding.oracle}/{finding.kind}")
         cells = [
@@ -205,14 +205,12 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
             class_of(finding).words,
             f"{markdown_code(finding.api, limit=120)}{_others(others)}",
             f"{kind} {markdown_code(publishable(claim(finding)), limit=200)}",
-            ", ".join(
-                markdown_code(target, limit=80) for target in finding.targets[:_MOST_TARGETS]
-            ),
+            ", ".join(markdown_code(target, limit=80) for target in finding.targets[:_MAX_TARGETS]),
             *(of(bucket) for of in columns.values()),
         ]
         yield f"| {' | '.join(cells)} |"
-    if len(groups) > MOST_ROWS:
-        left = sum(map(len, groups[MOST_ROWS:]))
+    if len(groups) > MAX_ROWS:
+        left = sum(map(len, groups[MAX_ROWS:]))
         yield f"\n… and {left:,} more in `buckets.jsonl`."
 
 
@@ -248,10 +246,10 @@ def _not_run(event: RunFinished, plan: Plan | None) -> Iterator[str]:
         return
     yield f"\n## NOT RUN ({len(targets) + len(rows) + len(buckets)})\n"
     yield "Nothing is said about these: they are neither clean nor fixed.\n"
-    for target in targets[:MOST_ROWS]:
+    for target in targets[:MAX_ROWS]:
         yield f"- target {markdown_code(target.name)}: {markdown_code(target.not_run)}"
-    for row in rows[:MOST_ROWS]:
-        names = ", ".join(markdown_code(name, limit=80) for name in row.targets[:_MOST_TARGETS])
+    for row in rows[:MAX_ROWS]:
+        names = ", ".join(markdown_code(name, limit=80) for name in row.targets[:_MAX_TARGETS])
         yield (
             f"- {markdown_code(row.name)} ({names} on {markdown_code(row.device)}): "
             f"{markdown_code(row.reason)}"
@@ -265,9 +263,9 @@ def _chosen(plan: Plan | None) -> Iterator[str]:
     if plan is None or not plan.reasons:
         return
     yield f"\n## What was chosen and why\n\nMode: {plan.mode.value}.\n"
-    yield from (f"- {markdown_text(reason)}" for reason in plan.reasons[:_MOST_REASONS])
-    if len(plan.reasons) > _MOST_REASONS:
-        yield f"- … and {len(plan.reasons) - _MOST_REASONS:,} more in `run.json`"
+    yield from (f"- {markdown_text(reason)}" for reason in plan.reasons[:_MAX_REASONS])
+    if len(plan.reasons) > _MAX_REASONS:
+        yield f"- … and {len(plan.reasons) - _MAX_REASONS:,} more in `run.json`"
 
 
 def _warnings(warnings: list[str]) -> Iterator[str]:
@@ -307,7 +305,7 @@ class _Details:
             yield f"- {name}: {markdown_code(publishable(text))}"
         for name, text in origin_rows(finding.case, _code_of_name):
             yield f"- {name}: {text}"
-        for name, outcome in list(finding.outcomes.items())[:_MOST_TARGETS]:
+        for name, outcome in list(finding.outcomes.items())[:_MAX_TARGETS]:
             yield f"- {markdown_code(name)}: {markdown_code(publishable(outcome_text(outcome)))}"
         if bucket.attribution:
             yield f"- shown: {bucket.attribution.words}"

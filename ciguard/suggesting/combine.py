@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _NUMBERS = {Kind.INT, Kind.FLOAT}
 _SAYS_LITTLE = {Source.CALL, Source.DEFAULT, Source.NAME}
 """Sources that show an integer where a number is meant."""
-_LONGEST = 5
+_MAX_LENGTH = 5
 """Items of a list of which no greatest length is known."""
 
 
@@ -200,10 +200,10 @@ def _sequence(kind: Kind, guesses: list[Guess], length: Bounds) -> list[Guess]:
         return [replace(first, items=items)]
     item = _one_of([item for guess in filled for item in guess.items])
     low = min((one.low or 0 for one in lengths), default=1)
-    high = max((one.high or 0 for one in lengths), default=_LONGEST)
-    whole = length if length != ANY else Bounds(min(low, 1), max(high, _LONGEST))
+    high = max((one.high or 0 for one in lengths), default=_MAX_LENGTH)
+    whole = length if length != ANY else Bounds(min(low, 1), max(high, _MAX_LENGTH))
     if whole.high is None:
-        whole = replace(whole, high=max(_LONGEST, whole.low or 0))
+        whole = replace(whole, high=max(_MAX_LENGTH, whole.low or 0))
     return [Guess(kind, items=(item,), length=whole)]
 
 

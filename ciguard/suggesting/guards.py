@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ciguard.suggesting.functions import Subject
 
-_MOST_DIMS = 6
+_MAX_DIMS = 6
 _BUILTINS = {
     *("len", "isinstance", "type", "min", "max", "abs", "all", "any", "sum"),
     *("int", "float", "bool", "str", "list", "tuple", "dict"),
@@ -219,7 +219,7 @@ def _of_value(op: ast.cmpop, right: ast.expr) -> Fact | None:
 
 def _of_rank(values: tuple[Plain, ...] | None) -> Fact | None:
     match values:
-        case (int() as ndim,) if 0 < ndim <= _MOST_DIMS:
+        case (int() as ndim,) if 0 < ndim <= _MAX_DIMS:
             return MayBe(Guess(Kind.ARRAY, sides=(None,) * ndim))
         case _:
             return None

@@ -10,7 +10,7 @@ from ciguard.suggesting.clues import Bounds, Guess, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_DEEPEST = 4
+_MAX_DEPTH = 4
 _SHAPED = {"zeros", "ones", "empty", "full", "rand", "randn", "random", "random_sample", "normal"}
 _ARRAYS = ("numpy.", "torch.")
 
@@ -31,7 +31,7 @@ def guess_of(
             return _plain(value)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
             return _plain(-value)
-        case ast.Name(id=name) if name in known and depth < _DEEPEST:
+        case ast.Name(id=name) if name in known and depth < _MAX_DEPTH:
             return guess_of(known[name], known, depth + 1)
         case ast.Tuple(elts=items):
             return _several(Kind.TUPLE, [guess_of(item, known, depth) for item in items])

@@ -16,9 +16,9 @@ from ciguard.planning import code_of_notebook, syntax_tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_BYTES = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 """Of a file that is read."""
-MOST_FILES = 2000
+MAX_FILES = 2000
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
 _APART = {"site-packages", "node_modules", "build", "dist", "venv", "env", "__pycache__"}
 _FENCE = re.compile(r"^```(?:python|py)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -67,7 +67,7 @@ def others_of(file: Path) -> list[Module]:
     paths = _walked(root) if root else sorted(file.parent.iterdir())
     found: list[Module] = []
     for path in paths:
-        if path != file and len(found) < MOST_FILES:
+        if path != file and len(found) < MAX_FILES:
             found += _read(path, path.relative_to(root or file.parent).as_posix())
     return found
 
@@ -90,7 +90,7 @@ def _read(path: Path, shown: str) -> list[Module]:
     if path.suffix not in {".py", ".ipynb"} and not is_readme:
         return []
     try:
-        text = read_text(path, most=MOST_BYTES)
+        text = read_text(path, most=MAX_BYTES)
         if path.suffix == ".ipynb":
             code = code_of_notebook(text.encode())
             return [module_of(str(code.source), path, shown, code.file_lines)]

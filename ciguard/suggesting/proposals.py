@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ciguard.suggesting.functions import Subject
 
 
-_LONGEST_TEXT = 20
+_MAX_TEXT_LENGTH = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _source(guess: Guess) -> str:
 
 def _text(guess: Guess) -> str:
     if not guess.seen:
-        return f"strings(max_len={_LONGEST_TEXT})"
+        return f"strings(max_len={_MAX_TEXT_LENGTH})"
     return f"froms([{', '.join(_quoted(str(text)) for text in guess.seen)}])"
 
 

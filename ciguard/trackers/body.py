@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from ciguard.trackers.context import Context
     from ciguard.trackers.template import Template
 
-MOST_BODY = 60_000
+MAX_BODY = 60_000
 """Characters; trackers refuse more than 65,536."""
-_MOST_LOG = 4_000
-_MOST_TITLE = 120
-_MOST_FRAMES = 30
-_MOST_ROWS = 40
-_MOST_DIFFERENCE = 30
+_MAX_LOG = 4_000
+_MAX_TITLE = 120
+_MAX_FRAMES = 30
+_MAX_ROWS = 40
+_MAX_DIFFERENCE = 30
 """Lines."""
 _RESERVE = 2_000
 """Characters by which the table grows once it names the place of each script."""
@@ -104,13 +104,13 @@ def _text(bucket: Bucket, context: Context, template: Template) -> str:
     }
     text = template.fill(values)
     for detail in ("grouping", "evidence", "script", "difference", "outcomes"):
-        if len(text) <= MOST_BODY:
+        if len(text) <= MAX_BODY:
             break
         values |= {detail: "", "note": _SHORTENED}
         text = template.fill(values)
-    if len(text) > MOST_BODY:
+    if len(text) > MAX_BODY:
         return f"{_SHORTENED}\n\n{values['footer']}"
-    others, folded = folded_scripts(context.rows, room=MOST_BODY - len(text) - _RESERVE)
+    others, folded = folded_scripts(context.rows, room=MAX_BODY - len(text) - _RESERVE)
     return template.fill({**values, "others": others, "members": table(context, folded)})
 
 
@@ -148,13 +148,13 @@ def title(bucket: Bucket, *, apis: int = 1) -> str:
         apis: how many functions show its cause; it is named instead of the function if several do.
     """
     if apis > 1 and bucket.cause is not None:
-        plain = title_of(bucket.finding, bucket.cause, apis, limit=_MOST_TITLE)
+        plain = title_of(bucket.finding, bucket.cause, apis, limit=_MAX_TITLE)
     else:
         text = _local(f"{bucket.finding.api}: {_headline(bucket.finding)}")
-        plain = visible(text, limit=4 * _MOST_TITLE)
+        plain = visible(text, limit=4 * _MAX_TITLE)
     plain = plain.replace("`", "'")
-    if len(plain) > _MOST_TITLE:
-        plain = plain[: _MOST_TITLE - 1].rstrip() + "…"
+    if len(plain) > _MAX_TITLE:
+        plain = plain[: _MAX_TITLE - 1].rstrip() + "…"
     # Titles are plain text, but some trackers link names and numbers in them too.
     return re.sub(r"[@#]", lambda match: match[0] + "\u2060", plain)
 
@@ -211,16 +211,16 @@ def _target(name: str) -> str:
 
 def _local(text: str) -> str:
     """Return the text without paths of this machine, cut to what an issue can show of it."""
-    return without_local_paths(shortened(text, 2 * _MOST_LOG))
+    return without_local_paths(shortened(text, 2 * _MAX_LOG))
 
 
 def _bounded(outcome: Outcome) -> Outcome:
     """Return the outcome with shortened texts: a stored one may be of any size."""
     match outcome:
         case Rejected() | Errored() | Exhausted():
-            return replace(outcome, message=shortened(outcome.message, 2 * _MOST_LOG))
+            return replace(outcome, message=shortened(outcome.message, 2 * _MAX_LOG))
         case Crashed():
-            return replace(outcome, log=shortened(outcome.log, 2 * _MOST_LOG))
+            return replace(outcome, log=shortened(outcome.log, 2 * _MAX_LOG))
         case Passed() | Hung():
             return outcome
         case _:
@@ -286,10 +286,10 @@ def _held_against(evidence: Evidence) -> str:
 
 def _difference(finding: Finding) -> str:
     """Return what the program has otherwise than its parent; empty where that is not known."""
-    lines = derivation_diff(finding.case, most=_MOST_DIFFERENCE)
+    lines = derivation_diff(finding.case, most=_MAX_DIFFERENCE)
     if not lines:
         return ""
-    block = markdown_block(_local("\n".join(map(str, lines))), language="diff", limit=_MOST_LOG)
+    block = markdown_block(_local("\n".join(map(str, lines))), language="diff", limit=_MAX_LOG)
     return f"### Against the program it was derived from\n\n{block}"
 
 
@@ -299,7 +299,7 @@ def _outcomes(finding: Finding, context: Context) -> str:
     rows = [
         f"| {_target(name)} | {_version(context.versions.get(name, ''))} "
         f"| {_role(finding, name)} | {_outcome(finding.case, outcome)} |"
-        for name, outcome in list(finding.outcomes.items())[:_MOST_ROWS]
+        for name, outcome in list(finding.outcomes.items())[:_MAX_ROWS]
     ]
     head = "| target | version | shows the defect | outcome |\n| --- | --- | --- | --- |"
     return "\n".join(["### Outcomes", "", head, *rows])
@@ -356,7 +356,7 @@ def _evidence(bucket: Bucket) -> str:
     if bucket.native_stack:
         parts.append(f"### Native stack, innermost first\n\n{_stack(bucket.native_stack)}")
     if log.strip():
-        shown = markdown_block(_local(log.strip()), limit=_MOST_LOG)
+        shown = markdown_block(_local(log.strip()), limit=_MAX_LOG)
         parts.append(f"### What the process wrote last\n\n{shown}")
     return "\n\n".join(parts)
 
@@ -368,8 +368,8 @@ def _cause(bucket: Bucket) -> str:
 
 
 def _stack(stack: tuple[Frame, ...]) -> str:
-    lines = [f"{_local(f.file)}: {_local(f.function)}" for f in stack[:_MOST_FRAMES]]
-    return markdown_block("\n".join(lines), limit=_MOST_LOG)
+    lines = [f"{_local(f.file)}: {_local(f.function)}" for f in stack[:_MAX_FRAMES]]
+    return markdown_block("\n".join(lines), limit=_MAX_LOG)
 
 
 def _grouping(bucket: Bucket) -> str:
@@ -385,7 +385,7 @@ def _grouping(bucket: Bucket) -> str:
             "",
             "| ingredient | text |",
             "| --- | --- |",
-            *rows[:_MOST_ROWS],
+            *rows[:_MAX_ROWS],
             "",
             "</details>",
         ]

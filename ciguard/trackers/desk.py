@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ciguard.trackers.outbox import Outbox
     from ciguard.trackers.tasks import Task
 
-_MOST_REFUSALS = 3
+_MAX_REFUSALS = 3
 """What a tracker refuses again and again, it refuses for the rest too; trouble with single issues
 does not count."""
 
@@ -123,7 +123,7 @@ class Desk:
                 self.refusal = error
                 self._refused.append(task)
                 refusals += not isinstance(error, TrackerIssueError)
-                if refusals == _MOST_REFUSALS:
+                if refusals == _MAX_REFUSALS:
                     break
                 continue
             room -= is_new

@@ -38,10 +38,10 @@ _NOTE = "<!-- ciguard-note -->"
 _DAY = timedelta(days=1)
 _SETTLE_S = 5.0
 """After a POST without an answer: until a listing would show what it did."""
-_MOST_DOUBTS = 2
+_MAX_DOUBTS = 2
 """POSTs that may have been carried out though no listing shows it; the next run looks again."""
-_MOST_LOOKS = 5
-_MOST_NOTE = 1_000
+_MAX_LOOKS = 5
+_MAX_NOTE = 1_000
 _PATIENCE_S = 120.0
 
 
@@ -118,7 +118,7 @@ class GitHubTracker:
         filed = self._known(issue)
         if _is_silenced(filed):
             return
-        line = markdown_text(text, limit=_MOST_NOTE)
+        line = markdown_text(text, limit=_MAX_NOTE)
         if filed.locked:
             self._append(filed, line)
             return
@@ -206,7 +206,7 @@ class GitHubTracker:
             there = self._settled(report.names)
             if there is not None:
                 return there
-            if doubts == _MOST_DOUBTS:
+            if doubts == _MAX_DOUBTS:
                 msg = f"{report.fingerprint}: GitHub may have filed it and does not show it yet"
                 raise TrackerUnavailableError(msg)
             try:
@@ -230,7 +230,7 @@ class GitHubTracker:
 
     def _look_until_shown(self, made: Filed) -> None:
         """List until GitHub shows our issue: then it shows what another job filed before, too."""
-        for look in range(_MOST_LOOKS):
+        for look in range(_MAX_LOOKS):
             if made.number in self._index.update():
                 return
             self._client.wait(2.0**look, because=f"#{made.number} is not listed yet")

@@ -21,7 +21,7 @@ OURS = "ciguard"
 """External id of our check runs: jobs of workflows are check runs too, and may have our name."""
 BATCH = 50
 """Annotations that GitHub takes in one request."""
-MOST_ANNOTATIONS = 500
+MAX_ANNOTATIONS = 500
 """Ten requests; nobody reads more."""
 _SETTLE_S = 5.0
 _LEVELS = {
@@ -54,8 +54,8 @@ class CheckRuns:
             for remark in check.remarks
             if remark.place is not None
         ]
-        wanted = {_key(one): one for one in placed[:MOST_ANNOTATIONS]}
-        cut = len(placed) - MOST_ANNOTATIONS
+        wanted = {_key(one): one for one in placed[:MAX_ANNOTATIONS]}
+        cut = len(placed) - MAX_ANNOTATIONS
         note = f"\n\n{cut} more annotations are left out." if cut > 0 else ""
         output = {"title": check.title, "summary": check.summary + note}
         run = self._fitting(head, wanted)

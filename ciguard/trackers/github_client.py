@@ -41,10 +41,10 @@ FAILURES = (GithubException, RequestException)
 """What a request to GitHub may raise."""
 
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}(?:\[bot\])?")
-_MOST_ATTEMPTS = 6
+_MAX_ATTEMPTS = 6
 _SETTLE_S = 5.0
 """After a POST without an answer: until a listing would show what it did."""
-_MOST_DOUBTS = 2
+_MAX_DOUBTS = 2
 """POSTs that may have been carried out though no listing shows it."""
 _SECONDARY_WAIT_S = 60.0
 """What GitHub asks of those whom it tells no time."""
@@ -146,7 +146,7 @@ class Client:
             found = look()
             if found is not None:
                 return found
-            if doubts == _MOST_DOUBTS:
+            if doubts == _MAX_DOUBTS:
                 msg = f"{what}: GitHub may have made it and does not show it yet"
                 raise TrackerUnavailableError(msg)
         raise AssertionError  # `count` has no end
@@ -180,7 +180,7 @@ class Client:
         else:
             asked_s = None
         grown_s = least_s * 2**attempt
-        if attempt + 1 >= _MOST_ATTEMPTS:
+        if attempt + 1 >= _MAX_ATTEMPTS:
             grown_s = float("inf")
         self._patience.wait(max(asked_s or 0.0, grown_s), because=says)
 

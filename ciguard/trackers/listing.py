@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain import class_of, markdown_code
-from ciguard.trackers.body import MOST_BODY, line_of
+from ciguard.trackers.body import MAX_BODY, line_of
 from ciguard.trackers.contract import ROLL_UP, Report, marker
 
 if TYPE_CHECKING:
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from ciguard.trackers.groups import Group
 
-_MOST_LISTED = 300
+_MAX_LISTED = 300
 
 
 def roll_up(groups: Iterable[Group]) -> Report:
     """Return the one issue that lists groups which have none of their own."""
     listed = list(groups)
-    rows = [_listed(group) for group in listed[:_MOST_LISTED]]
+    rows = [_listed(group) for group in listed[:_MAX_LISTED]]
     more = len(listed) - len(rows)
     is_one = len(listed) == 1
     what = "1 known finding has" if is_one else f"{len(listed)} known findings have"
@@ -35,7 +35,7 @@ def roll_up(groups: Iterable[Group]) -> Report:
         f"… and {more} more." if more else "",
     ]
     body = "\n\n".join(part for part in text if part)
-    while len(body) > MOST_BODY:
+    while len(body) > MAX_BODY:
         body = body[: body.rstrip("\n").rfind("\n")]
     return Report(
         fingerprint=ROLL_UP,

@@ -18,7 +18,7 @@ from ciguard.trackers.contract import ROLL_UP, TRACKERS, Issue, Report, is_name,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 _PATIENCE_S = 60.0
 _STATE = re.compile(r"<!-- ciguard-state: (open|closed|ignored) -->")
 _OPENED = re.compile(r"^- (\d{4}-\d\d-\d\d \d\d:\d\d) UTC: opened$", re.MULTILINE)
@@ -203,7 +203,7 @@ class LocalTracker:
 
     def _read(self, path: Path) -> str:
         try:
-            return read_text(path, most=_MOST_BYTES)
+            return read_text(path, most=_MAX_BYTES)
         except (OSError, ValueError) as error:
             raise OutputError(self._cannot("read", path, error)) from error
 

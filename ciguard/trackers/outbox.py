@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ciguard.trackers.tasks import Task
 
 OUTBOX = "outbox.jsonl"
-_MOST_BYTES = 256 << 20
+_MAX_BYTES = 256 << 20
 _SCHEMA = 1
 
 
@@ -97,7 +97,7 @@ class Outbox:
 
     def _read(self, path: Path) -> list[Task]:
         try:
-            text = read_text(path, most=_MOST_BYTES)
+            text = read_text(path, most=_MAX_BYTES)
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:

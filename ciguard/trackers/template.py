@@ -48,7 +48,7 @@ FACTS = (
     "again",
 )
 """Single facts as inline markdown; empty where they are unknown."""
-_MOST_BYTES = 1 << 16
+_MAX_BYTES = 1 << 16
 _MISTAKES = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -69,7 +69,7 @@ class Template:
             lstrip_blocks=True,
         )
         try:
-            self._template = environment.from_string(read_text(path, most=_MOST_BYTES))
+            self._template = environment.from_string(read_text(path, most=_MAX_BYTES))
         except (OSError, ValueError) as error:
             msg = f"issue-template = {str(path)!r}: {error}. Write the path of a readable file."
             raise ConfigurationError(msg) from error

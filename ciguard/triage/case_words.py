@@ -33,9 +33,9 @@ _OF_APPLICATIONS = {
     Aspect.CONDITION: "condition",
     Aspect.INPUTS: "condition",
 }
-_MOST_MUTATIONS = 4
-_MOST_NAME = 80
-_LONGEST_PLAIN = 999.5
+_MAX_MUTATIONS = 4
+_MAX_NAME = 80
+_MAX_PLAIN_LENGTH = 999.5
 """Numbers from here on are written with an exponent."""
 
 
@@ -89,8 +89,8 @@ def _rows_of_program(case: ProgramCase, named: Callable[[str], str]) -> list[tup
     if step.adapter:
         block += f", behind {named(_bounded(step.adapter))}"
     before = [text for one in case.ancestry.path[:-1] if (text := _step_text(one, named))]
-    more = len(before) - _MOST_MUTATIONS
-    listed = [*([f"{more:,} more"] if more > 0 else []), *before[-_MOST_MUTATIONS:]]
+    more = len(before) - _MAX_MUTATIONS
+    listed = [*([f"{more:,} more"] if more > 0 else []), *before[-_MAX_MUTATIONS:]]
     seed = named(_bounded(case.ancestry.seed))
     rows = (
         ("Block", block),
@@ -139,7 +139,7 @@ def rate_text(rate: float) -> str:
     """Return an R_a: `0.25`, `417`, `3.2e4`, `infinite`."""
     if not math.isfinite(rate):
         return "unknown" if math.isnan(rate) else "infinite"
-    text = f"{rate:.3g}" if abs(rate) < _LONGEST_PLAIN else f"{rate:.1e}"
+    text = f"{rate:.3g}" if abs(rate) < _MAX_PLAIN_LENGTH else f"{rate:.1e}"
     digits, _, exponent = text.partition("e")
     return f"{digits}e{int(exponent)}" if exponent else digits
 
@@ -148,7 +148,7 @@ def _model_text(origin: Origin, named: Callable[[str], str]) -> str:
     model = named(_bounded(origin.model))
     if not origin.mutations:
         return model
-    shown = [named(_bounded(one)) for one in origin.mutations[:_MOST_MUTATIONS]]
+    shown = [named(_bounded(one)) for one in origin.mutations[:_MAX_MUTATIONS]]
     more = len(origin.mutations) - len(shown)
     listed = "; ".join([*shown, *([f"{more:,} more"] if more else [])])
     return f"a mutant of {model} ({listed})"
@@ -169,4 +169,4 @@ def _layers(count: int) -> str:
 
 
 def _bounded(name: str) -> str:
-    return shortened(name, _MOST_NAME)
+    return shortened(name, _MAX_NAME)

@@ -53,7 +53,7 @@ _DEADLY = frozenset({"crash", HANG, "exhaustion"})
 _COMPARED = frozenset({"differential", "metamorphic"})
 """Oracles that hold results against each other: what disagrees with itself proves nothing."""
 _PATIENCE = 10.0
-_LEAST_PATIENCE = 3.0
+_MIN_PATIENCE = 3.0
 """How many times its limit a call is waited for before it counts as hung."""
 _SHARE = 0.125
 """Of the time that is left, for one such wait."""
@@ -61,8 +61,8 @@ _AGAIN = 0.5
 """Of its limit, what a call gets that did not return in a multiple of it."""
 _SLACK = 2.0
 """How many times the time of the first repetition a slow call gets in the others."""
-_MOST_TOGETHER = 16
-_MOST_UNDER_WAY = 3
+_MAX_TOGETHER = 16
+_MAX_UNDER_WAY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +158,12 @@ class Confirmer:
             is_patient: more findings may come: let those that can share a worker wait for it.
         """
         waiting: list[tuple[int, int, _Candidate]] = []
-        while self._queue and len(self._trials) < _MOST_UNDER_WAY:
+        while self._queue and len(self._trials) < _MAX_UNDER_WAY:
             entry = heapq.heappop(self._queue)
             first = entry[2]
             together = [first]
             if first.finding.oracle not in _DEADLY:
-                if is_patient and len(self._queue) < _MOST_TOGETHER:
+                if is_patient and len(self._queue) < _MAX_TOGETHER:
                     waiting.append(entry)
                     continue
                 together += self._companions(tuple(first.finding.outcomes))
@@ -180,7 +180,7 @@ class Confirmer:
             finding = entry[2].finding
             if finding.oracle not in _DEADLY and tuple(finding.outcomes) == targets:
                 chosen.append(entry)
-                if len(chosen) == _MOST_TOGETHER - 1:
+                if len(chosen) == _MAX_TOGETHER - 1:
                     break
         for entry in chosen:
             self._queue.remove(entry)
@@ -221,7 +221,7 @@ class Confirmer:
         if not candidate.met:
             usual_s = limit_of(candidate.finding)
             allowed_s = min(_PATIENCE * usual_s, _SHARE * self._time_left())
-            return max(_LEAST_PATIENCE * usual_s, allowed_s)
+            return max(_MIN_PATIENCE * usual_s, allowed_s)
         first = candidate.met[0]
         if first.kind != SLOW:
             return _AGAIN * limit_of(candidate.finding)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _TOGETHER = 8
 """Variants that share a worker: later ones are wasted once an earlier one takes the place."""
-_MOST_VARIANTS = 400
-_MOST_UNDER_WAY = 2
+_MAX_VARIANTS = 400
+_MAX_UNDER_WAY = 2
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ class Minimiser:
 
     def pump(self) -> None:
         """Start as many searches as may be under way at once."""
-        while self._queue and len(self._searches) < _MOST_UNDER_WAY:
+        while self._queue and len(self._searches) < _MAX_UNDER_WAY:
             search = self._queue.popleft()
             self._searches[search.key] = search
             self._go_on(search)
@@ -124,7 +124,7 @@ class Minimiser:
             and is_expressible(variant, targets, subject)
             and not self._is_worse(search, variant)
         ]
-        if not left or len(search.tried) >= _MOST_VARIANTS:
+        if not left or len(search.tried) >= _MAX_VARIANTS:
             del self._searches[search.key]
             if search.is_simpler:
                 self._confirmer.propose(search.key, search.best)

@@ -131,7 +131,7 @@ if before.shape != after.shape or not np.allclose(before, after, 1e-4, 1e-4, equ
     raise SystemExit("DIFFERENT: the saved model computes something else")
 print("No difference.")
 """
-_MOST_OF_GRADIENT = 4096
+_MAX_OF_GRADIENT = 4096
 
 
 def model_statements(case: ModelCase, source: Source) -> tuple[list[str], list[str]]:
@@ -202,7 +202,7 @@ def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
     source.standard.add("inspect")
     yield _CALL.strip().format(training=case.training)
     if case.check is Check.TRAIN:
-        yield f"MOST = {_MOST_OF_GRADIENT}\n\n\n{_TRAIN.strip()}"
+        yield f"MOST = {_MAX_OF_GRADIENT}\n\n\n{_TRAIN.strip()}"
 
 
 def _is_plain(case: ModelCase) -> bool:

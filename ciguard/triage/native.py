@@ -14,9 +14,9 @@ from ciguard.domain import Frame
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_KEPT = 8
+MAX_KEPT = 8
 """Frames that are worth showing."""
-_LONGEST_NAME = 200
+_MAX_NAME_LENGTH = 200
 
 _INTERPRETER = re.compile(r"_?Py[A-Z_]|cfunction_|builtin_|method_|ffi_call|_ctypes_")
 """Where Python called the library: what lies further out is not the library's."""
@@ -53,7 +53,7 @@ _VARIANT = re.compile(
 )
 
 
-def native_frames(frames: Iterable[Frame], *, most: int = MOST_KEPT) -> tuple[Frame, ...]:
+def native_frames(frames: Iterable[Frame], *, most: int = MAX_KEPT) -> tuple[Frame, ...]:
     """Return the frames of a native stack that tell where the library failed, innermost first.
 
     Frames of allocators, signals, failed checks, dispatchers and of the interpreter are left out,
@@ -96,4 +96,4 @@ def plain_name(symbol: str) -> str:
             outer.append(letter)
     words = re.sub(r"#\d+|\bconst\b|\bvolatile\b", "", "".join(outer)).split()
     # A return type stands before an instantiated template's name.
-    return words[-1][:_LONGEST_NAME] if words else ""
+    return words[-1][:_MAX_NAME_LENGTH] if words else ""

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST_TEXT = 300
+MAX_TEXT = 300
 """Characters of the result: the reason stands at the beginning, lists of signatures at the end."""
-_MOST_READ = 4000
+_MAX_READ = 4000
 """Characters that are read of a message at all."""
-_LONGEST_NAME = 60
+_MAX_NAME_LENGTH = 60
 """A quoted word longer than this is content, not the name of something."""
 
 _CUT = re.compile(
@@ -39,7 +39,7 @@ def _source_or_mark(match: re.Match[str]) -> str:
 def _name_or_mark(match: re.Match[str]) -> str:
     """A quoted name of the library's own world stays; other quoted text is content."""
     text = match["text"]
-    return f"'{text}'" if _NAME.fullmatch(text) and len(text) <= _LONGEST_NAME else "<text>"
+    return f"'{text}'" if _NAME.fullmatch(text) and len(text) <= _MAX_NAME_LENGTH else "<text>"
 
 
 def _in_order(match: re.Match[str]) -> str:
@@ -187,24 +187,24 @@ def normalise(message: str, *, fuzzed: tuple[str, ...] = ()) -> str:
         fuzzed: strings among the case's arguments.
 
     Returns:
-        One line of at most `MOST_TEXT` characters. Idempotent.
+        One line of at most `MAX_TEXT` characters. Idempotent.
     """
     texts = sorted({text for text in fuzzed if text.strip()}, key=lambda text: (-len(text), text))
-    return _normalised(_Fuzzed(tuple(texts)).remove(message[:_MOST_READ]))
+    return _normalised(_Fuzzed(tuple(texts)).remove(message[:_MAX_READ]))
 
 
 @lru_cache(maxsize=4096)
 def _normalised(message: str) -> str:
     previous, text = "", message
     # One rule makes room for another, e.g. a list of lists; the marks only ever grow coarser.
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         if text == previous:
             break
         previous, text = text, _one_pass(text)
     return text
 
 
-_MOST_PASSES = 12
+_MAX_PASSES = 12
 _CHECK_REMARK = re.compile(r"(Check fail(?:ed|ure): .*? ?\([^()]* vs\. [^()]*\)).*")
 """What a check compares names it; what it remarks after that holds values, in any wording."""
 _LAST_TEXT = re.compile(r"(?: *<text>)+$")
@@ -219,4 +219,4 @@ def _one_pass(text: str) -> str:
         text = pattern.sub(replacement, text)
     text = _CHECK_REMARK.sub(r"\1", text)
     text = _LAST_TEXT.sub("", text).strip(" ,;:")
-    return text[:MOST_TEXT].rstrip(" ,;:<")
+    return text[:MAX_TEXT].rstrip(" ,;:<")

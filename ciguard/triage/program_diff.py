@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Case
 
-_MOST_COMPARED = 1_000
+_MAX_COMPARED = 1_000
 """Lines of a program; comparing takes time that grows with their square."""
-_MOST_CHARACTERS = 100_000
-_MOST_WIDE = 160
+_MAX_CHARACTERS = 100_000
+_MAX_WIDE = 160
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _PLACE = re.compile(r"@@ -\S+ \+(\d+)")
@@ -88,10 +88,10 @@ def program_diff(
         context: as above.
         most: as above.
     """
-    if max(len(before), len(after)) > _MOST_CHARACTERS:
+    if max(len(before), len(after)) > _MAX_CHARACTERS:
         return []
     old, new = (_LINE_END.split(text.removesuffix("\n")) for text in (before, after))
-    if max(len(old), len(new)) > _MOST_COMPARED:
+    if max(len(old), len(new)) > _MAX_COMPARED:
         return []
     told = islice(unified_diff(old, new, n=context, lineterm=""), 2, None)  # behind the two names
     lines = list(_marked(told, line))
@@ -105,7 +105,7 @@ def _marked(told: Iterator[str], line: int) -> Iterator[DiffLine]:
     """Yield the lines of a diff; every one of `after` is counted."""
     number = 0
     for text in told:
-        made = DiffLine(LineKind(text[0]), shortened(text[1:], _MOST_WIDE))
+        made = DiffLine(LineKind(text[0]), shortened(text[1:], _MAX_WIDE))
         if made.kind is LineKind.PLACE:
             place = _PLACE.match(text)
             number = int(place[1]) if place else 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import PairKind, ProgramCase, Rejected, located
 from ciguard.execution import Scalar, Tensor, TensorDigest
-from ciguard.oracles import ACCEPTED, GROWTH, LEAST_BYTES, LEAST_SECONDS, program_run
+from ciguard.oracles import ACCEPTED, GROWTH, MIN_BYTES, MIN_SECONDS, program_run
 from ciguard.triage.expectation import leaves_function
 from ciguard.triage.program_diff import source_lines
 from ciguard.triage.symptom import telling_line
@@ -64,8 +64,8 @@ if min(median(steps[:half]), median(steps[half:])) >= {least}:
     raise SystemExit("GROWS: {what} with every cycle, by %g" % median(steps))
 print("It does not grow.")
 """
-_MEMORY = {"value": "resident()", "least": LEAST_BYTES, "what": "bytes in use"}
-_TIME = {"value": "spent", "least": LEAST_SECONDS, "what": "seconds of a cycle"}
+_MEMORY = {"value": "resident()", "least": MIN_BYTES, "what": "bytes in use"}
+_TIME = {"value": "spent", "least": MIN_SECONDS, "what": "seconds of a cycle"}
 
 
 def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> str:

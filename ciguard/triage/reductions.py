@@ -23,7 +23,7 @@ from ciguard.domain import (
 from ciguard.functions import Call, about_from_json, is_valid
 from ciguard.triage.buckets import simplicity
 from ciguard.triage.simpler import (
-    MOST_ITEMS,
+    MAX_ITEMS,
     AnyArray,
     shorter,
     simpler_arrays,
@@ -131,7 +131,7 @@ def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
 
 
 def _one_simpler(values: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
-    for position, value in enumerate(values[:MOST_ITEMS]):
+    for position, value in enumerate(values[:MAX_ITEMS]):
         for simpler in simpler_values(value):
             yield (*values[:position], simpler, *values[position + 1 :])
 
@@ -167,6 +167,6 @@ def _simpler_items(items: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
 def _simpler_pairs(
     pairs: tuple[tuple[str, Value], ...],
 ) -> Iterator[tuple[tuple[str, Value], ...]]:
-    for position, (name, value) in enumerate(pairs[:MOST_ITEMS]):
+    for position, (name, value) in enumerate(pairs[:MAX_ITEMS]):
         for simpler in simpler_values(value):
             yield (*pairs[:position], (name, simpler), *pairs[position + 1 :])

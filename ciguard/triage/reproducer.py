@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from ciguard.oracles import Inputs
 
 _COMMENT_WIDTH = 96
-_MOST_SCRIPT = 1 << 20
-_MOST_MESSAGE = 600
+_MAX_SCRIPT = 1 << 20
+_MAX_MESSAGE = 600
 _SLACK = 4.0
 
 
@@ -367,7 +367,7 @@ def _advice(outcome: Outcome | None) -> list[str]:
 
 def comment(text: str) -> str:
     """Return `text` as lines of comment; nothing in it can end the comment."""
-    safe = visible(without_local_paths(text.strip()), limit=_MOST_MESSAGE)
+    safe = visible(without_local_paths(text.strip()), limit=_MAX_MESSAGE)
     lines = textwrap.wrap(safe, _COMMENT_WIDTH, break_on_hyphens=False) or [""]
     return "\n".join(f"# {line}".rstrip() for line in lines)
 
@@ -380,6 +380,6 @@ def read_script(folder: Path, bucket: Bucket) -> str:
     path = folder / bucket.reproducer
     try:
         is_inside = path.resolve().is_relative_to(folder.resolve())
-        return read_text(path, most=_MOST_SCRIPT) if bucket.reproducer and is_inside else ""
+        return read_text(path, most=_MAX_SCRIPT) if bucket.reproducer and is_inside else ""
     except (OSError, ValueError, RuntimeError):  # the last: links that lead in a circle
         return ""

@@ -18,7 +18,7 @@ from ciguard.domain import (
     TensorValue,
     Uniform,
 )
-from ciguard.writing import MOST_SHOWN, content
+from ciguard.writing import MAX_SHOWN, content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 AnyArray: TypeAlias = TensorValue | ArrayValue
 
-MOST_ITEMS = 16
+MAX_ITEMS = 16
 """Items of one list that are tried on their own; longer lists are halved first."""
 _PLAIN_DTYPE = "float32"
 
@@ -42,7 +42,7 @@ def shorter(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
     if middle:
         yield items[:middle]
         yield items[middle:]
-    for position in range(min(len(items), MOST_ITEMS)):
+    for position in range(min(len(items), MAX_ITEMS)):
         yield items[:position] + items[position + 1 :]
 
 
@@ -107,7 +107,7 @@ def simpler_together(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray]
 def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray], AnyArray]]:
     try:
         common = np.broadcast_shapes(*(array.shape for array in arrays))
-        if not common or math.prod(common) > MOST_SHOWN:
+        if not common or math.prod(common) > MAX_SHOWN:
             return
         with np.errstate(invalid="ignore", over="ignore"):  # numbers that a small type lacks
             contents = [content(array) for array in arrays]
@@ -138,8 +138,8 @@ def _simpler_fills(fill: Fill) -> Iterator[Fill]:
     yield Constant(0)
     yield Constant(1)
     if isinstance(fill, Explicit):
-        yield from (Constant(number) for number in islice(dict.fromkeys(fill.data), MOST_ITEMS))
-        for position, number in enumerate(fill.data[:MOST_ITEMS]):
+        yield from (Constant(number) for number in islice(dict.fromkeys(fill.data), MAX_ITEMS))
+        for position, number in enumerate(fill.data[:MAX_ITEMS]):
             for simpler in _simpler_numbers(number):
                 yield Explicit((*fill.data[:position], simpler, *fill.data[position + 1 :]))
     if isinstance(fill, Constant):
@@ -166,7 +166,7 @@ def _cut(value: AnyArray, shape: tuple[int, ...]) -> AnyArray:
 
 def _spelt_out(value: AnyArray) -> AnyArray:
     """Return the array with its drawn elements written one by one, if they are few numbers."""
-    drawn = isinstance(value.fill, Uniform | Special) and math.prod(value.shape) <= MOST_SHOWN
+    drawn = isinstance(value.fill, Uniform | Special) and math.prod(value.shape) <= MAX_SHOWN
     if not drawn:
         return value
     try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _AMOUNT = re.compile(r"(?:\w+_)?(?:EPOCHS?|STEPS?|BATCHES|ITERATIONS?|SAMPLES)", re.IGNORECASE)
 """Names of constants that say how much is trained, or on how much."""
 _LARGEST = 1 << 62
-_MOST_AMOUNTS = 8
+_MAX_AMOUNTS = 8
 """Of one program that are looked at: somebody else's may have thousands."""
 
 
@@ -47,7 +47,7 @@ def _less_trained(source: str) -> Iterator[str]:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # a program of somebody else's baseline
-    for value, number in islice(_amounts(statements), _MOST_AMOUNTS):
+    for value, number in islice(_amounts(statements), _MAX_AMOUNTS):
         for smaller in sorted({1, number // 2}):
             yield _with(source, value, str(smaller))
 

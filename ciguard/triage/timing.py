@@ -11,10 +11,10 @@ from ciguard.domain import Passed
 from ciguard.execution import Measured, Quantity, decode_measured
 from ciguard.oracles import (
     KINDS,
-    LEAST_GROWTH,
-    LEAST_PEAK,
-    LEAST_RATIO,
-    LEAST_TIME_NS,
+    MIN_GROWTH,
+    MIN_PEAK,
+    MIN_RATIO,
+    MIN_TIME_NS,
     SLOW,
     amount,
 )
@@ -95,10 +95,10 @@ def measures_alike(finding: Finding, log: str) -> bool:
     quantity = reference.quantity
     found = float(said[1]) * _UNITS[quantity]
     if quantity is Quantity.GROWTH:
-        return found > LEAST_GROWTH
-    least = LEAST_TIME_NS if quantity is Quantity.TIME else LEAST_PEAK
+        return found > MIN_GROWTH
+    least = MIN_TIME_NS if quantity is Quantity.TIME else MIN_PEAK
     usual = median(reference.values)
-    return found >= LEAST_RATIO * usual and found - usual >= least
+    return found >= MIN_RATIO * usual and found - usual >= least
 
 
 def measurement(outcome: Outcome | None) -> str:

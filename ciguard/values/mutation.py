@@ -76,7 +76,7 @@ def with_element(tensor: AnyTensor, place: int, element: float) -> AnyTensor:
 
 
 _SPECIAL = (math.nan, math.nan, math.inf, -math.inf)
-_MOST_SPELT_OUT = 64
+_MAX_SPELT_OUT = 64
 _STEPS = 64
 
 
@@ -86,7 +86,7 @@ def takes_special(value: Value | None) -> TypeGuard[AnyTensor]:
         isinstance(value, AnyTensor)
         and value.dtype in element_types.FLOATING
         and not isinstance(value.fill, Special)
-        and 0 < prod(value.shape) <= _MOST_SPELT_OUT
+        and 0 < prod(value.shape) <= _MAX_SPELT_OUT
     )
 
 

@@ -33,7 +33,7 @@ _DrawDtype: TypeAlias = Callable[["random.Random", "Scope"], str]
 _DrawFill: TypeAlias = Callable[["random.Random", "Scope", str, Shape], Fill]
 
 _SYMBOL_SIZES = (1, 2, 2, 3, 3, 4, 4, 5, 6, 8)
-_MOST_EXPLICIT = 256
+_MAX_EXPLICIT = 256
 """Above this many elements an explicit fill would make the case too long."""
 
 
@@ -218,7 +218,7 @@ def _increasing(unordered: _DrawFill) -> _DrawFill:
         count = prod(shape)
         if not isinstance(fill, Uniform):
             return fill
-        if count > _MOST_EXPLICIT:
+        if count > _MAX_EXPLICIT:
             return Constant(fill.low if dtype in element_types.FLOATING else int(fill.low))
         low, span = fill.low, fill.high - fill.low
         if dtype in element_types.FLOATING:

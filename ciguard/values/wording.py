@@ -50,7 +50,7 @@ _GROUPS = (
     ("every float", element_types.FLOATING),
     ("every complex", element_types.COMPLEX),
 )
-_MOST_LISTED = 12
+_MAX_LISTED = 12
 
 
 def in_words(constraint: Constraint) -> str:
@@ -257,9 +257,9 @@ def _count(bounds: tuple[int, int], noun: str) -> str:
 
 def _listed(words: Iterable[str], joint: str) -> str:
     listed = list(words)
-    if len(listed) > _MOST_LISTED:
-        rest = len(listed) - _MOST_LISTED
-        return f"{', '.join(listed[:_MOST_LISTED])} {joint} {rest} more"
+    if len(listed) > _MAX_LISTED:
+        rest = len(listed) - _MAX_LISTED
+        return f"{', '.join(listed[:_MAX_LISTED])} {joint} {rest} more"
     if len(listed) < 2:  # noqa: PLR2004 - nothing to join
         return "".join(listed)
     return f"{', '.join(listed[:-1])} {joint} {listed[-1]}"

@@ -5,7 +5,7 @@ Scalars and names (`literals.py`), NumPy arrays (`arrays.py`), what each library
 """
 
 from ciguard.writing.arrays import (
-    MOST_SHOWN,
+    MAX_SHOWN,
     UNIT_FUNCTION,
     constant_element,
     content,
@@ -17,7 +17,7 @@ from ciguard.writing.source import WIDTH, Source
 from ciguard.writing.writers import PLAIN_DTYPES, WRITERS, Writer, writer_of
 
 __all__ = [
-    "MOST_SHOWN",
+    "MAX_SHOWN",
     "PLAIN_DTYPES",
     "UNIT_FUNCTION",
     "WIDTH",

@@ -18,7 +18,7 @@ from ciguard.writing.literals import element, nested, scalar, shape_text
 if TYPE_CHECKING:
     from ciguard.domain import ArrayValue, TensorValue
 
-MOST_SHOWN = 64
+MAX_SHOWN = 64
 """Elements of an array that a script spells out."""
 
 UNIT_FUNCTION = '''
@@ -34,7 +34,7 @@ def unit(seed, count):
 
 def is_shown(value: ArrayValue | TensorValue) -> bool:
     """Tell whether an array is spelt out: it is small, or there is no formula for it."""
-    return prod(value.shape) <= MOST_SHOWN or isinstance(value.fill, Explicit)
+    return prod(value.shape) <= MAX_SHOWN or isinstance(value.fill, Explicit)
 
 
 def content(value: ArrayValue | TensorValue) -> Any:

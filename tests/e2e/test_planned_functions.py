@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 OTHERS = 12
 """Programs that no commit changes, and whose names come before the one that is."""
-MOST_CASES = 24
+MAX_CASES = 24
 """So few that the last of the programs, taken in turn, is not reached."""
 OTHER = """\
 from ciguard.annotations import arg, ints
@@ -73,7 +73,7 @@ def found_in(out: Path) -> list[dict[str, Any]]:
 def test_what_a_commit_changed_is_planned_first_and_found_by_the_planned_row(
     tmp_path: Path,
 ) -> None:
-    settings = SETTINGS.format(targets=json.dumps(PLANTED), most=MOST_CASES)
+    settings = SETTINGS.format(targets=json.dumps(PLANTED), most=MAX_CASES)
     base = project(tmp_path, ciguard__toml=settings)
     first = answer(command("run"), tmp_path)
     commit(tmp_path, model__py=WRONG)
@@ -99,7 +99,7 @@ def test_what_a_commit_changed_is_planned_first_and_found_by_the_planned_row(
 def test_the_action_calls_the_functions_that_a_pull_request_changes(
     runner: Runner, tmp_path: Path
 ) -> None:
-    runner.variables = {"CIGUARD_MAX_CASES": str(MOST_CASES)}
+    runner.variables = {"CIGUARD_MAX_CASES": str(MAX_CASES)}
     base = project(runner.workspace)
     origin(runner, tmp_path)
     of_main = ("schedule", "refs/heads/main")

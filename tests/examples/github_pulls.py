@@ -20,7 +20,7 @@ _LINKS = (
     *("trees", "clone", "git", "ssh", "svn"),
 )
 _REF = re.compile(r"refs/(heads/.+|pull/\d+/(head|merge))")
-_MOST_BYTES = 10_000_000
+_MAX_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class CodeScanningStore:
         if self.refusal:
             raise RefusedError(403, self.refusal)
         packed = base64.b64decode(body["sarif"], validate=True)
-        if len(packed) > _MOST_BYTES:
+        if len(packed) > _MAX_BYTES:
             raise RefusedError(413, "Payload Too Large")
         if not _REF.fullmatch(body["ref"]):
             raise RefusedError(400, "ref is invalid")

@@ -221,7 +221,7 @@ def test_a_huge_file_is_refused_before_it_is_read(
     remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit_files(remote, BRANCH, {"buckets.jsonl": (PLAIN, HEADER + "\n" * 5_000)})
-    monkeypatch.setattr("ciguard.baseline.git_branch._MOST_BYTES", 5_000)
+    monkeypatch.setattr("ciguard.baseline.git_branch._MAX_BYTES", 5_000)
 
     with pytest.raises(BaselineError, match="hold more than 5000 bytes"):
         store(remote).load()
@@ -403,7 +403,7 @@ def keep(run: RunNote, folder: Path) -> None:
 def test_a_large_baseline_is_pushed_in_parts_and_a_change_moves_one_of_them(
     remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ciguard.baseline.layout.MOST_IN_PART", 2)
+    monkeypatch.setattr("ciguard.baseline.layout.MAX_IN_PART", 2)
     known = {name: record(name) for name in NAMES}
     one = store(remote)
     one.save(known)

@@ -95,7 +95,7 @@ def test_what_a_ruleset_refuses_to_have_pushed_is_committed_through_the_api_and_
 def test_the_commit_through_the_api_has_the_very_tree_that_would_have_been_pushed(
     database: GitDatabase, server: GitHubServer, remote: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ciguard.baseline.layout.MOST_IN_PART", 2)
+    monkeypatch.setattr("ciguard.baseline.layout.MAX_IN_PART", 2)
     monkeypatch.setattr("ciguard.baseline.github_branch._MAX_ENTRIES", 7)
     monkeypatch.setattr("ciguard.baseline.github_branch._MAX_INLINE_BYTES", 900)
     known = {name: record(name) for name in NAMES}

@@ -419,7 +419,7 @@ def test_requests_are_a_pause_apart_and_a_slow_one_ends(
         web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", most_bytes=99_999)
     assert 0.4 <= time.monotonic() - began < 5.0
 
-    monkeypatch.setattr(module, "_SLOWEST_S", -1.0)
+    monkeypatch.setattr(module, "_MAX_S", -1.0)
     with pytest.raises(FetchError, match="slower"):
         web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", most_bytes=99_999)
 

@@ -64,7 +64,7 @@ _OF_FEELINGS = ("Positive", "Negative", "Neutral", "Mixed")
 _SURE, _STEP = 0.95, 0.05
 _SEEN_ALONE = 0.9
 """Least score of a label that is found in a place of its own too."""
-_LONGEST = 5_000
+_MAX_LENGTH = 5_000
 """Bytes of a text, where it is asked what is felt."""
 
 
@@ -299,10 +299,10 @@ def refusals(operation: Operation) -> Sequence[Refusal]:
             Refusal(reason, Code.INVALID_ARGUMENT),
         )
     if operation.task is Task.SENTIMENT:
-        return rate, Refusal(f"a text of more than {_LONGEST} bytes", "", text=_long())
+        return rate, Refusal(f"a text of more than {_MAX_LENGTH} bytes", "", text=_long())
     return (rate,)  # others take twenty times as much
 
 
 def _long() -> bytes:
     sentence = b"This is a text that is too long. "
-    return sentence * (_LONGEST // len(sentence) + 1)
+    return sentence * (_MAX_LENGTH // len(sentence) + 1)

@@ -50,7 +50,7 @@ _SIDE = 32
 _SIZE = {"width": _SIDE, "height": _SIDE, "format": "Png"}
 _PLACE = Box(2, 2, 18, 18)
 _NO_LANGUAGE = ("(Unknown)", 0.0)
-_LONGEST = 5_120
+_MAX_LENGTH = 5_120
 """Letters of a text."""
 
 
@@ -296,9 +296,9 @@ def refusals(operation: Operation) -> Sequence[Refusal]:
     rate = Refusal(quota, Code.RESOURCE_EXHAUSTED, is_of_content=False)
     if kind_of(operation.task) is Kind.IMAGE:
         return rate, Refusal("Input data is not a valid image.", Code.INVALID_ARGUMENT)
-    return rate, Refusal(f"a text of more than {_LONGEST} letters", "", text=_long())
+    return rate, Refusal(f"a text of more than {_MAX_LENGTH} letters", "", text=_long())
 
 
 def _long() -> bytes:
     sentence = b"This is a text that is too long. "
-    return sentence * (_LONGEST // len(sentence) + 1)
+    return sentence * (_MAX_LENGTH // len(sentence) + 1)

@@ -48,7 +48,7 @@ _SIGNS = {
 }  # fmt: skip
 """What people may call a face that shows an emotion, by how the words begin."""
 _FELT = {Feeling.POSITIVE: "joy", Feeling.NEGATIVE: "sorrow"}
-_MOST_ENTITIES = 4
+_MAX_ENTITIES = 4
 _CAPITALISED = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z]\w+")
 """What may be a name: no word that begins a sentence."""
 
@@ -204,7 +204,7 @@ class Draw:
         """
         key = "" if wanted is None else wanted.key
         others = [one for one in dict.fromkeys(_CAPITALISED.findall(text)) if one not in key]
-        most = _FEW if wanted is not None and not key else _MOST_ENTITIES
+        most = _FEW if wanted is not None and not key else _MAX_ENTITIES
         found = [(name, self._kind("")) for name in others[: self.rng.randint(0, most)]]
         if wanted is not None and wanted.kind and not key:
             key = (others or text.split() or [""])[-1]

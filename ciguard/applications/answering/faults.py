@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Json
 
-_LONGEST_S = 3600.0
+_MAX_S = 3600.0
 _KEYS = ("operations", "probability", "answer", "error", "message", "seconds", "times")
 _Member = TypeVar("_Member", bound=StrEnum)
 
@@ -153,8 +153,8 @@ class _Reader:
     def _seconds(self) -> tuple[float, float]:
         value = self._table.get("seconds", 0.0)
         least, most = value if isinstance(value, list) and len(value) == len("ab") else (value,) * 2
-        if not (_is_number(least) and _is_number(most) and 0 <= least <= most <= _LONGEST_S):
-            wanted = f"a number from 0 to {_LONGEST_S:g}, or two, the smaller one first"
+        if not (_is_number(least) and _is_number(most) and 0 <= least <= most <= _MAX_S):
+            wanted = f"a number from 0 to {_MAX_S:g}, or two, the smaller one first"
             raise self._wrong(key="seconds", wanted=wanted)
         return float(least), float(most)
 

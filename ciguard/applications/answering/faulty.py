@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _MANY = 100
-_LEAST_SURE, _MOST_SURE = 0.02, 0.2
+_MIN_SURE, _MAX_SURE = 0.02, 0.2
 """What scores are multiplied with where nothing is sure."""
 _SCORES = frozenset({
     "score", "confidence", "detection_confidence", "topicality", "salience", "magnitude",
@@ -123,7 +123,7 @@ def _odd(oddity: Oddity, answer: Json, operation: Operation, rng: random.Random)
         case Oddity.NOTHING:
             return empty_answer(operation)
         case Oddity.UNSURE:
-            return _scaled(answer, rng.uniform(_LEAST_SURE, _MOST_SURE))
+            return _scaled(answer, rng.uniform(_MIN_SURE, _MAX_SURE))
         case Oddity.MANY:
             return _repeated(answer, operation.way if operation.records else ("sentences",))
 

@@ -18,9 +18,9 @@ MODULE = "PIL"
 """That reads them; an extra."""
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "ICO")
 """That the service reads; not all that Pillow reads, as some of these run programs."""
-_MOST_PIXELS = 75_000_000
+_MAX_PIXELS = 75_000_000
 """That the service takes."""
-_LONGEST = 3000
+_MAX_LENGTH = 3000
 """Pixels of a side that engines are given: they become slow, and find no more."""
 _DAMAGED = (
     OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
@@ -45,7 +45,7 @@ def picture(operation: Operation, content: bytes) -> Any:
             warnings.simplefilter("ignore")  # of what is odd in a file, and can be read still
             warnings.simplefilter("error", images.DecompressionBombWarning)
             image = images.open(io.BytesIO(content), formats=_FORMATS)
-            if image.width * image.height > _MOST_PIXELS:
+            if image.width * image.height > _MAX_PIXELS:
                 raise bad_image(operation)
             found = image.convert("RGBA")
     except (*_DAMAGED, images.DecompressionBombError, images.DecompressionBombWarning) as error:
@@ -57,5 +57,5 @@ def _on_white(images: Any, image: Any) -> Any:
     """Return an image without transparency, of no more pixels than engines bear."""
     paper = images.new("RGBA", image.size, "white")
     paper.alpha_composite(image)
-    paper.thumbnail((_LONGEST, _LONGEST))
+    paper.thumbnail((_MAX_LENGTH, _MAX_LENGTH))
     return paper.convert("RGB")

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 SCHEMA = 1
-_MOST_BYTES = 256 * 2**20
-_LONGEST_MESSAGE = 500
+_MAX_BYTES = 256 * 2**20
+_MAX_MESSAGE_LENGTH = 500
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _CODE = re.compile(rf"{'|'.join(Code)}|[A-Z][a-z]\w{{,98}}|\d{{3}}")
 """Of gRPC; a provider's own, `ThrottlingException`, or one of HTTP."""
@@ -72,7 +72,7 @@ class Record:
             "simulated": self.is_simulated,
         }
         if isinstance(self.outcome, ServiceError):
-            message = _SECRET.sub("***", self.outcome.message)[:_LONGEST_MESSAGE]
+            message = _SECRET.sub("***", self.outcome.message)[:_MAX_MESSAGE_LENGTH]
             code = self.outcome.code if _CODE.fullmatch(self.outcome.code) else Code.UNKNOWN
             return {**record, "error": {"code": str(code), "message": message}}
         return {**record, "answer": self.outcome}
@@ -130,8 +130,8 @@ def read_records(file: Path) -> dict[Key, Record]:
         ConfigurationError: if the file cannot be read, or a line is damaged.
     """
     try:
-        if file.stat().st_size > _MOST_BYTES:
-            msg = f"{file}: larger than {_MOST_BYTES} bytes. Record fewer inputs in a file."
+        if file.stat().st_size > _MAX_BYTES:
+            msg = f"{file}: larger than {_MAX_BYTES} bytes. Record fewer inputs in a file."
             raise ConfigurationError(msg)
         *lines, last = file.read_bytes().split(b"\n")
     except OSError as error:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _LABELLED = frozenset({Task.LABELS, Task.OBJECTS})
-_LEAST_LABELS, _MOST_LABELS = 3, 10
-_MOST_TOPICS = 3
+_MIN_LABELS, _MAX_LABELS = 3, 10
+_MAX_TOPICS = 3
 _SIZE = (640, 480)
 
 
@@ -121,11 +121,11 @@ class Simulated:
                 said = [draw.transcript(wanted, labels)]
                 return speech_messages_of(operation).speech_answer(said)
             case Task.CATEGORIES:
-                count = draw.rng.randint(1, _MOST_TOPICS)
+                count = draw.rng.randint(1, _MAX_TOPICS)
                 best = self._deeper(wanted)
                 return _answer(operation, draw.names(self._topics, wanted, count, best), draw)
             case _:
-                count = draw.rng.randint(_LEAST_LABELS, _MOST_LABELS)
+                count = draw.rng.randint(_MIN_LABELS, _MAX_LABELS)
                 found = draw.names(self._relations, wanted, count, self._own(wanted, task))
         return _answer(operation, found, draw)
 

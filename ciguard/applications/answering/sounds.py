@@ -11,7 +11,7 @@ from ciguard.applications.answering.engine import ServiceError
 RATE_HZ = 16_000
 _BYTES = 2
 """Of a sample."""
-_LONGEST_S = 60
+_MAX_S = 60
 
 
 def samples(content: bytes) -> bytes:
@@ -26,10 +26,10 @@ def samples(content: bytes) -> bytes:
     try:
         with wave.open(io.BytesIO(content)) as file:
             _refuse(file)
-            found: bytes = file.readframes(_LONGEST_S * RATE_HZ + 1)
+            found: bytes = file.readframes(_MAX_S * RATE_HZ + 1)
     except (wave.Error, EOFError, OSError, ValueError, ArithmeticError, RuntimeError) as error:
         raise _bad_encoding() from error
-    if len(found) > _LONGEST_S * RATE_HZ * _BYTES:
+    if len(found) > _MAX_S * RATE_HZ * _BYTES:
         msg = (
             "Sync input too long. For audio longer than 1 min use LongRunningRecognize with a "
             "'uri' parameter."

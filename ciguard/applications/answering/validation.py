@@ -10,7 +10,7 @@ from ciguard.applications.answering.messages import messages_of
 from ciguard.applications.inverting.inputs import Kind, kind_of
 from ciguard.applications.providers.description import Operation, Task
 
-_LEAST_TOKENS = 20
+_MIN_TOKENS = 20
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _IMAGES = (
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
@@ -81,6 +81,6 @@ def _refuse_text(operation: Operation, about: bytes) -> None:
         raise ServiceError(Code.INVALID_ARGUMENT, "Document content is not valid UTF-8.") from error
     if not text:
         raise ServiceError(Code.INVALID_ARGUMENT, _NOTHING[operation.provider][1])
-    if operation.task is Task.CATEGORIES and len(_TOKEN.findall(text)) < _LEAST_TOKENS:
+    if operation.task is Task.CATEGORIES and len(_TOKEN.findall(text)) < _MIN_TOKENS:
         msg = "Invalid text content: too few tokens (words) to process."
         raise ServiceError(Code.INVALID_ARGUMENT, msg)

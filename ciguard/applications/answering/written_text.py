@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _PROGRAM = "tesseract"
-_LEAST_CONFIDENCE = 30
+_MIN_CONFIDENCE = 30
 """Per cent; below it is what Tesseract sees in patterns where nobody reads anything."""
 
 
@@ -88,7 +88,7 @@ def _words(table: dict[str, list[Any]]) -> Iterator[tuple[tuple[int, ...], Word]
     for at, text in enumerate(table["text"]):
         confidence = float(table["conf"][at])
         word = text.strip()
-        if word and confidence >= _LEAST_CONFIDENCE:
+        if word and confidence >= _MIN_CONFIDENCE:
             line = tuple(table[part][at] for part in ("block_num", "par_num", "line_num"))
             box = Box(*(table[side][at] for side in ("left", "top", "width", "height")))
             yield line, Word(word, box, confidence / 100)

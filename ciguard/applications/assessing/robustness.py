@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = tuple[str, str, int]
 """Type, file and line of an exception."""
-_MOST_ENDLESS = 2
+_MAX_ENDLESS = 2
 """Calls that do not return, after which no more are made."""
 
 
@@ -51,7 +51,7 @@ class Robustness:
     @property
     def is_given_up(self) -> bool:
         """Whether no more calls are to be made."""
-        return self.endless.total() >= _MOST_ENDLESS
+        return self.endless.total() >= _MAX_ENDLESS
 
     @property
     def is_clean(self) -> bool:

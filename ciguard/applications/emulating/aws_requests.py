@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _UNREADABLE = "SerializationException"
 _IN_NO_LANGUAGE = "DetectDominantLanguage"
-_MOST_SURE = 100
+_MAX_SURE = 100
 
 
 def read_request(name: str, body: bytes) -> Json:
@@ -42,7 +42,7 @@ def _image(request: Message) -> Json:
         asked["Attributes"] = attributes
     least = request.number("MinConfidence")
     if least is not None:
-        if not 0 <= least <= _MOST_SURE:
+        if not 0 <= least <= _MAX_SURE:
             msg = "Invalid value at 'MinConfidence': is to be from 0 to 100."
             raise invalid(msg)
         asked["MinConfidence"] = least

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from email.message import Message
     from io import BufferedIOBase
 
-MOST_BYTES = 20 * 2**20
+MAX_BYTES = 20 * 2**20
 """Of a request; what is longer is refused."""
-_MOST_DRAINED = 5 * MOST_BYTES
+_MAX_DRAINED = 5 * MAX_BYTES
 """Of a request that is refused: who is still writing does not hear an answer."""
-_MOST_CHUNKS = 1 << 18
+_MAX_CHUNKS = 1 << 18
 _STEP = 1 << 16
-_LONGEST_LINE = 1 << 10
+_MAX_LINE_LENGTH = 1 << 10
 """Of the size of a chunk, with whatever else is said of it; and of what follows the last."""
-_MOST_TRAILERS = 100
+_MAX_TRAILERS = 100
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 _LENGTH = re.compile(r"[0-9]{1,9}")
 
@@ -61,12 +61,12 @@ def _joined(parts: Iterator[bytes]) -> bytes:
     body, length = bytearray(), 0
     for part in parts:
         length += len(part)
-        if length <= MOST_BYTES:
+        if length <= MAX_BYTES:
             body += part
-        elif length > _MOST_DRAINED:
+        elif length > _MAX_DRAINED:
             break
-    if length > MOST_BYTES:
-        msg = f"Request payload size exceeds the limit: {MOST_BYTES} bytes."
+    if length > MAX_BYTES:
+        msg = f"Request payload size exceeds the limit: {MAX_BYTES} bytes."
         raise invalid(msg)
     return bytes(body)
 
@@ -85,8 +85,8 @@ def _chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> I
     if lengths or [one.strip().lower() for one in codings] != ["chunked"]:
         msg = "Transfer-Encoding: is to be chunked, without a Content-Length."
         raise invalid(msg)
-    for _ in range(_MOST_CHUNKS):
-        size = _SIZE.fullmatch(stream.readline(_LONGEST_LINE))
+    for _ in range(_MAX_CHUNKS):
+        size = _SIZE.fullmatch(stream.readline(_MAX_LINE_LENGTH))
         if size is None:
             msg = "Transfer-Encoding: a chunk does not begin with its size."
             raise invalid(msg)
@@ -98,14 +98,14 @@ def _chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> I
         if stream.read(2) != b"\r\n":
             msg = "Transfer-Encoding: a chunk does not end where it says."
             raise invalid(msg)
-    msg = f"Transfer-Encoding: more than {_MOST_CHUNKS} chunks."
+    msg = f"Transfer-Encoding: more than {_MAX_CHUNKS} chunks."
     raise invalid(msg)
 
 
 def _end(stream: BufferedIOBase) -> None:
     """Read what follows the last chunk, and the line that ends it."""
-    for _ in range(_MOST_TRAILERS):
-        if stream.readline(_LONGEST_LINE) in {b"\r\n", b""}:
+    for _ in range(_MAX_TRAILERS):
+        if stream.readline(_MAX_LINE_LENGTH) in {b"\r\n", b""}:
             return
     msg = "Transfer-Encoding: too much follows the last chunk."
     raise invalid(msg)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ciguard.applications.emulating.reading import Message
     from ciguard.domain import Json
 
-_MOST_IMAGES = 16
+_MAX_IMAGES = 16
 """In one request, as the service takes."""
 _FEATURES = (
     "TYPE_UNSPECIFIED", "FACE_DETECTION", "LANDMARK_DETECTION", "LOGO_DETECTION",
@@ -39,8 +39,8 @@ def read_request(service: str, body: bytes) -> Json:
 
 def _images(request: Message) -> Json:
     several = request.parts("requests")
-    if len(several) > _MOST_IMAGES:
-        msg = f"Too many images per request: {len(several)}, {_MOST_IMAGES} at most."
+    if len(several) > _MAX_IMAGES:
+        msg = f"Too many images per request: {len(several)}, {_MAX_IMAGES} at most."
         raise invalid(msg)
     return {"requests": [_image(one) for one in several]}
 

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.emulating.bodies import MOST_BYTES
+from ciguard.applications.emulating.bodies import MAX_BYTES
 from ciguard.applications.emulating.google_routes import VERSIONS
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.functions import Answered, Died, Host, HostSettings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ENTRY = "ciguard.applications.in_target.grpc_service"
 _START_S = 120.0
 _LIMIT_S = 10.0
-_MOST_BYTES = MOST_BYTES // 4 * 3 - (1 << 16)
+_MAX_BYTES = MAX_BYTES // 4 * 3 - (1 << 16)
 """Of a message, so that it is no longer than others when its bytes are written as text."""
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - compared with
 """Where a service can be asked that listens on all addresses."""
@@ -74,7 +74,7 @@ class GrpcSide:
             "port": port,
             "rest": [reachable(host), rest_port],
             "versions": {service: list(several) for service, several in VERSIONS.items()},
-            "most_bytes": _MOST_BYTES,
+            "most_bytes": _MAX_BYTES,
         }
         self._process = Host(HostSettings(python=python, entry=_ENTRY, details=details))
 

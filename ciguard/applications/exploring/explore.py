@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ciguard.applications.solving.search import Proposal
     from ciguard.domain import Json
 
-_MOST_RUNS = 400
+_MAX_RUNS = 400
 _SOLVING_S = 10.0
 _LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 """What an application ends itself with."""
@@ -257,7 +257,7 @@ class _Exploring:
         result.form = self._working(forms, combinations[min(1, len(combinations) - 1)])
         self._arguments = forms[result.form]
         for answers in combinations:
-            if result.problem or result.runs >= _MOST_RUNS:
+            if result.problem or result.runs >= _MAX_RUNS:
                 break
             self._run(answers)
             result.seconds = time.monotonic() - began

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.conditions import Literal
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-_MOST_BYTES = 4_000_000
+_MAX_BYTES = 4_000_000
 _NOT_ITS_OWN = frozenset({
     "site-packages", "dist-packages", "node_modules", "__pycache__", "venv", "env", "virtualenv",
 })  # fmt: skip
-_DEEPEST = 120
+_MAX_DEPTH = 120
 _OF_AN_ENVIRONMENT = "pyvenv.cfg"
 MAIN = "<module>"
 """Names what a file does when it is run or imported."""
 
 
-_LONGEST_TEXT, _MOST_TEXTS = 40, 40
+_MAX_TEXT_LENGTH, _MAX_TEXTS = 40, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +207,8 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _module(file: Path, name: str) -> Module | Unread:
     try:
-        if file.stat().st_size > _MOST_BYTES:
-            return Unread(name, f"larger than {_MOST_BYTES:,} bytes")
+        if file.stat().st_size > _MAX_BYTES:
+            return Unread(name, f"larger than {_MAX_BYTES:,} bytes")
         with tokenize.open(file) as text:
             tree = ast.parse(text.read())
     except SyntaxError as error:
@@ -216,7 +216,7 @@ def _module(file: Path, name: str) -> Module | Unread:
         return Unread(name, f"is no Python 3 as this interpreter reads it: {line}{error.msg}")
     except (OSError, ValueError, LookupError, RecursionError, MemoryError) as error:
         return Unread(name, f"cannot be read: {str(error) or type(error).__name__}")
-    if _depth(tree) > _DEEPEST:
+    if _depth(tree) > _MAX_DEPTH:
         return Unread(name, "nested too deeply to be followed")
     parts = name.removesuffix(".py").split("/")
     dotted = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -329,8 +329,8 @@ def _texts(tree: ast.Module) -> tuple[str, ...]:
     values += [value for one in classes for _, value in _variables(one)]
     nodes = (node for value in values for node in ast.walk(value))
     texts = (one.value for one in nodes if isinstance(one, ast.Constant))
-    short = (one for one in texts if isinstance(one, str) and 0 < len(one) <= _LONGEST_TEXT)
-    return tuple(dict.fromkeys(short))[:_MOST_TEXTS]
+    short = (one for one in texts if isinstance(one, str) and 0 < len(one) <= _MAX_TEXT_LENGTH)
+    return tuple(dict.fromkeys(short))[:_MAX_TEXTS]
 
 
 def _routines(tree: ast.Module, names: Names) -> Iterator[Routine]:

@@ -37,7 +37,7 @@ _HANDS_ON = frozenset({
     "reversed", "set", "sorted", "tuple", "values", "zip",
 })  # fmt: skip
 """Functions and methods after which the same objects are there."""
-_LONGEST = 60
+_MAX_LENGTH = 60
 
 
 class Expressions:
@@ -140,7 +140,7 @@ class Expressions:
             case ast.BoolOp(values=values):
                 return together(map(self._either, values))
             case ast.BinOp() | ast.UnaryOp() | ast.JoinedStr():
-                return self._parts(node).then(written(node)[:_LONGEST])
+                return self._parts(node).then(written(node)[:_MAX_LENGTH])
             case ast.List(elts=held) | ast.Tuple(elts=held) | ast.Set(elts=held):
                 return together(map(self._either, held))
             case _:
@@ -336,4 +336,4 @@ def _is_empty(node: ast.expr) -> bool:
 
 def _short(node: ast.AST) -> str:
     text = written(node)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"

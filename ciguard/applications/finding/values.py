@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from ciguard.applications.providers.description import Client, Operation
 
-_MOST_STEPS = 16
-_MOST_FLOWS = 3
+_MAX_STEPS = 16
+_MAX_FLOWS = 3
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,7 +58,7 @@ class Flow:
         is_repeated = self.steps[-1:] == (step,) and not is_taken_out
         if not step or is_repeated or self.steps[-1:] == (MORE,):
             return self
-        return Flow(self.source, (*self.steps, step if len(self.steps) < _MOST_STEPS else MORE))
+        return Flow(self.source, (*self.steps, step if len(self.steps) < _MAX_STEPS else MORE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ def _few(flows: Iterable[Flow]) -> frozenset[Flow]:
     kept: dict[Source, list[Flow]] = {}
     for flow in sorted(flows, key=lambda flow: (len(flow.steps), flow.steps)):
         known = kept.setdefault(flow.source, [])
-        if len(known) < _MOST_FLOWS:
+        if len(known) < _MAX_FLOWS:
             known.append(flow)
-        elif len(known) == _MOST_FLOWS:
+        elif len(known) == _MAX_FLOWS:
             known.append(Flow(flow.source, (MORE,)))
     return frozenset(flow for known in kept.values() for flow in known)

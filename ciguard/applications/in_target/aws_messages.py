@@ -25,11 +25,11 @@ OF_TEXTS = {
     "BatchDetectSentiment": ("ResultList", "ErrorList"),
 }  # fmt: skip
 """Operations of Comprehend, likewise."""
-_LONGEST, _LONGEST_FELT = 100_000, 5_000
+_MAX_LENGTH, _MAX_FELT_LENGTH = 100_000, 5_000
 """Bytes that a text may have, and one whose feeling is asked for."""
-_MOST_IN_BATCH = 25
-_LARGEST_IMAGE = 5 * 2**20
-_LEAST_SCORES = {
+_MAX_IN_BATCH = 25
+_MAX_IMAGE = 5 * 2**20
+_MIN_SCORES = {
     "DetectLabels": ("Labels", "MinConfidence", 55.0),
     "DetectModerationLabels": ("ModerationLabels", "MinConfidence", 50.0),
 }
@@ -132,13 +132,13 @@ def _one(name: str, asked: Json, answering: Answering) -> Json:
 
 def _too_large(name: str, about: bytes) -> Json:
     """Return the error of what is too large to be looked at; None of other contents."""
-    if name in OF_IMAGES and len(about) > _LARGEST_IMAGE:
+    if name in OF_IMAGES and len(about) > _MAX_IMAGE:
         message = (
             "1 validation error detected: Value at 'image.bytes' failed to satisfy constraint: "
-            f"Member must have length less than or equal to {_LARGEST_IMAGE}"
+            f"Member must have length less than or equal to {_MAX_IMAGE}"
         )
         return {"code": "ValidationException", "message": message}
-    most = _LONGEST_FELT if name.endswith("Sentiment") else _LONGEST
+    most = _MAX_FELT_LENGTH if name.endswith("Sentiment") else _MAX_LENGTH
     if name in OF_TEXTS and len(about) > most:
         message = (
             "Input text size exceeds limit. Max length of request text allowed is "
@@ -165,8 +165,8 @@ def _about(asked: Json) -> bytes:
 
 def _batch(name: str, asked: Json, answering: Answering) -> Json:
     texts = asked["TextList"]
-    if len(texts) > _MOST_IN_BATCH:
-        message = f"Input list size exceeds limit. Max length allowed is {_MOST_IN_BATCH}"
+    if len(texts) > _MAX_IN_BATCH:
+        message = f"Input list size exceeds limit. Max length allowed is {_MAX_IN_BATCH}"
         return _error("BatchSizeLimitExceededException", message)
     found: Dict[str, List[Json]] = {"ResultList": [], "ErrorList": []}  # noqa: UP006
     for at, text in enumerate(texts):
@@ -184,8 +184,8 @@ def _batch(name: str, asked: Json, answering: Answering) -> Json:
 
 def _asked_for(name: str, asked: Json, answer: Json) -> Json:
     """Leave out of an answer what a request does not ask for."""
-    if name in _LEAST_SCORES:
-        records, least, usual = _LEAST_SCORES[name]
+    if name in _MIN_SCORES:
+        records, least, usual = _MIN_SCORES[name]
         bound = asked.get(least, usual)
         kept = [one for one in answer.get(records, []) if one.get("Confidence", 100) >= bound]
         return {**answer, records: kept[: asked.get("MaxLabels", len(kept))]}

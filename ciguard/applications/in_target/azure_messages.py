@@ -29,10 +29,10 @@ _OF_PATHS = {
 }  # fmt: skip
 """Of versions 3 of the service."""
 _KINDS = {operation: kind for kind, operation in _OF_KINDS.items()}
-_LONGEST = 5_120
+_MAX_LENGTH = 5_120
 """Letters of a text."""
-_MOST_DOCUMENTS = {"recognize_entities": 5, "detect_language": 1000}
-_MOST_OTHERS = 10
+_MAX_DOCUMENTS = {"recognize_entities": 5, "detect_language": 1000}
+_MAX_OTHERS = 10
 _OF_IMAGES = {
     "tag": "tag_image", "detect": "detect_objects", "describe": "describe_image",
     "analyze": "analyze_image", "ocr": "recognize_printed_text",
@@ -142,7 +142,7 @@ class Reads:
     """Images that are being read, of which somebody will ask for the result. Thread-safe."""
 
     _MOST = 100
-    _MOST_BYTES = 256 * 2**20
+    _MAX_BYTES = 256 * 2**20
 
     def __init__(self) -> None:
         self.under_way = UnderWay()
@@ -160,7 +160,7 @@ class Reads:
         """Note which image a number is of; the oldest ones are forgotten in time."""
         with self._changing:
             self._about[number] = about
-            while len(self._about) > self._MOST or self._size() > self._MOST_BYTES:
+            while len(self._about) > self._MOST or self._size() > self._MAX_BYTES:
                 del self._about[next(iter(self._about))]
 
     def _size(self) -> int:
@@ -220,7 +220,7 @@ def _status(code: str) -> Optional[int]:  # noqa: UP045
 
 def _of_documents(asked: Asked, answering: Answering) -> Reply:
     operation, documents = asked.operation, asked.documents
-    most = _MOST_DOCUMENTS.get(operation, _MOST_OTHERS)
+    most = _MAX_DOCUMENTS.get(operation, _MAX_OTHERS)
     if not 0 < len(documents) <= most:
         return _refused_batch(len(documents), most)
     found: Dict[str, Any] = {"documents": [], "errors": [], "modelVersion": "latest"}  # noqa: UP006
@@ -248,10 +248,10 @@ def _refused_batch(count: int, most: int) -> Reply:
 
 def _of_document(operation: str, text: str, answering: Answering) -> Json:
     message = "" if text.strip() else "Document text is empty."
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         message = (
             "A document within the request was too large to be processed. Limit document size to: "
-            f"{_LONGEST} text elements."
+            f"{_MAX_LENGTH} text elements."
         )
     if message:
         return {"error": {"code": "InvalidDocument", "message": message}}

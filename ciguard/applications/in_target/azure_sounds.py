@@ -12,7 +12,7 @@ from ciguard.applications.in_target.asking import UnknownOperationError
 _TICKS = 10_000_000
 """Of a second."""
 _PULLED_BYTES = 3_200
-_MOST_BYTES = 64 * 2**20
+_MAX_BYTES = 64 * 2**20
 SOURCE = "_ciguard_source"
 """Attribute of a recognizer: where it hears; None of a microphone."""
 _FORMAT, _WRITTEN = "_ciguard_format", "_ciguard_written"
@@ -91,7 +91,7 @@ def heard(recognizer: Any, operation: str) -> bytes:
     if isinstance(source, (str, bytes)):
         setattr(recognizer, SOURCE, bytearray())
         with open(source, "rb") as file:
-            return file.read(_MOST_BYTES)
+            return file.read(_MAX_BYTES)
     if isinstance(source, bytearray):
         return b""
     return _streamed(source)
@@ -112,7 +112,7 @@ def _streamed(stream: Any) -> bytes:
 
 def _pulled(callback: Any) -> bytes:
     content, buffer = bytearray(), bytearray(_PULLED_BYTES)
-    while len(content) < _MOST_BYTES:
+    while len(content) < _MAX_BYTES:
         count = callback.read(memoryview(buffer))
         if not count:
             break

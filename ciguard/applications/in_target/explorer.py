@@ -47,9 +47,9 @@ _AROUND = frozenset({"argv", "object", "request"})
 """Forms of what is there when a function is called, and is no argument."""
 PROGRAM = "<module>"
 """Names what a file does itself."""
-_LONGEST = 300
-_MOST_ITEMS = 1000
-_MOST_QUESTIONS = 200
+_MAX_LENGTH = 300
+_MAX_ITEMS = 1000
+_MAX_QUESTIONS = 200
 _OF_OLD_CLIENTS = re.compile(
     r"cannot import name '(?:types|enums)' from 'google\.cloud\.(?P<imported>[a-z]+)"
     r"|No module named 'google\.cloud\.(?P<sought>[a-z]+)\w*\.(?:types|enums)'"
@@ -146,7 +146,7 @@ class _Explorer:
         self._asked.append(operation)
         if self._answers is not None:
             return self._answers.get(operation, {"answer": {}})
-        if len(self._asked) > _MOST_QUESTIONS:
+        if len(self._asked) > _MAX_QUESTIONS:
             raise _TooManyQuestionsError
         wish = {"operation": operation, "about": base64.b64encode(about).decode()}
         return self._reply_to(wish)
@@ -295,7 +295,7 @@ class _Explorer:
 
 def _message(error: BaseException) -> str:
     try:
-        message = str(error)[:_LONGEST]
+        message = str(error)[:_MAX_LENGTH]
     except Exception:  # noqa: BLE001 - the application's, whatever it is
         return "its message cannot be had"
     old = _OF_OLD_CLIENTS.search(message)
@@ -358,13 +358,13 @@ def finished(result: Any) -> None:
     elif inspect.isasyncgen(result):
         asyncio.run(_taken_from(result))
     elif inspect.isgenerator(result):
-        for _ in itertools.islice(result, _MOST_ITEMS):
+        for _ in itertools.islice(result, _MAX_ITEMS):
             continue
 
 
 async def _taken_from(generator: Any) -> None:
     """Run an asynchronous generator as far as a plain one."""
-    left = _MOST_ITEMS
+    left = _MAX_ITEMS
     async for _ in generator:
         left -= 1
         if not left:

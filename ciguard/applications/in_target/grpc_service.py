@@ -22,7 +22,7 @@ _METHOD = re.compile(r"/google\.cloud\.(\w+)\.(\w+)\.\w+/(\w+)", re.ASCII)
 _PLAIN = re.compile(r"/[\w./-]{1,200}", re.ASCII)
 _OPERATION = "LongRunningRecognize"
 _THREADS = 16
-_LONGEST = 1000
+_MAX_LENGTH = 1000
 """Of a message, which travels in a header."""
 _GRACE_S = 1.0
 
@@ -116,7 +116,7 @@ class _Service:
         try:
             return self._answered(method, request)
         except RefusedError as error:
-            context.abort(grpc.StatusCode[error.code], error.message[:_LONGEST])
+            context.abort(grpc.StatusCode[error.code], error.message[:_MAX_LENGTH])
             raise  # never: it has raised
 
     def _answered(self, method: str, request: bytes) -> bytes:

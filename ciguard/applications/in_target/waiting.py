@@ -9,7 +9,7 @@ import threading
 import time
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
-_LONGEST_S = 0.01
+_MAX_S = 0.01
 _CLOCKS = ("time", "monotonic", "perf_counter")
 
 
@@ -18,9 +18,9 @@ def shorten() -> None:
     sleep, changing, ahead = time.sleep, threading.Lock(), [0.0]
 
     def shortly(seconds: Any) -> None:
-        sleep(min(seconds, _LONGEST_S))  # which refuses what is no time
+        sleep(min(seconds, _MAX_S))  # which refuses what is no time
         with changing:
-            ahead[0] += max(seconds - _LONGEST_S, 0.0)
+            ahead[0] += max(seconds - _MAX_S, 0.0)
 
     def moved(clock: Callable[[], Any], each: int) -> Callable[[], Any]:
         return lambda: clock() + type(clock())(ahead[0] * each)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _TASKS = frozenset({Task.LABELS, Task.OBJECTS, Task.FACES, Task.CATEGORIES})
 _SUFFIXES = {Kind.IMAGE: {".png", ".jpg", ".jpeg"}, Kind.TEXT: {".txt"}}
-_MOST_BYTES = 20 * 2**20
+_MAX_BYTES = 20 * 2**20
 """Of one file, as Vision takes at most."""
 
 
@@ -109,7 +109,7 @@ def _is_ours(file: Path, inside: Path) -> bool:
     """Tell whether a file lies in the folder, can be read, and is not too large."""
     try:
         is_inside = file.resolve().is_relative_to(inside)
-        is_small = file.is_file() and file.stat().st_size <= _MOST_BYTES
+        is_small = file.is_file() and file.stat().st_size <= _MAX_BYTES
         return is_inside and is_small and os.access(file, os.R_OK)
     except (OSError, RuntimeError):  # a link to itself
         return False

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _SEARCHES = "SEARCHES.csv"
 _COLUMNS = ("label", "search", "images")
-_LONGEST_NAME = 200
+_MAX_NAME_LENGTH = 200
 """Bytes; file systems take 255."""
 
 
@@ -45,7 +45,7 @@ def folder_name(label: str) -> str:
         return ""
     spaced = alike(label).replace(" ", "_")
     name = re.sub(r"\W", lambda found: "".join(f"%{one:02X}" for one in found[0].encode()), spaced)
-    return name if len(name.encode()) <= _LONGEST_NAME else ""
+    return name if len(name.encode()) <= _MAX_NAME_LENGTH else ""
 
 
 @dataclass(frozen=True, slots=True)

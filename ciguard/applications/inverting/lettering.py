@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from ciguard.applications.inverting.fonts import Sized
     from ciguard.applications.inverting.inputs import Wanted
 
-_LONGEST = 2_000
+_MAX_LENGTH = 2_000
 """Characters of a text that a picture is made of."""
-_MOST_LINES = 40
-_WIDEST = 1600
+_MAX_LINES = 40
+_MAX_WIDTH = 1600
 """Pixels of a line; longer ones are parted, and what parts them is read as the end of a line."""
 _SMALLEST = (640, 240)
 _SIZES = (28, 32, 36, 42, 48, 56)
@@ -49,7 +49,7 @@ def lines_of(text: str) -> tuple[str, ...]:
 def fonts_for(text: str) -> Iterator[Font]:
     """Yield the fonts of this machine that show all of a text, if people can read it at all."""
     lines = lines_of(text)
-    is_readable = any(lines) and len(lines) <= _MOST_LINES and len(text) <= _LONGEST
+    is_readable = any(lines) and len(lines) <= _MAX_LINES and len(text) <= _MAX_LENGTH
     if is_readable and not _RIGHT_TO_LEFT & {unicodedata.bidirectional(one) for one in text}:
         yield from (font for font in installed_fonts() if font.shows("\n".join(lines)))
 
@@ -147,7 +147,7 @@ def _lettered(text: str, font: Sized, ink: tuple[int, ...]) -> Image.Image:
 
 def _parted(line: str, font: Sized) -> Iterator[str]:
     """Yield the short enough parts of a line, parted between words where that is possible."""
-    while font.getlength(line) > _WIDEST:
+    while font.getlength(line) > _MAX_WIDTH:
         fits = max(1, _fitting(line, font))
         space = line.rfind(" ", 0, fits + 1)
         end = space if space > 0 else fits
@@ -159,5 +159,6 @@ def _parted(line: str, font: Sized) -> Iterator[str]:
 def _fitting(line: str, font: Sized) -> int:
     """Return how many of its first characters are short enough."""
     return (
-        bisect_right(range(len(line)), _WIDEST, key=lambda end: int(font.getlength(line[:end]))) - 1
+        bisect_right(range(len(line)), _MAX_WIDTH, key=lambda end: int(font.getlength(line[:end])))
+        - 1
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WHITE = (255, 255, 255)
 _SIZE = (320, 240)
-_MOST_PIXELS = 40_000_000
+_MAX_PIXELS = 40_000_000
 """Of a picture that others made: a file of a few bytes may claim to be a huge one."""
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 """That are opened: some others that Pillow knows run programs."""
@@ -47,7 +47,7 @@ def opened(content: bytes) -> Image.Image | None:
     """Return the picture of a file that others made, as it is seen; None where it shows none."""
     try:
         picture = Image.open(io.BytesIO(content), formats=_FORMATS)
-        if picture.width * picture.height > _MOST_PIXELS:
+        if picture.width * picture.height > _MAX_PIXELS:
             return None
         turned = ImageOps.exif_transpose(picture)
         if not turned.has_transparency_data:

@@ -32,11 +32,11 @@ _OF_FACES = frozenset({"human", "face", "likelihood"})
 """Words that say no more of a face."""
 _MOST = 50
 """Images of a label: enough for its share of a hundred inputs."""
-_LONGEST = 100
+_MAX_LENGTH = 100
 """Characters of a label that a search engine is asked for."""
-_LONGEST_TEXT = 1000
+_MAX_TEXT_LENGTH = 1000
 """Characters of an address, or a maker's name."""
-_MOST_BYTES = 10 * 2**20
+_MAX_BYTES = 10 * 2**20
 """Of an image; they are asked for scaled down."""
 _ACCEPT = "image/jpeg, image/png;q=0.9, image/*;q=0.5, */*;q=0.1"
 """Openverse, which passes images on, answers 406 to who does not take everything."""
@@ -104,7 +104,7 @@ class SearchedImages:
         """Yield the images among the first that are offered, written anew."""
         for one in islice(offered, tries):
             try:
-                content = self.web.fetch(one.image, accept=_ACCEPT, most_bytes=_MOST_BYTES)
+                content = self.web.fetch(one.image, accept=_ACCEPT, most_bytes=_MAX_BYTES)
             except BusyError:
                 raise
             except FetchError as error:
@@ -115,7 +115,7 @@ class SearchedImages:
                 _log.info("an image is left out: %s: it shows none", visible(one.image))
                 continue
             told = (one.licence, one.page, one.creator)
-            yield image, Source(*(visible(text, limit=_LONGEST_TEXT) for text in told))
+            yield image, Source(*(visible(text, limit=_MAX_TEXT_LENGTH) for text in told))
 
 
 def _words(wanted: Wanted) -> str:
@@ -124,4 +124,4 @@ def _words(wanted: Wanted) -> str:
     if words and wanted.task is Task.FACES:
         words = [*(one for one in words if one not in _OF_FACES), "human", "face"]
     about = " ".join(words)
-    return about if len(about) <= _LONGEST else ""
+    return about if len(about) <= _MAX_LENGTH else ""

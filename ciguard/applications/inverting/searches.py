@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _PAGE = 20
 """Results that are asked for at once: the most that Openverse gives to whom it does not know."""
-_MOST_PAGES = 8
-_MOST_BYTES = 4 * 2**20
+_MAX_PAGES = 8
+_MAX_BYTES = 4 * 2**20
 """Of a page of results."""
 _OPEN = {"by": "CC BY", "by-sa": "CC BY-SA", "cc0": "CC0", "pdm": "Public Domain Mark"}
 """Licences that permit all of that, as Openverse and as people call them."""
@@ -68,7 +68,7 @@ class Openverse:
 
     def offered(self, words: str, web: Web) -> Iterator[Offered]:
         """Yield images of licences that permit everything but to leave out who made them."""
-        for number in range(1, _MOST_PAGES + 1):
+        for number in range(1, _MAX_PAGES + 1):
             answer = _asked(
                 web,
                 self.endpoint,
@@ -108,7 +108,7 @@ class Commons:
     def offered(self, words: str, web: Web) -> Iterator[Offered]:
         """Yield images that are no drawings of lines, which would have to be rendered."""
         beginning: object = 0
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             answer = _asked(
                 web,
                 self.endpoint,
@@ -200,7 +200,7 @@ def _asked(web: Web, endpoint: str, parameters: dict[str, object]) -> dict[str, 
         FetchError: if there is none.
     """
     url = f"{endpoint}?{urlencode(parameters)}"
-    content = web.fetch(url, accept="application/json", most_bytes=_MOST_BYTES)
+    content = web.fetch(url, accept="application/json", most_bytes=_MAX_BYTES)
     try:
         answer = json.loads(content)
     except (ValueError, RecursionError) as error:

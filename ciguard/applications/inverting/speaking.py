@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 RATE_HZ = 16_000
-_LONGEST = 1_000
+_MAX_LENGTH = 1_000
 """Characters of a text: about a minute, the most that services take at once."""
 _TIMEOUT_S = 60
 _LOUDEST = 3_000
@@ -114,7 +114,7 @@ def _sayable(text: str) -> str:
     letters = unicodedata.normalize("NFKD", text)
     plain = " ".join("".join(one for one in letters if not unicodedata.combining(one)).split())
     is_sayable = plain.isascii() and plain.isprintable() and any(map(str.isalnum, plain))
-    return plain if is_sayable and len(plain) <= _LONGEST else ""
+    return plain if is_sayable and len(plain) <= _MAX_LENGTH else ""
 
 
 def _spoken(wanted: Wanted, rng: random.Random) -> Iterator[Input]:

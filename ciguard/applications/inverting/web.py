@@ -18,12 +18,12 @@ from urllib.parse import quote, urljoin, urlsplit
 from ciguard import __version__
 
 _AGENT = f"ciguard/{__version__} (tests applications; Python urllib)"
-_MOST_REDIRECTS = 3
+_MAX_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 _TIMEOUT_S = 20.0
 """Until a server says something."""
-_SLOWEST_S = 60.0
+_MAX_S = 60.0
 """Until it has said all."""
 _CHUNK_BYTES = 2**16
 _PORTS = {"https": 443, "http": 80}
@@ -125,7 +125,7 @@ class Web:
             BusyError: if the server asks to wait for longer than `patience_s`.
         """
         try:
-            for _ in range(_MOST_REDIRECTS + 1):
+            for _ in range(_MAX_REDIRECTS + 1):
                 url = self._permitted(url)
                 with closing(self._answered(url, accept)) as response:
                     if response.status == HTTPStatus.OK:
@@ -137,7 +137,7 @@ class Web:
         except (OSError, http.client.HTTPException, ValueError) as error:
             msg = f"{url}: {error}"
             raise FetchError(msg) from error
-        msg = f"{url}: redirected more than {_MOST_REDIRECTS} times"
+        msg = f"{url}: redirected more than {_MAX_REDIRECTS} times"
         raise FetchError(msg)
 
     def _permitted(self, url: str) -> str:
@@ -200,12 +200,12 @@ def _body(response: http.client.HTTPResponse, most_bytes: int) -> bytes:
     Raises:
         FetchError: if it is too large, takes too long, or ends before it should.
     """
-    until = time.monotonic() + _SLOWEST_S
+    until = time.monotonic() + _MAX_S
     body = bytearray()
     while chunk := response.read1(_CHUNK_BYTES):
         body += chunk
         if len(body) > most_bytes or time.monotonic() > until:
-            msg = f"{response.url}: more than {most_bytes} bytes, or slower than {_SLOWEST_S:.0f} s"
+            msg = f"{response.url}: more than {most_bytes} bytes, or slower than {_MAX_S:.0f} s"
             raise FetchError(msg)
     if response.length:
         msg = f"{response.url}: {response.length} bytes are missing at its end"

@@ -24,7 +24,7 @@ _CASES: Mapping[str, Callable[[str], str]] = {
     ".lower()": str.lower, ".upper()": str.upper, ".title()": str.title, ".strip()": str.strip,
     ".capitalize()": str.capitalize, ".casefold()": str.casefold,
 }  # fmt: skip
-_MOST_TOLD = 5
+_MAX_TOLD = 5
 """Of one sub-condition."""
 _OF_ALL_LETTERS = frozenset({".lower()", ".upper()", ".casefold()"})
 _PERCENT = 100
@@ -183,7 +183,7 @@ def _no_label(
         if not isinstance(literal, str) or _can_be(literal, known, is_part=is_part):
             continue
         told += 1
-        if told > _MOST_TOLD:  # of a list of other things, such as all words of a language
+        if told > _MAX_TOLD:  # of a list of other things, such as all words of a language
             return
         reason = f"{literal!r} is no label of the service, as it is read here"
         if len(test.literals) == 1:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PROPOSED = 5
 _CLOSE = 3
 _OF_EACH = 2
-_LEAST_ALIKE = 0.6
+_MIN_ALIKE = 0.6
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Vocabulary:
         """
         lower = text.lower()
         found = [self._by_lower[lower]] if lower in self._by_lower else []
-        close = difflib.get_close_matches(lower, self._by_lower, _CLOSE, _LEAST_ALIKE)
+        close = difflib.get_close_matches(lower, self._by_lower, _CLOSE, _MIN_ALIKE)
         found += [self._by_lower[one] for one in close]
         found += self._by_last_word.get(lower.rpartition(" ")[2], [])[:_OF_EACH]
         return tuple(dict.fromkeys(found))[:_PROPOSED]

@@ -30,9 +30,9 @@ _ENDINGS = (
     (re.compile(r"(?<=[a-z]{2}[^\Wsui])s$"), ""),
 )
 """What is taken off a word, and what it ends with instead; the first that fits."""
-_LEAST_HEAD = 4
+_MIN_HEAD = 4
 """Letters of a word that may be the last part of another."""
-_LEAST_BEFORE = 3
+_MIN_BEFORE = 3
 
 
 class Relatedness(Protocol):
@@ -84,7 +84,7 @@ def _stem(word: str) -> str:
 
 
 def _is_kind_of(word: str, other: str) -> bool:
-    long_enough = len(other) >= _LEAST_HEAD and len(word) >= len(other) + _LEAST_BEFORE
+    long_enough = len(other) >= _MIN_HEAD and len(word) >= len(other) + _MIN_BEFORE
     return long_enough and word.endswith(other)
 
 

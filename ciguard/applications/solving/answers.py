@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ciguard.applications.solving.symbols import Symbols
     from ciguard.domain import Json
 
-MOST_RESULTS = 24
+MAX_RESULTS = 24
 _USUALLY = 2
 """So many results has a plain answer."""
 
@@ -91,7 +91,7 @@ class Answers:
             result = filled(Record(), operation, f"{name}.0", self._symbols)
             self._results[operation] = [result]
             return Record({**answer.fields, **result.fields})
-        between = least_results(operation), MOST_RESULTS
+        between = least_results(operation), MAX_RESULTS
         count = self._symbols.whole(f"{name}.count", _USUALLY, between)
         results = [
             filled(Record(), operation, f"{name}.{at}", self._symbols)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _OLDEST = 100
-_USUAL_SIDE, _MOST_PIXELS = 18, 4096
-_SMALLEST_SIDE = 8
+_USUAL_SIDE, _MAX_PIXELS = 18, 4096
+_MIN_SIDE = 8
 _STEEPEST = 90.0
 _PLAIN = {"blur": 0.0, "exposure": 0.5, "noise": 0.0}
 _SIZE = ("face_rectangle", "width")
@@ -30,8 +30,8 @@ def describe(result: Record, _: Operation, name: str, symbols: Symbols) -> None:
         name: that symbols begin with.
         symbols: makes them.
     """
-    side = symbols.whole(f"{name}.side", _USUAL_SIDE, (_SMALLEST_SIDE, _MOST_PIXELS))
-    corner = {at: symbols.whole(f"{name}.{at}", 2, (0, _MOST_PIXELS)) for at in ("left", "top")}
+    side = symbols.whole(f"{name}.side", _USUAL_SIDE, (_MIN_SIDE, _MAX_PIXELS))
+    corner = {at: symbols.whole(f"{name}.{at}", 2, (0, _MAX_PIXELS)) for at in ("left", "top")}
     result.put(["face_rectangle"], Record({**corner, "width": side, "height": side}))
     told = _Told(name, symbols)
     result.put(["face_attributes"], Record({**told.measured(), **told.named(), **told.flags()}))

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ciguard.applications.solving.path import Path
     from ciguard.applications.solving.world import World
 
-_DEEPEST = 20
-_MOST_ITEMS = 1_000
+_MAX_DEPTH = 20
+_MAX_ITEMS = 1_000
 _SEARCHES = frozenset({"search", "match", "fullmatch"})
 _FACTORIES: dict[str, Callable[[], Any]] = {"int": int, "float": float, "list": list, "str": str}
 
@@ -87,7 +87,7 @@ class Calls:
         self, function: Any, given: Sequence[Any], named: Mapping[str, Any] | None = None
     ) -> Any:
         """Return what a function of the application returns, as far as they are followed."""
-        if not isinstance(function, Bound) or self._world.depth > _DEEPEST:
+        if not isinstance(function, Bound) or self._world.depth > _MAX_DEPTH:
             return UNKNOWN
         return self._world.follow(function, given, named or {}, self._path)
 
@@ -162,9 +162,9 @@ class Calls:
         if isinstance(held, Listed) and name in _CHANGING:
             held.size, held.guarded = None, ()  # from now on it is what it is
         match name, list(given):
-            case "append" | "add", [value] if len(held) < _MOST_ITEMS:
+            case "append" | "add", [value] if len(held) < _MAX_ITEMS:
                 held.append(value)
-            case "extend" | "update", [list() | tuple() as more] if len(held) < _MOST_ITEMS:
+            case "extend" | "update", [list() | tuple() as more] if len(held) < _MAX_ITEMS:
                 held.extend(more)
             case "pop", [] | [int()]:
                 return operations.computed(lambda: held.pop(*given))
@@ -390,9 +390,9 @@ class Calls:
         if not given or not all(isinstance(now(one), int) for one in given):
             return UNKNOWN
         items = operations.computed(lambda: range(*map(now, given)))
-        if len(given) == 1 and isinstance(given[0], Sym) and len(items) <= _MOST_ITEMS:
+        if len(given) == 1 and isinstance(given[0], Sym) and len(items) <= _MAX_ITEMS:
             offer_sizes(Listed(items, given[0]), self._path, node)
-        return list(items) if len(items) <= _MOST_ITEMS else UNKNOWN
+        return list(items) if len(items) <= _MAX_ITEMS else UNKNOWN
 
     def _py_next(self, given: Sequence[Any], _named: Any, node: ast.AST) -> Any:
         items = guarded_items(given[0]) if given else None

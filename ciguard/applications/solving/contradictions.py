@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LIMIT_MS = 2_000
 _SLACK = z3.Q(1, 10**5)
 """Numbers that are computed are not that exact."""
-_LONGEST_STEP = 60
+_MAX_STEP_LENGTH = 60
 _OF_TEXTS = frozenset({"lower", "upper", "strip", "casefold", "title", "capitalize"})
 _PLAIN = (
     ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp,
@@ -264,7 +264,7 @@ class _Chain:
         names = {ast.unparse(one) for one in leaves}
         if decided is None or len(names) != 1:
             return
-        steps = tuple(written(one)[:_LONGEST_STEP] for one in _computations(node))
+        steps = tuple(written(one)[:_MAX_STEP_LENGTH] for one in _computations(node))
         ranges = {_range_before(flow, steps) for flow in decided.flows}
         between = ranges.pop() if len(ranges) == 1 else None
         if between is not None:

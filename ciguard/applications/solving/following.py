@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.applications.solving.answers import Answers
     from ciguard.applications.solving.path import Path
 
-_MOST_ROUNDS = 60
+_MAX_ROUNDS = 60
 _COUNTED = (ast.Name, ast.Constant, ast.BinOp, ast.Attribute, ast.operator, ast.expr_context)
 """What the number is made of that a condition adds, if it does nothing else."""
 
@@ -234,7 +234,7 @@ class _Statements(ast.NodeVisitor):
     visit_AsyncFor = visit_For
 
     def visit_While(self, node: ast.While) -> None:
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             if not self._expressions.is_true(node.test):
                 self.block(node.orelse)
                 return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.applications.solving.path import Path
 
 
-_MOST_KEYS = 8
+_MAX_KEYS = 8
 
 
 def guarded_items(value: Any) -> list[tuple[Any, Any]] | None:
@@ -68,7 +68,7 @@ def looked_up(held: Mapping[Any, Any], at: Any, otherwise: Any = None) -> Any:
 
 def offer_keys(held: Mapping[Any, Any], at: Any, path: Path, node: ast.AST) -> None:
     """Note that what is looked up in a dictionary may be one of its keys, or none."""
-    for key in list(held)[:_MOST_KEYS]:
+    for key in list(held)[:_MAX_KEYS]:
         path.offer(operations.equal(at, key), node)
 
 

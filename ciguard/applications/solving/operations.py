@@ -267,7 +267,7 @@ def absolute(value: Any) -> Any:
 
 def rounded(value: Any, digits: Any = 0) -> Any:
     """Return what `round` does."""
-    if not is_scalar(value) or not isinstance(digits, int) or not 0 <= digits <= _MOST_DIGITS:
+    if not is_scalar(value) or not isinstance(digits, int) or not 0 <= digits <= _MAX_DIGITS:
         return UNKNOWN
     present = computed(lambda: round(now(value), digits) if digits else round(now(value)))
     if not isinstance(value, Sym) or z3.is_int(value.term):
@@ -280,7 +280,7 @@ def rounded(value: Any, digits: Any = 0) -> Any:
     return Sym(term, present, (*value.needs, need))
 
 
-_MOST_DIGITS = 6
+_MAX_DIGITS = 6
 _EDGE = z3.Q(1, 50)
 """Where Python may round either way."""
 

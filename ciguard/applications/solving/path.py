@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.solving.terms import Scalar, Term
 
-_MOST_STEPS = 20_000
+_MAX_STEPS = 20_000
 Choices = dict[tuple[Any, ...], bool]
 """How conditions are to turn out of which nothing is known: by where, and the how manieth time."""
 
@@ -69,7 +69,7 @@ class Path:
             TooLongError: if there were too many.
         """
         self._steps += 1
-        if self._steps > _MOST_STEPS or (
+        if self._steps > _MAX_STEPS or (
             not self._steps % 100 and time.monotonic() > self._deadline
         ):
             raise TooLongError

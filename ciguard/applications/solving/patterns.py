@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ALL = [chr(code) for code in range(32, 127)] + ["\n", "\t"]
 """Characters that answers are made of."""
-_MOST_REPEATED = 30
+_MAX_REPEATED = 30
 
 
 class NotUnderstoodError(Exception):
@@ -155,13 +155,13 @@ class _Translated:
 
     def _repeated(self, given: Any) -> Term:
         least, most, inner = given
-        if self._depth or least > _MOST_REPEATED:
+        if self._depth or least > _MAX_REPEATED:
             raise NotUnderstoodError  # one repeated within another takes Python long, if it fails
         self._depth += most is _constants.MAXREPEAT
         form = self._all(inner)
         self._depth -= most is _constants.MAXREPEAT
         if most is not _constants.MAXREPEAT:
-            return z3.Loop(form, least, min(int(most), _MOST_REPEATED))
+            return z3.Loop(form, least, min(int(most), _MAX_REPEATED))
         if not least:
             return z3.Star(form)
         return z3.Concat(z3.Loop(form, least, least), z3.Star(form)) if least > 1 else z3.Plus(form)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 _USUAL_SCORE = 0.9
-_MOST_FELT = 10.0
+_MAX_FELT = 10.0
 _KEYS = {
     Task.CATEGORIES: "/News", Task.TEXT: "Hello", Task.SPEECH: "hello", Task.LANGUAGE: "en",
     Task.PHRASES: "the weather",
@@ -115,7 +115,7 @@ def _describe(result: Record, operation: Operation, name: str, symbols: Symbols)
     made: dict[Field, Callable[[], Sym]] = {
         Field.KEY: lambda: _text(operation, f"{name}.key", symbols),
         Field.SCORE: lambda: _score(operation, f"{name}.score", symbols),
-        Field.MAGNITUDE: lambda: symbols.number(f"{name}.magnitude", 1.0, (0.0, _MOST_FELT)),
+        Field.MAGNITUDE: lambda: symbols.number(f"{name}.magnitude", 1.0, (0.0, _MAX_FELT)),
         Field.KIND: lambda: _kind(operation, f"{name}.kind", symbols),
     }
     for field, path in fields.items():

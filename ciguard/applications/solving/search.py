@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import z3
 
 from ciguard.applications.solving.answers import (
-    MOST_RESULTS,
+    MAX_RESULTS,
     Answers,
     Recognised,
     is_solved_for,
@@ -44,13 +44,13 @@ Proposal = dict["Operation", tuple[Recognised, ...]]
 _LIMIT_MS = 1_000
 _ROOM = z3.Q(1, 200)
 """Numbers are to differ by so much, if they may: what a service answers is not that exact."""
-_MOST_RELAXED = 12
-_MOST_TRIED = 6
+_MAX_RELAXED = 12
+_MAX_TRIED = 6
 """Answers for one outcome that come to something else than what was solved for."""
-_MOST_WAITING = 4_000
-_MOST_IN_VAIN = 100
+_MAX_WAITING = 4_000
+_MAX_IN_VAIN = 100
 """Paths, one after the other, on which nothing is met that is wanted."""
-_MOST_AFTER = 25
+_MAX_AFTER = 25
 _AFTER_S = 1.5
 """The same, and how long, when only exceptions are looked for."""
 
@@ -122,7 +122,7 @@ class Search:
         while self._waiting and time.monotonic() < deadline:
             if not self._left() and not is_done:
                 is_done, deadline = True, min(deadline, time.monotonic() + _AFTER_S)
-            if in_vain >= (_MOST_AFTER if is_done else _MOST_IN_VAIN):
+            if in_vain >= (_MAX_AFTER if is_done else _MAX_IN_VAIN):
                 return
             _, _, task = heapq.heappop(self._waiting)
             values = _solved(task, self._names) if task.turned else task.assignment
@@ -136,7 +136,7 @@ class Search:
             self._turn_off(values)
 
     def _left(self) -> set[Outcome]:
-        return {one for one in self._wanted() if self._tried[one] < _MOST_TRIED}
+        return {one for one in self._wanted() if self._tried[one] < _MAX_TRIED}
 
     def _sizes(self) -> list[int]:
         """Return how many results answers have to begin with: those that numbers speak of too."""
@@ -145,13 +145,13 @@ class Search:
             for one in self._found.goals
             if one.goal.test is not None
             for literal in one.goal.test.literals
-            if isinstance(literal, int) and 0 < literal < MOST_RESULTS
+            if isinstance(literal, int) and 0 < literal < MAX_RESULTS
         ]
         beside = [number + more for number in numbers for more in (0, 1)]
         return list(dict.fromkeys((2, 1, 0, 4, *beside)))
 
     def _put(self, task: _Task, rank: tuple[int, ...]) -> None:
-        if len(self._waiting) < _MOST_WAITING:
+        if len(self._waiting) < _MAX_WAITING:
             heapq.heappush(self._waiting, (rank, next(self._counter), task))
 
     def _followed(self, task: _Task, assignment: Assignment, deadline: float) -> Proposal:
@@ -287,7 +287,7 @@ def _nearest(solver: Any, known: Mapping[str, tuple[Term, Scalar]]) -> Any:
     for title, equal in same.items():
         solver.add(z3.Implies(z3.Bool(title), equal))
     kept = dict.fromkeys(same)
-    for _ in range(_MOST_RELAXED):
+    for _ in range(_MAX_RELAXED):
         said = _checked(solver, *map(z3.Bool, kept))
         if said == z3.sat:
             return solver.model()

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from ciguard.applications.solving.patterns import Pattern
     from ciguard.applications.solving.terms import Term
 
-_MOST_PIECES = 6
-_LONGEST = 200
+_MAX_PIECES = 6
+_MAX_LENGTH = 200
 """Of a text that patterns are tried on, as long as those are that answers are made of."""
 _LETTERS = z3.Union(z3.Range("a", "z"), z3.Range("A", "Z"))
 _FORMS = {
@@ -157,14 +157,14 @@ def _join(text: Any, name: str, given: Sequence[Any]) -> Any:
 def _split(path: Path, text: Any, given: Sequence[Any]) -> Any:
     separator = now(given[0]) if given else None
     pieces = computed(lambda: now(text).split(*map(now, given)))
-    if not isinstance(text, Sym) or len(given) > 1 or len(pieces) > _MOST_PIECES:
+    if not isinstance(text, Sym) or len(given) > 1 or len(pieces) > _MAX_PIECES:
         return pieces
     return _pieces(path, text, pieces, separator)
 
 
 def _split_lines(path: Path, text: Any, given: Sequence[Any]) -> Any:
     pieces = now(text).splitlines()
-    if not isinstance(text, Sym) or given or len(pieces) > _MOST_PIECES:
+    if not isinstance(text, Sym) or given or len(pieces) > _MAX_PIECES:
         return pieces
     return _pieces(path, text, pieces, "\n", may_be_none=True)
 
@@ -187,13 +187,13 @@ def _pieces(
             size,
             joined([f for at in range(size) for f in ((z3.Re(between),) if at else ()) + (one,)]),
         )
-        for size in range(first, _MOST_PIECES + 1)
+        for size in range(first, _MAX_PIECES + 1)
     ]
     told = [(count == size) == z3.InRe(text.term, form) for size, form in forms]
     if may_be_none:
         told[1] = (count == 1) == z3.InRe(text.term, z3.Plus(character))
     holds = between.join(pieces) == text.now
-    counted = Need(z3.And(count >= first, count <= _MOST_PIECES, *told), holds)
+    counted = Need(z3.And(count >= first, count <= _MAX_PIECES, *told), holds)
     needs = (*text.needs, counted)
     names = [path.fresh(z3.StringSort(), piece) for piece in pieces]
     if names:
@@ -242,7 +242,7 @@ def searched(path: Path, pattern: re.Pattern[str], text: Any, how: str) -> Any:
         known = pattern_of(pattern.pattern, pattern.flags & ~re.UNICODE)
     except NotUnderstoodError:
         return UNKNOWN
-    if not isinstance(now(text), str) or len(now(text)) > _LONGEST:
+    if not isinstance(now(text), str) or len(now(text)) > _MAX_LENGTH:
         return UNKNOWN
     match = getattr(pattern, how)(now(text))
     names = tuple(pattern.groupindex.items())

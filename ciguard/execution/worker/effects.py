@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence  # noqa: UP035 - Python 3.9 in the target
 
-_MOST_BYTES = 1024
+_MAX_BYTES = 1024
 """Larger arrays are not remembered: libraries change their own tensors, hardly ever numpy's."""
 
 
@@ -22,7 +22,7 @@ class Watch:
 
     def array(self, array: Any) -> Any:
         """Take note of a numpy array and return it."""
-        if array.nbytes <= _MOST_BYTES:
+        if array.nbytes <= _MAX_BYTES:
             self._bytes.append((len(self.made), array.tobytes()))
         self.made.append(array)
         return array

@@ -32,8 +32,8 @@ ANNOTATED = "annotated"
 OBSERVED, TWIN = 9, 10
 """Places in a case that is tried with a relation: what is looked at, and the other computation."""
 
-_MOST_MESSAGE = 2000
-_MOST_FRAMES = 12
+_MAX_MESSAGE = 2000
+_MAX_FRAMES = 12
 _OWN_FILES = (
     os.path.dirname(os.path.abspath(__file__)),
     os.path.dirname(os.path.abspath(contract.__file__)),
@@ -135,7 +135,7 @@ class Executor:
         if self._functions is None:
             return cells.UNBUILT, encoded_text(["Program", "no functions are tested here"])
         ended = self._functions.run(case)
-        said = [ended.name, ended.message[:_MOST_MESSAGE]]
+        said = [ended.name, ended.message[:_MAX_MESSAGE]]
         if ended.status == "failed":
             return cells.ERRORED, encoded_text([*said, ended.frames])
         if ended.status != "passed":
@@ -191,7 +191,7 @@ class Executor:
 
     def _message(self, error: BaseException) -> str:
         try:
-            return self._told(error)[:_MOST_MESSAGE]
+            return self._told(error)[:_MAX_MESSAGE]
         except Exception:  # noqa: BLE001 - a library's __str__ may fail; the class says enough
             return "<message cannot be shown>"
 
@@ -293,4 +293,4 @@ def _frames(error: BaseException) -> list[tuple[str, str]]:
         for frame in traceback.extract_tb(error.__traceback__)
         if not frame.filename.startswith(_OWN_FILES)
     ]
-    return frames[::-1][:_MOST_FRAMES]
+    return frames[::-1][:_MAX_FRAMES]

@@ -15,7 +15,7 @@ from ciguard.execution.worker.samples import sample
 from ciguard.execution.worker.summarise import WHOLE_BYTES, Summariser
 from ciguard.targets.adapters.contract import ModelRun
 
-MOST_NODES = 4096
+MAX_NODES = 4096
 """Layers, and gradients, of one model that come back."""
 WHOLE_OF_A_MODEL = 3_000_000
 """Four thirds of it, as text, still leave room for what is said of the layers."""
@@ -48,4 +48,4 @@ def encode(output: Any, adapter: Any) -> bytes:
 
 
 def _text(output: Any, adapter: Any, whole_bytes: int) -> bytes:
-    return Summariser(adapter, most_items=MOST_NODES, whole_bytes=whole_bytes).encode(output)
+    return Summariser(adapter, most_items=MAX_NODES, whole_bytes=whole_bytes).encode(output)

@@ -17,7 +17,7 @@ from typing import Callable, Iterator, NamedTuple, NoReturn  # noqa: UP035 - Pyt
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _AWAITED = (signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1)
-_LONGEST_SWEEP_S = 10.0
+_MAX_SWEEP_S = 10.0
 _LOOK_S = 0.5
 
 
@@ -91,7 +91,7 @@ def _ended() -> list[tuple[int, int]]:
 
 def end_all() -> None:
     """Kill every child, and the children that those leave, until there is none."""
-    deadline = time.monotonic() + _LONGEST_SWEEP_S
+    deadline = time.monotonic() + _MAX_SWEEP_S
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < deadline:
             own = os.getpid()

@@ -41,8 +41,8 @@ from ciguard.execution.worker.modes import ModeExecutor
 from ciguard.execution.worker.quota import MAX_COMPILED, MAX_COMPILED_BYTES, TICK_MS, Quota, usage
 from ciguard.execution.worker.removal import remove_tree
 
-MOST_MESSAGE = 65536
-MOST_DESCRIPTORS = 8
+MAX_MESSAGE = 65536
+MAX_DESCRIPTORS = 8
 _DUMP_TIME_S = 0.15
 _REHEARSALS = 20
 _REMOVAL_LIMIT_S = 5.0
@@ -129,7 +129,7 @@ class Server:
         self._control.send(json.dumps(message).encode("ascii"))
 
     def _answer(self) -> bool:
-        message, descriptors, _, _ = socket.recv_fds(self._control, MOST_MESSAGE, MOST_DESCRIPTORS)
+        message, descriptors, _, _ = socket.recv_fds(self._control, MAX_MESSAGE, MAX_DESCRIPTORS)
         if not message:
             return False
         request = json.loads(message)

@@ -27,11 +27,11 @@ WHOLE_BYTES = 8192
 """Arrays up to this size come back whole."""
 SAMPLE = 64
 """Elements of a larger array that come back, evenly spaced."""
-MOST_ITEMS = 64
-MOST_TEXT = 2000
-DEEPEST = 6
-_MOST_BITS = 4096
-_MOST_BYTES_DIGESTED = 64 * 1024 * 1024
+MAX_ITEMS = 64
+MAX_TEXT = 2000
+MAX_DEPTH = 6
+_MAX_BITS = 4096
+_MAX_BYTES_DIGESTED = 64 * 1024 * 1024
 
 COMPACT = json.JSONEncoder(separators=(",", ":"))
 """Made once: `json.dumps` with separators makes an encoder per call."""
@@ -43,7 +43,7 @@ class Summariser:
     """Reads outputs with the adapter of one library."""
 
     def __init__(
-        self, adapter: Any, *, most_items: int = MOST_ITEMS, whole_bytes: int = WHOLE_BYTES
+        self, adapter: Any, *, most_items: int = MAX_ITEMS, whole_bytes: int = WHOLE_BYTES
     ) -> None:
         """Read with `adapter`; take so many items of a container, and arrays of so many bytes."""
         self._read = adapter.read
@@ -56,7 +56,7 @@ class Summariser:
             float: lambda value: ["f", repr(value)],
             complex: lambda value: ["z", repr(value)],
             str: lambda value: ["s", _visible(value)],
-            bytes: lambda value: ["b", value[:MOST_TEXT].decode("latin-1")],
+            bytes: lambda value: ["b", value[:MAX_TEXT].decode("latin-1")],
         }
 
     def encode(self, output: Any) -> bytes:
@@ -82,7 +82,7 @@ class Summariser:
         if isinstance(output, (np.ndarray, np.generic)):
             array = np.asarray(output)
             return _tensor_tree(_dtype_name(array.dtype), array, self._whole_bytes)
-        if depth < DEEPEST:
+        if depth < MAX_DEPTH:
             return self._container(output, depth + 1)
         return ["O", type(output).__name__]
 
@@ -111,7 +111,7 @@ class Summariser:
 def _tensor_text(dtype: str, array: Any, whole_bytes: int) -> str:
     shape = str(list(array.shape))
     if array.dtype.kind == "O":
-        items = [_visible(str(item)) for item in array.ravel()[:MOST_ITEMS].tolist()]
+        items = [_visible(str(item)) for item in array.ravel()[:MAX_ITEMS].tolist()]
         return f'["N","{dtype}",{shape},{json.dumps(json.dumps(items))}]'
     if array.nbytes > whole_bytes:
         return f'["D","{dtype}",{shape},{json.dumps(_digest(array))}]'
@@ -135,7 +135,7 @@ def _digest(array: Any) -> dict[str, Any]:
     digest: dict[str, Any] = {
         "sample": binascii.b2a_base64(flat[::step][:SAMPLE].tobytes(), newline=False).decode()
     }
-    if array.nbytes <= _MOST_BYTES_DIGESTED:
+    if array.nbytes <= _MAX_BYTES_DIGESTED:
         digest["sha256"] = hashlib.sha256(flat.tobytes()).hexdigest()[:16]
         if array.dtype.kind in "fc":
             digest["nan"] = int(np.isnan(flat).sum())
@@ -151,8 +151,8 @@ def _dtype_name(dtype: Any) -> str:
 
 
 def _digits(value: int) -> str:
-    return str(value) if value.bit_length() < _MOST_BITS else f"{value.bit_length()} bits"
+    return str(value) if value.bit_length() < _MAX_BITS else f"{value.bit_length()} bits"
 
 
 def _visible(text: str) -> str:
-    return text[:MOST_TEXT].encode("ascii", "backslashreplace").decode("ascii")
+    return text[:MAX_TEXT].encode("ascii", "backslashreplace").decode("ascii")

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Value
     from ciguard.values import Constraint
 
-MOST_ELEMENTS = 2**20
+MAX_ELEMENTS = 2**20
 """Of an array whose annotation leaves its size open."""
 
 _PIXELS = (0.0, 255.0)
@@ -120,14 +120,14 @@ def _strategy_of(constraint: Constraint) -> SearchStrategy[Value]:
     text = repr(constraint)
     found = _STRATEGIES.get(text)
     if found is None:
-        if len(_STRATEGIES) >= _MOST_STRATEGIES:
+        if len(_STRATEGIES) >= _MAX_STRATEGIES:
             _STRATEGIES.clear()
         found = _STRATEGIES[text] = compile_strategy(constraint)
     return found
 
 
 _STRATEGIES: dict[str, SearchStrategy[Value]] = {}
-_MOST_STRATEGIES = 4096
+_MAX_STRATEGIES = 4096
 
 
 class Drawer:
@@ -210,11 +210,11 @@ class Drawer:
 
     def _limited(self, shape: tuple[int, ...], spec: Arrays) -> tuple[int, ...]:
         """Return a shape that fits into memory, where the annotation leaves its sizes open."""
-        if prod(shape) <= MOST_ELEMENTS or not isinstance(spec.shape, Shapes):
+        if prod(shape) <= MAX_ELEMENTS or not isinstance(spec.shape, Shapes):
             return shape
         _, (smallest, _) = shape_ranges(spec.shape)
         sizes = list(shape)
-        while prod(sizes) > MOST_ELEMENTS and max(sizes) > smallest:
+        while prod(sizes) > MAX_ELEMENTS and max(sizes) > smallest:
             largest = sizes.index(max(sizes))
             sizes[largest] = max(smallest, sizes[largest] // 4)
         return tuple(sizes)

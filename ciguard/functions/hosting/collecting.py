@@ -24,7 +24,7 @@ _EXPLORING_CALLS = 5
 """Calls of a function to see what it defines."""
 _EXPLORING_S = 60.0
 """Seconds that each of them may take."""
-_MOST_HOSTS = 3
+_MAX_HOSTS = 3
 """Processes kept: each may hold a deep-learning library."""
 
 
@@ -152,7 +152,7 @@ class Hosts:
         host = self._by_root.pop(program.root, None) or Host(self._settings)
         self._by_root[program.root] = host
         running = [root for root, kept in self._by_root.items() if kept.is_running]
-        for root in running[: max(0, len(running) - _MOST_HOSTS)]:
+        for root in running[: max(0, len(running) - _MAX_HOSTS)]:
             self._by_root[root].stop()
         return host
 

@@ -43,8 +43,8 @@ IMPORT_S = 900.0
 GRACE_S = 2.0
 """Seconds that a process has to answer after it has interrupted a call."""
 _STEP_S = 0.2
-_MOST_OUTPUT = 20_000
-_MOST_ON_DISK = 16 << 20
+_MAX_OUTPUT = 20_000
+_MAX_ON_DISK = 16 << 20
 """Bytes of what a program prints that are kept, of each stream."""
 _MAX_MESSAGE = 64 << 20
 """Bytes of one answer."""
@@ -227,7 +227,7 @@ class Host:
         if not path.is_file():
             return ""
         text = path.read_text(encoding="utf-8", errors="replace")
-        cut = len(text) - _MOST_OUTPUT
+        cut = len(text) - _MAX_OUTPUT
         return f"[… {cut} characters]\n{text[cut:]}" if cut > 0 else text
 
     # --- the process ------------------------------------------------------------------------
@@ -303,7 +303,7 @@ class Host:
     def _bound_output(self) -> None:
         """Forget what was printed where it is too much: a program may print for ever."""
         for path in (self._folder / name for name in _STREAMS):
-            if self._settings.captured and path.stat().st_size > _MOST_ON_DISK:
+            if self._settings.captured and path.stat().st_size > _MAX_ON_DISK:
                 os.truncate(path, 0)  # the process appends, from the beginning again
 
     def _start(self) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 
-_MOST_FRAMES = 20
+_MAX_FRAMES = 20
 
 
 class Frame(NamedTuple):
@@ -92,7 +92,7 @@ Verdict: TypeAlias = Passed | Discarded | NoInstance | Failure
 
 def traceback_text(frames: Sequence[Frame]) -> str:
     """Return frames as Python shows them, outermost first; empty for none."""
-    shown = frames[-_MOST_FRAMES:]
+    shown = frames[-_MAX_FRAMES:]
     lines = []
     for frame in shown:
         lines.append(f'  File "{frame.file}", line {frame.line}, in {frame.function}')

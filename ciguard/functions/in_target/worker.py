@@ -22,7 +22,7 @@ Json = Any
 
 NAMES = {"ensure": "@ensure", "nan": "NaN", "timeout": "@timeout"}
 """What stands where an exception's class would: no class has such a name, but the second."""
-_MOST_FRAMES = 12
+_MAX_FRAMES = 12
 _REFUSALS = frozenset((errno.EACCES, errno.EPERM, errno.EROFS))
 
 
@@ -185,7 +185,7 @@ class Runner:
             for f, line, name in frames
             if is_users(f, file) and self._is_inside(f)
         ]
-        shown = [(f, name) for f, _, name in own[::-1]][:_MOST_FRAMES]
+        shown = [(f, name) for f, _, name in own[::-1]][:_MAX_FRAMES]
         return f"{own[-1][0]}:{own[-1][1]}: " if own else "", shown
 
     def _is_inside(self, file: str) -> bool:

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
     from ciguard.functions.searching.settings import SearchSettings
 
-MOST_FAILURES = 10
+MAX_FAILURES = 10
 """Distinct failures after which a search ends."""
 SHRINK_S = 30.0
 """Seconds for shrinking and for looking further, once a round has found something."""
-_MOST_REMEMBERED = 20_000
+_MAX_REMEMBERED = 20_000
 _BLOCKED_PER_EXAMPLE = 2
 """Calls on blocked paths, for each example asked for, that are refused and not just passed over."""
-_MOST_PROCESSES = 10
+_MAX_PROCESSES = 10
 """Calls on blocked paths that cost a process each, after which a round makes no more calls."""
 
 
@@ -108,7 +108,7 @@ def search(
         output: returns what the last call printed.
     """
     hunt = _Hunt(strategy, execute, chosen)
-    while len(hunt.known) < MOST_FAILURES:
+    while len(hunt.known) < MAX_FAILURES:
         fresh = _round(name, hunt, chosen)
         for call, failure in fresh:
             hunt.known.add(failure.key)
@@ -156,7 +156,7 @@ class _Hunt:
         self._classes: dict[str, type[_PathError]] = {}
         self._shrinks_until = float("inf")
         self._left_to_refuse = 0
-        self._processes_left = _MOST_PROCESSES
+        self._processes_left = _MAX_PROCESSES
         self.result = SearchResult()
         self.known: set[str] = set()
 
@@ -164,7 +164,7 @@ class _Hunt:
         """Forget that this round has found something."""
         self._shrinks_until = float("inf")
         self._left_to_refuse = _BLOCKED_PER_EXAMPLE * max_examples
-        self._processes_left = _MOST_PROCESSES
+        self._processes_left = _MAX_PROCESSES
 
     def is_over(self) -> bool:
         """Tell whether the time is up."""
@@ -217,7 +217,7 @@ class _Hunt:
 
     def _remember(self, key: str, verdict: Verdict) -> None:
         self._remembered[key] = verdict
-        if len(self._remembered) > _MOST_REMEMBERED:
+        if len(self._remembered) > _MAX_REMEMBERED:
             self._remembered.popitem(last=False)
 
     def _count(self, verdict: Verdict) -> None:

@@ -24,7 +24,7 @@ class Congruence(NamedTuple):
     remainder: int
 
 
-_LARGEST_MODULUS = 10_000
+_MAX_MODULUS = 10_000
 
 
 def congruence_of(
@@ -52,7 +52,7 @@ def congruence_of(
         return None
     factor = worth[1] - worth[0]
     is_linear = worth[2] - worth[1] == factor == worth[3] - worth[2]
-    if not is_linear or not factor or not 0 < modulus <= _LARGEST_MODULUS:
+    if not is_linear or not factor or not 0 < modulus <= _MAX_MODULUS:
         return None
     step = modulus // gcd(factor, modulus)
     for remainder in range(step):

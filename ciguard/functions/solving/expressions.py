@@ -132,10 +132,10 @@ def _binary(node: ast.BinOp, scope: Mapping[str, Any]) -> Any:
 
 
 def _is_small_power(base: Any, exponent: Any) -> bool:
-    return bool(abs(base) <= _MOST_BASE and abs(exponent) <= _MOST_EXPONENT)
+    return bool(abs(base) <= _MAX_BASE and abs(exponent) <= _MAX_EXPONENT)
 
 
-_MOST_BASE, _MOST_EXPONENT = 10**6, 64
+_MAX_BASE, _MAX_EXPONENT = 10**6, 64
 
 
 def _unary(node: ast.UnaryOp, scope: Mapping[str, Any]) -> Any:
@@ -359,7 +359,7 @@ def _isinstance(value: Any, kinds: Any) -> bool:
 
 def _range(*edges: int) -> range:
     found = range(*edges)
-    if len(found) > _LONGEST_RANGE:
+    if len(found) > _MAX_RANGE_LENGTH:
         raise UnknownError(str(found))
     return found
 
@@ -378,7 +378,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "range": _range, "math.ceil": ceil, "math.floor": floor,
     "np.ceil": lambda number: float(ceil(number)), "np.floor": lambda number: float(floor(number)),
 }  # fmt: skip
-_LONGEST_RANGE = 10_000
+_MAX_RANGE_LENGTH = 10_000
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,

@@ -23,7 +23,7 @@ _LANGUAGE = "annotations"
 """Last part of the name of the module that the language is in, ciguard's or a copy of it."""
 _TESTED = frozenset({"arg", "require", "ensure", "raises", "timeout", "cc_example", "module_test"})
 """What a function, or the module, is tested for; the rest of the language serves these."""
-_MOST_BYTES = 4_000_000
+_MAX_BYTES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def is_annotated(file: Path) -> bool:
         source = file.read_bytes()
     except OSError:
         return False
-    if _LANGUAGE.encode() not in source or len(source) > _MOST_BYTES:
+    if _LANGUAGE.encode() not in source or len(source) > _MAX_BYTES:
         return False
     try:
         tree = ast.parse(source)

@@ -16,7 +16,7 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
 )
-from ciguard.functions.in_target.calling.running import MOST_ITEMS
+from ciguard.functions.in_target.calling.running import MAX_ITEMS
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
 from ciguard.functions.writing.listed import place_in_examples, place_of_choice
 from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, dotted, is_name, scalar, writer_of
@@ -183,11 +183,11 @@ class CallSource(Source):
         if function.is_async:
             self.standard.add("asyncio")
             self.needs_first |= function.is_lazy
-            inner = f"first({text}, {MOST_ITEMS})" if function.is_lazy else text
+            inner = f"first({text}, {MAX_ITEMS})" if function.is_lazy else text
             return f"asyncio.run({inner})"
         if function.is_lazy:
             self.standard.add("itertools")
-            return f"list(itertools.islice({text}, {MOST_ITEMS}))"
+            return f"list(itertools.islice({text}, {MAX_ITEMS}))"
         return text
 
     def instance(self, function: FunctionSpec, call: Call) -> str:

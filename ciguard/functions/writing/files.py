@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
 
 HEADER = "written by `ciguard export` from its annotations"
-_MOST_BYTES = 1 << 22
+_MAX_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _file(found: Collected, program: Program, folder: Path) -> Written:
         msg = f"{program.file} has no annotated functions; see ciguard.annotations"
         raise ConfigurationError(msg)
     path = folder / f"test_{program.file.stem}_functions.py"
-    if path.exists() and HEADER not in read_text(path, most=_MOST_BYTES).partition("\n")[0]:
+    if path.exists() and HEADER not in read_text(path, most=_MAX_BYTES).partition("\n")[0]:
         msg = f"{path} was not written by `ciguard export`; choose another --output"
         raise OutputError(msg)
     folder.mkdir(parents=True, exist_ok=True)

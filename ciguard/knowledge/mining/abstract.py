@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.rules import Rule, RuleSet
     from ciguard.knowledge.mining.structure import Pattern, Structure
 
-_MOST_REMEMBERED = 20_000
+_MAX_REMEMBERED = 20_000
 """Normal forms whose answer is kept; documentation repeats itself."""
 
 
@@ -37,7 +37,7 @@ class RuleBook:
         found = self._remembered.get(known)
         if found is None:
             found = self._decided(known)
-            if len(self._remembered) < _MOST_REMEMBERED:
+            if len(self._remembered) < _MAX_REMEMBERED:
                 self._remembered[known] = found
         return found
 

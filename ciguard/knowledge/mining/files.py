@@ -35,7 +35,7 @@ SERVED_BY = {
 }
 """Libraries whose documentation is read with the rules of another one."""
 RULES = Path(str(resources.files("ciguard.knowledge.mining") / "rules"))
-MOST_BYTES = 512 * 2**20
+MAX_BYTES = 512 * 2**20
 """Of a file that is read whole."""
 
 
@@ -134,8 +134,8 @@ def _file_name(library: str) -> str:
 
 def _read_lines(path: Path) -> list[str]:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            msg = f"{path}: larger than {MOST_BYTES >> 20} MiB. Split it."
+        if path.stat().st_size > MAX_BYTES:
+            msg = f"{path}: larger than {MAX_BYTES >> 20} MiB. Split it."
             raise KnowledgeFileError(msg)
         return path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:

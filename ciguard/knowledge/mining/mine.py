@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.knowledge.mining.structure import (
     END,
-    LONGEST_PATTERN,
+    MAX_PATTERN_LENGTH,
     START,
     GappedSequences,
     Structure,
@@ -93,7 +93,7 @@ class _Miner:
             level = {
                 longer: found
                 for pattern, matches in level.items()
-                if len(pattern) < LONGEST_PATTERN and not self._is_pure(matches)
+                if len(pattern) < MAX_PATTERN_LENGTH and not self._is_pure(matches)
                 for longer, found in self._grown(pattern, matches)
             }
 

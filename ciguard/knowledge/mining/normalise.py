@@ -54,8 +54,8 @@ NUMERAL = re.compile(r"[-+]?(?:\d+\.\d+|\.\d+|\d+)(?:[eE][-+]?\d+)?(?!\w)|\d+")
 _WORD = re.compile(r"python:\w{1,40}|array[-_]like|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _SPELT = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
 _OPENING, _CLOSING = "([{", ")]}"
-LONGEST_BRACKET = 300
-LONGEST_TEXT = 4_000
+MAX_BRACKET_LENGTH = 300
+MAX_TEXT_LENGTH = 4_000
 """Characters of a sentence or type that are read."""
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*$")
 _OPTION = re.compile(r"[\w.+\-/:]{1,40}(?: [\w.+\-/]{1,20})?$")
@@ -74,10 +74,10 @@ def normalise(text: str, parameters: Collection[str] = ()) -> tuple[Token, ...]:
 
     Args:
         text: one sentence; any characters, brackets and quotes need not match. Read up to
-            `LONGEST_TEXT`.
+            `MAX_TEXT_LENGTH`.
         parameters: names of the API's parameters: a quoted one is a reference.
     """
-    return _joined(list(_Reader(text[:LONGEST_TEXT], parameters).tokens()))
+    return _joined(list(_Reader(text[:MAX_TEXT_LENGTH], parameters).tokens()))
 
 
 def _joined(tokens: list[Token]) -> tuple[Token, ...]:
@@ -247,7 +247,7 @@ def constant(text: str) -> Token:
 def _closing(text: str, position: int) -> int:
     """Return the position after the bracket that closes the one at `position`; 0 for none near."""
     depth = 0
-    for index in range(position, min(len(text), position + LONGEST_BRACKET)):
+    for index in range(position, min(len(text), position + MAX_BRACKET_LENGTH)):
         if text[index] in _OPENING:
             depth += 1
         elif text[index] in _CLOSING:

@@ -10,7 +10,7 @@ from ciguard.knowledge.mining.normalise import (
     BOOL,
     DTYPE,
     FLOAT,
-    LONGEST_BRACKET,
+    MAX_BRACKET_LENGTH,
     NUMBER,
     NUMERAL,
     Token,
@@ -51,7 +51,7 @@ def _value(text: str) -> tuple[Token, ...]:
 
 
 def _numbers(text: str) -> tuple[Token, ...]:
-    numbers = tuple(NUMERAL.findall(text[:LONGEST_BRACKET]))
+    numbers = tuple(NUMERAL.findall(text[:MAX_BRACKET_LENGTH]))
     if not numbers:
         return ()
     are_whole = all(number.lstrip("+-").isdecimal() for number in numbers)

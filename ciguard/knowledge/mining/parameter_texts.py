@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.knowledge.mining.normalise import normalise
 from ciguard.knowledge.mining.normalise_types import normalise_default, normalise_type
-from ciguard.knowledge.mining.sentences import LONGEST_TEXT, sentences
+from ciguard.knowledge.mining.sentences import MAX_TEXT_LENGTH, sentences
 
 if TYPE_CHECKING:
     from ciguard.knowledge.mining.normalise import Token
@@ -66,10 +66,10 @@ def forms_of(text: ParameterText) -> list[Form]:
         Form(TextSource.DESCRIPTION, one.text, one.start, normalise(one.text, names))
         for one in sentences(text.description)
     ]
-    declared = text.doc_type[:LONGEST_TEXT]
+    declared = text.doc_type[:MAX_TEXT_LENGTH]
     if declared.strip():
         forms.append(Form(TextSource.DOC_TYPE, declared, 0, normalise_type(declared, names)))
     if text.default is not None:
-        default = text.default[:LONGEST_TEXT]
+        default = text.default[:MAX_TEXT_LENGTH]
         forms.append(Form(TextSource.DEFAULT, default, 0, normalise_default(default)))
     return forms

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LONGEST_TEXT = 20_000
+MAX_TEXT_LENGTH = 20_000
 """Characters read of one text: what follows is no description of a parameter any more."""
-LONGEST_SENTENCE = 1_500
+MAX_SENTENCE_LENGTH = 1_500
 """Characters of one sentence; a longer one is cut there and goes on as the next."""
 
 _END = re.compile(r"[.!?][`'\")\]]{0,3}(?=\s)|\n\s*\n|\n\s*(?=[-*•]\s)")
@@ -44,7 +44,7 @@ def sentences(text: str) -> list[Sentence]:
     """
     found: list[Sentence] = []
     start = 0
-    text = text[:LONGEST_TEXT]
+    text = text[:MAX_TEXT_LENGTH]
     for match in _END.finditer(text):
         if _goes_on(text, match):
             continue
@@ -61,8 +61,8 @@ def _goes_on(text: str, end: re.Match[str]) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Sentence]:
-    for first in range(start, end, LONGEST_SENTENCE):
-        piece = text[first : min(first + LONGEST_SENTENCE, end)]
+    for first in range(start, end, MAX_SENTENCE_LENGTH):
+        piece = text[first : min(first + MAX_SENTENCE_LENGTH, end)]
         bare = piece.strip()
         if any(character.isalnum() for character in bare):
             yield Sentence(bare, first + len(piece) - len(piece.lstrip()))

@@ -25,7 +25,7 @@ class MalformedLineError(CiguardError):
         super().__init__(f"{where}: {problem}. {remedy}")
 
 
-_MOST_SHOWN = 60
+_MAX_SHOWN = 60
 _LINE_REMEDY = "Every line is one JSON object; docs/knowledge.md has an example"
 
 
@@ -124,7 +124,7 @@ class _Line:
 
     def _wrong(self, value: object, remedy: str, *keys: str) -> MalformedLineError:
         shown = repr(value)
-        shown = shown if len(shown) <= _MOST_SHOWN else shown[: _MOST_SHOWN - 1] + "…"
+        shown = shown if len(shown) <= _MAX_SHOWN else shown[: _MAX_SHOWN - 1] + "…"
         return MalformedLineError(self._where, f"{'.'.join(keys)} = {shown}", remedy)
 
 

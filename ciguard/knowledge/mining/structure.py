@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 START, END = "^", "$"
 """Anchors: the next token of the pattern is the sentence's first, the one before is its last."""
-LONGEST_PATTERN = 7
+MAX_PATTERN_LENGTH = 7
 """Tokens of a pattern, anchors included: |t| <= 7 in the paper."""
-LONGEST_SENTENCE = 60
+MAX_SENTENCE_LENGTH = 60
 """Tokens of a sentence that are looked at."""
 
 Pattern: TypeAlias = tuple[str, ...]
@@ -47,20 +47,20 @@ class GappedSequences:
     def extensions(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
         """Yield every distinct token behind `position` where it first stands, and the anchor."""
         yield from self._after(tokens, position)
-        last = min(len(tokens), LONGEST_SENTENCE) - 1
+        last = min(len(tokens), MAX_SENTENCE_LENGTH) - 1
         if position <= last and tokens[last] == tokens[position]:
             yield END, last + 1
 
     def _after(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
         seen: set[str] = set()
-        for index in range(position + 1, min(len(tokens), LONGEST_SENTENCE)):
+        for index in range(position + 1, min(len(tokens), MAX_SENTENCE_LENGTH)):
             if tokens[index] not in seen:
                 seen.add(tokens[index])
                 yield tokens[index], index
 
     def matches(self, pattern: Pattern, tokens: Sequence[str]) -> bool:
         """Match from left to right, each token where it first stands."""
-        tokens = tokens[:LONGEST_SENTENCE]
+        tokens = tokens[:MAX_SENTENCE_LENGTH]
         position, items = 0, pattern
         if pattern[0] == START:
             if not tokens or tokens[0] != pattern[1]:

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from ciguard.domain import Json, Outcome
     from ciguard.knowledge.refinement.requirements import Fields
 
-_MOST_SAID = 16
-_MOST_EXAMPLES = 8
-_MOST_QUOTED = 160
+_MAX_SAID = 16
+_MAX_EXAMPLES = 8
+_MAX_QUOTED = 160
 _HEEDED = 2
 """What messages say is heeded when it was said as often: one may quote what no call will repeat."""
 _WELL_UNDERSTOOD = 0.9
 """Where this share of the calls passes, messages are about rare combinations."""
-_LONGEST = 64
+_MAX_LENGTH = 64
 """Elements or characters that a value of an example may have."""
 _KEPT_OF = 4
 """Of so many calls that pass, one replaces an example once there are enough."""
@@ -118,7 +118,7 @@ class Experience:
             return
         self._count(values, names, 1, mentioned(outcome.message, names) or names)
         for advice in advice_in(outcome.message, values, names):
-            message = " ".join(outcome.message.split())[:_MOST_QUOTED]
+            message = " ".join(outcome.message.split())[:_MAX_QUOTED]
             self._hear(Said(advice.parameter, advice.fields, advice.presence, message, 1))
 
     def _unbuilt(self, values: Mapping[str, Value], names: Sequence[str], message: str) -> None:
@@ -149,19 +149,19 @@ class Experience:
             if said.key == heard.key:
                 self.said[place] = replace(said, count=said.count + heard.count)
                 return
-        if len(self.said) >= _MOST_SAID:
+        if len(self.said) >= _MAX_SAID:
             rarest = min(range(len(self.said)), key=lambda place: self.said[place].count)
             del self.said[rarest]
         self.said.append(heard)
 
     def _keep(self, values: Mapping[str, Value]) -> None:
-        place = (self.passed + len(values)) % _MOST_EXAMPLES
-        if len(self.examples) == _MOST_EXAMPLES and self.passed % _KEPT_OF != 0:
+        place = (self.passed + len(values)) % _MAX_EXAMPLES
+        if len(self.examples) == _MAX_EXAMPLES and self.passed % _KEPT_OF != 0:
             return
         example = dict(values)
         if example in self.examples or not all(map(_is_short, values.values())):
             return
-        if len(self.examples) < _MOST_EXAMPLES:
+        if len(self.examples) < _MAX_EXAMPLES:
             self.examples.append(example)
         else:
             self.examples[place] = example
@@ -220,11 +220,11 @@ def _is_short(value: Value) -> bool:
     """Tell whether a value is worth storing: long ones would swell what is kept."""
     match value:
         case TensorValue(fill=Explicit(data)):
-            return len(data) <= _LONGEST
+            return len(data) <= _MAX_LENGTH
         case LiteralValue(str() | bytes() as text):
-            return len(text) <= _LONGEST
+            return len(text) <= _MAX_LENGTH
         case ListValue(items) | TupleValue(items):
-            return len(items) <= _LONGEST and all(map(_is_short, items))
+            return len(items) <= _MAX_LENGTH and all(map(_is_short, items))
         case _:
             return True
 

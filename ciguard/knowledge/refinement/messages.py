@@ -43,7 +43,7 @@ class Advice:
     presence: Presence = Presence.UNSAID
 
 
-_LONGEST = 800
+_MAX_LENGTH = 800
 _WRAPPING = re.compile(
     r"\{\{.*?\}\} ?|\[Op:[^\]]*\]|\x1b\[\d*m|<tf\.Tensor.*|tf\.Tensor\([^)]*\)[^)]*\)|"
     r"Exception encountered when calling \S+\.|Arguments received by.*|; NodeDef.*",
@@ -93,7 +93,7 @@ _PREFIXES = re.compile(r"^\w+:")
 @lru_cache(maxsize=2048)  # libraries repeat themselves, and one message is read more than once
 def bare(text: str) -> str:
     """Return a message without what the library wraps around it."""
-    unwrapped = _WRAPPING.sub(" ", text)[:_LONGEST].strip()
+    unwrapped = _WRAPPING.sub(" ", text)[:_MAX_LENGTH].strip()
     return re.sub(r"[ \t]+", " ", unwrapped)
 
 

@@ -50,7 +50,7 @@ class Refinement:
 _TELLING = 2.0
 _FEW = 8
 """Calls that must have been judged before their counts steer anything."""
-_LEAST_GIVEN, _MOST_GIVEN = 0.1, 4.0
+_MIN_GIVEN, _MAX_GIVEN = 0.1, 4.0
 
 
 def refined(api: Api, experience: Experience) -> Api:
@@ -128,7 +128,7 @@ def _refined(parameter: Parameter, experience: Experience) -> Parameter:
         parameter,
         constraint=weighted(parameter.constraint, odds),
         required=parameter.required or must,
-        given=min(max(given, _LEAST_GIVEN), _MOST_GIVEN),
+        given=min(max(given, _MIN_GIVEN), _MAX_GIVEN),
     )
 
 

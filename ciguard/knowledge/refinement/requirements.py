@@ -14,10 +14,10 @@ from ciguard.knowledge.doc_types import structures_in
 Fields: TypeAlias = dict[str, Any]
 """Fields of a clue."""
 
-_MOST_DIMENSIONS = 8
-_MOST_ALLOWED = 24
-_MOST_ELEMENTS = 512
-_MOST_DIGITS = 9
+_MAX_DIMENSIONS = 8
+_MAX_ALLOWED = 24
+_MAX_ELEMENTS = 512
+_MAX_DIGITS = 9
 _FARTHEST = 2.0**62
 _DTYPES = {
     "half": "float16", "float": "float32", "double": "float64", "byte": "uint8", "char": "int8",
@@ -134,7 +134,7 @@ def _size(text: str) -> Fields:
     found = _SHAPE.search(text)
     if found:
         sizes = tuple(map(int, re.findall(r"\d+", found.group(1))))
-        if math.prod(sizes) > _MOST_ELEMENTS or len(sizes) > _MOST_DIMENSIONS:
+        if math.prod(sizes) > _MAX_ELEMENTS or len(sizes) > _MAX_DIMENSIONS:
             return {}
         length = {"length": (sizes[0],) * 2} if len(sizes) == 1 else {}
         return {"shape": sizes, **length}
@@ -159,7 +159,7 @@ def _ndim(text: str) -> Fields:
     ranks = [_first(match) for match in _RANKS.finditer(text) if next(filter(None, match.groups()))]
     # "3D or 4D tensor with optional 0 dim batch size": the batch may be empty, the tensor is none.
     ranks = [rank for rank in ranks if rank] or ranks
-    return {"ndim": (min(ranks), max(ranks))} if ranks and max(ranks) <= _MOST_DIMENSIONS else {}
+    return {"ndim": (min(ranks), max(ranks))} if ranks and max(ranks) <= _MAX_DIMENSIONS else {}
 
 
 def _dtypes(text: str) -> Fields:
@@ -222,7 +222,7 @@ def _sign(text: str) -> Fields:
 def _allowed(text: str) -> Fields:
     multiple = _MULTIPLE.search(text)
     if multiple:
-        step = int(multiple.group(1)[:_MOST_DIGITS])
+        step = int(multiple.group(1)[:_MAX_DIGITS])
         return {"allowed": tuple(LiteralValue(step * times) for times in (1, 2, 3))}
     listed, only, spoken = _QUOTED_LIST.search(text), _OTHER_THAN.search(text), _ONE_OF.search(text)
     words: list[str] = []
@@ -233,7 +233,7 @@ def _allowed(text: str) -> Fields:
     elif spoken:
         words = [w for w in _WORDS_IN_LIST.findall(spoken.group(1)) if w not in _JOINTS]
     texts = tuple(dict.fromkeys(words))
-    if not 1 + (not only) <= len(texts) <= _MOST_ALLOWED or any(map(_is_no_text, texts)):
+    if not 1 + (not only) <= len(texts) <= _MAX_ALLOWED or any(map(_is_no_text, texts)):
         return {}
     return {"allowed": tuple(map(LiteralValue, texts))}
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 OMITTED = ("omitted",)
 GIVEN = "given"
-_MOST_COUNTED = 16
+_MAX_COUNTED = 16
 """Ints beyond this are told apart by their sign only."""
-_LONGEST_TEXT = 24
+_MAX_TEXT_LENGTH = 24
 
 
 def kind_of(value: Value) -> str:
@@ -86,10 +86,10 @@ def choice_of(value: Value) -> str:
         case LiteralValue(bool() as flag):
             choice = f"is:{flag}"
         case LiteralValue(int() as number):
-            near = abs(number) <= _MOST_COUNTED
+            near = abs(number) <= _MAX_COUNTED
             choice = f"is:{number}" if near else f"is:{'<' if number < 0 else '>'}"
         case LiteralValue(str() as text):
-            choice = f"is:{text!r}" if len(text) <= _LONGEST_TEXT else "is:long"
+            choice = f"is:{text!r}" if len(text) <= _MAX_TEXT_LENGTH else "is:long"
         case DtypeValue(name):
             choice = f"dtype:{name}"
         case MemberValue(path):

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 UNREFINED = 0.15
 """Share of the calls that ignore what was learned: nothing that was drawn once is given up."""
-MOST_NOTED = 480
+MAX_NOTED = 480
 """Calls of an API that are learned from; later ones say little that is new."""
-_COMPILED_AT = (16, 48, 96, 160, 320, MOST_NOTED)
+_COMPILED_AT = (16, 48, 96, 160, 320, MAX_NOTED)
 """Numbers of calls learned from at which what was learned is put to use."""
 _SEARCH_AFTER = 8
 _LEARNING_UNTIL = 160

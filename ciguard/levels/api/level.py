@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain import as_call
-from ciguard.levels.api.guided import MOST_NOTED, GuidedGenerator
+from ciguard.levels.api.guided import MAX_NOTED, GuidedGenerator
 from ciguard.levels.api.mix import FIRST_ROUND, LATER_ROUNDS
 from ciguard.levels.contract import Batch
 
@@ -70,7 +70,7 @@ class ApiLevel:
 
     def lesson(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
         """Return what the outcomes of a batch teach; nothing where enough was learned."""
-        if self._taught[batch.api] >= MOST_NOTED:
+        if self._taught[batch.api] >= MAX_NOTED:
             return None
         calls = [*map(as_call, batch.cases)]
         found = self._generator(self._places[batch.api]).lesson(calls, outcomes)

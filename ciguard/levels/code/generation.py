@@ -53,7 +53,7 @@ _SMALL = 6
 _END = re.compile(r"(?<=[.;])\s+")
 _LIMITS = {"allowed", "range"}
 _OF_WORDS = (Source.DOC_TYPE, Source.DOC_PHRASE, Source.MINED_RULE)
-_MOST_QUOTED = 200
+_MAX_QUOTED = 200
 
 
 class Generation:
@@ -236,4 +236,4 @@ def justification(api: Api, parameter: Parameter) -> str:
     telling = next((one for one in sentences for text in limits if text in one), sentences[0])
     kind = own.doc_type or own.annotation or own.schema_type
     said = f"{kind}. {telling}" if kind and telling else kind or telling
-    return f"{parameter.name}: {said}"[:_MOST_QUOTED] if said else ""
+    return f"{parameter.name}: {said}"[:_MAX_QUOTED] if said else ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block, Fed, Mutant
     from ciguard.levels.code.operators import Operators
 
-_MOST_NEGATIVE = 3
+_MAX_NEGATIVE = 3
 """Illegal values that are tried on each new block; there are more blocks than time."""
 
 
@@ -58,7 +58,7 @@ def candidates(
         seen.add(fit)
         yield Candidate(block=fit, steps=(mutant.step,), place=place, takes=slot.takes)
         illegal = operators.boundary.mutants(fit, place)
-        for negative in rng.sample(illegal, min(_MOST_NEGATIVE, len(illegal))):
+        for negative in rng.sample(illegal, min(_MAX_NEGATIVE, len(illegal))):
             if negative.block not in seen:
                 seen.add(negative.block)
                 steps = (mutant.step, negative.step)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ciguard.levels.model.universe import Universe
 
 _KINDS = {kind.name: kind for kind in KINDS}
-_MOST_DIMENSIONS = 5
+_MAX_DIMENSIONS = 5
 """Of a series of volumes, which ConvLSTM3D takes."""
 _IMAGE = 3
 """Rank of images."""
-_WIDEST_DENSE = 1 << 14
+_MAX_DENSE_WIDTH = 1 << 14
 """Weights of a dense layer that makes one shape of another; beyond, it is done by parts."""
 
 
@@ -84,7 +84,7 @@ class Chain:
         """Append what makes one or two dimensions more of the spatial ones."""
         shape = list(self.shape)
         more = self.rng.randint(1, 2)
-        while more and len(shape) < _MOST_DIMENSIONS:
+        while more and len(shape) < _MAX_DIMENSIONS:
             at = self.rng.randrange(max(1, len(shape) - 1))
             part = self.rng.choice(_divisors(shape[at]))
             shape[at : at + 1] = [part, shape[at] // part]
@@ -99,7 +99,7 @@ class Chain:
         return bool(ways) and self.rng.choice(ways)(shape) and self.shape == shape
 
     def _ways(self, shape: Shape) -> Iterator[_Way]:
-        if elements(self.shape) * elements(shape) <= _WIDEST_DENSE:
+        if elements(self.shape) * elements(shape) <= _MAX_DENSE_WIDTH:
             yield self._whole
         if elements(self.shape) == elements(shape):
             yield self._reshaped

@@ -23,8 +23,8 @@ from ciguard.errors import SeedModelError
 if TYPE_CHECKING:
     from ciguard.levels.model.seed_sources import Source
 
-_MOST_NODES = 20_000
-_MOST_ELEMENTS = 1 << 31
+_MAX_NODES = 20_000
+_MAX_ELEMENTS = 1 << 31
 _LAYER = re.compile(r"keras\.layers\.[A-Za-z0-9]{1,80}")
 _NODE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,119}")
 _DTYPE = re.compile(r"bool|bfloat16|u?int(?:8|16|32|64)|float(?:16|32|64)")
@@ -79,8 +79,8 @@ def read_seed_model(source: Source, record: dict[str, Any]) -> SeedModel:
 
 def _seed_model(source: Source, read: Untrusted) -> SeedModel:
     graph = graph_from_json(read.of("graph", dict))
-    if len(graph.nodes) > _MOST_NODES:
-        msg = f"it has {len(graph.nodes)} nodes, more than {_MOST_NODES}"
+    if len(graph.nodes) > _MAX_NODES:
+        msg = f"it has {len(graph.nodes)} nodes, more than {_MAX_NODES}"
         raise ValueError(msg)
     for node in graph.nodes:
         _check(node, source)
@@ -135,7 +135,7 @@ def _check(node: LayerNode, source: Source) -> None:
 
 
 def _is_bounded(shape: Shape) -> bool:
-    return all(size > 0 for size in shape) and math.prod(shape) <= _MOST_ELEMENTS
+    return all(size > 0 for size in shape) and math.prod(shape) <= _MAX_ELEMENTS
 
 
 def _feed(read: Untrusted) -> Feed:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Fill, Value
 
-_MOST_LISTED = 12
+_MAX_LISTED = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +99,8 @@ Demand: TypeAlias = Interval | Choice | Ranks | ElementTypes
 
 def _listed(names: Iterable[str]) -> str:
     known = list(names)
-    more = f" and {len(known) - _MOST_LISTED} more" if len(known) > _MOST_LISTED else ""
-    return ", ".join(known[:_MOST_LISTED]) + more
+    more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""
+    return ", ".join(known[:_MAX_LISTED]) + more
 
 
 def aspect_of(demand: Demand) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import ApiRecord, ParameterRecord
 
-_MOST_QUOTED = 200
+_MAX_QUOTED = 200
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _EXACT_TYPES = {
     "LongTensor": ("int64",),
@@ -79,7 +79,7 @@ def laws_of(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
                 position=position,
                 demand=demand,
                 source=source,
-                sentence=sentence[:_MOST_QUOTED],
+                sentence=sentence[:_MAX_QUOTED],
             )
             laws.setdefault(law.aspect, law)
         if laws:

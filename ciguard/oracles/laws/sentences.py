@@ -16,7 +16,7 @@ from ciguard.oracles.laws.demands import Choice, Demand, ElementTypes, Interval,
 _Reader: TypeAlias = Callable[[str, str], Iterator[Demand]]
 """Reads a sentence about the parameter of that name."""
 
-_LONGEST = 4000
+_MAX_LENGTH = 4000
 _END = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!etc)[.;](?=\s)|\n\s*\n|\n\s*[-*]\s")
 _ROLE = re.compile(r":[a-z]+:(?=`)")
 _HARMLESS = re.compile(
@@ -78,7 +78,7 @@ _OF_VALUES = re.compile(
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a description, markup of roles and backquotes removed."""
-    bare = _ROLE.sub("", text[:_LONGEST]).replace("`", "").replace("**", "")
+    bare = _ROLE.sub("", text[:_MAX_LENGTH]).replace("`", "").replace("**", "")
     parts = (" ".join(part.split()) for part in _END.split(bare))
     return [part.strip(" -.") for part in parts if part.strip(" -.")]
 

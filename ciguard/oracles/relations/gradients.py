@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ciguard.oracles.relations.contract import Twin
 
 _REAL = frozenset({"float32", "float64"})
-_MOST_ELEMENTS = 48
+_MAX_ELEMENTS = 48
 """Numeric derivatives cost two calls per element, and lose digits with many."""
 _YES = LiteralValue(value=True)
 _NO = LiteralValue(value=False)
@@ -35,7 +35,7 @@ _SOURCE = "torch.autograd.gradcheck; Griewank and Walther, Evaluating Derivative
 _EVERY = 2
 _WEIGHT = 12
 """Of the plain gradient. Few calls are small, real and, where it is known afterwards, defined."""
-_MOST_MESSAGE = 240
+_MAX_MESSAGE = 240
 _FAILURE = "GradcheckError"
 _DERIVATIVES = re.compile(r"numerical:\s*(.+?)\s*analytical:\s*(.+?)\s*(?:\n\n|\Z)", re.DOTALL)
 
@@ -68,7 +68,7 @@ def _checked(check: str, **settings: bool) -> Twin:
         elements = sum(prod(tensor.shape) for tensor in found)
         if not given or len(given) != len(found) or not is_smooth:
             return None
-        if not 0 < elements <= _MOST_ELEMENTS:
+        if not 0 < elements <= _MAX_ELEMENTS:
             return None
         arguments = (*map(_tracked, given), *row[len(given) :])
         return CallValue(check, (function, TupleValue(arguments)), keywords)
@@ -84,7 +84,7 @@ def _broken(observed: Observed) -> Difference | None:
     is_missing = "expected to be zero" in observed.message
     if observed.raised != _FAILURE or is_missing or not is_finite(observed.first):
         return None
-    return Difference("raised", _told(observed.message)[:_MOST_MESSAGE])
+    return Difference("raised", _told(observed.message)[:_MAX_MESSAGE])
 
 
 def _told(message: str) -> str:

@@ -25,7 +25,7 @@ from ciguard.domain import (
     visible_lines,
 )
 from ciguard.reports.html.deviations import origin_of
-from ciguard.reports.html.trees import MOST_DIFF, diff_lines
+from ciguard.reports.html.trees import MAX_DIFF, diff_lines
 from ciguard.reports.wording import (
     cause_text,
     claim,
@@ -51,14 +51,14 @@ DETAILS_LIMIT = 24 << 20
 """Characters of all details; a bucket that comes later has its row only."""
 CHUNK = 40
 """Buckets whose details are read at once."""
-_MOST_SCRIPT = 20_000
-_MOST_LOG = 4_000
-_MOST_TEXT = 2_000
-_MOST_TARGETS = 24
+_MAX_SCRIPT = 20_000
+_MAX_LOG = 4_000
+_MAX_TEXT = 2_000
+_MAX_TARGETS = 24
 """Outcomes of one bucket."""
-_MOST_FRAMES = 24
-_MOST_GROUPING = 24
-_MOST_LINKED = 20
+_MAX_FRAMES = 24
+_MAX_GROUPING = 24
+_MAX_LINKED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class Bookkeeper:
             "api": publishable(finding.api, limit=160),
             "says": publishable(claim(finding), limit=240),
             "issue": publishable(issue_text(bucket.issue), limit=100),
-            "on": [self._index(name) for name in finding.targets[:_MOST_TARGETS]],
+            "on": [self._index(name) for name in finding.targets[:_MAX_TARGETS]],
             "grid": [[self._index(name), status(outcome)] for name, outcome in _outcomes(finding)],
         }
 
@@ -123,11 +123,11 @@ class Bookkeeper:
         finding = bucket.finding
         evidence = finding.evidence
         return {
-            "message": publishable(finding.message, limit=_MOST_TEXT),
-            "expected": publishable(evidence.expected, limit=_MOST_TEXT),
-            "observed": publishable(evidence.observed, limit=_MOST_TEXT),
-            "law": publishable(evidence.law, limit=_MOST_TEXT),
-            "source": publishable(evidence.source, limit=_MOST_TEXT),
+            "message": publishable(finding.message, limit=_MAX_TEXT),
+            "expected": publishable(evidence.expected, limit=_MAX_TEXT),
+            "observed": publishable(evidence.observed, limit=_MAX_TEXT),
+            "law": publishable(evidence.law, limit=_MAX_TEXT),
+            "source": publishable(evidence.source, limit=_MAX_TEXT),
             "origin": origin_of(finding.case),
             "derivation": self._derivation(bucket),
             "facts": list(_facts(bucket)),
@@ -136,7 +136,7 @@ class Bookkeeper:
                     "target": self._index(name),
                     "role": _role(finding, name),
                     "status": status(outcome),
-                    "text": publishable(outcome_text(outcome), limit=_MOST_TEXT),
+                    "text": publishable(outcome_text(outcome), limit=_MAX_TEXT),
                     "stack": _stack(stack_of(outcome)),
                     "log": _log(outcome),
                 }
@@ -147,9 +147,9 @@ class Bookkeeper:
             "command": self._command(bucket),
             "grouping": [
                 [publishable(name, limit=60), publishable(text, limit=400)]
-                for name, text in bucket.grouping[:_MOST_GROUPING]
+                for name, text in bucket.grouping[:_MAX_GROUPING]
             ],
-            "aliases": [publishable(name, limit=40) for name in bucket.aliases[:_MOST_LINKED]],
+            "aliases": [publishable(name, limit=40) for name in bucket.aliases[:_MAX_LINKED]],
             "cause": publishable(cause_text(bucket), limit=240),
             "realism": publishable(realism(finding).words, limit=240),
             "siblings": [publishable(name, limit=40) for name in self._siblings(bucket)],
@@ -158,13 +158,13 @@ class Bookkeeper:
             "uses": [
                 publishable(f"{place.path}:{place.line}", limit=200)
                 for place in (self.plan.uses.get(finding.api, ()) if self.plan else ())
-            ][:_MOST_LINKED],
+            ][:_MAX_LINKED],
         }
 
     def _siblings(self, bucket: Bucket) -> list[str]:
         """Return the fingerprints of other buckets with the same cause."""
         members = self.members.get(bucket.cause.name, ()) if bucket.cause else ()
-        return [name for name in members if name != bucket.fingerprint][:_MOST_LINKED]
+        return [name for name in members if name != bucket.fingerprint][:_MAX_LINKED]
 
     def known(self, bucket: Bucket) -> BucketHistory | None:
         """Return what the baseline knew of a bucket, under whatever name it had then."""
@@ -181,7 +181,7 @@ class Bookkeeper:
             return None
         return {
             "rows": origin_rows(case, lambda name: publishable(name, limit=240)),
-            "diff": diff_lines(derivation_diff(case, most=MOST_DIFF)),
+            "diff": diff_lines(derivation_diff(case, most=MAX_DIFF)),
             "node": self.nodes.get(publishable(bucket.fingerprint, limit=40), ""),
         }
 
@@ -192,11 +192,11 @@ class Bookkeeper:
         script = read_script(self.folder, bucket)
         if not script:
             return {"script": "", "script_note": f"{name} cannot be read."}
-        if len(script) > _MOST_SCRIPT:
+        if len(script) > _MAX_SCRIPT:
             note = f"{len(script):,} characters, too many for this page: see {name}."
             return {"script": "", "script_note": note}
         proved = "Run on its own, it failed in the same way." if bucket.reproduced else ""
-        return {"script": visible_lines(script, limit=2 * _MOST_SCRIPT), "script_note": proved}
+        return {"script": visible_lines(script, limit=2 * _MAX_SCRIPT), "script_note": proved}
 
     def _command(self, bucket: Bucket) -> str:
         name = self.folder.as_posix()
@@ -211,7 +211,7 @@ class Bookkeeper:
             return []
         happened = [
             (known.first_seen, "first seen"),
-            *known.states[1:][-_MOST_LINKED:],
+            *known.states[1:][-_MAX_LINKED:],
             (known.last_seen, "last seen before this run"),
         ]
         return [
@@ -231,7 +231,7 @@ def _taken(chunks: list[list[str]]) -> Iterator[list[str]]:
 
 
 def _outcomes(finding: Finding) -> Sequence[tuple[str, Outcome]]:
-    return list(finding.outcomes.items())[:_MOST_TARGETS]
+    return list(finding.outcomes.items())[:_MAX_TARGETS]
 
 
 def _role(finding: Finding, target: str) -> str:
@@ -256,10 +256,10 @@ def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
 
 def _stack(frames: tuple[Frame, ...]) -> list[str]:
     return [
-        publishable(f"{frame.function}  {frame.file}", limit=240) for frame in frames[:_MOST_FRAMES]
+        publishable(f"{frame.function}  {frame.file}", limit=240) for frame in frames[:_MAX_FRAMES]
     ]
 
 
 def _log(outcome: Outcome) -> str:
     log = outcome.log.strip() if isinstance(outcome, Crashed) else ""
-    return visible_lines(without_local_paths(shortened(log, _MOST_LOG)), limit=_MOST_LOG)
+    return visible_lines(without_local_paths(shortened(log, _MAX_LOG)), limit=_MAX_LOG)

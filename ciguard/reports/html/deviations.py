@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Case, Json, Origin
 
-MOST_BARS = 24
+MAX_BARS = 24
 NEIGHBOURS = 4
 """Layers before the suspect, and behind it, that are shown whatever their R_a."""
-_MOST_MUTATIONS = 40
-_MOST_NAME = 80
-_MOST_TICKS = 4
-_LEAST_LENGTH = 0.8
+_MAX_MUTATIONS = 40
+_MAX_NAME = 80
+_MAX_TICKS = 4
+_MIN_LENGTH = 0.8
 """Percent of the width: what grew at all has a bar."""
 _LARGE = 15
 """Powers of ten from here on are their own successors' logarithm."""
@@ -36,9 +36,9 @@ def origin_of(case: Case) -> Json:
         return None
     origin = case.origin
     return {
-        "model": publishable(origin.model, limit=_MOST_NAME),
-        "mutations": [publishable(one, limit=200) for one in origin.mutations[:_MOST_MUTATIONS]],
-        "more_mutations": max(0, len(origin.mutations) - _MOST_MUTATIONS),
+        "model": publishable(origin.model, limit=_MAX_NAME),
+        "mutations": [publishable(one, limit=200) for one in origin.mutations[:_MAX_MUTATIONS]],
+        "more_mutations": max(0, len(origin.mutations) - _MAX_MUTATIONS),
         "checked": checked_text(case),
         "suspect": _suspect_text(case),
         "chart": _chart(origin),
@@ -51,7 +51,7 @@ def _suspect_text(case: ModelCase) -> str:
         return ""
     count = len(case.origin.deviations)
     among = f", one of {count:,} layers" if count > 1 else ""
-    return f"{publishable(name, limit=_MOST_NAME)} ({publishable(case.api, limit=160)}){among}"
+    return f"{publishable(name, limit=_MAX_NAME)} ({publishable(case.api, limit=160)}){among}"
 
 
 def _chart(origin: Origin) -> Json:
@@ -60,7 +60,7 @@ def _chart(origin: Origin) -> Json:
     if not rates:
         return None
     most = _magnitude(max((rate for _, rate in rates if 0 < rate < math.inf), default=0.0))
-    step = max(1, math.ceil(most / _MOST_TICKS))
+    step = max(1, math.ceil(most / _MAX_TICKS))
     powers = range(step, step * max(1, math.ceil(most / step)) + 1, step)
     full = _of_power(powers[-1])
     ticks = [(_power_text(power), round(100 * _of_power(power) / full, 1)) for power in powers]
@@ -80,7 +80,7 @@ def _rows(rates: Sequence[tuple[str, float]], accused: str, full: float) -> list
             rows.append(place - following)
         name, rate = rates[place]
         length = _length(rate, full)
-        rows.append([publishable(name, limit=_MOST_NAME), rate_text(rate), length, name == accused])
+        rows.append([publishable(name, limit=_MAX_NAME), rate_text(rate), length, name == accused])
         following = place + 1
     left = len(rates) - following
     return [*rows, left] if left else rows
@@ -88,14 +88,14 @@ def _rows(rates: Sequence[tuple[str, float]], accused: str, full: float) -> list
 
 def shown(rates: Sequence[tuple[str, float]], accused: str) -> list[int]:
     """Return the places of the layers that have room: the suspect, those around it, the largest."""
-    if len(rates) <= MOST_BARS:
+    if len(rates) <= MAX_BARS:
         return list(range(len(rates)))
     at = next((place for place, (name, _) in enumerate(rates) if name == accused), None)
     near = set() if at is None else set(range(max(0, at - NEIGHBOURS), at + NEIGHBOURS + 1))
     chosen = near & set(range(len(rates)))
     largest = sorted(range(len(rates)), key=lambda place: (-_sortable(rates[place][1]), place))
     for place in largest:
-        if len(chosen) >= MOST_BARS:
+        if len(chosen) >= MAX_BARS:
             break
         chosen.add(place)
     return sorted(chosen)
@@ -109,7 +109,7 @@ def _length(rate: float, full: float) -> float:
     """Return the length of a bar in percent: of nothing, less, or NaN there is none."""
     if math.isnan(rate) or rate <= 0:
         return 0.0
-    return max(_LEAST_LENGTH, round(100 * min(1.0, _magnitude(rate) / full), 1))
+    return max(_MIN_LENGTH, round(100 * min(1.0, _magnitude(rate) / full), 1))
 
 
 def _magnitude(rate: float) -> float:

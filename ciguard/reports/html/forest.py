@@ -1,7 +1,7 @@
 """The derivation trees that a run grew, kept small while it goes on.
 
 Thousands of nodes a minute may be heard of. Each is kept as a few short texts, and no more of them
-than `MOST_NODES`: then whole trees are dropped in which nothing went wrong, those first that were
+than `MAX_NODES`: then whole trees are dropped in which nothing went wrong, those first that were
 not heard of for longest, for they are finished; then what leads to nothing wrong in the others.
 """
 
@@ -15,14 +15,14 @@ from ciguard.domain import Ended, Intent, ProgramCase, lineage, root_of, shorten
 if TYPE_CHECKING:
     from ciguard.domain import Bucket, Member, ProgramRan
 
-MOST_NODES = 20_000
+MAX_NODES = 20_000
 """About 10 MB."""
-MOST_PROGRAMS = 500
+MAX_PROGRAMS = 500
 """Nodes that ended wrong whose programs are kept, to tell them from their parents."""
 _KEPT_SHARE = 0.9
 """What is left when room is made: it is made seldom then."""
-_MOST_DEPTH = 64
-_MOST_LABEL = 160
+_MAX_DEPTH = 64
+_MAX_LABEL = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class GrownTree:
 class Forest:
     """Takes nodes as they are heard of, and the findings when the run ends."""
 
-    def __init__(self, *, most: int = MOST_NODES) -> None:
+    def __init__(self, *, most: int = MAX_NODES) -> None:
         """Begin.
 
         Args:
@@ -126,12 +126,12 @@ class Forest:
             tree.dropped += 1
             return
         self._count += known is None
-        tree.blocks.setdefault(event.depth, shortened(event.block, _MOST_LABEL))
+        tree.blocks.setdefault(event.depth, shortened(event.block, _MAX_LABEL))
         tree.nodes[event.node] = TreeNode(
             node=event.node,
             parent=event.parent,
             depth=event.depth,
-            step=shortened(event.step, _MOST_LABEL),
+            step=shortened(event.step, _MAX_LABEL),
             ended=event.ended,
             programs=self._programs_of(event),
         )
@@ -145,7 +145,7 @@ class Forest:
         return tree
 
     def _programs_of(self, event: ProgramRan) -> Programs | None:
-        if not event.program or not event.before or self._programs >= MOST_PROGRAMS:
+        if not event.program or not event.before or self._programs >= MAX_PROGRAMS:
             return None
         self._programs += 1
         return Programs(program=event.program, before=event.before, line=event.line)
@@ -183,7 +183,7 @@ class Forest:
             self.alone += 1
             return
         members = lineage(case.ancestry)
-        if len(members) > _MOST_DEPTH or self._marks >= MOST_PROGRAMS:
+        if len(members) > _MAX_DEPTH or self._marks >= MAX_PROGRAMS:
             self.unmarked += 1
             return
         self._marks += 1
@@ -204,9 +204,9 @@ class Forest:
 
 def _take_for_run(tree: GrownTree, member: Member, *, parent: str, depth: int) -> None:
     """Add a node that nothing was heard of: it ran, if it has children."""
-    tree.blocks.setdefault(depth, shortened(member.step.block, _MOST_LABEL))
+    tree.blocks.setdefault(depth, shortened(member.step.block, _MAX_LABEL))
     if member.node not in tree.nodes:
-        label = shortened(member.step.label, _MOST_LABEL)
+        label = shortened(member.step.label, _MAX_LABEL)
         tree.nodes[member.node] = TreeNode(
             node=member.node, parent=parent, depth=depth, step=label, ended=Ended.RAN
         )

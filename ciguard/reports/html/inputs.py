@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     from ciguard.domain import InputsMissed, TriedInput
 
-_MOST_INPUTS = 12
+_MAX_INPUTS = 12
 """Of one sub-condition."""
-_LONGEST_CREDIT = 3000
+_MAX_CREDIT_LENGTH = 3000
 """Characters: a licence, a maker and an address are told whole."""
-_LONGEST_TEXT = 2000
-_MOST_BYTES = 8 * 2**20
+_MAX_TEXT_LENGTH = 2000
+_MAX_BYTES = 8 * 2**20
 """Of all images and sounds of a page."""
 _MEDIA = frozenset({"image/png", "image/jpeg", "audio/wav"})
 
@@ -26,22 +26,22 @@ class ShownInputs:
     """Gives out what a page may still hold."""
 
     def __init__(self) -> None:
-        self._left = _MOST_BYTES
+        self._left = _MAX_BYTES
 
     def of(self, several: Sequence[TriedInput]) -> Iterator[dict[str, Any]]:
         """Yield the first of several inputs as the template takes them."""
-        for one in several[:_MOST_INPUTS]:
+        for one in several[:_MAX_INPUTS]:
             record = {
                 "kind": one.media.partition("/")[0],
                 "wanted": visible(one.wanted),
                 "origin": visible(one.origin),
-                "licence": visible(one.licence, limit=_LONGEST_CREDIT),
+                "licence": visible(one.licence, limit=_MAX_CREDIT_LENGTH),
                 "text": "",
                 "data": "",
             }
             if one.media not in _MEDIA:
                 text = one.content.decode("utf-8", "replace")
-                record["text"] = visible_lines(text, limit=_LONGEST_TEXT)
+                record["text"] = visible_lines(text, limit=_MAX_TEXT_LENGTH)
             elif len(one.content) <= self._left:
                 self._left -= len(one.content)
                 encoded = base64.b64encode(one.content).decode()

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from ciguard.domain import InputsMissed, RunStarted
 
-_MOST_STEPS = 120
-_MOST_WARNINGS = 100
-_MOST_MISSED = 40
+_MAX_STEPS = 120
+_MAX_WARNINGS = 100
+_MAX_MISSED = 40
 
 
 class CasesOverTime:
@@ -27,7 +27,7 @@ class CasesOverTime:
 
     def add(self, target: str, cases: int, elapsed_s: float) -> None:
         """Note cases that ended `elapsed_s` after the run began."""
-        while elapsed_s >= self.step_s * _MOST_STEPS:
+        while elapsed_s >= self.step_s * _MAX_STEPS:
             self._halve()
         step = int(max(0.0, elapsed_s) // self.step_s)
         counts = self._counts.setdefault(target, [])
@@ -73,10 +73,10 @@ class Observed:
     def warn(self, message: str) -> None:
         """Keep one of the first warnings, and count the others."""
         self.warnings_met += 1
-        if len(self.warnings) < _MOST_WARNINGS:
+        if len(self.warnings) < _MAX_WARNINGS:
             self.warnings.append(message)
 
     def miss(self, missed: InputsMissed) -> None:
         """Keep what one of the first applications does not do right with."""
-        if len(self.missed) < _MOST_MISSED:
+        if len(self.missed) < _MAX_MISSED:
             self.missed.append(missed)

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent
 """Folder of templates, styles and scripts."""
-_MOST_TARGETS = 100
-_MOST_LISTED = 40
+_MAX_TARGETS = 100
+_MAX_LISTED = 40
 _TONES = {
     Verdict.NEW_FINDINGS: "bad",
     Verdict.CLEAN: "good",
@@ -104,7 +104,7 @@ def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime)
         more_warnings=observed.warnings_met - len(observed.warnings),
         plan=None if plan is None else _planned(plan),
         pictures=list(pictures(event, observed, now=now)),
-        targets=[_target(event, number) for number in range(len(event.targets[:_MOST_TARGETS]))],
+        targets=[_target(event, number) for number in range(len(event.targets[:_MAX_TARGETS]))],
         documentation=observed.documentation,
         missed=missed_records(observed.missed),
         marks=_MARKS,
@@ -217,7 +217,7 @@ def _doubts(event: RunFinished, observed: Observed, plan: Plan | None) -> list[C
     known = {target.name for target in event.targets}
     lost = [
         Caveat(f"NOT RUN: {name}: {reason}")
-        for name, reason in list(observed.unavailable.items())[:_MOST_LISTED]
+        for name, reason in list(observed.unavailable.items())[:_MAX_LISTED]
         if name not in known
     ]
     return [*caveats(event, plan), *lost]
@@ -226,7 +226,7 @@ def _doubts(event: RunFinished, observed: Observed, plan: Plan | None) -> list[C
 def _planned(plan: Plan) -> dict[str, Any]:
     return {
         "mode": plan.mode.value,
-        "reasons": [publishable(reason) for reason in plan.reasons[:_MOST_LISTED]],
+        "reasons": [publishable(reason) for reason in plan.reasons[:_MAX_LISTED]],
         "changes": [
             {
                 "package": publishable(change.package, limit=100),
@@ -234,10 +234,10 @@ def _planned(plan: Plan) -> dict[str, Any]:
                 "head": publishable(change.head or "not required", limit=60),
                 "place": publishable(f"{change.place.path}:{change.place.line}", limit=200),
             }
-            for change in plan.changes[:_MOST_LISTED]
+            for change in plan.changes[:_MAX_LISTED]
         ],
-        "focus": [publishable(glob, limit=120) for glob in plan.focus[:_MOST_LISTED]],
-        "more_focus": max(0, len(plan.focus) - _MOST_LISTED),
+        "focus": [publishable(glob, limit=120) for glob in plan.focus[:_MAX_LISTED]],
+        "more_focus": max(0, len(plan.focus) - _MAX_LISTED),
     }
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ciguard.domain import RunFinished, TargetSummary
     from ciguard.reports.html.observed import Observed
 
-_MOST_TARGETS = 16
-_MOST_KINDS = 14
+_MAX_TARGETS = 16
+_MAX_KINDS = 14
 _NAME = 80
 _FEW_DAYS_S = 3 * 86_400.0
 
@@ -57,7 +57,7 @@ def _kinds(event: RunFinished) -> Picture:
     counts: dict[str, Counter[str]] = {}
     for bucket in event.buckets:
         counts.setdefault(class_of(bucket.finding).words, Counter())[state(bucket)] += 1
-    kinds = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))[:_MOST_KINDS]
+    kinds = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))[:_MAX_KINDS]
     rows = [
         Bar(
             name=words,
@@ -78,7 +78,7 @@ def _kinds(event: RunFinished) -> Picture:
 
 def _cases(observed: Observed) -> Iterator[Picture]:
     """Yield how the cases came in; a merge has not seen that."""
-    totals = list(observed.cases.totals().items())[:_MOST_TARGETS]
+    totals = list(observed.cases.totals().items())[:_MAX_TARGETS]
     series = [
         Series(name=publishable(name, limit=_NAME), colour=f"k{number % COLOURS}", points=points)
         for number, (name, points) in enumerate(totals)
@@ -94,7 +94,7 @@ def _cases(observed: Observed) -> Iterator[Picture]:
 
 
 def _outcomes(event: RunFinished) -> Picture:
-    targets = [target for target in event.targets[:_MOST_TARGETS] if target.tally.total]
+    targets = [target for target in event.targets[:_MAX_TARGETS] if target.tally.total]
     rows = [
         Bar(
             name=publishable(target.name, limit=_NAME),
@@ -122,7 +122,7 @@ def _counted(target: TargetSummary) -> list[tuple[str, int]]:
 
 def _coverage(event: RunFinished) -> Picture:
     rows = []
-    for number, target in enumerate(event.targets[:_MOST_TARGETS]):
+    for number, target in enumerate(event.targets[:_MAX_TARGETS]):
         called = event.apis_exercised.get(target.name, 0)
         share = called / target.apis if target.apis else 0.0
         rows.append(

@@ -29,9 +29,9 @@ _EDGE = 18
 _SIZE = 6.5
 _RING = 11.0
 _GUTTER = 96
-_MOST_NAME = 14
+_MAX_NAME = 14
 _TIMES = "\N{MULTIPLICATION SIGN}"
-_MOST_STEP = 160
+_MAX_STEP = 160
 
 
 def drawing(shown: Layout, opens: Collection[str], *, label: str) -> Markup:
@@ -61,7 +61,7 @@ def gutter(shown: Layout, blocks: Mapping[int, str]) -> Markup:
     svg = _svg(_GUTTER, _height(shown), {"aria-hidden": "true"})
     for row in range(shown.depth + 1):
         name = publishable(blocks.get(row, "") if row else "template", limit=60)
-        cut = name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…"
+        cut = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
         place = {"x": "0", "y": f"{_y(row) + 4:g}", "class": "tick"}
         element = ET.SubElement(svg, "text", place)
         element.text = cut
@@ -163,7 +163,7 @@ def _says(sign: Sign) -> str:
     if sign.node is None:
         ended = WORDS[sign.ended] if sign.ended else "and nothing that is shown comes of them"
         return f"{sign.count:,} programs: {ended}."
-    step = publishable(sign.node.step, limit=_MOST_STEP)
+    step = publishable(sign.node.step, limit=_MAX_STEP)
     finding = " A finding." if sign.node.bucket is not None else ""
     return f"{step}: {WORDS[sign.node.ended]}.{finding}"
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ciguard.domain import Ended
     from ciguard.reports.html.forest import GrownTree, TreeNode
 
-MOST_WIDE = 56
+MAX_WIDE = 56
 """Places side by side from which on a tree is folded."""
-MOST_MARKED = 60
+MAX_MARKED = 60
 """Marked nodes that are drawn of one tree, findings first."""
 
 
@@ -69,12 +69,12 @@ def layout(tree: GrownTree) -> Layout:
         (node for node in tree.nodes.values() if node.is_marked),
         key=lambda node: node.bucket is None,
     )
-    drawn = marked[:MOST_MARKED]
+    drawn = marked[:MAX_MARKED]
     folding = _Folding(_by_parent(tree), _lines(tree, drawn))
     root, width = _grown(folding, tree.root)
-    is_crowded = len(marked) > MOST_MARKED
+    is_crowded = len(marked) > MAX_MARKED
     for folded in (_Fold.LEAVES, _Fold.QUIET):
-        if width > MOST_WIDE or is_crowded:
+        if width > MAX_WIDE or is_crowded:
             root, width = _grown(replace(folding, fold=folded), tree.root)
     return Layout(
         root=root,

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from ciguard.reports.html.tree_layout import Layout
     from ciguard.triage import DiffLine
 
-MOST_TREES = 16
-MOST_SIGNS = 6_000
+MAX_TREES = 16
+MAX_SIGNS = 6_000
 """Of all drawings together."""
 _DIFFS_LIMIT = 1 << 20
 """Characters of all diffs together."""
-MOST_DIFF = 60
+MAX_DIFF = 60
 """Lines of one diff."""
-_MOST_LINE = 200
+_MAX_LINE = 200
 _KINDS = {"+": "added", "-": "removed", "@": "place", "…": "place", " ": "kept"}
 
 
@@ -99,8 +99,8 @@ def shown_forest(forest: Forest, buckets: Sequence[Bucket]) -> ShownForest | Non
     if not trees:
         return None
     shown: list[ShownTree] = []
-    signs_left, room = MOST_SIGNS, _DIFFS_LIMIT
-    for tree in trees[:MOST_TREES]:
+    signs_left, room = MAX_SIGNS, _DIFFS_LIMIT
+    for tree in trees[:MAX_TREES]:
         laid_out = layout(tree)
         signs_left -= sum(1 for _ in laid_out.root.every())
         if signs_left < 0 and shown:
@@ -124,7 +124,7 @@ def _derived(tree: GrownTree, laid_out: Layout, room: int) -> list[Derived]:
             Derived(
                 node=node.node,
                 sign=sample(node.ended, is_finding=node.bucket is not None),
-                step=publishable(node.step, limit=_MOST_LINE),
+                step=publishable(node.step, limit=_MAX_LINE),
                 ended=WORDS[node.ended],
                 way=_way(tree, node),
                 lines=lines,
@@ -138,7 +138,7 @@ def _diff(node: TreeNode) -> list[DiffLine]:
     if node.programs is None or not node.programs.before:
         return []
     told = node.programs
-    return program_diff(told.before, told.program, line=told.line, most=MOST_DIFF)
+    return program_diff(told.before, told.program, line=told.line, most=MAX_DIFF)
 
 
 def diff_lines(lines: Sequence[DiffLine]) -> list[tuple[str, str, bool]]:
@@ -146,7 +146,7 @@ def diff_lines(lines: Sequence[DiffLine]) -> list[tuple[str, str, bool]]:
     return [
         (
             _KINDS[line.kind.value],
-            visible(without_local_paths(str(line)), limit=_MOST_LINE),
+            visible(without_local_paths(str(line)), limit=_MAX_LINE),
             line.is_changed_call,
         )
         for line in lines
@@ -157,7 +157,7 @@ def _way(tree: GrownTree, node: TreeNode) -> tuple[str, ...]:
     steps: list[str] = []
     parent = tree.nodes.get(node.parent)
     while parent is not None:
-        steps.append(publishable(parent.step, limit=_MOST_LINE))
+        steps.append(publishable(parent.step, limit=_MAX_LINE))
         parent = tree.nodes.get(parent.parent)
     return tuple(steps[::-1])
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import BucketHistory
 
-_MOST_POINTS = 160
+_MAX_POINTS = 160
 _KNOWN = frozenset({"open", "accepted"})
 _FIXED = "fixed"
 
@@ -73,6 +73,6 @@ def _seconds(when: str) -> float:
 
 
 def thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return about `_MOST_POINTS` of the points, the first and the last among them."""
-    step = -(-len(points) // _MOST_POINTS)
+    """Return about `_MAX_POINTS` of the points, the first and the last among them."""
+    step = -(-len(points) // _MAX_POINTS)
     return [*points[:-1:step], points[-1]]

@@ -16,7 +16,7 @@ INPUT = "keras.Input"
 _SUMS = {"Add", "Subtract", "Multiply", "Maximum", "Minimum"}
 """Operations on two tensors, as `x + y`, that a layer of the same name does as well."""
 _PAIR = 2
-_LONGEST_NAME = 80
+_MAX_NAME_LENGTH = 80
 
 
 class GraphError(ValueError):
@@ -99,7 +99,7 @@ class _Writer:
         return node
 
     def _unique(self, name: str) -> str:
-        valid = re.sub(r"[^A-Za-z0-9_]+", "_", name)[:_LONGEST_NAME]
+        valid = re.sub(r"[^A-Za-z0-9_]+", "_", name)[:_MAX_NAME_LENGTH]
         if not valid[:1].isalpha():
             valid = f"layer_{valid}"
         found, count = valid, 1

@@ -48,7 +48,7 @@ _WIDER = {
 """What numpy lacks is read back in a type that holds every value exactly."""
 
 _SMALLEST = 5e-324
-_MOST_PARTS = 8
+_MAX_PARTS = 8
 _NO_EFFECTS: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 _REHEARSED_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "bfloat16")
 
@@ -227,7 +227,7 @@ class TorchAdapter(contract.Adapter):
 
     def _effects(self, made: Sequence[Any], output: Any) -> tuple[list[int], list[int]]:
         tensor = self._tensor_type
-        parts = output[:_MOST_PARTS] if isinstance(output, (list, tuple)) else [output]
+        parts = output[:_MAX_PARTS] if isinstance(output, (list, tuple)) else [output]
         owners = [
             part if part._base is None else part._base for part in parts if type(part) is tensor
         ]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.applications.answering.engine import ServiceError
-from ciguard.applications.emulating.bodies import MOST_BYTES, read_body
+from ciguard.applications.emulating.bodies import MAX_BYTES, read_body
 
 
 def headers(*pairs: tuple[str, str]) -> Message:
@@ -104,7 +104,7 @@ def test_several_lengths_or_none_or_too_long_a_one_are_refused() -> None:
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_what_is_too_long_is_read_to_its_end_and_refused(more: int) -> None:
-    content = bytes(MOST_BYTES + more)
+    content = bytes(MAX_BYTES + more)
     plain = io.BytesIO(content)
     chunks = io.BytesIO(chunk(content[:-1]) + chunk(content[-1:]) + b"0\r\n\r\n")
     length = headers(("Content-Length", str(len(content))))

@@ -50,7 +50,7 @@ OPERATIONS = {
     "document_text_detection", "classify_text", "analyze_sentiment", "analyze_entities",
     "recognize", "detect_labels",
 }  # fmt: skip
-MOST_CHANGED = 8
+MAX_CHANGED = 8
 """Lines of a program and its twin that differ, old and new ones together."""
 NEAR = 5
 """Lines between a fault and what mends it; a constant that it needs may stand farther away."""
@@ -144,7 +144,7 @@ def test_a_program_and_its_twin_differ_around_the_fault_only(name: str) -> None:
 
     far = [edit for edit in edits if not edit[2] - NEAR < line <= edit[3] + NEAR]
 
-    assert 0 < sum(len(old) + len(new) for old, new, *_ in edits) <= MOST_CHANGED
+    assert 0 < sum(len(old) + len(new) for old, new, *_ in edits) <= MAX_CHANGED
     assert len(far) < len(edits)
     for old, new, *_ in far:
         assert not old

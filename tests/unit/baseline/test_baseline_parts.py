@@ -29,7 +29,7 @@ KNOWN = {name: record(name) for name in NAMES}
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let two buckets fill a part; so many files need not survive a loss of power."""
-    monkeypatch.setattr("ciguard.baseline.layout.MOST_IN_PART", 2)
+    monkeypatch.setattr("ciguard.baseline.layout.MAX_IN_PART", 2)
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
@@ -123,7 +123,7 @@ def test_parts_that_would_be_too_large_are_cut_finer(
     names = [f"v1:{first}{second}{'0' * 14}" for first in "01" for second in "0123456789"]
     every = {name: record(name, argument="x" * 500) for name in names}
     size = len(record_to_line(every[names[0]])) + 1
-    monkeypatch.setattr("ciguard.baseline.writing.MOST_PART_BYTES", 9 * size)
+    monkeypatch.setattr("ciguard.baseline.writing.MAX_PART_BYTES", 9 * size)
 
     FolderStore(tmp_path / "at once").save(every)
     for name in reversed(names):
@@ -139,7 +139,7 @@ def test_a_bucket_too_large_for_any_part_is_refused_and_nothing_is_written(
     stored: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = content(stored.folder)
-    monkeypatch.setattr("ciguard.baseline.writing.MOST_PART_BYTES", 2_000)
+    monkeypatch.setattr("ciguard.baseline.writing.MAX_PART_BYTES", 2_000)
 
     with pytest.raises(BaselineError, match="holds too much, and is left as it is"):
         stored.save({"v1:1fffffffffffffff": record("v1:1fffffffffffffff", argument="x" * 2_000)})
@@ -271,7 +271,7 @@ def test_a_baseline_of_schema_2_is_read_and_becomes_one_of_today(
     store = FolderStore(folder)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ciguard.baseline.layout.MOST_IN_PART", most)
+        patch.setattr("ciguard.baseline.layout.MAX_IN_PART", most)
         assert store.load() == merge(old, {})
         store.save(new)
         FolderStore(other).save(merge(old, new))

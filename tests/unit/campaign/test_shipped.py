@@ -21,7 +21,7 @@ from ciguard.targets import LIBRARIES, Environment, Library, description_version
 
 SHIPPED = sorted(shipped_folder().glob("*.jsonl"))
 LIBRARIES_SHIPPED = {"torch", "tensorflow", "keras", "jax", "jittor"}
-MOST_BYTES = 15_000_000
+MAX_BYTES = 15_000_000
 
 
 def torch() -> Library:
@@ -132,7 +132,7 @@ def test_a_target_finds_the_file_of_its_version_only(tmp_path: Path) -> None:
 
 def test_constraints_of_every_library_are_shipped() -> None:
     assert {path.name.partition("-")[0] for path in SHIPPED} == LIBRARIES_SHIPPED
-    assert sum(path.stat().st_size for path in SHIPPED) < MOST_BYTES
+    assert sum(path.stat().st_size for path in SHIPPED) < MAX_BYTES
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import MOST_SHARDS, Shard, parse_shard
+from ciguard.domain import MAX_SHARDS, Shard, parse_shard
 
 NAMES = st.lists(st.text(max_size=8), unique=True, max_size=40)
 
 
-@given(st.integers(1, MOST_SHARDS), st.data())
+@given(st.integers(1, MAX_SHARDS), st.data())
 def test_a_shard_is_read_as_it_is_written(of: int, data: st.DataObject) -> None:
     shard = Shard(data.draw(st.integers(1, of)), of)
 

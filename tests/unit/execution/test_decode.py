@@ -21,7 +21,7 @@ from ciguard.domain import (
     Stage,
 )
 from ciguard.execution.decode import (
-    MOST_LOG,
+    MAX_LOG,
     Death,
     decode_death,
     decode_record,
@@ -131,7 +131,7 @@ def test_a_failed_check_survives_the_long_stack_behind_it() -> None:
 
     assert kept.startswith("F tensor.cc:42] Check failed: a == b\n")
     assert kept.endswith("the end")
-    assert len(kept) < 2 * MOST_LOG
+    assert len(kept) < 2 * MAX_LOG
 
 
 @pytest.mark.parametrize(

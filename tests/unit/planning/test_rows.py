@@ -9,8 +9,8 @@ from ciguard.domain import Plan, PlanMode
 from ciguard.errors import PlanError
 from ciguard.planning import Runners, matrix
 from ciguard.planning.rows import (
-    MOST_BYTES,
-    MOST_JOBS,
+    MAX_BYTES,
+    MAX_JOBS,
     TargetGroup,
     group_by_library,
     rows,
@@ -85,12 +85,12 @@ def test_there_are_fewer_shards_where_a_matrix_would_be_too_large() -> None:
 
     jobs, _, sentence = rows(groups, Runners(shards=4))
 
-    assert len(jobs) == 200 <= MOST_JOBS
+    assert len(jobs) == 200 <= MAX_JOBS
     assert sentence.startswith("2 shards instead of 4")
 
 
 def test_more_rows_than_a_matrix_may_have_are_refused_with_the_setting_to_change() -> None:
-    groups = [TargetGroup(targets=(f"torch==2.{minor}.0",)) for minor in range(MOST_JOBS + 1)]
+    groups = [TargetGroup(targets=(f"torch==2.{minor}.0",)) for minor in range(MAX_JOBS + 1)]
 
     with pytest.raises(PlanError, match=r"257 jobs.*setting targets, --target.*--device"):
         rows(groups, Runners())
@@ -125,7 +125,7 @@ def test_a_matrix_that_github_would_refuse_is_refused_here() -> None:
     targets = tuple(f"torch==2.13.0 X{number}=1" for number in range(200))
     jobs, _, _ = rows([TargetGroup(targets=targets)], Runners(shards=256))
 
-    assert len(json.dumps(targets)) * 256 > MOST_BYTES
+    assert len(json.dumps(targets)) * 256 > MAX_BYTES
     with pytest.raises(PlanError, match=r"GitHub allows.*--shards"):
         matrix(Plan(mode=PlanMode.BATCH, jobs=tuple(jobs)))
 

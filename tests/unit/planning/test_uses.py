@@ -7,7 +7,7 @@ import pytest
 from ciguard.domain import Place
 from ciguard.planning.api_names import ApiNames
 from ciguard.planning.checkout import ChangedFile
-from ciguard.planning.uses import MOST_PLACES, Usage, find_uses, own_sources
+from ciguard.planning.uses import MAX_PLACES, Usage, find_uses, own_sources
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_places_of_one_api_are_bounded_and_those_in_changes_stay(names: ApiNames
 
     places = _found(names, (change,), a="import torch\n" + "torch.abs(1)\n" * 500).places
 
-    assert len(places["torch.abs"]) == MOST_PLACES
+    assert len(places["torch.abs"]) == MAX_PLACES
     assert places["torch.abs"][0].line == 400
 
 

@@ -161,7 +161,7 @@ def test_neither_links_nor_pipes_nor_folders_are_read(folder: Path, tmp_path: Pa
 def test_a_file_without_end_is_not_read_to_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ciguard.reports.received._MOST_RUN_BYTES", 100)
+    monkeypatch.setattr("ciguard.reports.received._MAX_RUN_BYTES", 100)
 
     with pytest.raises(OutputError, match="larger than 100 bytes"):
         receive_run(folder)

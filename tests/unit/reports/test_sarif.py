@@ -178,7 +178,7 @@ def test_a_run_that_did_not_run_is_no_success_of_the_tool() -> None:
 def test_more_results_than_github_accepts_are_cut_gravest_first_and_it_is_said(
     monkeypatch: pytest.MonkeyPatch, finished: Callable[..., RunFinished]
 ) -> None:
-    monkeypatch.setattr(sarif, "MOST_RESULTS", 5)
+    monkeypatch.setattr(sarif, "MAX_RESULTS", 5)
 
     run = run_of(finished())
 
@@ -194,7 +194,7 @@ def test_more_results_than_github_accepts_are_cut_gravest_first_and_it_is_said(
 def test_a_file_that_compresses_badly_is_cut_to_what_github_accepts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sarif, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(sarif, "MAX_BYTES", 100_000)
     rng = random.Random(0)  # noqa: S311 - text, no secret
     buckets = [
         bucket(number, message="".join(chr(rng.randrange(0x4E00, 0x9FFF)) for _ in range(600)))

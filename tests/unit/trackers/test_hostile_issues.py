@@ -25,7 +25,7 @@ from ciguard.domain import (
     markdown_text,
 )
 from ciguard.trackers import Context, Report, report, roll_up
-from ciguard.trackers.body import MOST_BODY
+from ciguard.trackers.body import MAX_BODY
 from ciguard.trackers.context import Row
 from ciguard.trackers.contract import marked_with
 from ciguard.triage import Buckets, EnvironmentHint, script
@@ -35,7 +35,7 @@ OURS = re.compile(
     r"</?details>|</?code>|<summary>What other findings must share to be this one</summary>|"
     r"<summary><code>[^<]*</code></summary>"
 )
-MOST_TITLE = 256
+MAX_TITLE = 256
 """What GitHub takes."""
 NASTY = (
     "@everyone",
@@ -74,8 +74,8 @@ texts = st.one_of(
 
 def assert_inert(issue: Report) -> None:
     """Fail where a reader's browser, a person's inbox or another issue would notice the text."""
-    assert len(issue.body) <= MOST_BODY + 500
-    assert len(issue.title) <= MOST_TITLE
+    assert len(issue.body) <= MAX_BODY + 500
+    assert len(issue.title) <= MAX_TITLE
     issue.body.encode("utf-8")  # no lone surrogates
     for text in (issue.title, issue.body):
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)

@@ -33,7 +33,7 @@ from ciguard.domain import Rejected as Refused
 from ciguard.oracles import Subject, judge
 from ciguard.project import Project
 from ciguard.trackers import Context, Report, marker, report, roll_up
-from ciguard.trackers.body import MOST_BODY, slug, title
+from ciguard.trackers.body import MAX_BODY, slug, title
 from ciguard.trackers.context import Row
 from ciguard.trackers.reproduction import requirements
 from ciguard.triage import Buckets, EnvironmentHint, script
@@ -323,7 +323,7 @@ def test_a_body_is_bounded_and_keeps_its_marker() -> None:
 
     issue = report(made, Context(script="#" * 19_000, versions={}))
 
-    assert len(issue.body) <= MOST_BODY
+    assert len(issue.body) <= MAX_BODY
     assert issue.body.startswith(marker(made.fingerprint))
     assert len(issue.title) <= 130
 
@@ -409,7 +409,7 @@ def test_an_issue_of_a_group_shows_one_script_and_folds_the_others() -> None:
 def test_scripts_for_which_there_is_no_room_are_in_the_results() -> None:
     body = grouped(*["#" * 15_000] * 5, "#" * 30_000).body
 
-    assert len(body) <= MOST_BODY
+    assert len(body) <= MAX_BODY
     assert body.count("| folded |") == 2
     assert body.count("| in the results |") == 3
 
@@ -417,7 +417,7 @@ def test_scripts_for_which_there_is_no_room_are_in_the_results() -> None:
 def test_a_group_of_hundreds_makes_an_issue_of_bounded_size() -> None:
     body = grouped(*["x = 1"] * 400, api="torch." + "ü" * 80 + "{}").body
 
-    assert len(body) <= MOST_BODY + 100
+    assert len(body) <= MAX_BODY + 100
     assert "400 APIs show one fault" in body
     assert "… and 300 more, which `ciguard show` lists." in body
 
@@ -433,7 +433,7 @@ def test_the_list_of_further_findings_is_bounded() -> None:
 
     listing = roll_up(map(alone, many))
 
-    assert len(listing.body) <= MOST_BODY
+    assert len(listing.body) <= MAX_BODY
     assert "600 known findings" in listing.body
 
 

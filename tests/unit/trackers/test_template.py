@@ -8,7 +8,7 @@ from finding_examples import call, crash
 
 from ciguard.errors import ConfigurationError
 from ciguard.trackers import Context, Template, marker, report
-from ciguard.trackers.body import MOST_BODY
+from ciguard.trackers.body import MAX_BODY
 from ciguard.triage import Buckets
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def test_a_text_stays_within_the_limit_whatever_the_template_says(tmp_path: Path
 
     issue = report(bucket(), Context(script="#" * 19_000), template=own)
 
-    assert len(issue.body) <= MOST_BODY + 100
+    assert len(issue.body) <= MAX_BODY + 100
     assert issue.body.startswith(marker(issue.fingerprint))

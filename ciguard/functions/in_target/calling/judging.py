@@ -16,8 +16,8 @@ SMALL = 1e6
 """Above this, NaN in a result may be due to the size of the numbers alone."""
 TINY = 1e-18
 """Likewise below this, where it is not zero: not even single precision holds less squared."""
-_MOST_ITEMS = 1000
-_DEEPEST = 6
+_MAX_ITEMS = 1000
+_MAX_DEPTH = 6
 _STANDARD = tuple(
     os.path.realpath(path)
     for key, path in sysconfig.get_paths().items()
@@ -86,12 +86,12 @@ def are_small(values: Any) -> bool:
 
 
 def _leaves(value: Any, depth: int) -> Iterator[Any]:
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple, set, frozenset)):
-        for item in list(value)[:_MOST_ITEMS]:
+        for item in list(value)[:_MAX_ITEMS]:
             yield from _leaves(item, depth + 1)
     else:
         yield value
@@ -144,9 +144,9 @@ def snapshot(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _picture(value: Any, depth: int) -> Any:
-    if isinstance(value, dict) and depth < _DEEPEST:
+    if isinstance(value, dict) and depth < _MAX_DEPTH:
         return [(repr(key), _picture(item, depth + 1)) for key, item in value.items()]
-    if isinstance(value, (list, tuple)) and depth < _DEEPEST:
+    if isinstance(value, (list, tuple)) and depth < _MAX_DEPTH:
         return [_picture(item, depth + 1) for item in value]
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return repr(value)

@@ -12,7 +12,7 @@ import random
 import sys
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
-MOST_ITEMS = 100
+MAX_ITEMS = 100
 """How many items are taken from a lazy result."""
 
 
@@ -103,7 +103,7 @@ def consumed(returned: Any) -> Any:
     if inspect.isasyncgen(returned):
         return asyncio.run(_taken(returned))
     if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip)):
-        return list(itertools.islice(returned, MOST_ITEMS))
+        return list(itertools.islice(returned, MAX_ITEMS))
     return returned
 
 
@@ -115,6 +115,6 @@ async def _taken(returned: Any) -> list[Any]:
     found: list[Any] = []
     async for item in returned:
         found.append(item)
-        if len(found) == MOST_ITEMS:
+        if len(found) == MAX_ITEMS:
             break
     return found

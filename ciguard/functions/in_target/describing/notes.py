@@ -16,7 +16,7 @@ NOTES = "__ciguard__"
 def notes_on(function: Any) -> dict[str, Any] | None:
     """Return the notes of a function or class, also behind decorators; None without any."""
     seen = 0
-    while function is not None and seen < _MOST_WRAPPERS:
+    while function is not None and seen < _MAX_WRAPPERS:
         notes = getattr(function, "__dict__", {}).get(NOTES)
         if isinstance(notes, dict) and "requires" in notes:
             return notes
@@ -26,7 +26,7 @@ def notes_on(function: Any) -> dict[str, Any] | None:
 
 
 _INNER = ("__wrapped__", "__func__", "python_function", "fget")
-_MOST_WRAPPERS = 20
+_MAX_WRAPPERS = 20
 
 
 def _own(function: Any, name: str) -> Any:

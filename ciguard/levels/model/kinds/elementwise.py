@@ -136,7 +136,7 @@ def _normalised(rng: random.Random, place: Place) -> Config:
     config: Config = {"invert": True} if rng.random() < _SEVERAL else {}
     if rng.random() < _SEVERAL:
         return config | {"axis": None, "mean": 0.5, "variance": 2.0}
-    if channels > _MOST_LISTED:
+    if channels > _MAX_LISTED:
         return config | {"mean": 0.25, "variance": 0.5}
     means = [round(rng.uniform(-1, 1), 3) for _ in range(channels)]
     return config | {
@@ -145,7 +145,7 @@ def _normalised(rng: random.Random, place: Place) -> Config:
     }
 
 
-_MOST_LISTED = 16
+_MAX_LISTED = 16
 _SCALED = ("epsilon", "center", "scale")
 
 _NORMALISATION = (

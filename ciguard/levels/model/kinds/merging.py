@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Shape
 
 _ANY = (1, 2, 3, 4)
-_MOST_MERGED = 8
+_MAX_MERGED = 8
 
 
 def _shape_elementwise(config: Config, shapes: Shapes) -> Shape | None:
@@ -75,7 +75,7 @@ def _shape_dot(config: Config, shapes: Shapes) -> Shape | None:
 
 
 def _row(
-    name: str, draw: Draw, shape: OutputShape, *, most: int = _MOST_MERGED, varying: str = ""
+    name: str, draw: Draw, shape: OutputShape, *, most: int = _MAX_MERGED, varying: str = ""
 ) -> LayerKind:
     return LayerKind(
         name=name,

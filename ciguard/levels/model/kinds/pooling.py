@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Shape
 
-_WIDEST = 3
+_MAX_WIDTH = 3
 
 
 def _draw(rng: random.Random, place: Place) -> Config:
     axes = len(place.shapes[0]) - 1
-    config: Config = {"pool_size": drawn(rng, axes, most=_WIDEST)}
+    config: Config = {"pool_size": drawn(rng, axes, most=_MAX_WIDTH)}
     if place.keeps:
         return config | {"strides": 1, "padding": "same"}
     if rng.random() < 0.5:  # noqa: PLR2004 - as often as the default

@@ -23,7 +23,7 @@ _OWN: Mapping[str, tuple[str, ...]] = {
     "GRU": ("recurrent_activation", "reset_after"),
     "LSTM": ("recurrent_activation", "unit_forget_bias"),
 }
-_LONGEST_UNROLLED = 16
+_MAX_UNROLLED_LENGTH = 16
 
 
 def _returns(rng: random.Random, place: Place) -> Config:
@@ -40,7 +40,7 @@ def _draw(rng: random.Random, place: Place) -> Config:
 def shape_of_sequence(config: Config, shapes: Shapes, units: int) -> Shape | None:
     """Return the shape of all steps or of the last one."""
     steps, _ = shapes[0]
-    if config.get("return_state") or (config.get("unroll") and steps > _LONGEST_UNROLLED):
+    if config.get("return_state") or (config.get("unroll") and steps > _MAX_UNROLLED_LENGTH):
         return None
     return (steps, units) if config.get("return_sequences") else (units,)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Json, Shape
 
-LARGEST_KERNEL = 5
+MAX_KERNEL = 5
 _AXES = re.compile(r"([123])D")
 
 
@@ -28,7 +28,7 @@ def per_axis(given: Json, axes: int) -> tuple[int, ...]:
     return (int(given),) * axes if isinstance(given, int) else tuple(map(int, given))
 
 
-def drawn(rng: random.Random, axes: int, *, least: int = 1, most: int = LARGEST_KERNEL) -> Json:
+def drawn(rng: random.Random, axes: int, *, least: int = 1, most: int = MAX_KERNEL) -> Json:
     """Draw the size of a window: as one number, or one per axis."""
     if rng.random() < 0.5:  # noqa: PLR2004 - either form as often
         return rng.randint(least, most)

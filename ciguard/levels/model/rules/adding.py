@@ -24,7 +24,7 @@ _TRIES = 96
 _COMPARED = 3
 """Edges of which new layers go to the one that takes the least used layer."""
 _NONE_FITS = 1 << 30
-_MOST_AT_ONCE = 3
+_MAX_AT_ONCE = 3
 """Chains that one mutation inserts: most of what a mutant costs is the model around them."""
 _BRANCHED = 0.5
 """How often a layer of several inputs gets a branch: one tensor twice says little of it."""
@@ -49,7 +49,7 @@ def _several(
 ) -> Mutation | None:
     """Insert a chain, and perhaps others into what came of it."""
     made: list[Mutation] = []
-    for _ in range(rng.randint(1, _MOST_AT_ONCE)):
+    for _ in range(rng.randint(1, _MAX_AT_ONCE)):
         more = _tried(made[-1].graph if made else graph, rng, universe, extend)
         if more is None:
             break

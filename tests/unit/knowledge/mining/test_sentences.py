@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.knowledge.mining.sentences import LONGEST_TEXT, sentences
+from ciguard.knowledge.mining.sentences import MAX_TEXT_LENGTH, sentences
 
 
 def texts(text: str) -> list[str]:
@@ -60,4 +60,4 @@ def test_a_hundred_kilobytes_are_split_in_no_time(filler: str) -> None:
     found = sentences(filler * (100_000 // len(filler)))
 
     assert time.perf_counter() - start < 1.0
-    assert sum(len(one.text) for one in found) <= LONGEST_TEXT
+    assert sum(len(one.text) for one in found) <= MAX_TEXT_LENGTH

@@ -12,7 +12,7 @@ from layer_findings import MUTATIONS, layer_case, whole_case
 from report_examples import HOSTILE
 
 from ciguard.domain import Check, Origin
-from ciguard.reports.html.deviations import MOST_BARS, NEIGHBOURS, origin_of, shown
+from ciguard.reports.html.deviations import MAX_BARS, NEIGHBOURS, origin_of, shown
 from ciguard.triage import suspect
 
 RATES = st.lists(st.tuples(st.text(max_size=3), st.floats()), max_size=200)
@@ -60,7 +60,7 @@ def test_of_many_layers_the_neighbourhood_and_the_largest_are_shown_and_the_rest
     rows = origin_of(layer_case(origin))["chart"]["rows"]
 
     bars = [row[0] for row in rows if isinstance(row, list)]
-    largest = MOST_BARS - 2 * NEIGHBOURS - 1
+    largest = MAX_BARS - 2 * NEIGHBOURS - 1
     assert bars == [f"layer_{place}" for place in (*range(16, 25), *range(159 - largest, 159))]
     assert [row for row in rows if isinstance(row, int)] == [16, 159 - largest - 25]
 
@@ -79,8 +79,8 @@ def test_a_chart_is_bounded_json_whatever_the_rates_are(
         return
     bars = [row for row in chart["rows"] if isinstance(row, list)]
     assert sum(row if isinstance(row, int) else 1 for row in chart["rows"]) == len(rates)
-    assert len(bars) <= MOST_BARS
-    assert len(chart["rows"]) <= 2 * MOST_BARS + 1
+    assert len(bars) <= MAX_BARS
+    assert len(chart["rows"]) <= 2 * MAX_BARS + 1
     assert all(0 <= length <= 100 for _, _, length, _ in bars)
     places = shown(rates, suspect(origin))  # where none is accused, one is chosen
     for place, (_, _, length, _) in zip(places, bars, strict=True):

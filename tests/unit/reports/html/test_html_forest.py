@@ -63,7 +63,7 @@ def test_a_node_that_is_heard_of_again_stays_wrong_and_is_one() -> None:
 def test_programs_are_kept_of_what_ended_wrong_only_and_not_of_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "MOST_PROGRAMS", 2)
+    monkeypatch.setattr(module, "MAX_PROGRAMS", 2)
     forest = Forest()
     grow(forest, tree=0, count=5, wrong=3)
 

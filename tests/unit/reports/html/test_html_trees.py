@@ -13,8 +13,8 @@ from tree_examples import found, heard, program, step
 from ciguard.domain import Ended, ProgramCase
 from ciguard.reports.html import trees as module
 from ciguard.reports.html.forest import Forest, GrownTree
-from ciguard.reports.html.tree_layout import MOST_MARKED, MOST_WIDE, Sign, layout
-from ciguard.reports.html.trees import MOST_TREES, ShownForest, shown_forest
+from ciguard.reports.html.tree_layout import MAX_MARKED, MAX_WIDE, Sign, layout
+from ciguard.reports.html.trees import MAX_TREES, ShownForest, shown_forest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,21 +94,21 @@ def test_no_two_signs_stand_on_each_other_and_rows_are_generations(data: st.Data
 
 
 def test_a_wide_tree_shows_leaves_that_ended_alike_as_one_and_every_marked_one() -> None:
-    inner = [case("A"), *(case("A", str(number)) for number in range(3 * MOST_WIDE))]
+    inner = [case("A"), *(case("A", str(number)) for number in range(3 * MAX_WIDE))]
     wrong = [case("A", "wrong"), case("A", "worse")]
 
     made = layout(only(grown(inner, wrong=wrong)))
 
     assert made.is_folded
     assert names_at(made.root, 2) == ["wrong", "worse"]
-    assert [sign.count for sign in made.root.every() if sign.count > 1] == [3 * MOST_WIDE]
+    assert [sign.count for sign in made.root.every() if sign.count > 1] == [3 * MAX_WIDE]
     assert made.width == 3
 
 
 def test_a_tree_that_is_too_wide_even_so_shows_what_leads_to_something_marked() -> None:
     inner = [
         path
-        for number in range(2 * MOST_WIDE)
+        for number in range(2 * MAX_WIDE)
         for path in (case(f"n{number}"), case(f"n{number}", "B"))
     ]
 
@@ -116,19 +116,19 @@ def test_a_tree_that_is_too_wide_even_so_shows_what_leads_to_something_marked() 
 
     assert names_at(made.root, 1) == ["n7"]
     assert names_at(made.root, 2) == ["wrong"]
-    assert sorted(sign.count for sign in made.root.every()) == [1, 1, 1, 1, 4 * MOST_WIDE - 2]
+    assert sorted(sign.count for sign in made.root.every()) == [1, 1, 1, 1, 4 * MAX_WIDE - 2]
 
 
 def test_more_marked_nodes_than_there_is_room_for_are_counted_findings_come_first() -> None:
-    wrong = [case(f"w{number}") for number in range(MOST_MARKED + 20)]
+    wrong = [case(f"w{number}") for number in range(MAX_MARKED + 20)]
     forest = grown([], wrong=wrong)
     forest.mark(found(wrong[-1]))
 
     made = layout(only(forest))
 
     drawn = names_at(made.root, 1)
-    assert len(drawn) == MOST_MARKED
-    assert f"w{MOST_MARKED + 19}" in drawn
+    assert len(drawn) == MAX_MARKED
+    assert f"w{MAX_MARKED + 19}" in drawn
     assert made.left_out == 20
 
 
@@ -204,12 +204,12 @@ def test_names_and_labels_stay_text() -> None:
 
 
 def test_no_more_trees_are_drawn_than_there_is_room_for_those_with_findings_first() -> None:
-    last = MOST_TREES + 4
+    last = MAX_TREES + 4
     forest = grown(case("A", tree=number) for number in range(last + 1))
 
     one = shown(forest, found(case("A", tree=last)))
 
-    assert len(one.trees) == MOST_TREES
+    assert len(one.trees) == MAX_TREES
     assert one.trees[0].heading == f"lenet, tree {last + 1}"
     assert one.notes == [
         "No room here for 5 further trees with 5 programs; 0 of those ended wrong."
