@@ -109,7 +109,7 @@ def _found(defect: Defect, buckets: Sequence[Bucket], first: dict[str, int]) -> 
 
 
 def names(bucket: Bucket, defect: Defect) -> bool:
-    """Tell whether a bucket names what a defect is about, and shows what such a defect does.
+    """Return whether a bucket names what a defect is about, and shows what such a defect does.
 
     A parameter is named by the last step; where that put the layer in the place of another, by an
     argument that the new call is given.
@@ -126,7 +126,7 @@ def names(bucket: Bucket, defect: Defect) -> bool:
 
 
 def calls_at_line(case: object, defect: Defect) -> bool:
-    """Tell whether the layer is called on the line that the last step of a case names."""
+    """Return whether the layer is called on the line that the last step of a case names."""
     return isinstance(case, ProgramCase) and any(_calls(case, defect))
 
 

@@ -79,7 +79,7 @@ class Bench:
         return alone, called
 
     def _made(self, function: FunctionSpec, call: Call) -> bool:
-        """Make a call, and tell whether its preconditions held."""
+        """Make a call, and return whether its preconditions held."""
         result = self.caller.run(json.loads(json.dumps(call.to_json())))
         if result["status"] not in ("passed", "discarded"):
             self.wrong.append(f"{function.name}: {result}")

@@ -60,7 +60,7 @@ def deadly(how: str) -> ApiCall:
 
 
 def as_expected(how: str, outcome: Outcome) -> bool:
-    """Tell whether a planted end was recognised for what it is."""
+    """Return whether a planted end was recognised for what it is."""
     kind, detail = EXPECTED[how]
     if not isinstance(outcome, kind):
         return False

@@ -116,7 +116,7 @@ def _attribute(bucket: Bucket, planted_in: Sequence[Defect], found: _Sorted) -> 
 
 
 def has(case: ModelCase, defect: Defect) -> bool:
-    """Tell whether a graph has a layer with a defect, wrapped or not."""
+    """Return whether a graph has a layer with a defect, wrapped or not."""
     return any(_is_of(defect, layer, config) for layer, config in _layers(case.graph.nodes))
 
 

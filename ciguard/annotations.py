@@ -480,12 +480,12 @@ def _line() -> int:
 
 
 def is_values(item: Any) -> bool:
-    """Tell whether something is a constraint, of this file or of a copy of it."""
+    """Return whether something is a constraint, of this file or of a copy of it."""
     return type(item).__name__ == "Values" and hasattr(item, "kind") and hasattr(item, "options")
 
 
 def is_ref(item: Any) -> bool:
-    """Tell whether something follows from other arguments."""
+    """Return whether something follows from other arguments."""
     return type(item).__name__ == "Ref" and hasattr(item, "expression")
 
 

@@ -109,7 +109,7 @@ class FunctionTests:
         )
 
     def _is_verbose(self) -> bool:
-        """Tell whether Hypothesis is to speak of each example."""
+        """Return whether Hypothesis is to speak of each example."""
         return self.config.getoption("--hypothesis-verbosity", None) in ("verbose", "debug")
 
     def _number(self, name: str) -> float:

@@ -34,7 +34,7 @@ def require(condition: Condition) -> Callable[[F], F]:
 
 
 def is_valid(function: str, arguments: dict[str, Any]) -> bool:
-    """Tell whether arguments conform to all conditions of a function.
+    """Return whether arguments conform to all conditions of a function.
 
     Raises:
         KeyError: if none are stated: `function_sets.contracts` is not imported.

@@ -57,7 +57,7 @@ class Request:
     """Of the workflow run: artifacts of one run never have the same name."""
 
     def is_on(self, name: str) -> bool:
-        """Tell whether a switch is on."""
+        """Return whether a switch is on."""
         return self.inputs.get(name) == "true"
 
     def path_of(self, name: str, default: str = "") -> Path:

@@ -48,7 +48,7 @@ class Exercised:
     """Names of all targets that the run was for."""
 
     def covers(self, record: BaselineRecord) -> bool:
-        """Tell whether the run would have had to meet the bucket, were it still there.
+        """Return whether the run would have had to meet the bucket, were it still there.
 
         That takes the bucket's own case on every target where it was met: another call of the API
         need not lead there, and on fewer targets it could live on where nobody looked. A target
@@ -178,7 +178,7 @@ def known_to(
 
 
 def is_regression(bucket: Bucket, records: Records) -> bool:
-    """Tell whether a new bucket is one that had been fixed."""
+    """Return whether a new bucket is one that had been fixed."""
     known = _known_as(bucket, by_any_name(records))
     is_new = bucket.comparison is Comparison.NEW
     return is_new and any(record.state is State.FIXED for record in known)

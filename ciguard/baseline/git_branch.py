@@ -98,7 +98,7 @@ class GitBranchStore:
         self._here = FolderStore(self.folder, name=self._name)
 
     def exists(self) -> bool:
-        """Tell whether the branch is there.
+        """Return whether the branch is there.
 
         Raises:
             BaselineError: if the remote cannot be asked, or the branch holds something else.

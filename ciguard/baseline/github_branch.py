@@ -77,7 +77,7 @@ class Repository:
 
 
 def is_refused_by_rules(refusal: GitError) -> bool:
-    """Tell whether GitHub's rules, and no other writer, are why a push was refused."""
+    """Return whether GitHub's rules, and no other writer, are why a push was refused."""
     return _RULES.search(str(refusal)) is not None
 
 

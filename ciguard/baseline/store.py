@@ -33,7 +33,7 @@ class BaselineStore(Protocol):
         """Where the files are on this machine, as they were last read."""
 
     def exists(self) -> bool:
-        """Tell whether a baseline was ever saved here.
+        """Return whether a baseline was ever saved here.
 
         Raises:
             BaselineError: if that cannot be found out.
@@ -78,7 +78,7 @@ class FolderStore:
         """Of the files when they were read last: a large baseline takes seconds."""
 
     def exists(self) -> bool:
-        """Tell whether a baseline was ever saved here."""
+        """Return whether a baseline was ever saved here."""
         return (self.folder / INDEX).exists()
 
     def load(self) -> Records:

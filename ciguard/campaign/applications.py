@@ -162,7 +162,7 @@ class Applications:
         ]
 
     def _is_first(self, read: ReadApplication, found: Found) -> bool:
-        """Tell whether a function is among those that come first."""
+        """Return whether a function is among those that come first."""
         api = read.api(found)
         return any(fnmatch.fnmatchcase(api, glob) for glob in self.config.focus)
 
@@ -289,12 +289,12 @@ class Applications:
             self.gone[record.fingerprint] = frozenset(record.targets if is_difference else ended)
 
     def _is_known(self, case: AppCase) -> bool:
-        """Tell whether the files of a case were read, or are there no more."""
+        """Return whether the files of a case were read, or are there no more."""
         files = {case.file, case.api.partition(":")[0]}
         return all(file in self._files or not Path(file).exists() for file in files)
 
     def _looked_at(self, record: BaselineRecord, case: AppCase, target: str) -> bool:
-        """Tell whether the sub-condition of a case was looked at, or is there no more."""
+        """Return whether the sub-condition of a case was looked at, or is there no more."""
         kind = record.exhibit.kind
         if not self._is_known(case):
             return False

@@ -278,7 +278,7 @@ class _Tries:
 
 
 def _shows(bucket: Bucket, outcomes: Mapping[str, Outcome], group: Group) -> bool:
-    """Tell whether outcomes show a bucket's defect; another version may word it differently."""
+    """Return whether outcomes show a bucket's defect; another version may word it differently."""
     wanted = (bucket.finding.oracle, dict(bucket.grouping).get("symptom"))
     return any(
         (found.oracle, dict(fingerprint(found).grouping).get("symptom")) == wanted

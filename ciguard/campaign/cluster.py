@@ -191,7 +191,7 @@ def folder_of(out: Path, shard: Shard) -> Path:
 
 
 def is_done(out: Path, shard: Shard) -> bool:
-    """Tell whether a shard has left its whole result."""
+    """Return whether a shard has left its whole result."""
     found = read_folder(folder_of(out, shard))
     return not found.broken and all(part.is_whole for part in found.parts)
 

@@ -62,7 +62,7 @@ def dated(
 
 
 def is_dated(bucket: Bucket) -> bool:
-    """Tell whether a defect began with a release: it is a library's, and releases can be tried."""
+    """Return whether a defect can be dated: it is a library's, and releases can be tried."""
     finding = bucket.finding
     if isinstance(finding.case, AppCase) or is_measured(finding):
         return False

@@ -50,7 +50,7 @@ def climb(case: ApiCall) -> Climb:
 
 
 def can_grow(case: ApiCall) -> bool:
-    """Tell whether the call has a tensor that can be larger, and none to which it is written."""
+    """Return whether the call has a tensor that can be larger, and none to which it is written."""
     return not has_keyword(case, "out") and enlarged(case, _ELEMENTS[0]) is not None
 
 

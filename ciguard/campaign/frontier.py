@@ -77,7 +77,7 @@ class Frontier:
         return batches if budget_s <= explored_in_s else 0
 
     def knows(self, key: str) -> bool:
-        """Tell whether an earlier run explored these cases."""
+        """Return whether an earlier run explored these cases."""
         return key in self._explored
 
     def extend(self, key: str, batches: int, budget_s: float) -> None:

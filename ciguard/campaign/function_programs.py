@@ -72,7 +72,7 @@ def programs_of(config: Config) -> Json:
 
 
 def _has_applications(config: Config) -> bool:
-    """Tell whether scripts import applications of the user's."""
+    """Return whether scripts import applications of the user's."""
     return APP in config.levels
 
 

@@ -146,7 +146,7 @@ class Group:
 
 
 def is_for_modes(case: Case) -> bool:
-    """Tell whether a case is worth compiling.
+    """Return whether a case is worth compiling.
 
     Compiling is slow, and what a mode does with wrong arguments is nobody's promise: those are for
     eager execution alone, and so is what a relation holds against a twin. A program says itself

@@ -32,7 +32,7 @@ def programs_of(executed: Executed) -> Iterator[ProgramRan]:
 
 
 def is_node(case: Case) -> TypeGuard[ProgramCase]:
-    """Tell whether a case is the program of a node of a derivation tree."""
+    """Return whether a case is the program of a node of a derivation tree."""
     if not isinstance(case, ProgramCase) or case.cycles > 1:
         return False
     return bool(case.block and case.ancestry.path)

@@ -279,6 +279,6 @@ class Intake:
 
 
 def _says(case: Case, subject: Subject) -> bool:
-    """Tell whether an orderly end on one target says anything; of a program it does."""
+    """Return whether an orderly end on one target says anything; of a program it does."""
     speaks = isinstance(case, ProgramCase | FunctionCase)
     return speaks or bool(case.relation) or case.focus in subject.laws

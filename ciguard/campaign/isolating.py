@@ -301,7 +301,7 @@ def _first_rows(array: Tensor, rows: int) -> ArrayValue:
 
 
 def _is_numeric(array: Tensor) -> bool:
-    """Tell whether a tensor holds numbers, in rows."""
+    """Return whether a tensor holds numbers, in rows."""
     return (
         bool(array.shape)
         and array.elements.dtype.kind in "fiub"

@@ -169,7 +169,7 @@ class Journal:
 
 
 def _ends_torn(path: Path) -> bool:
-    """Tell whether the last line has no end."""
+    """Return whether the last line has no end."""
     if not path.exists() or not path.stat().st_size:
         return False
     with path.open("rb") as file:

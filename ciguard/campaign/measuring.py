@@ -290,7 +290,7 @@ class Measurer:
         return found[0] if found else None
 
     def _forks_cheaply(self, candidate: Candidate) -> bool:
-        """Tell whether a fresh worker is ready at once."""
+        """Return whether a fresh worker is ready at once."""
         group = self._groups[candidate.library]
         library = group.members[candidate.targets[0]].environment.library
         return library.forks is ForkPolicy.AFTER_USE

@@ -43,7 +43,7 @@ def planned(config: Config) -> tuple[Plan | None, Config]:
 
 
 def is_batch(plan: Plan | None, config: Config) -> bool:
-    """Tell whether a run is one of the long ones of a default branch, never a pull request's."""
+    """Return whether a run is one of the long ones of a default branch, never a pull request's."""
     is_short = config.compare_only or bool(config.base)
     return plan is not None and plan.mode is PlanMode.BATCH and not is_short
 

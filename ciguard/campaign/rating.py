@@ -100,7 +100,7 @@ def _is_rated(finding: Finding) -> bool:
 
 
 def _is_described(parameter: ParameterRecord) -> bool:
-    """Tell whether the library says anything of a parameter but its name."""
+    """Return whether the library says anything of a parameter but its name."""
     is_typed = parameter.annotation or parameter.schema_type or parameter.doc_type
     is_bounded = parameter.dtypes or parameter.allowed or parameter.minimum is not None
     return bool(is_typed or is_bounded or parameter.doc or parameter.default is not None)

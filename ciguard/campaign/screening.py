@@ -128,7 +128,7 @@ class Trial:
 
 
 def is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
-    """Tell whether a few rounds hint at a difference; proves nothing."""
+    """Return whether a few rounds hint at a difference; proves nothing."""
     mine, theirs = _amount(quantity, reference), _amount(quantity, other)
     return theirs - mine >= _HINTS[quantity] and theirs >= _HINT_RATIO * mine
 

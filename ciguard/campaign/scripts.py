@@ -123,7 +123,7 @@ def write_scripts(
 
 
 def has_script(bucket: Bucket) -> bool:
-    """Tell whether a bucket is confirmed, and about more than what an application's text says."""
+    """Return whether a bucket is confirmed, and about more than what an application's text says."""
     case = bucket.finding.case
     is_read = isinstance(case, AppCase) and case.aspect is not Aspect.ANSWER
     return bucket.confirmation is Confirmation.CONFIRMED and not is_read
@@ -223,7 +223,7 @@ def try_scripts(
 
 
 def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
-    """Tell whether a script's end is that of the finding."""
+    """Return whether a script's end is that of the finding."""
     finding = bucket.finding
     if is_measured(finding):
         return result.exit_code in {0, 1} and measures_alike(finding, result.log)
@@ -237,7 +237,7 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
 
 
 def _stays_away(seen: Hung | Crashed, result: ScriptResult) -> bool:
-    """Tell whether a call does not return, as the script of an application's function says."""
+    """Return whether a call does not return, as the script of an application's function says."""
     if isinstance(seen, Hung):
         return result.exit_code == 1 and _SHOWS_HANG in result.log
     says_more = result.log.rstrip().rpartition(_SHOWS_CALL)[2]

@@ -185,7 +185,7 @@ def streams_of(
 
 
 def has_api(group: Group) -> bool:
-    """Tell whether the library of a group has an API to call; the client of a service has none."""
+    """Return whether a group's library has an API to call; the client of a service has none."""
     return any(member.environment.library.has_api for member in group.members.values())
 
 
@@ -223,7 +223,7 @@ def model_streams(
 
 
 def compiles(group: Group) -> bool:
-    """Tell whether a target compiles each operation for each shape, as JAX does."""
+    """Return whether a target compiles each operation for each shape, as JAX does."""
     environments = [member.environment for member in group.members.values() if not member.not_run]
     return any(
         one.variables.get(one.library.backend_variable) == _COMPILING for one in environments

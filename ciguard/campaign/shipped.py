@@ -65,7 +65,7 @@ def pinned_requirement(target: Target, library: Library) -> str:
 
 
 def holds_for(provenance: Provenance, environment: Environment) -> bool:
-    """Tell whether shipped records say what describing the environment would say."""
+    """Return whether shipped records say what describing the environment would say."""
     target, library = environment.target, environment.library
     return (
         provenance.library == library.name

@@ -172,7 +172,7 @@ class Stream:
         return level.api_of(index) if isinstance(level, IndexedLevel) else level.cases(index).api
 
     def _is_undecided(self, api: str) -> bool:
-        """Tell whether what decides the next batch is under way: a shard's lie far apart."""
+        """Return whether what decides the next batch is under way: a shard's lie far apart."""
         seen_until = self._next - self._window
         return any(at <= seen_until and e.batch.api == api for at, e in self._under_way.items())
 
@@ -208,7 +208,7 @@ class Stream:
         return replace(batch, cases=tuple(cases[:_CASES_IN_A_MODE]))
 
     def _is_retired(self, api: str, index: int) -> bool:
-        """Tell whether an API died too often, as known a window before this index."""
+        """Return whether an API died too often, as known a window before this index."""
         if self.spares:
             return False  # all are of one API
         seen = self._deaths.get(api, ())

@@ -113,7 +113,7 @@ def refuse_incomplete(bucket: Bucket) -> None:
 
 
 def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
-    """Tell whether a law that one outcome alone decides is broken; None for other findings."""
+    """Return whether a law that one outcome alone decides is broken; None for other findings."""
     from ciguard.oracles import Subject, judge  # noqa: PLC0415 - not for `--help`
 
     finding = bucket.finding
@@ -131,7 +131,7 @@ def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
 
 
 def shows_the_same(recorded: Outcome | None, now: Outcome) -> bool:
-    """Tell whether two outcomes of one case show one defect.
+    """Return whether two outcomes of one case show one defect.
 
     Args:
         recorded: None for a bucket of the baseline, which keeps the case only.

@@ -81,7 +81,7 @@ def _is_argument(given: Json, depth: int = 0) -> bool:
 
 
 def _is_object_of(owner: str, given: Json) -> bool:
-    """Tell whether that is what an object of a class is made with, and nothing else is called."""
+    """Return whether that is what an object of a class is made with, and nothing else is called."""
     if not _has(given, {"object"}) or not _has(given["object"], {"of", "named"}):
         return False
     made = given["object"]
@@ -92,7 +92,7 @@ def _is_object_of(owner: str, given: Json) -> bool:
 
 
 def _is_request(given: Json) -> bool:
-    """Tell whether that is what a web request has in its parts."""
+    """Return whether that is what a web request has in its parts."""
     if not _has(given, {"request"}) or not _has(given["request"], {"is_passed", "parts"}):
         return False
     parts = given["request"]["parts"]

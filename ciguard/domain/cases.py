@@ -114,7 +114,7 @@ def case_to_json(case: Case) -> Json:
 
 
 def holds_program(encoded: bytes) -> bool:
-    """Tell whether an encoded case runs a program, or imports one, without reading all of it."""
+    """Return whether an encoded case runs a program, or imports one, without reading all of it."""
     return _OF_PROGRAM.match(encoded) is not None
 
 

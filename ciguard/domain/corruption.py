@@ -20,7 +20,7 @@ _NEAR_NULL = 0x10000
 
 
 def is_memory_fault(cause: str) -> bool:
-    """Tell whether a process was ended for touching memory that is not its own."""
+    """Return whether a process was ended for touching memory that is not its own."""
     return cause in _SIGNALS
 
 
@@ -31,7 +31,7 @@ def corruption_line(log: str) -> str:
 
 
 def may_corrupt(cause: str, log: str) -> bool:
-    """Tell whether a death hints at memory that was read or written out of bounds.
+    """Return whether a death hints at memory that was read or written out of bounds.
 
     A fault of unknown address counts: few libraries print it. One near zero is a null pointer.
     """

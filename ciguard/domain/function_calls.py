@@ -99,7 +99,7 @@ _PLACE = re.compile(r"(?P<file>[^\n:]{1,1000}\.py):(?P<line>[1-9]\d{0,8}): ?")
 
 
 def is_program(path: str) -> bool:
-    """Tell whether a path names a Python file below the folder that it is relative to."""
+    """Return whether a path names a Python file below the folder that it is relative to."""
     pure = PurePosixPath(path)
     return (
         path.endswith(".py")

@@ -109,7 +109,7 @@ def status(outcome: Outcome) -> str:
 
 
 def ended_well(outcome: Outcome) -> bool:
-    """Tell whether the call was made, and returned or was refused by the API itself.
+    """Return whether the call was made, and returned or was refused by the API itself.
 
     Only that shows that a defect is gone: a call that could not be made, or met a limit, tells
     nothing of it.

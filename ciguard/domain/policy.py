@@ -138,7 +138,7 @@ class Rule:
     action: Action
 
     def selects(self, finding: Finding) -> bool:
-        """Tell whether the rule speaks of a finding."""
+        """Return whether the rule speaks of a finding."""
         if "/" in self.selector:
             return fnmatchcase(f"{finding.oracle}/{finding.kind}", self.selector)
         if "." in self.selector:

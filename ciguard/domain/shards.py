@@ -44,7 +44,7 @@ class Shard:
         return frozenset(sorted(names)[self.index - 1 :: self.of])
 
     def has(self, name: str) -> bool:
-        """Tell whether a name falls to this shard: every name to one, the same on any machine."""
+        """Return whether a name falls to this shard: every name to one, the same on any machine."""
         digest = hashlib.sha256(name.encode("utf-8", "replace")).digest()
         return int.from_bytes(digest[:8], "big") % self.of == self.index - 1
 

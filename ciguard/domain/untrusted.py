@@ -61,7 +61,7 @@ class Untrusted:
         return tuple(self._bounded(text, key) for text in self.texts(key))
 
     def members(self) -> tuple[str, ...]:
-        """Return the names of what the object holds, each of at most `MAX_TEXT_LENGTH` letters."""
+        """Return the names in the object, each of at most `MAX_TEXT_LENGTH` characters."""
         return tuple(self._bounded(name, "a key") for name in self.data)
 
     def texts(self, key: str) -> tuple[str, ...]:

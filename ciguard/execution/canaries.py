@@ -100,21 +100,21 @@ def _call(name: str, *arguments: int | str) -> bytes:
 
 
 def is_wrong(canary: Canary, outcome: Outcome) -> bool:
-    """Tell whether a canary ended as in no healthy worker; without memory, any call fails."""
+    """Return whether a canary ended as in no healthy worker; without memory, any call fails."""
     if isinstance(canary.expected, Passed) and isinstance(outcome, Passed):
         return outcome.encoded != canary.expected.encoded
     return outcome != canary.expected and not isinstance(outcome, Exhausted)
 
 
 def is_reported_fault(death: Death) -> bool:
-    """Tell whether a worker has reported a fault of its own; a limit's signal is sent to it."""
+    """Return whether a worker has reported a fault of its own; a limit's signal is sent to it."""
     if death.killed_for or not os.WIFSIGNALED(death.status):
         return False
     return os.WTERMSIG(death.status) in FAULTS - _OF_LIMITS
 
 
 def is_proof(death: Death) -> bool:
-    """Tell whether a death in a case proves what its worker did before.
+    """Return whether a death in a case proves what its worker did before.
 
     A hang does, by choice: it shows in the report as a crash does, and each would cost the results
     of up to a minute otherwise. What is merely exhausted, or exits, shows nothing.
@@ -123,7 +123,7 @@ def is_proof(death: Death) -> bool:
 
 
 def may_come_from_outside(death: Death) -> bool:
-    """Tell whether somebody else may have ended a worker: its user, or a machine out of memory."""
+    """Return whether the user, or a machine out of memory, may have ended a worker."""
     if death.killed_for or not os.WIFSIGNALED(death.status):
         return False
     return os.WTERMSIG(death.status) not in FAULTS
@@ -151,19 +151,19 @@ class Ledger:
         self._cases += len(job.cases)
 
     def is_due(self, now: float) -> bool:
-        """Tell whether it is time that the worker proves itself by a crash."""
+        """Return whether it is time that the worker proves itself by a crash."""
         is_long = now - self._began > MAX_UNPROVEN_S or self._cases > MAX_UNPROVEN_CASES
         return bool(self.unproven) and is_long
 
     def is_apart(self, job: Job) -> bool:
-        """Tell whether a job must not share a worker with what waits for its proof.
+        """Return whether a job must not share a worker with what waits for its proof.
 
         What runs again may be hostile: it is proven by itself, and puts nothing else in doubt.
         """
         return bool(self.unproven) and (job.is_careful or self.unproven[-1].is_careful)
 
     def is_harmless_due(self, now: float) -> bool:
-        """Tell whether it is time for the canaries that a worker survives."""
+        """Return whether it is time for the canaries that a worker survives."""
         return now - self._tried_at > self._every_s
 
     def note_harmless(self, outcomes: list[Outcome], now: float) -> None:

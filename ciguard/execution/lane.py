@@ -59,7 +59,7 @@ class _Running:
     """Whether a worker ended in a way that proves nothing of what it did."""
 
     def may_retry(self, place: int) -> bool:
-        """Tell whether to run again from the last case sent; deaths at varying places end, too."""
+        """Return whether to run again from the last case sent; scattered deaths end, too."""
         if place == self.suspect or self.retries >= _MAX_RETRIES:
             self.suspect, self.retries = -1, 0
             return False
@@ -282,7 +282,7 @@ class Lane:
         return None
 
     def _accept(self, batch: _Batch) -> bool:
-        """Tell whether a batch's canaries came out right; take note of it."""
+        """Return whether a batch's canaries came out right; take note of it."""
         if not batch.canaries:
             return True
         pairs = zip(batch.canaries, batch.seen, strict=True)

@@ -209,7 +209,7 @@ class ServerProcess:
             os.killpg(self._process.pid, signal.SIGCONT)
 
     def has_news(self, timeout_s: float) -> bool:
-        """Tell whether `report` would answer at once, waiting up to `timeout_s` for that."""
+        """Return whether `report` would answer at once, waiting up to `timeout_s` for that."""
         ready, _, _ = select.select([self.control], [], [], timeout_s)
         return bool(ready)
 

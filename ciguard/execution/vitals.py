@@ -102,7 +102,7 @@ class Vitals:
         return spent_s >= _PATIENCE * limit_s or not self._is_starved(limit_s)
 
     def _is_starved(self, limit_s: float) -> bool:
-        """Tell whether the worker wants to run and the machine did not let it."""
+        """Return whether the worker wants to run and the machine did not let it."""
         try:
             with open(f"/proc/{self._pid}/stat", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - hot
                 fields = file.read().rpartition(")")[2].split()
@@ -113,7 +113,7 @@ class Vitals:
         return fields[0] == "R" and cpu_s < _BUSY_SHARE * limit_s
 
     def is_bloated(self) -> bool:
-        """Tell whether earlier cases left so much behind that a later one would pay for it.
+        """Return whether earlier cases left so much behind that a later one would pay for it.
 
         Libraries that compile keep what they compiled: thousands of kernels fill the limit.
         """

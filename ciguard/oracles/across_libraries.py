@@ -216,7 +216,7 @@ def _held_in(dtype: str, result: Tensor) -> Tensor | None:
 
 
 def _is_overflow(mine: Tensor, theirs: Tensor) -> bool:
-    """Tell whether every unequal element is infinite on one side, and nearly so on the other."""
+    """Return whether every unequal element is infinite on one side, and nearly so on the other."""
     if mine.elements.dtype.kind != "f" or mine.elements.size != theirs.elements.size:
         return False
     largest = float(np.finfo(mine.elements.dtype).max)

@@ -66,7 +66,7 @@ class BoundaryOracle:
 
 
 def _is_about_nothing(case: Case) -> bool:
-    """Tell whether a tensor without elements is given: there is nothing to be wrong about then."""
+    """Return whether a tensor without elements is given: nothing can be wrong then."""
     return any(
         0 in leaf.shape for leaf in leaves(case) if isinstance(leaf, ArrayValue | TensorValue)
     )

@@ -63,7 +63,7 @@ _MAX_MOVED = 4096
 
 
 def may_be_rounding(finding: Finding) -> bool:
-    """Tell whether a finding is of a kind that rounding, or a kink, can bring about."""
+    """Return whether a finding is of a kind that rounding, or a kink, can bring about."""
     kinds = {"differential": finding.kind, "metamorphic": finding.detail}
     is_of_law = finding.oracle == "metamorphic" and _needs_smoothness(finding.case)
     return is_of_law or kinds.get(finding.oracle) in _NUMERIC
@@ -186,7 +186,7 @@ def _moved(value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0) 
 
 
 def is_rounding(finding: Finding, seen: Mapping[str, Sequence[Outcome]]) -> bool:
-    """Tell whether rounding, or a kink, explains a finding.
+    """Return whether rounding, or a kink, explains a finding.
 
     Args:
         finding: of a difference in values, with its outcomes.

@@ -112,7 +112,7 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
 
 
 def _speaks_for_itself(case: Case) -> bool:
-    """Tell whether an outcome says something by itself, alike as it may be on every target.
+    """Return whether an outcome says something by itself, alike as it may be on every target.
 
     It may hold two results that ought to be the same, or be that of a program, which is to run or
     to be refused, whatever it comes to, or of a function that may have changed its arguments.

@@ -111,12 +111,12 @@ def _fits(refusal: Rejected) -> bool:
 
 
 def _takes_a_batch(refusal: Rejected) -> bool:
-    """Tell whether a layer refuses one sample, and not the batch; nothing is there to misfit."""
+    """Return whether a layer refuses one sample, and not the batch; nothing is there to misfit."""
     return not located(refusal.message).in_block
 
 
 def _stumbles_over_none(refusal: Rejected) -> bool:
-    """Tell whether nobody looked at the default; who says what must be given has done so."""
+    """Return whether nobody looked at the default; who says what must be given has done so."""
     said = located(refusal.message)
     return not said.in_block and bool(_STRAY_NONE.search(said.message))
 

@@ -184,7 +184,7 @@ def _evidence_of_programs(
 
 
 def _is_negative(case: Case) -> bool:
-    """Tell whether a program was derived against the documentation: its law is no API's of ours."""
+    """Return whether a program was derived against the documentation of its library."""
     return isinstance(case, ProgramCase) and case.intent is Intent.VIOLATING
 
 
@@ -211,12 +211,12 @@ def _detail(difference: Difference, other: Identity, pair: PairKind) -> str:
 
 
 def _is_by_definition(outcome: Outcome) -> bool:
-    """Tell whether an operator's own definition, which only graphs obey, forbids a call."""
+    """Return whether an operator's own definition, which only graphs obey, forbids a call."""
     return isinstance(outcome, Rejected) and bool(_BY_DEFINITION.search(outcome.message))
 
 
 def is_backends_own(difference: Difference, case: Case) -> bool:
-    """Tell whether Keras leaves a difference to its backends, whose exceptions it hands through."""
+    """Return whether Keras leaves a difference to its backends, whose exceptions it passes on."""
     if difference.kind in _UNSPECIFIED:
         return exemption_of(case.api, "between backends") is not None
     is_refusal = difference.kind in {"refused", "accepted"}
@@ -274,7 +274,7 @@ def _compare_encoded(mine: bytes, theirs: bytes, inputs: Inputs) -> Difference |
 
 
 def _is_promised(difference: Difference, pair: PairKind, subject: Subject) -> bool:
-    """Tell whether targets that differ in this way promise to agree in this."""
+    """Return whether targets that differ in this way promise to agree in this."""
     if pair not in _SEEN_BETWEEN.get(difference.kind, PairKind):
         return False
     if pair is not PairKind.MODE:
@@ -303,7 +303,7 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
 
 
 def has_special_elements(case: Case) -> bool:
-    """Tell whether NaN, infinities or the ends of a type's range are among the arguments."""
+    """Return whether NaN, infinities or the ends of a type's range are among the arguments."""
     return any(map(_is_special_value, leaves(case)))
 
 

@@ -152,7 +152,7 @@ def _read(case: ApiCall, form: Form) -> dict[str, Value] | None:
 
 
 def _is_defined(given: Mapping[str, Value], known: frozenset[str]) -> bool:
-    """Tell whether the definitions agree for these arguments; `known` are element types."""
+    """Return whether the definitions agree for these arguments; `known` are element types."""
     tensors = list(_tensors(given))
     if not tensors or not all(isinstance(tensor, TensorValue) for tensor in tensors):
         return False

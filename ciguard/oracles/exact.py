@@ -40,7 +40,7 @@ _LOSS = 0
 
 
 def may_be_inexact(finding: Finding) -> bool:
-    """Tell whether rounding could explain a finding about a layer."""
+    """Return whether rounding could explain a finding about a layer."""
     return finding.oracle == "differential" and finding.kind in _NUMERIC
 
 
@@ -51,7 +51,7 @@ def exact_runs(case: ModelCase) -> tuple[ModelCase, ...]:
 
 
 def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[Outcome]]) -> bool:
-    """Tell whether both targets of a finding have only rounded, or are both lost.
+    """Return whether both targets of a finding have only rounded, or are both lost.
 
     What single precision cannot compute, such as numbers beyond its range, and a jump that rounding
     decides, each backend misses in its own way.

@@ -132,12 +132,12 @@ def _elsewhere(outcomes: Mapping[str, Outcome], *, besides: Container[str]) -> s
 
 
 def _is_repeated(case: Case) -> bool:
-    """Tell whether a program is run many times over: what it takes says nothing of one run."""
+    """Return whether a program is run many times over: what it takes says nothing of one run."""
     return isinstance(case, ProgramCase) and case.cycles > 1
 
 
 def asks_for_much(case: Case) -> bool:
-    """Tell whether a number in the arguments is so large that long work may be what was asked for.
+    """Return whether an argument holds a number so large that long work may be intended.
 
     Elements of tensors count too: they are sizes and counts as often as not. So does their number.
     """
@@ -165,7 +165,7 @@ def asks_for_much(case: Case) -> bool:
 
 
 def _is_large_in(text: str) -> bool:
-    """Tell whether a number in the text of a value is large."""
+    """Return whether a number in the text of a value is large."""
     return any(float(number) >= _MUCH for number in _NUMBER.findall(text))
 
 

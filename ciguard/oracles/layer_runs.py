@@ -101,7 +101,7 @@ def _is_meaningful(difference: Difference, case: ModelCase, subject: Subject) ->
 
 
 def _is_unstable(case: ModelCase, subject: Subject) -> bool:
-    """Tell whether the values of a layer may differ by right: what is random is so in training."""
+    """Return whether the values of a layer may differ: random layers do in training."""
     tags = UNSTABLE_TAGS if case.training else UNSTABLE_TAGS - {"random"}
     return bool(subject.tags & tags)
 

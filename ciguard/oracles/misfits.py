@@ -53,7 +53,7 @@ _MACHINES = frozenset(
 
 
 def is_misfit(refusal: Rejected) -> bool:
-    """Tell whether a refusal says that the program does not fit together, or the machine it."""
+    """Return whether a refusal says that the program does not fit together, or the machine it."""
     if is_lacking(refusal) or refusal.exception in _MACHINES:
         return True
     return bool(_MISFIT.search(located(refusal.message).message))

@@ -51,12 +51,12 @@ KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH:
 
 
 def is_measured(finding: Finding) -> bool:
-    """Tell whether a finding says how much a call takes: a simpler call takes less."""
+    """Return whether a finding says how much a call takes: a simpler call takes less."""
     return finding.oracle == PERFORMANCE or finding.kind == SLOW
 
 
 def is_comparable(reference: Identity, other: Identity) -> bool:
-    """Tell whether a target that takes more time or memory than another has a defect."""
+    """Return whether a target that takes more time or memory than another has a defect."""
     is_eager = reference.mode == other.mode == EAGER  # nothing is measured in a mode
     return is_eager and pair_kind(reference, other) in _COMPARABLE
 
@@ -149,7 +149,7 @@ def _line(values: Sequence[float], per_checkpoint: int) -> Growth:
 
 
 def is_leak(measured: Measured) -> bool:
-    """Tell whether memory grows by the same with every call, and by much, to the very end.
+    """Return whether memory grows by the same with every call, and by much, to the very end.
 
     A library that warms up grows too, for hundreds of calls, but ever more slowly.
     """
@@ -159,7 +159,7 @@ def is_leak(measured: Measured) -> bool:
 
 
 def leaks_more(reference: Measured, other: Measured) -> bool:
-    """Tell whether the other leaks, and the reference not half as much by any reckoning.
+    """Return whether the other leaks, and the reference not half as much by any reckoning.
 
     That the reference is no leak by the rules above is not enough: where both leak, chance may
     bend one of the lines.

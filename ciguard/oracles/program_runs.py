@@ -68,7 +68,7 @@ def _numbers(output: Output | None) -> tuple[float, ...]:
 
 
 def is_lacking(outcome: Outcome) -> bool:
-    """Tell whether a version has no such name or parameter: that says nothing of what it has."""
+    """Return whether a version has no such name or parameter: that says nothing of what it has."""
     if not isinstance(outcome, Rejected):
         return False
     return outcome.stage is not Stage.CALL or bool(_LACKING.search(outcome.message))

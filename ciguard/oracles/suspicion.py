@@ -227,7 +227,7 @@ def _elected(case: ModelCase, outputs: Mapping[str, Output]) -> str:
 
 
 def _was_tried(outcome: Outcome) -> bool:
-    """Tell whether a run says something: not of a target that lacks a layer, or the memory."""
+    """Return whether a run says something: not of a target that lacks a layer, or the memory."""
     is_unable = isinstance(outcome, Rejected) and outcome.stage is not Stage.CALL
     return not is_unable and not isinstance(outcome, Exhausted)
 

@@ -48,7 +48,7 @@ class ApiNames:
         }
 
     def is_library(self, module: str) -> bool:
-        """Tell whether a top-level module is that of a known library."""
+        """Return whether a top-level module is that of a known library."""
         return module in self._modules
 
     def library_of(self, api: str) -> str:
@@ -57,7 +57,7 @@ class ApiNames:
         return self._modules.get(module, module)
 
     def has_catalogue(self, module: str) -> bool:
-        """Tell whether anything is known of a library's names."""
+        """Return whether anything is known of a library's names."""
         return bool(self._names(module))
 
     def known(self, written: str) -> str:

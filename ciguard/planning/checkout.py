@@ -46,7 +46,7 @@ class ChangedFile:
     """Changed lines in the checkout, first and last; around a deletion, its neighbours."""
 
     def touches(self, first: int, last: int) -> bool:
-        """Tell whether a changed line lies in this span."""
+        """Return whether a changed line lies in this span."""
         return any(begin <= last and first <= end for begin, end in self.lines)
 
 

@@ -58,7 +58,7 @@ class Usage:
 
 
 def is_source(path: str) -> bool:
-    """Tell whether a file is Python of this repository: no environment that was committed."""
+    """Return whether a file is Python of this repository: no environment that was committed."""
     return path.endswith((".py", ".ipynb")) and _NOT_OURS.isdisjoint(path.split("/"))
 
 
@@ -177,7 +177,7 @@ class _Search:
         return annotated & paths
 
     def _asks(self) -> bool:
-        """Tell whether a file imports a package that a client of a cognitive service is in."""
+        """Return whether a file imports a package that a client of a cognitive service is in."""
         packages = {
             package.partition(".")[0]
             for provider in known_providers()

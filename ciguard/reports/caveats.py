@@ -89,7 +89,7 @@ def _left(event: RunFinished) -> Iterator[str]:
 
 
 def was_cut_short(event: RunFinished, plan: Plan | None) -> bool:
-    """Tell whether a whole target or row is missing, so that a clean verdict is no full one."""
+    """Return whether a whole target or row is missing, so that a clean verdict is no full one."""
     return any(target.not_run for target in event.targets) or bool(plan and plan.skipped)
 
 

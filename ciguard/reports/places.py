@@ -154,5 +154,5 @@ def _canonical(text: str) -> str:
 
 
 def _fit(place: Place) -> bool:
-    """Tell whether GitHub takes the path; a plan may be anybody's."""
+    """Return whether GitHub takes the path; a plan may be anybody's."""
     return bool(place.path) and place.path.isprintable() and len(place.path) <= _MAX_PATH

@@ -56,7 +56,7 @@ def where_text(finding: Finding) -> str:
 
 
 def is_new(bucket: Bucket) -> bool:
-    """Tell whether a bucket is new for certain."""
+    """Return whether a bucket is new for certain."""
     return bucket.comparison is Comparison.NEW and bucket.confirmation is Confirmation.CONFIRMED
 
 

@@ -202,7 +202,7 @@ def counts_text(buckets: Iterable[Bucket], *, fixed: str = Comparison.FIXED.valu
 
 
 def is_pull_request(event: RunFinished, plan: Plan | None) -> bool:
-    """Tell whether the run judges a pull request: what is fixed is fixed by it."""
+    """Return whether the run judges a pull request: what is fixed is fixed by it."""
     planned = plan is not None and plan.mode is PlanMode.PULL_REQUEST
     return planned or bool(event.parameters.get("base"))
 

@@ -66,7 +66,7 @@ def _calls(module: Module) -> Iterator[tuple[ast.Call, _Scope]]:
 
 
 def _is_meant(call: ast.Call, subject: Subject, module: Module, home: Module) -> bool:
-    """Tell whether a call is one of the function, as far as names tell."""
+    """Return whether a call is one of the function, as far as names tell."""
     written = dotted_name(call.func)
     root, _, rest = written.partition(".")
     wanted = subject.owner if subject.node.name == "__init__" else subject.name
@@ -81,7 +81,7 @@ def _is_meant(call: ast.Call, subject: Subject, module: Module, home: Module) ->
 
 
 def _is_method(call: ast.Call, subject: Subject, module: Module, home: Module) -> bool:
-    """Tell whether `self.fit(…)`, `Tokenizer(…).fit(…)` or `tokenizer.fit(…)` is the method."""
+    """Return whether `self.fit(…)`, `Tokenizer(…).fit(…)` or `tokenizer.fit(…)` is the method."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != subject.node.name:
         return False
     holder = call.func.value

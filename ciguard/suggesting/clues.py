@@ -62,7 +62,7 @@ class Bounds:
         return Bounds(low, high, open_low, open_high)
 
     def holds(self, number: float) -> bool:
-        """Tell whether a number lies in the range."""
+        """Return whether a number lies in the range."""
         above = self.low is None or number > self.low or (number == self.low and not self.open_low)
         below = (
             self.high is None or number < self.high or (number == self.high and not self.open_high)

@@ -61,7 +61,7 @@ def combined(clues: Sequence[Clue], items: Sequence[Clue] = ()) -> Known:
 
 
 def _may_be_none(clues: Sequence[Clue]) -> bool:
-    """Tell whether somebody else than the default, which may only stand for "required", says so."""
+    """Return whether another source than the default, which may mean "required", says so."""
     return any(
         isinstance(clue.fact, MayBe)
         and clue.fact.guess.kind is Kind.NONE

@@ -179,7 +179,7 @@ def _is_ours(node: ast.stmt) -> bool:
 
 
 def _clashes(tree: ast.Module, needed: set[str]) -> bool:
-    """Tell whether the program has other things of these names."""
+    """Return whether the program has other things of these names."""
     bound: set[str] = set()
     for node in ast.walk(tree):
         match node:

@@ -37,7 +37,7 @@ class Companion:
     """Library versions that need it, e.g. `<2.3`; empty means all of them."""
 
     def is_needed_by(self, version: str | None) -> bool:
-        """Tell whether this version of the library needs it; None is the newest version."""
+        """Return whether this version of the library needs it; None is the newest version."""
         if not self.versions:
             return True
         return version is not None and SpecifierSet(self.versions).contains(
@@ -104,7 +104,7 @@ class Library:
         return bool(self.cache_variable)
 
     def provides(self, distribution: str) -> bool:
-        """Tell whether a distribution of this name is this library."""
+        """Return whether a distribution of this name is this library."""
         return canonicalize_name(distribution) in map(canonicalize_name, self.distributions)
 
 

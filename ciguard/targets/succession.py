@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def succeeds(later: str, former: str) -> bool:
-    """Tell whether a target is another with newer packages, and alike in everything else.
+    """Return whether a target is another with newer packages, and alike in everything else.
 
     A target that is not pinned, or cannot be read, succeeds none.
 

@@ -43,5 +43,5 @@ def refusal(name: str) -> str:
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether a variable of this name is likely to hold a credential."""
+    """Return whether a variable of this name is likely to hold a credential."""
     return bool(_SECRET.search(name.upper()) or _JOB.fullmatch(name.upper()))

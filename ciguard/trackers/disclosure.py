@@ -100,7 +100,7 @@ def crash_of(group: Group, report: Report, versions: Mapping[str, str]) -> Secur
 
 
 def is_security_relevant(bucket: Bucket) -> bool:
-    """Tell whether the run has seen that the bucket's crash corrupts memory."""
+    """Return whether the run has seen that the bucket's crash corrupts memory."""
     return class_of(bucket.finding) is FindingClass.SECURITY
 
 

@@ -100,7 +100,7 @@ class Client:
         return login if isinstance(login, str) and _LOGIN.fullmatch(login) else ""
 
     def is_own(self, page: str, number: int) -> bool:
-        """Tell whether that is the page of an issue of this repository with that number."""
+        """Return whether that is the page of an issue of this repository with that number."""
         path = urlsplit(page).path.lower()
         return path == f"/{self._to.repository}/issues/{number}".lower()
 
@@ -237,14 +237,14 @@ _GONE = (HTTPStatus.MOVED_PERMANENTLY, HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 
 def is_locked(failure: Failure) -> bool:
-    """Tell whether a comment was refused because the issue's conversation is locked."""
+    """Return whether a comment was refused because the issue's conversation is locked."""
     if not isinstance(failure, GithubException) or failure.status != HTTPStatus.FORBIDDEN:
         return False
     return "locked" in _said(failure)
 
 
 def may_be_done(failure: Failure) -> bool:
-    """Tell whether GitHub may have carried the request out, although it did not say so."""
+    """Return whether GitHub may have carried the request out, although it did not say so."""
     if isinstance(failure, GithubException):
         return failure.status >= HTTPStatus.INTERNAL_SERVER_ERROR
     return True

@@ -57,7 +57,7 @@ class RepositorySettings(Protocol):
         """Return the runners of the repository's own; those of its organisation are not listed."""
 
     def has_label(self, name: str) -> bool:
-        """Tell whether the label exists that issues are found by."""
+        """Return whether the label exists that issues are found by."""
 
 
 def settings_of(to: Connection, *, patience: Patience) -> RepositorySettings:

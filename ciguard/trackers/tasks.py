@@ -166,7 +166,7 @@ def _close(task: Close, tracker: Tracker) -> Issue | None:
 
 
 def still_holds(task: Task, records: Records) -> bool:
-    """Tell whether a task of an earlier run is still to be done, by what is known now."""
+    """Return whether a task of an earlier run is still to be done, by what is known now."""
     if task.fingerprint == ROLL_UP:
         return True
     states = {record.state for record in records_of(task, records)}
@@ -184,7 +184,7 @@ def records_of(task: Task, records: Records) -> list[BaselineRecord]:
 
 
 def replaces(later: Task, earlier: Task) -> bool:
-    """Tell whether the earlier task need not be done any more, since the later one will be."""
+    """Return whether the earlier task need not be done any more, since the later one will be."""
     if later.fingerprint != earlier.fingerprint:
         return False
     if isinstance(earlier, Refresh):

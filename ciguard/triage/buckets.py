@@ -130,7 +130,7 @@ class Buckets:
         return self._by_key.get(key)
 
     def __contains__(self, key: object) -> bool:
-        """Tell whether there is a bucket of that fingerprint."""
+        """Return whether there is a bucket of that fingerprint."""
         return key in self._by_key
 
     def __len__(self) -> int:

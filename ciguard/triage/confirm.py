@@ -319,7 +319,7 @@ def _varied(finding: Finding, repetition: int) -> Case:
 
 
 def _agree(case: Case, earlier: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> bool:
-    """Tell whether every target answers as it did in the first repetition."""
+    """Return whether every target answers as it did in the first repetition."""
     if not earlier:
         return True
     return all(
@@ -328,7 +328,7 @@ def _agree(case: Case, earlier: list[dict[str, Outcome]], outcomes: dict[str, Ou
 
 
 def _is_rounding(candidate: _Candidate) -> bool:
-    """Tell whether the difference is as large as what each target makes of rounding."""
+    """Return whether the difference is as large as what each target makes of rounding."""
     if not may_be_rounding(candidate.finding):
         return False
     near = [*candidate.seen, *candidate.near]

@@ -25,7 +25,7 @@ def parts(value):
 '''
 _SHARES = '''
 def shares(result, given):
-    """Tell whether a result is an argument, or a view of it."""
+    """Return whether a result is an argument, or a view of it."""
     found = result if isinstance(result, (list, tuple)) else [result]
     return any(part is given or getattr(part, "_base", None) is given for part in found)
 '''

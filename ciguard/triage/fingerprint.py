@@ -75,7 +75,7 @@ class Fingerprint:
 
 
 def is_fingerprint(text: str) -> bool:
-    """Tell whether `text` has the form of a fingerprint's key. Only such text names files."""
+    """Return whether `text` has the form of a fingerprint's key. Only such text names files."""
     return _FORM.fullmatch(text) is not None
 
 
@@ -138,7 +138,7 @@ the older ones stay as they were for as long as baselines with their keys are ab
 
 
 def same_symptom(one: Finding, other: Finding) -> bool:
-    """Tell whether two findings show the same death or error, whatever call led there."""
+    """Return whether two findings show the same death or error, whatever call led there."""
     symptoms = [
         _symptom_in(finding.case, outcome)
         for finding in (one, other)

@@ -181,7 +181,7 @@ class Minimiser:
                 search.wants, search.keeps = (), True
 
     def _is_worse(self, search: _Search, variant: Case) -> bool:
-        """Tell whether a variant breaks the documentation where the best case does not."""
+        """Return whether a variant breaks the documentation where the best case does not."""
         if self._conformity is None or not search.keeps:
             return False
         return bool(self._conformity.breaches(replace(search.best, case=variant)))

@@ -88,7 +88,7 @@ def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> s
 
 
 def shows_block_alone(finding: Finding, case: ProgramCase) -> bool:
-    """Tell whether the script is the program of the last block alone: that shows it, and more."""
+    """Return whether the script is the program of the last block alone: that shows it, and more."""
     if not case.block or finding.pair is not PairKind.NONE:
         return False
     ends = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]

@@ -83,7 +83,7 @@ def realism(finding: Finding) -> Realism:
 
 
 def is_plain(value: Value) -> bool:
-    """Tell whether a value is an ordinary number, tensor, bool or None."""
+    """Return whether a value is an ordinary number, tensor, bool or None."""
     match value:
         case TensorValue() | ArrayValue() | LiteralValue(bool() | int() | float() | None):
             return not (_dtype(value) or _shape(value) or _number(value))

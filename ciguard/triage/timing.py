@@ -84,7 +84,7 @@ def modules(finding: Finding) -> tuple[str, ...]:
 
 
 def measures_alike(finding: Finding, log: str) -> bool:
-    """Tell whether a script has measured as much as makes a finding; on the same machine only."""
+    """Return whether a script has measured as much as makes a finding; on the same machine only."""
     said = _MEASURED.search(log)
     if finding.kind == SLOW:
         took = finding.outcomes[finding.targets[-1]]

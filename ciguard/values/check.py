@@ -58,7 +58,7 @@ def problem(value: Value, constraint: Constraint, scope: Scope | None = None) ->
 
 
 def conforms(value: Value, constraint: Constraint, scope: Scope | None = None) -> bool:
-    """Tell whether `value` satisfies `constraint`."""
+    """Return whether `value` satisfies `constraint`."""
     return not problem(value, constraint, scope)
 
 

@@ -294,7 +294,7 @@ def _parts(constraint: Constraint) -> list[Constraint]:
 
 
 def has_symbols(constraint: Constraint) -> bool:
-    """Tell whether some size of `constraint` has a name that other parameters may share."""
+    """Return whether some size of `constraint` has a name that other parameters may share."""
     match constraint:
         case Tensor(shape=shape) if shape is not None:
             return any(isinstance(dim, str | Named) for dim in shape)

@@ -81,7 +81,7 @@ _STEPS = 64
 
 
 def takes_special(value: Value | None) -> TypeGuard[AnyTensor]:
-    """Tell whether NaN can stand among the elements of a value, which are few and known."""
+    """Return whether NaN can stand among the elements of a value, which are few and known."""
     return (
         isinstance(value, AnyTensor)
         and value.dtype in element_types.FLOATING

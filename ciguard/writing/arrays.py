@@ -33,7 +33,7 @@ def unit(seed, count):
 
 
 def is_shown(value: ArrayValue | TensorValue) -> bool:
-    """Tell whether an array is spelt out: it is small, or there is no formula for it."""
+    """Return whether an array is spelt out: it is small, or there is no formula for it."""
     return prod(value.shape) <= MAX_SHOWN or isinstance(value.fill, Explicit)
 
 

@@ -16,7 +16,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_name(text: str) -> bool:
-    """Tell whether `text` can stand in source as a plain name."""
+    """Return whether `text` can stand in source as a plain name."""
     return _IDENTIFIER.fullmatch(text) is not None and not keyword.iskeyword(text)
 
 
@@ -38,7 +38,7 @@ def dotted(path: str) -> str:
 
 
 def _survives_sum(part: float) -> bool:
-    """Tell whether a part of a complex number may be written in a sum: not NaN, infinity, -0.0."""
+    """Return whether a part of a complex number can stand in a sum: not NaN, infinity, -0.0."""
     return math.isfinite(part) and (part != 0 or math.copysign(1, part) > 0)
 
 

@@ -113,7 +113,7 @@ def batches_noted(out: Path) -> int:
 
 
 def is_under_way(out: Path) -> bool:
-    """Tell whether a run has results to lose: batches done, a bucket settled."""
+    """Return whether a run has results to lose: batches done, a bucket settled."""
     return batches_noted(out) >= 8 and bool(noted(out, "bucket"))
 
 

@@ -87,7 +87,7 @@ def shards_under_way(out: Path) -> list[Path]:
 
 
 def runs_shard(worker: subprocess.Popen[bytes], folder: Path) -> bool:
-    """Tell whether the process that writes to the shard's folder is this worker's child."""
+    """Return whether the process that writes to the shard's folder is this worker's child."""
     listed = Path(f"/proc/{worker.pid}/task").glob("*/children")
     children = [pid for path in listed for pid in path.read_text().split()]
     return any(str(folder) in Path(f"/proc/{pid}/cmdline").read_text() for pid in children)

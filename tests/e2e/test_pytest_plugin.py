@@ -121,7 +121,7 @@ def test_functions_pass_and_fail_with_a_call_to_paste_and_a_script_to_run(
 
 
 def fails_alone(report: str, folder: Path, said: str) -> bool:
-    """Run the script of a report and tell whether it ends with what was said."""
+    """Run the script of a report and return whether it ends with what was said."""
     script = report.partition("As a script:\n")[2]
     lines = []
     for line in script.splitlines():

@@ -82,7 +82,7 @@ class Expressions:
         return self.text(template, contexts)
 
     def holds(self, condition: str, contexts: dict[str, Any], *, status: str) -> bool:
-        """Tell whether an `if` holds, which means success unless it says otherwise."""
+        """Return whether an `if` holds, which means success unless it says otherwise."""
         condition = condition.strip().removeprefix("${{").removesuffix("}}").strip()
         if not _STATUS.search(condition):
             condition = f"success() && ({condition})"

@@ -117,7 +117,7 @@ def slopes() -> dict[str, Any]:
 
 
 def ended(layer: Any, given: Any) -> bool:
-    """Tell whether a call ends the process."""
+    """Return whether a call ends the process."""
     child = os.fork()
     if not child:
         layer(torch.tensor(given))

@@ -48,7 +48,7 @@ def seed() -> None:
 
 
 def is_told(value: object) -> bool:
-    """Tell whether a global is a number or a tensor."""
+    """Return whether a global is a number or a tensor."""
     if isinstance(value, (type, type(sys))):
         return False
     return isinstance(value, (float, np.ndarray)) or hasattr(value, "numpy")

@@ -276,7 +276,7 @@ def test_code_in_targets_imports_the_standard_library_numpy_and_the_library_only
 
 
 def _is_plain_vocabulary(found: Import) -> bool:
-    """Tell whether it is the one module of `domain` that the bootstrap can open: plain tables."""
+    """Return whether it is the one module of `domain` that the bootstrap can open: plain tables."""
     return found.module == "ciguard.domain.dtypes"
 
 

@@ -63,7 +63,7 @@ class Chosen:
         return next(serving, None)
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether one of its engines can be asked that."""
+        """Return whether one of its engines can be asked that."""
         return self.engine_for(operation) is not None
 
     def answer(self, operation: Operation, about: bytes) -> Json:

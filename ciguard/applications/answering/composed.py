@@ -47,7 +47,7 @@ class Composed:
         return (named[name] for name in _PARTS)
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it can be asked that: the image analysis of Azure, if all parts can be."""
+        """Return whether it can be asked that: the image analysis of Azure, if all parts can be."""
         is_of_image = operation.provider == _PROVIDER and operation.task is Task.OTHER
         return is_of_image and all(map(self.engines.serves, self._parts()))
 

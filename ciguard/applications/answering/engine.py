@@ -37,7 +37,7 @@ class Engine(Protocol):
         """Whether it makes its answers up, and recognises nothing."""
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it can be asked that, with what is installed here."""
+        """Return whether it can be asked that, with what is installed here."""
 
     def answer(self, operation: Operation, about: bytes) -> Json:
         """Return the fields of the answer's message, as JSON.
@@ -68,5 +68,5 @@ class Passing:
         return self.engine.is_simulated
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether its engine can be asked that."""
+        """Return whether its engine can be asked that."""
         return self.engine.serves(operation)

@@ -50,7 +50,7 @@ class Faces:
         return False
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it is asked for faces, and an OpenCV that has cascades is installed."""
+        """Return whether it is asked for faces, and an OpenCV that has cascades is installed."""
         is_asked = operation.task is Task.FACES and are_recognised(operation)
         return is_asked and are_installed("cv2", pictures.MODULE) and self._cascade is not None
 

@@ -82,7 +82,7 @@ class Faulty(Passing):
         return answer
 
     def _meets(self, place: int, operation: Operation, digest: str, rng: random.Random) -> bool:
-        """Tell whether a fault meets a content, this time."""
+        """Return whether a fault meets a content, this time."""
         fault = self.faults[place]
         if rng.random() >= fault.probability:
             return False

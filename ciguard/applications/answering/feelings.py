@@ -36,7 +36,7 @@ class Feelings:
         return False
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it is asked for the feeling of a text, and VADER is installed."""
+        """Return whether it is asked for the feeling of a text, and VADER is installed."""
         is_asked = operation.task is Task.SENTIMENT and are_recognised(operation)
         return is_asked and are_installed(_MODULE)
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 
 def are_installed(*modules: str, program: str = "") -> bool:
-    """Tell whether modules can be imported, and a program be run, without doing so.
+    """Return whether modules can be imported, and a program be run, without doing so.
 
     Args:
         modules: top-level ones.

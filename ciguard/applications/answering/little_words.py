@@ -50,7 +50,7 @@ class LittleWords:
     is_simulated: bool = False
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it is asked for a language, or for all phrases of a text."""
+        """Return whether it is asked for a language, or for all phrases of a text."""
         is_asked = operation.task in _TASKS and operation.name != "detect_pii_entities"
         return is_asked and are_written(operation)
 

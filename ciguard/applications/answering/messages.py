@@ -142,13 +142,13 @@ def speech_messages_of(operation: Operation) -> SpeechMessages:
 
 
 def are_written(operation: Operation) -> bool:
-    """Tell whether answers of an operation's client are written."""
+    """Return whether answers of an operation's client are written."""
     messages = _MESSAGES.get(operation.provider)
     return messages is not None and operation.client in messages.CLIENTS
 
 
 def are_recognised(operation: Operation) -> bool:
-    """Tell whether what engines recognise can be written as answers of an operation."""
+    """Return whether what engines recognise can be written as answers of an operation."""
     return are_written(operation) and operation.task in messages_of(operation).TASKS
 
 

@@ -66,7 +66,7 @@ class Recorded:
         return any(record.is_simulated for record in self._records.values())
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it holds any answer of an operation."""
+        """Return whether it holds any answer of an operation."""
         asked = (operation.provider, operation.name)
         return any(key[:2] == asked for key in self._records)
 
@@ -99,7 +99,7 @@ class Recorded:
 
 
 def _are_results(operation: Operation, answer: Json) -> bool:
-    """Tell whether an answer is a list where it should be, and results are such, of AWS.
+    """Return whether an answer is a list where it should be, and results are such, of AWS.
 
     Descriptions name those as the service does. Other clients read answers whole, and say
     themselves what does not fit.

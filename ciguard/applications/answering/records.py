@@ -119,7 +119,7 @@ def _outcome(rest: Json) -> Json | ServiceError:
 
 
 def _are_objects(results: list[Json]) -> bool:
-    """Tell whether an answer that is a list itself may be one of results."""
+    """Return whether an answer that is a list itself may be one of results."""
     return all(isinstance(one, dict) for one in results)
 
 
@@ -168,7 +168,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Tell whether a line without an end says all that it should."""
+    """Return whether a line without an end says all that it should."""
     try:
         _parsed(line)
     except ValueError:

@@ -18,7 +18,7 @@ class Service:
     is_simulated: bool = False
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it can be asked that: whatever the application asks."""
+        """Return whether it can be asked that: whatever the application asks."""
         del operation
         return True
 

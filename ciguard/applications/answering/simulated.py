@@ -84,7 +84,7 @@ class Simulated:
         return topics_of(self.labels)
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it makes up answers of that kind: to what inputs are made for."""
+        """Return whether it makes up answers of that kind: to what inputs are made for."""
         return are_recognised(operation)
 
     def answer(self, operation: Operation, about: bytes) -> Json:

@@ -37,7 +37,7 @@ class Speech:
         return False
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it is asked what is said, and PocketSphinx is installed."""
+        """Return whether it is asked what is said, and PocketSphinx is installed."""
         is_asked = operation.task is Task.SPEECH and are_recognised(operation)
         return is_asked and are_installed(_MODULE)
 

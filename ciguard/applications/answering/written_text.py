@@ -46,7 +46,7 @@ class WrittenText:
         return False
 
     def serves(self, operation: Operation) -> bool:
-        """Tell whether it is asked for a text, and Tesseract and its module are installed."""
+        """Return whether it is asked for a text, and Tesseract and its module are installed."""
         is_asked = operation.task is Task.TEXT and are_recognised(operation)
         modules = ("pytesseract", pictures.MODULE)
         return is_asked and are_installed(*modules, program=_PROGRAM) and _reads_english()
@@ -79,7 +79,7 @@ class WrittenText:
 
 @cache
 def _reads_english() -> bool:
-    """Tell whether the program has its data of English."""
+    """Return whether the program has its data of English."""
     return "eng" in import_module("pytesseract").get_languages()
 
 

@@ -116,7 +116,7 @@ def _recognised(answered: Answered) -> Iterator[Wanted]:
 
 
 def _is_named(decided: Decided, operation: Operation) -> bool:
-    """Tell whether texts may be compared with names or kinds of results, and no other field.
+    """Return whether texts may be compared with names or kinds of results, and no other field.
 
     What is read in an image is told in many places.
     """
@@ -129,7 +129,7 @@ def _is_named(decided: Decided, operation: Operation) -> bool:
 
 
 def _are_kinds(decided: Decided, operation: Operation) -> bool:
-    """Tell whether it is kinds of results that are compared."""
+    """Return whether it is kinds of results that are compared."""
     kind = (operation.fields or {}).get(Field.KIND, "").rpartition(".")[2]
     return bool(kind) and _last_fields(decided, operation) <= set(spellings(kind))
 
@@ -145,7 +145,7 @@ def _last_fields(decided: Decided, operation: Operation) -> set[str]:
 
 
 def _is_felt(flow: Flow) -> bool:
-    """Tell whether a feeling, its score or magnitude is compared as it is."""
+    """Return whether a feeling, its score or magnitude is compared as it is."""
     if not isinstance(flow.source, Answer):
         return False
     operation = flow.source.operation

@@ -559,7 +559,7 @@ def _name_of(crash: Crash) -> tuple[str, int]:
 
 
 def _is_misread(trial: Trial, aim: Aim) -> bool:
-    """Tell whether an engine that is weaker than the service did not read or hear what is there.
+    """Return whether an engine that is weaker than the service did not read or hear what is there.
 
     That is not held against the application.
     """

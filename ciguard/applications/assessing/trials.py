@@ -63,7 +63,7 @@ class Trial:
     """Why nothing can be said of it."""
 
     def exercises(self, goal: Goal) -> bool:
-        """Tell whether the input does what is meant of those made for a sub-condition.
+        """Return whether the input does what is meant of those made for a sub-condition.
 
         It makes that true; or its branch is taken all the same, by another sub-condition.
         """

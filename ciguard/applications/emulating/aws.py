@@ -29,7 +29,7 @@ class AwsServices:
     provider = "aws"
 
     def are_asked(self, request: Request) -> bool:
-        """Tell whether a request is for them: it says so in a header."""
+        """Return whether a request is for them: it says so in a header."""
         return AWS_TARGET in request.headers
 
     def reply(self, request: Request, answering: Callable[[str, bytes], Json]) -> Reply:

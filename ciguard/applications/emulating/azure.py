@@ -42,7 +42,7 @@ class AzureServices:
         self._reads = Reads()
 
     def are_asked(self, request: Request) -> bool:
-        """Tell whether a request is for them, by its path."""
+        """Return whether a request is for them, by its path."""
         return _PATHS.fullmatch(request.path) is not None
 
     def reply(self, request: Request, answering: Callable[[str, bytes], Json]) -> Reply:

@@ -28,7 +28,7 @@ class GoogleServices:
     provider = "google"
 
     def are_asked(self, request: Request) -> bool:
-        """Tell whether a request is for them: any is that comes so far."""
+        """Return whether a request is for them: any is that comes so far."""
         del request
         return True
 

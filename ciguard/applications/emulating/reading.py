@@ -91,7 +91,7 @@ class Message:
         return None if value is None else float(value)
 
     def has(self, name: str) -> bool:
-        """Tell whether anything is said."""
+        """Return whether anything is said."""
         return self._of(name) is not None
 
     def base64(self, name: str) -> str:
@@ -143,7 +143,7 @@ def camel_case(name: str) -> str:
 
 
 def _is_whole(text: str) -> bool:
-    """Tell whether a text has no halves of letters."""
+    """Return whether a text has no halves of letters."""
     try:
         text.encode()
     except UnicodeEncodeError:

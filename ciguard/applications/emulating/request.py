@@ -60,7 +60,7 @@ class Services(Protocol):
     provider: str
 
     def are_asked(self, request: Request) -> bool:
-        """Tell whether a request is for them."""
+        """Return whether a request is for them."""
 
     def reply(self, request: Request, answering: Callable[[str, bytes], Json]) -> Reply:
         """Answer a request, or refuse it.

@@ -195,7 +195,7 @@ def asked_about(found: Found) -> frozenset[str]:
 
 
 def takes_contents(found: Found, routine: Routine) -> bool:
-    """Tell whether a parameter of a function may be what services are asked about."""
+    """Return whether a parameter of a function may be what services are asked about."""
     own, _ = _uses(found)
     is_given = bool(asked_about(found)) or any(map(_is_file, _given(routine, own)))
     is_given |= bool(routine.request or routine.event)
@@ -203,14 +203,14 @@ def takes_contents(found: Found, routine: Routine) -> bool:
 
 
 def _reads_arguments(routine: Routine) -> bool:
-    """Tell whether a program looks at what it is started with."""
+    """Return whether a program looks at what it is started with."""
     nodes = (node for statement in routine.body for node in ast.walk(statement))
     names = (node.attr if isinstance(node, ast.Attribute) else "" for node in nodes)
     return not {"argv", "ArgumentParser"}.isdisjoint(names)
 
 
 def _is_file(parameter: ast.arg) -> bool:
-    """Tell whether a parameter nobody knows more of is a file, such as one that is uploaded."""
+    """Return whether a parameter nobody knows more of is a file, such as one that is uploaded."""
     return bool(_FILE.search(parameter.arg)) and _annotation(parameter) in {"", "str"}
 
 
@@ -222,7 +222,7 @@ def _annotation(parameter: ast.arg) -> str:
 
 
 def _is_read(parameter: ast.arg, routine: Routine) -> bool:
-    """Tell whether a function does anything with a parameter: a handler's `context` may be None."""
+    """Return whether a function uses a parameter: a handler's `context` may be None."""
     nodes = (node for statement in routine.body for node in ast.walk(statement))
     return any(isinstance(node, ast.Name) and node.id == parameter.arg for node in nodes)
 
@@ -278,13 +278,13 @@ def _forms_or_nothing(
 
 
 def _is_gone_over(parameter: ast.arg, use: _Use) -> bool:
-    """Tell whether services are asked about each of what a parameter holds, and about no whole."""
+    """Return whether services are asked about each item of a parameter, never about the whole."""
     asking = use.asking(parameter.arg)
     return bool(asking) and all(steps.split(" ")[0] == EACH for _, steps in asking)
 
 
 def _may_be_list(parameter: ast.arg, use: _Use) -> bool:
-    """Tell whether a parameter goes, as it is or in a list, to what takes a list of texts."""
+    """Return whether a parameter goes, as it is or in a list, to what takes a list of texts."""
     return any(
         not steps and (operation.is_per_document or operation.name.startswith("batch_"))
         for operation, steps in use.asking(parameter.arg)

@@ -182,7 +182,7 @@ def explore(
 
 
 def _raises(file: Path, line: int) -> bool:
-    """Tell whether a line raises, as an application means to: by `raise` or `assert`."""
+    """Return whether a line raises, as an application means to: by `raise` or `assert`."""
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -391,7 +391,7 @@ class _Exploring:
                 result.unsteady.append(crash)
 
     def _recurs(self, crash: Crash) -> bool:
-        """Tell whether answers bring it about in a new process too, between others that do not."""
+        """Return whether answers bring it about in a new process too, between other answers."""
         if time.monotonic() > self._deadline:
             return False
         self._caller.restart()

@@ -96,7 +96,7 @@ class Callees:
 
 
 def _is_any_service(node: ast.Call) -> bool:
-    """Tell whether a call does not say what service it makes a client of: a variable does."""
+    """Return whether a call does not say what service it makes a client of: a variable does."""
     named = [one.value for one in node.keywords if (one.arg or "").startswith("service")]
     named = named or node.args[:1]
     return bool(named) and not _text(named[0])

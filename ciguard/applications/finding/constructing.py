@@ -52,7 +52,7 @@ def constructor_of(
 
 
 def has_generated_constructor(definition: ast.ClassDef) -> bool:
-    """Tell whether a class gets a constructor that takes its fields."""
+    """Return whether a class gets a constructor that takes its fields."""
     by = [
         one for one in (*definition.decorator_list, *definition.bases) if _name(one) in _GENERATING
     ]
@@ -120,7 +120,7 @@ def _is_taken(field: ast.AnnAssign) -> bool:
 
 
 def _has_default(field: ast.AnnAssign) -> bool:
-    """Tell whether a field need not be given: `field(repr=False)` and `Field(...)` need."""
+    """Return whether a field need not be given: `field(repr=False)` and `Field(...)` need."""
     match field.value:
         case None:
             return False

@@ -324,7 +324,7 @@ def names_in(target: ast.expr) -> tuple[str, ...]:
 
 
 def _is_empty(node: ast.expr) -> bool:
-    """Tell whether that is None or an empty list and the like, to be filled later."""
+    """Return whether that is None or an empty list and the like, to be filled later."""
     match node:
         case ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Constant(value=None):
             return True

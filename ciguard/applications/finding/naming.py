@@ -31,7 +31,7 @@ class Names:
         return ".".join((self.imported.get(root, root), *rest)) if root else ""
 
     def imports(self, package: str) -> bool:
-        """Tell whether a package, one of its versions (`vision_v1`), or a part is imported."""
+        """Return whether a package, one of its versions (`vision_v1`), or a part is imported."""
         return any(
             one == package or one.startswith((f"{package}.", f"{package}_v"))
             for one in self.modules

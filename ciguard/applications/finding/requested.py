@@ -94,7 +94,7 @@ def _written(annotation: ast.expr | None) -> str:
 
 
 def _is_of_flask(annotation: ast.expr | None, names: Names) -> bool:
-    """Tell whether a request may be Flask's by its annotation, and by what the file imports."""
+    """Return whether a request may be Flask's by its annotation, and by what the file imports."""
     if annotation is not None:
         return names.qualified(annotation) in {"flask.Request", "flask.wrappers.Request"}
     return not any(names.imports(one) for one in _OTHER_FRAMEWORKS)

@@ -90,7 +90,7 @@ class Scope:
         self.world.set_variable(self.own, name, value)
 
     def grown_since(self, before: Mapping[str, Value]) -> bool:
-        """Tell whether variables may be more than they could be before."""
+        """Return whether variables may be more than they could be before."""
         return any(before.get(name) is not value for name, value in self.local.items())
 
     def again(self, before: Mapping[str, Value]) -> None:

@@ -97,7 +97,7 @@ class World:
     # --- names ----------------------------------------------------------------------------------
 
     def is_class(self, name: str) -> bool:
-        """Tell whether that is a class of the application."""
+        """Return whether that is a class of the application."""
         return name in self._bases
 
     def method(self, of: str, name: str) -> str:

@@ -68,7 +68,7 @@ Reply = Tuple[int, Json]  # noqa: UP006
 
 
 def is_known(name: str) -> bool:
-    """Tell whether answers are put together for an operation, `DetectLabels`."""
+    """Return whether answers are put together for an operation, `DetectLabels`."""
     return name in OF_IMAGES or name in OF_TEXTS
 
 

@@ -31,7 +31,7 @@ def operation_of(path: str, *, is_stream: bool) -> str:
 
 
 def are_faces(path: str) -> bool:
-    """Tell whether an answer is a list of faces."""
+    """Return whether an answer is a list of faces."""
     return _DETECT.fullmatch(path) is not None
 
 

@@ -134,7 +134,7 @@ class Asked:
 
 
 def are_texts(path: str) -> bool:
-    """Tell whether requests to a path are about texts."""
+    """Return whether requests to a path are about texts."""
     return path.endswith(_ANY_TEXTS) or _TEXTS.fullmatch(path) is not None
 
 

@@ -50,7 +50,7 @@ _IN_DETAIL = {
 
 
 def intercept(answering: Answering) -> bool:
-    """Have every recognizer ask `answering`; tell whether the client is installed."""
+    """Have every recognizer ask `answering`; return whether the client is installed."""
 
     def stand_between(speech: Any) -> None:
         note_audio(speech, has_microphone=False)

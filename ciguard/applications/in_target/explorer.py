@@ -306,7 +306,7 @@ def _message(error: BaseException) -> str:
 
 
 def _is_of_surroundings(error: BaseException) -> bool:
-    """Tell whether an exception may say only what is missing here: a file, a network, a key.
+    """Return whether an exception may say only what is missing here: a file, a network, a key.
 
     Those of other packages are taken to: what they mean, nobody knows.
     """

@@ -30,7 +30,7 @@ def guesses(given: Json) -> Iterator[str]:
 
 
 def is_of_guess(error: BaseException, guessed: Set[str]) -> bool:  # noqa: UP006
-    """Tell whether an exception may say only that a guess was wrong.
+    """Return whether an exception may say only that a guess was wrong.
 
     Args:
         error: that the application raises.

@@ -25,6 +25,6 @@ class UnderWay:
         self._since[name] = now
 
     def is_met(self, name: str) -> bool:
-        """Tell whether it is under way; who asks once more, asks later."""
+        """Return whether it is under way; who asks once more, asks later."""
         begun = self._since.pop(name, None)
         return begun is not None and time.monotonic() - begun < _TAKES_S

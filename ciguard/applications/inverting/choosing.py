@@ -50,7 +50,7 @@ class Drawn:
     is_simulated: bool
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether it draws that, and Pillow is installed."""
+        """Return whether it draws that, and Pillow is installed."""
         if not draws():
             return False
         if wanted.task is Task.FACES and wanted.key:
@@ -86,7 +86,7 @@ class InOrder:
     ways: tuple[Inverse, ...]
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether one of them has inputs for that."""
+        """Return whether one of them has inputs for that."""
         return any(one.serves(wanted) for one in self.ways)
 
     def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:

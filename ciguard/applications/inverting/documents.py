@@ -106,7 +106,7 @@ class Documents:
     """Writes documents with the words of a topic, or without any."""
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether it knows words of that topic."""
+        """Return whether it knows words of that topic."""
         return wanted.task is Task.CATEGORIES and (not wanted.key or bool(_words_of(wanted.key)))
 
     def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:

@@ -30,7 +30,7 @@ class FeltTexts:
     """Where they are from."""
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether there are texts of that feeling."""
+        """Return whether there are texts of that feeling."""
         if wanted.task is not Task.SENTIMENT:
             return False
         return bool(self.texts.get(wanted.feeling or Feeling.NEUTRAL))

@@ -62,7 +62,7 @@ class LabelledFolder:
                 yield file
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether there are files of that label."""
+        """Return whether there are files of that label."""
         return bool(self._of(wanted))
 
     def _of(self, wanted: Wanted) -> list[Path]:
@@ -106,7 +106,7 @@ def _is_readable(folder: Path) -> bool:
 
 
 def _is_ours(file: Path, inside: Path) -> bool:
-    """Tell whether a file lies in the folder, can be read, and is not too large."""
+    """Return whether a file lies in the folder, can be read, and is not too large."""
     try:
         is_inside = file.resolve().is_relative_to(inside)
         is_small = file.is_file() and file.stat().st_size <= _MAX_BYTES
@@ -116,5 +116,5 @@ def _is_ours(file: Path, inside: Path) -> bool:
 
 
 def _is_as_named(made: Input) -> bool:
-    """Tell whether a file holds what its name says: an image, or anything that is no image."""
+    """Return whether a file holds what its name says: an image, or anything that is no image."""
     return made.kind is not Kind.IMAGE or made.content.startswith((b"\x89PNG", b"\xff\xd8\xff"))

@@ -61,7 +61,7 @@ class Font:
         return ImageFont.truetype(self.file, pixels, layout_engine=ImageFont.Layout.BASIC)
 
     def shows(self, text: str) -> bool:
-        """Tell whether it has all characters of a text."""
+        """Return whether it has all characters of a text."""
         try:
             font = self.of_size(_SIZE_TO_CHECK)
             missing = _drawn(font, _NO_CHARACTER)

@@ -111,7 +111,7 @@ class Inverse(Protocol):
     """Pseudo-inverse of a service: from what it should recognise to inputs (Keeper, 3.2)."""
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether it has inputs for that, with what is installed and configured here."""
+        """Return whether it has inputs for that, with what is installed and configured here."""
 
     def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
         """Return at most so many inputs, all different; the same ones for the same seed."""

@@ -67,7 +67,7 @@ class NamedEntities:
     """Writes sentences with a name, or with names of a kind."""
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether it knows that kind."""
+        """Return whether it knows that kind."""
         return wanted.task is Task.ENTITIES and (not wanted.kind or wanted.kind in _SENTENCES)
 
     def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:

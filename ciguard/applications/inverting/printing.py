@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draws() -> bool:
-    """Tell whether Pillow is installed, which all images are made with."""
+    """Return whether Pillow is installed, which all images are made with."""
     return find_spec("PIL") is not None
 
 
@@ -33,7 +33,7 @@ class PrintedText:
     an empty one they are left as they are."""
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether a font shows that, and Pillow is installed.
+        """Return whether a font shows that, and Pillow is installed.
 
         No font shows control characters; what is written from right to left is left out.
         """

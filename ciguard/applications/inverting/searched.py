@@ -56,7 +56,7 @@ class SearchedImages:
     _is_down: bool = field(default=False, init=False)
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether that is something which images show, and words to look for are in it."""
+        """Return whether that is something which images show, and words to look for are in it."""
         return wanted.task in _TASKS and bool(_words(wanted)) and bool(folder_name(wanted.key))
 
     def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:

@@ -61,7 +61,7 @@ def read_sources(folder: Path) -> dict[str, Source]:
 
 
 def is_own(folder: Path) -> bool:
-    """Tell whether the file, if there is one, has no columns but those that are written here."""
+    """Return whether the file, if there is one, has no columns but those that are written here."""
     file = folder / NAME
     return not file.is_file() or file.read_bytes().startswith(f"{_HEADER}\n".encode())
 

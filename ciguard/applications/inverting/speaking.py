@@ -85,7 +85,7 @@ class SpokenText:
         return "No speech synthesiser is installed: install flite, or else espeak-ng."
 
     def serves(self, wanted: Wanted) -> bool:
-        """Tell whether that is an English text that something here can speak."""
+        """Return whether that is an English text that something here can speak."""
         if wanted.task is not Task.SPEECH:
             return False
         return not wanted.key or (not self.reason and bool(_sayable(wanted.key)))

@@ -119,7 +119,7 @@ def _other_letters(decided: Decided) -> Iterator[Dead]:
 
 
 def _is_sought(decided: Decided) -> bool:
-    """Tell whether texts are looked for in what services answer."""
+    """Return whether texts are looked for in what services answer."""
     if decided.goal.test is not None:
         return decided.goal.test.operator in {"==", "in", "holds"}
     ends = {flow.steps[-1].partition("(")[0] for flow in decided.flows if flow.steps}
@@ -193,7 +193,7 @@ def _no_label(
 
 
 def _can_be(literal: str, labels: Iterable[str], *, is_part: bool) -> bool:
-    """Tell whether an answer can be as compared: equal, or with the literal as a part."""
+    """Return whether an answer can be as compared: equal, or with the literal as a part."""
     if is_part:
         return any(literal in label for label in labels)
     return literal in labels
@@ -242,7 +242,7 @@ def _of_one_label(steps: Sequence[str]) -> _Read | None:
 
 
 def _is_way(steps: Iterable[str], records: str) -> bool:
-    """Tell whether steps lead from an answer to one of its records, and do nothing else."""
+    """Return whether steps lead from an answer to one of its records, and do nothing else."""
     parts = {spelled for part in records.split(".") for spelled in spellings(part)}
     return all(step in parts or step == _EACH or is_place(step) for step in steps)
 
@@ -253,7 +253,7 @@ def spellings(field: str) -> tuple[str, ...]:
 
 
 def is_place(step: str) -> bool:
-    """Tell whether a step takes one out of a list."""
+    """Return whether a step takes one out of a list."""
     return step.startswith("[") and step.endswith("]") and step[1:-1].isdecimal()
 
 

@@ -75,7 +75,7 @@ def _file_of(patch: str) -> str:
 
 
 def _are_apart(edits: Sequence[_Edit]) -> bool:
-    """Tell whether no two edits, in the order of the file, touch each other."""
+    """Return whether no two edits, in the order of the file, touch each other."""
     return all(one[1] < other[0] for one, other in itertools.pairwise(edits))
 
 

@@ -58,7 +58,7 @@ class Measured:
 
 
 def is_below(found: Measured, alpha: float) -> bool:
-    """Tell whether the recall is below `alpha`, and not by chance alone.
+    """Return whether the recall is below `alpha`, and not by chance alone.
 
     The upper end of its one-sided 95 % interval (Wilson) is below: with few inputs, a recall of
     0.65 tells little. The paper compares the recall itself (section 4.1.1).

@@ -104,7 +104,7 @@ def compare_name(source: Source, place: Place) -> str | None:
 
 
 def _is_of_old_clients(source: Source) -> bool:
-    """Tell whether a file uses what Google's clients had before 2020."""
+    """Return whether a file uses what Google's clients had before 2020."""
     old = {"enums", "types"}
     return any(
         (isinstance(one, ast.Attribute) and one.attr in old)
@@ -336,7 +336,7 @@ def _added(source: Source, test: _Test, added: Sequence[str]) -> Mapping[ast.exp
 
 
 def _holds(text: str, labels: Sequence[str]) -> bool:
-    """Tell whether a text is a list of these labels, whatever brackets are within it."""
+    """Return whether a text is a list of these labels, whatever brackets are within it."""
     try:
         return sorted(ast.literal_eval(text)) == sorted(labels)
     except (ValueError, SyntaxError, TypeError):
@@ -363,7 +363,7 @@ def _is_one_of_several(source: Source, test: _Test) -> bool:
 
 
 def _can_repeat(node: ast.expr) -> bool:
-    """Tell whether an expression can be evaluated twice: it calls nothing but what makes texts."""
+    """Return whether an expression can be evaluated twice: all that it calls makes texts."""
     return all(_is_pure(one) for one in ast.walk(node))
 
 

@@ -39,7 +39,7 @@ class Relatedness(Protocol):
     """Says which labels are near each other."""
 
     def related(self, one: str, other: str) -> bool:
-        """Tell whether two labels mean something alike; the same in both directions."""
+        """Return whether two labels mean something alike; the same in both directions."""
 
 
 class AnyOf:
@@ -49,7 +49,7 @@ class AnyOf:
         self._several = several
 
     def related(self, one: str, other: str) -> bool:
-        """Tell whether any of them says so."""
+        """Return whether any of them says so."""
         return any(each.related(one, other) for each in self._several)
 
 
@@ -60,7 +60,7 @@ class Words:
     """
 
     def related(self, one: str, other: str) -> bool:
-        """Tell whether two labels share a word."""
+        """Return whether two labels share a word."""
         return any(
             mine == theirs or _is_kind_of(mine, theirs) or _is_kind_of(theirs, mine)
             for mine in _forms(one)
@@ -107,7 +107,7 @@ class Taxonomy:
             self._beside.setdefault(theirs, {theirs}).add(mine)
 
     def related(self, one: str, other: str) -> bool:
-        """Tell whether two labels are the same, neighbours, or have a neighbour in common.
+        """Return whether two labels are the same, neighbours, or have a neighbour in common.
 
         Source: Keeper, section 4.2.
         """

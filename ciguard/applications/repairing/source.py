@@ -148,7 +148,7 @@ def _spliced(text: str, start: int, end: int, other: str) -> str:
 
 
 def has_meaning(text: str) -> bool:
-    """Tell whether a text, with the mark that it may begin with, is Python."""
+    """Return whether a text, with the mark that it may begin with, is Python."""
     return bool(_meaning(text.removeprefix(_MARK)))
 
 

@@ -59,7 +59,7 @@ class Line(NamedTuple):
     constant: float
 
     def holds(self, sample: Sample) -> bool:
-        """Tell whether a text would take a branch with this condition."""
+        """Return whether a text would take a branch with this condition."""
         return self.score * sample.score + self.magnitude * sample.magnitude + self.constant > 0
 
     def condition(self, score: str, magnitude: str = "") -> str:
@@ -112,7 +112,7 @@ def _shares(samples: Sequence[Sample], takes: Callable[[Sample], bool]) -> Share
 
 
 def is_mixed(found: Shares, *, share: float = MIXED) -> bool:
-    """Tell whether a branch is taken by many texts of either feeling: an accuracy failure.
+    """Return whether a branch is taken by many texts of either feeling: an accuracy failure.
 
     Args:
         found: how much of each feeling takes it.

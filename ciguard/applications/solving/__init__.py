@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def can_solve() -> bool:
-    """Tell whether z3 is installed."""
+    """Return whether z3 is installed."""
     return are_installed("z3")
 
 

@@ -38,7 +38,7 @@ class Recognised:
 
 
 def is_solved_for(operation: Operation) -> bool:
-    """Tell whether it is known what an operation's answer is made of."""
+    """Return whether it is known what an operation's answer is made of."""
     if not are_written(operation):
         return False
     fields = operation.fields or {}
@@ -112,7 +112,7 @@ class Answers:
 
 
 def _begins_with_all(operation: Operation) -> bool:
-    """Tell whether the first of several texts is all of them."""
+    """Return whether the first of several texts is all of them."""
     return operation.provider == "google" and operation.task is Task.TEXT
 
 

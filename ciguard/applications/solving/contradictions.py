@@ -297,7 +297,7 @@ def _computations(node: ast.expr) -> Iterator[ast.BinOp]:
 
 
 def _is_plain(node: ast.expr) -> bool:
-    """Tell whether evaluating a condition changes nothing, and comes to the same each time."""
+    """Return whether evaluating a condition changes nothing, and comes to the same each time."""
     match node:
         case ast.Call(func=ast.Name(id="len" | "abs"), args=[inner], keywords=[]):
             return _is_plain(inner)

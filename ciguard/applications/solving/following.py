@@ -203,7 +203,7 @@ class _Statements(ast.NodeVisitor):
             self.block(node.body)
 
     def _is_counted(self, node: ast.If) -> bool:
-        """Tell whether a branch only adds to numbers: then it may be both taken and not."""
+        """Return whether a branch only adds to numbers: then it may be both taken and not."""
         return not node.orelse and all(
             isinstance(one, ast.AugAssign)
             and isinstance(one.target, ast.Name)
@@ -303,7 +303,7 @@ def _if(truth: Sym, after: Any, before: Any) -> Any:
 
 
 def _takes(handler: ast.ExceptHandler, raised: Raised) -> bool:
-    """Tell whether a handler is for what was raised."""
+    """Return whether a handler is for what was raised."""
     if handler.type is None:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

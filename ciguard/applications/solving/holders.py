@@ -33,7 +33,7 @@ def guarded_items(value: Any) -> list[tuple[Any, Any]] | None:
 
 
 def is_key(value: Any) -> bool:
-    """Tell whether a value, as it is now, may be looked up in a dictionary."""
+    """Return whether a value, as it is now, may be looked up in a dictionary."""
     try:
         hash(value)
     except TypeError:

@@ -24,7 +24,7 @@ class Scope:
     """What it has yielded, if it is a generator."""
 
     def holds(self, name: str) -> bool:
-        """Tell whether a name is one of its variables."""
+        """Return whether a name is one of its variables."""
         return name in self.local or (self.outer is not None and self.outer.holds(name))
 
     def variable(self, name: str) -> Any:

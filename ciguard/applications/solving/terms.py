@@ -124,7 +124,7 @@ class Listed(list[Any]):
 
 
 def is_scalar(value: Any) -> bool:
-    """Tell whether a value has a term."""
+    """Return whether a value has a term."""
     return isinstance(value, Sym | bool | int | float | str)
 
 

@@ -69,7 +69,7 @@ class Builder:
         return made
 
     def has_made(self, value: Any) -> bool:
-        """Tell whether this object was made by a call, for the present case."""
+        """Return whether this object was made by a call, for the present case."""
         return any(value is made for made in self._kept)
 
     def forget(self) -> None:

@@ -79,7 +79,7 @@ class Writer:
         _PROGRESS.pack_into(self._memory, 0, 0, 0)
 
     def has_room(self, payload: bytes) -> bool:
-        """Tell whether one more record fits."""
+        """Return whether one more record fits."""
         return RECORDS_AT + self._at + _RECORD.size + len(payload) <= SIZE
 
     def append(self, status: int, cost_us: int, payload: bytes) -> None:

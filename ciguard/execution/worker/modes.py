@@ -52,7 +52,7 @@ class ModeExecutor(Executor):
             return self._raised(error, unbuilt=False)
 
     def _is_input(self, value: Any) -> bool:
-        """Tell whether a value becomes a parameter: a tensor, unless a call of the case made it."""
+        """Return whether a value becomes a parameter: a tensor that no call of the case made."""
         return self._adapter.is_tensor(value) and not self._builder.has_made(value)
 
     def _told(self, error: BaseException) -> str:

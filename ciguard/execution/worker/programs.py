@@ -212,7 +212,7 @@ def _is_of_program(frame: types.FrameType) -> bool:
 
 
 def _is_own(error: BaseException, frames: list[tuple[types.FrameType, int]]) -> bool:
-    """Tell whether an error is the program's own, or says that this version lacks a name."""
+    """Return whether an error is the program's own, or says that this version lacks a name."""
     if isinstance(error, SystemExit) or not frames:
         return isinstance(error, (SystemExit, SyntaxError))
     (last, _), *before = frames[::-1]
@@ -225,7 +225,7 @@ def _is_own(error: BaseException, frames: list[tuple[types.FrameType, int]]) -> 
 
 
 def _raises_itself(error: BaseException) -> bool:
-    """Tell whether the innermost line of a stack is a `raise` or an `assert`."""
+    """Return whether the innermost line of a stack is a `raise` or an `assert`."""
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
         innermost = innermost.tb_next

@@ -112,7 +112,7 @@ def _threads(worker: int) -> int:
 
 
 def _has_memory(process: int) -> bool:
-    """Tell whether a process lives: of one that is ending nothing can be seen either."""
+    """Return whether a process lives: of one that is ending nothing can be seen either."""
     with contextlib.suppress(OSError), open(f"/proc/{process}/statm", "rb") as file:
         return int(file.read().split()[0]) > 0
     return False

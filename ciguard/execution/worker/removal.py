@@ -85,7 +85,7 @@ def _raised_subfolders(folder: str, top: int, names: Iterator[str], deadline: fl
 
 
 def _is_folder(entry: str, folder: int) -> bool:
-    """Tell whether an entry is a folder; anything else is removed."""
+    """Return whether an entry is a folder; anything else is removed."""
     with contextlib.suppress(OSError):  # gone already, or kept: then the folder itself stays
         if stat.S_ISDIR(os.lstat(entry, dir_fd=folder).st_mode):
             return True

@@ -36,7 +36,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def is_supported() -> bool:
-    """Tell whether the numbers of this machine's system calls are known."""
+    """Return whether the numbers of this machine's system calls are known."""
     return platform.machine() in MACHINES
 
 

@@ -49,7 +49,7 @@ def unsatisfiable(function: FunctionSpec) -> Iterator[tuple[int, str]]:
 
 
 def _is_impossible(spec: Spec, box: Box) -> bool:
-    """Tell whether some part of a constraint has no value: one that no call could ever use."""
+    """Return whether some part of a constraint has no value: one that no call could ever use."""
     if any(_is_impossible(part, box) for part in parts_of(spec)):
         return True
     names = _BOUNDS.get(type(spec))

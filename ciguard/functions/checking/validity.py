@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def is_valid(call: Call, module: ModuleSpec) -> bool:
-    """Tell whether a call keeps to all annotations that can be checked without making it.
+    """Return whether a call keeps to all annotations that can be checked without making it.
 
     What only living objects can answer, the callee checks. Where it cannot be told whether a value
     conforms, the call counts as one that does not.
@@ -79,7 +79,7 @@ class _Fit:
         self._runs: dict[str, tuple[int, ...]] = {}
 
     def all(self, function: FunctionSpec, arguments: Arguments) -> bool:
-        """Tell whether all arguments of a function conform, and its preconditions hold."""
+        """Return whether all arguments of a function conform, and its preconditions hold."""
         given, plan = dict(arguments), plan_of(function)
         if given.keys() != plan.specs.keys():
             return False
@@ -93,7 +93,7 @@ class _Fit:
         return True
 
     def one(self, value: Value, spec: Spec) -> bool:
-        """Tell whether a value conforms to a constraint whose references are resolved."""
+        """Return whether a value conforms to a constraint whose references are resolved."""
         match spec, value:
             case Anys(options), _:
                 fits = any(self.one(value, option) for option in options)
@@ -154,7 +154,7 @@ class _Fit:
                 return self.one(TupleValue(tuple(map(LiteralValue, shape))), spec)
 
     def _dims(self, shape: tuple[int, ...], dims: tuple[Any, ...]) -> bool:
-        """Tell whether sizes are as asked for; of several parts of open length nothing is told."""
+        """Return whether sizes are as asked for; several parts of open length pass."""
         runs = [place for place, dim in enumerate(dims) if isinstance(dim, SizesOfCall)]
         extra = len(shape) - len(dims)
         if len(runs) > 1 or (not runs and extra) or extra < -1:

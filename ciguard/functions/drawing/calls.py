@@ -195,7 +195,7 @@ def _lists(numbers: range, sizes: range, *, is_tuple: bool) -> list[Value]:
 
 
 def holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
-    """Tell whether no condition is known to fail."""
+    """Return whether no condition is known to fail."""
     for text in conditions:
         try:
             if not truth(evaluate(text, scope)):

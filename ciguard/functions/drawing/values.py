@@ -270,7 +270,7 @@ class Drawer:
 
 
 def _is_whole(spec: Spec) -> bool:
-    """Tell whether `ciguard.values` draws it in one: no part is an array or a call."""
+    """Return whether `ciguard.values` draws it in one: no part is an array or a call."""
     return not isinstance(spec, Arrays | Objs) and all(map(_is_whole, parts_of(spec)))
 
 

@@ -83,7 +83,7 @@ def import_problem(error: BaseException) -> Json:
 
 
 def _is_missing(name: str) -> bool:
-    """Tell whether a package is not installed, as opposed to a module that it no longer has."""
+    """Return whether a package is not installed, as opposed to a module that it no longer has."""
     top = name.partition(".")[0]
     if not top or name in _RENAMED or top in _RENAMED:
         return False

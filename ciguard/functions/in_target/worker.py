@@ -148,7 +148,7 @@ class Runner:
         return self._raised(error)
 
     def _says_nothing(self, error: BaseException) -> bool:
-        """Tell whether the worker's own limits stand behind an exception, not the program."""
+        """Return whether the worker's own limits stand behind an exception, not the program."""
         return self._is_exhausted(error) or any(map(_is_refusal, _chain(error)))
 
     def _raised(self, error: BaseException) -> Ended:
@@ -218,7 +218,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _is_refusal(error: BaseException) -> bool:
-    """Tell whether the kernel has refused what workers may not do."""
+    """Return whether the kernel has refused what workers may not do."""
     return isinstance(error, OSError) and error.errno in _REFUSALS
 
 

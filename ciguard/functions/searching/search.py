@@ -136,7 +136,7 @@ class _PathError(Exception):
 
 
 def _is_cut_short() -> bool:
-    """Tell whether Hypothesis ended the drawing itself, which looks how few choices will do."""
+    """Return whether Hypothesis ended the drawing itself, which looks how few choices will do."""
     return current_build_context().data.status is Status.OVERRUN
 
 
@@ -167,7 +167,7 @@ class _Hunt:
         self._processes_left = _MAX_PROCESSES
 
     def is_over(self) -> bool:
-        """Tell whether the time is up."""
+        """Return whether the time is up."""
         return time.monotonic() > self._end
 
     @property

@@ -81,5 +81,5 @@ def unsatisfied_text(name: str, result: SearchResult, conditions: Sequence[str])
 
 
 def discards_much(result: SearchResult) -> bool:
-    """Tell whether most inputs are made for nothing."""
+    """Return whether most inputs are made for nothing."""
     return result.discard_rate > _HIGH_DISCARD_RATE

@@ -155,7 +155,7 @@ class Box(Ranges):
     # --- equalities of other things than numbers ------------------------------------------------
 
     def _take_over(self, left: ast.expr, right: ast.expr) -> bool:
-        """Narrow `x.shape` or `x.dtype` to what is known; tell whether that is what it is about."""
+        """Narrow `x.shape` or `x.dtype` to what is known; return whether it is about either."""
         if not isinstance(left, ast.Attribute | ast.Subscript):
             return False
         sliced = left.value if isinstance(left, ast.Subscript) else left
@@ -291,7 +291,7 @@ class Box(Ranges):
 
 
 def is_about_type(node: ast.expr) -> bool:
-    """Tell whether a condition asks for a type, or for None, and for nothing else."""
+    """Return whether a condition asks for a type, or for None, and for nothing else."""
     match node:
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(), _]):
             return True

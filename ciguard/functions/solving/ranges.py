@@ -70,7 +70,7 @@ class Ranges:
         self.ranges[key] = found.meet(interval)
 
     def is_open(self, node: ast.expr) -> bool:
-        """Tell whether an expression needs an argument that is not drawn: it is worth nothing."""
+        """Return whether an expression needs an argument that is not drawn: it is worth nothing."""
         return any(name in self.specs and name not in self.drawn for name in needed_names(node))
 
     def forward(self, node: ast.expr) -> Interval:

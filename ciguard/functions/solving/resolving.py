@@ -36,7 +36,7 @@ class ImpossibleError(Exception):
 
 
 def refers(spec: Spec) -> bool:
-    """Tell whether some part of a constraint follows from other arguments."""
+    """Return whether some part of a constraint follows from other arguments."""
     return bool(references_of(spec)) or any(map(refers, parts_of(spec)))
 
 

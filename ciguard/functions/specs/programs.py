@@ -63,7 +63,7 @@ class Program:
 
 
 def is_annotated(file: Path) -> bool:
-    """Tell whether a program says of its functions how they are tested."""
+    """Return whether a program says of its functions how they are tested."""
     if file.name.endswith(SIDECAR_SUFFIX):
         return False
     try:
@@ -118,7 +118,7 @@ def _target(path: Path) -> str:
 
 
 def has_plain_tests(file: Path) -> bool:
-    """Tell whether a program defines tests of its own beside annotated functions."""
+    """Return whether a program defines tests of its own beside annotated functions."""
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -164,7 +164,7 @@ def _is_language(module: str) -> bool:
 
 
 def _is_of_language(node: ast.AST, names: set[str], modules: set[str]) -> bool:
-    """Tell whether a node calls or names a word of the language."""
+    """Return whether a node calls or names a word of the language."""
     function = node.func if isinstance(node, ast.Call) else node
     if isinstance(function, ast.Name):
         return function.id in names and isinstance(node, ast.Call | ast.Name)

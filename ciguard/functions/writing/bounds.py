@@ -80,7 +80,7 @@ class _Reader:
         self.bounds = Bounds()
 
     def reads(self, node: ast.expr) -> bool:
-        """Note a condition as bounds; tell whether that says all of it."""
+        """Note a condition as bounds; return whether that says all of it."""
         if isinstance(node, ast.BoolOp) and isinstance(self._spec, Anys):
             return self._reads_of_lists(node)
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
@@ -107,7 +107,7 @@ class _Reader:
         return self._note("length", op, ast.unparse(right))
 
     def _is_known(self, node: ast.expr) -> bool:
-        """Tell whether an expression follows from what is drawn before."""
+        """Return whether an expression follows from what is drawn before."""
         return all(name in self._drawn or name in _CALLED for name in free_names(node))
 
     def _is_multiple(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:

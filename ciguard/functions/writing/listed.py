@@ -47,7 +47,7 @@ def place_in_examples(function: FunctionSpec, number: int) -> str:
 
 
 def is_choice(value: Value) -> TypeGuard[CallValue]:
-    """Tell whether a value stands for an object that has no form as data."""
+    """Return whether a value stands for an object that has no form as data."""
     return isinstance(value, CallValue) and value.function == CHOICE
 
 

@@ -97,7 +97,7 @@ class TestWriter:
         return found
 
     def _is_certain(self, text: str) -> bool:
-        """Tell whether a condition holds of all that the annotations allow."""
+        """Return whether a condition holds of all that the annotations allow."""
         tree = parsed(text)
         return tree is not None and self.strategies.box.verdict(tree) is True
 
@@ -115,7 +115,7 @@ class TestWriter:
                     source.program_names.add(name)
 
     def _is_plain(self, function: FunctionSpec, drawn: list[_Drawn]) -> bool:
-        """Tell whether each argument is drawn by itself."""
+        """Return whether each argument is drawn by itself."""
         root = (function.owner or function.name).partition(".")[0]
         names = {one.name for one in drawn}
         return not any(one.is_bound for one in drawn) and not names & (_TAKEN | {root})

@@ -59,7 +59,7 @@ def forms(field: str) -> tuple[str, ...]:
 
 
 def is_form(abstract: str) -> bool:
-    """Tell whether an abstract value has a placeholder in it, and is no literal."""
+    """Return whether an abstract value has a placeholder in it, and is no literal."""
     return any(
         placeholder in abstract
         for placeholder in (DTYPE, STRUCTURE, "CONSTANT", RELATION, PARAMETER, ENUM, SHAPE)

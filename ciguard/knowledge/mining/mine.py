@@ -129,7 +129,7 @@ class _Miner:
         return len(labels) == 1
 
     def _is_minimal(self, pattern: Pattern, size: int) -> bool:
-        """Tell whether every pattern with one token less matches more rows."""
+        """Return whether every pattern with one token less matches more rows."""
         is_anchored = pattern[0] == START or pattern[-1] == END
         for shorter in _shorter(pattern):
             known = self._sizes.get(shorter)

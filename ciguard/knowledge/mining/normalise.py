@@ -258,7 +258,7 @@ def _closing(text: str, position: int) -> int:
 
 
 def _is_prose(content: str) -> bool:
-    """Tell whether a bracket holds words, `(optional)`, and not the sizes of a shape."""
+    """Return whether a bracket holds words, `(optional)`, and not the sizes of a shape."""
     if not _PROSE.match(content):
         return False
     parts = [part.strip() for part in content.split(",")]

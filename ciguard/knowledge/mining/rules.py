@@ -34,7 +34,7 @@ class Rule:
 
     @property
     def is_exception(self) -> bool:
-        """Tell whether the rule says that there is no constraint."""
+        """Return whether the rule says that there is no constraint."""
         return not self.values
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ class Structure(Protocol):
         """Yield each item that may follow a match that ends at `position`, and where it ends."""
 
     def matches(self, pattern: Pattern, tokens: Sequence[str]) -> bool:
-        """Tell whether a sentence contains the pattern."""
+        """Return whether a sentence contains the pattern."""
 
 
 class GappedSequences:

@@ -184,7 +184,7 @@ class Experience:
         self.passed += other.passed
 
     def heeds(self, said: Said) -> bool:
-        """Tell whether what a message said steers later calls."""
+        """Return whether what a message said steers later calls."""
         if said.count < _HEEDED or self.pass_rate >= _WELL_UNDERSTOOD:
             return False
         return not is_refuted(said.fields, self.counts.get(said.parameter, {}))
@@ -217,7 +217,7 @@ class Experience:
 
 
 def _is_short(value: Value) -> bool:
-    """Tell whether a value is worth storing: long ones would swell what is kept."""
+    """Return whether a value is worth storing: long ones would swell what is kept."""
     match value:
         case TensorValue(fill=Explicit(data)):
             return len(data) <= _MAX_LENGTH

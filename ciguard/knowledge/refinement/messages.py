@@ -153,7 +153,7 @@ def _mentioned(message: str, names: tuple[str, ...]) -> frozenset[str]:
 
 
 def _is_spoken(name: str, text: str) -> bool:
-    """Tell whether a name of several words stands in a text: `frame_length`, "frame length"."""
+    """Return whether a name of several words stands in a text: `frame_length`, "frame length"."""
     return name in text or f" {name.replace('_', ' ')} " in text
 
 
@@ -298,7 +298,7 @@ def _is_quoted(value: Value, sentence: str) -> bool:
 
 
 def _breaks(fields: Fields, value: Value) -> bool:
-    """Tell whether an argument breaks what a message demands of some argument."""
+    """Return whether an argument breaks what a message demands of some argument."""
     broken = False
     match value:
         case TensorValue():
@@ -323,7 +323,7 @@ def _tensor_breaks(fields: Fields, value: TensorValue) -> bool:
 
 
 def _is_news(fields: Fields, value: Value) -> bool:
-    """Tell whether the argument that was refused lets the demand be the reason."""
+    """Return whether the argument that was refused lets the demand be the reason."""
     if isinstance(value, TensorValue) and set(fields) <= {"dtypes", "ndim"}:
         return _tensor_breaks(fields, value)
     return True

@@ -16,7 +16,7 @@ _PROOF = 2
 
 
 def is_refuted(fields: Fields, counts: Mapping[str, Sequence[int]]) -> bool:
-    """Tell whether calls passed that broke what the fields say.
+    """Return whether calls passed that broke what the fields say.
 
     Args:
         fields: of a clue, read from messages.

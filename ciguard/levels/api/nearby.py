@@ -78,7 +78,7 @@ def _refilled(kept: TensorValue, drawn: Value) -> Value:
 
 
 def _has_moved(kept: Value, value: Value) -> bool:
-    """Tell whether what others refer to, shape and dtype, is another now."""
+    """Return whether what others refer to, shape and dtype, is another now."""
     if isinstance(kept, TensorValue) and isinstance(value, TensorValue):
         return (kept.dtype, kept.shape) != (value.dtype, value.shape)
     return kept != value

@@ -70,7 +70,7 @@ def slots_of(
 
 
 def is_drawn(parameter: Parameter) -> bool:
-    """Tell whether calls may carry a parameter."""
+    """Return whether calls may carry a parameter."""
     if parameter.name in _NEVER_GIVEN or parameter.kind is ParameterKind.VAR_KEYWORD:
         return False
     return parameter.is_generated or parameter.required
@@ -99,7 +99,7 @@ def _slot(parameter: Parameter, plain: Slot | None, reform: Mutator | None) -> S
 
 
 def _may_be_missing(parameter: Parameter) -> bool:
-    """Tell whether a default was forgotten in the documentation, as of PyTorch's `out`."""
+    """Return whether a default was forgotten in the documentation, as of PyTorch's `out`."""
     is_by_name = parameter.kind is ParameterKind.KEYWORD_ONLY
     takes_none = isinstance(parameter.constraint, Optional)
     return is_by_name and takes_none and parameter.name in _RARELY_GIVEN

@@ -95,7 +95,7 @@ RELATIONS = (
 
 
 def is_coherent(record: ApiRecord, arguments: Mapping[str, str]) -> bool:
-    """Tell whether the arguments of a call agree with each other, as far as they are literals.
+    """Return whether the arguments of a call agree with each other, as far as they are literals.
 
     Args:
         record: of the API.

@@ -86,11 +86,11 @@ class Dialect:
     """Whether a list of layers takes functions as well."""
 
     def owns(self, api: str) -> bool:
-        """Tell whether a qualified name is of this library."""
+        """Return whether a qualified name is of this library."""
         return api.partition(".")[0] in self.roots
 
     def is_base(self, api: str) -> bool:
-        """Tell whether a class that derives from this is a model or a layer."""
+        """Return whether a class that derives from this is a model or a layer."""
         return self.owns(api) and api.rpartition(".")[2] in self.bases
 
     def input_sizes(self, call: LibraryCall) -> tuple[SizeParameter, ...]:
@@ -173,17 +173,17 @@ class Dialect:
 
 
 def is_layer(api: str) -> bool:
-    """Tell whether calling a name makes a layer: by convention, classes are capitalised."""
+    """Return whether calling a name makes a layer: by convention, classes are capitalised."""
     return api.rpartition(".")[2][:1].isupper()
 
 
 def has_weights(api: str) -> bool:
-    """Tell whether a layer, or a function, decides how large its output is."""
+    """Return whether a layer, or a function, decides how large its output is."""
     return _WEIGHTED.match(api.rpartition(".")[2]) is not None
 
 
 def keeps_size(api: str) -> bool:
-    """Tell whether the output has as many channels or features as the input."""
+    """Return whether the output has as many channels or features as the input."""
     return _KEEPS_SIZE.fullmatch(api.rpartition(".")[2]) is not None
 
 

@@ -190,7 +190,7 @@ class _Disassembler:
         return self.program.classes.get(name) or self.program.functions[name]
 
     def _is_shared(self, name: str, found: Collection, users: dict[str, int]) -> bool:
-        """Tell whether something else in the program uses a definition, class or function too."""
+        """Return whether something else in the program uses a definition, class or function too."""
         if name in self.model.definitions:
             return users[name] > 1 or self.cutter.uses.get(name, 0) > len(found.references[name])
         spoken = sum(isinstance(n, ast.Name) and n.id == name for n in self.program.nodes)

@@ -173,7 +173,7 @@ class Draft:
         self.replace(self.node(outermost), rest)
 
     def speaks_of(self, key: str, owner: str) -> bool:
-        """Tell whether a definition is still read in the class that makes it, or anywhere."""
+        """Return whether a definition is still read in the class that makes it, or anywhere."""
         scope: ast.AST = self.program.classes.get(owner, self.program.tree)
         return any(
             dotted_name(node) == key and isinstance(getattr(node, "ctx", None), ast.Load)

@@ -108,14 +108,14 @@ class Generation:
 
 
 def is_varied(parameter: Parameter) -> bool:
-    """Tell whether another value of a parameter makes another model of the same form."""
+    """Return whether another value of a parameter makes another model of the same form."""
     if parameter.name in INPUT_SIZES | _LEFT_ALONE or parameter.kind in VARIADIC:
         return False
     return parameter.is_generated and is_said(parameter)
 
 
 def _divides_the_unknown(name: str, api: Api) -> bool:
-    """Tell whether a parameter must divide channels that no parameter says: those that come in."""
+    """Return whether a parameter must divide the channels that come in."""
     sizes = {"in_channels", "num_channels"}
     return name == "groups" and sizes.isdisjoint(one.name for one in api.parameters)
 

@@ -143,7 +143,7 @@ def with_choices(api: Api, parameter: str, texts: tuple[str, ...]) -> Api:
 
 
 def is_said(parameter: Parameter) -> bool:
-    """Tell whether anyone says what kind of values a parameter takes."""
+    """Return whether anyone says what kind of values a parameter takes."""
     return any(evidence.aspect in {"structures", "allowed"} for evidence in parameter.evidence)
 
 
@@ -158,7 +158,7 @@ def _spellings(name: str) -> list[str]:
 
 
 def is_wrapper(record: ApiRecord) -> bool:
-    """Tell whether an API needs a layer that it wraps, as `Bidirectional` and its like do."""
+    """Return whether an API needs a layer that it wraps, as `Bidirectional` and its like do."""
     is_asked = any(p.required and p.name == WRAPPED for p in record.parameters)
     return is_asked and record.kind is CallKind.LAYER
 

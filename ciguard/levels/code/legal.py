@@ -117,7 +117,7 @@ def _length(least: int, most: int, spaces: frozenset[str]) -> int | None:
 
 
 def is_literal(value: Value) -> bool:
-    """Tell whether a value can be written without the library."""
+    """Return whether a value can be written without the library."""
     match value:
         case LiteralValue(None | bool() | int() | str()):
             return True
@@ -175,7 +175,7 @@ def _sampled(part: Constraint, rng: random.Random) -> Value:
 
 
 def admits(constraint: Constraint, value: Value) -> bool:
-    """Tell whether a value is of a kind that a constraint takes.
+    """Return whether a value is of a kind that a constraint takes.
 
     Ranges do not count: those of constraints are for drawing, and what a program gives one API may
     well be outside of what is drawn for another. A text must be one of those that are enumerated.

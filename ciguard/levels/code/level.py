@@ -459,5 +459,5 @@ def _that_ran(tried: Sequence[Candidate], rows: Sequence[Sequence[Outcome]]) -> 
 
 
 def _is_handed_on(takes: Fed, gives: Fed) -> bool:
-    """Tell whether a program can go on with what a block gives: as many samples, of anything."""
+    """Return whether a program can go on with what a block gives: as many samples, of anything."""
     return takes.shape[:1] == gives.shape[:1] and 0 not in gives.shape

@@ -47,7 +47,7 @@ def text_of(value: Value) -> str:
 
 
 def is_same(text: str, other: str | None) -> bool:
-    """Tell whether two arguments are the same value, or the same text where they are none.
+    """Return whether two arguments are the same value, or the same text where they are none.
 
     A list of one number is that number: libraries repeat it for every dimension.
     """

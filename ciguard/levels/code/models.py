@@ -111,7 +111,7 @@ def _class(program: Program) -> Model | None:
 
 
 def _stands_alone(program: Program, call: ast.Call) -> bool:
-    """Tell whether an object is made outside of all classes and containers."""
+    """Return whether an object is made outside of all classes and containers."""
     for above in program.above(call):
         if isinstance(above, ast.ClassDef) or program.is_container(above):
             return False
@@ -267,7 +267,7 @@ def _added_to(program: Program, statement: ast.Assign, variable: str) -> Model |
 
 
 def adds(statement: ast.stmt, variable: str) -> bool:
-    """Tell whether a statement adds layers to a variable, however deep inside of it."""
+    """Return whether a statement adds layers to a variable, however deep inside of it."""
     return any(
         isinstance(node, ast.Attribute)
         and node.attr == "add"
@@ -295,7 +295,7 @@ def _function(program: Program) -> Model | None:
 
 
 def _may_be_model(program: Program, node: Function) -> bool:
-    """Tell whether a function is called with data alone, and returns what it makes of it."""
+    """Return whether a function is called with data alone, and returns what it makes of it."""
     required = len(node.args.args) - len(node.args.defaults)
     return (
         isinstance(node, FUNCTIONS[0])

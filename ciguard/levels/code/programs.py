@@ -53,14 +53,14 @@ class Program:
         return name if name and self.dialect.owns(name) else ""
 
     def is_container(self, node: ast.AST) -> bool:
-        """Tell whether a node makes something that layers are put into, as `nn.Sequential(…)`."""
+        """Return whether a node makes something that layers are put into, as `nn.Sequential(…)`."""
         if not isinstance(node, ast.Call):
             return False
         name = self.imports.qualified(node.func)
         return name.rpartition(".")[2] in self.dialect.containers
 
     def is_sequence(self, node: ast.AST) -> bool:
-        """Tell whether a node makes a `Sequential`."""
+        """Return whether a node makes a `Sequential`."""
         return self.api(node).rpartition(".")[2] == "Sequential"
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -89,7 +89,7 @@ class Program:
         return next((one for one in self.above(node) if isinstance(one, FUNCTIONS)), None)
 
     def is_model_class(self, node: ast.ClassDef) -> bool:
-        """Tell whether a class is a model or a layer, perhaps through another of the program's."""
+        """Return whether a class is a model or a layer, perhaps through another of the program."""
         for base in node.bases:
             if self.dialect.is_base(self.imports.qualified(base)):
                 return True

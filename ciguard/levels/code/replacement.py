@@ -196,7 +196,7 @@ def needed(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str
 
 
 def _is_asked(parameter: Parameter, api: Api) -> bool:
-    """Tell whether a parameter that has a default is to be given nevertheless.
+    """Return whether a parameter that has a default is to be given nevertheless.
 
     A size of what comes in whose default is a number is, to be repaired; not 1: `PReLU` has one
     parameter for all channels then. So is a factor where nothing else says what size comes out.

@@ -181,7 +181,7 @@ def wcr(own: Sequence[Kinds], other: Sequence[Kinds]) -> float:
 
 
 def is_match(own: Kinds, other: Kinds) -> bool:
-    """Tell whether two parameters take a kind of value in common, or nobody says of both."""
+    """Return whether two parameters take a kind of value in common, or nobody says of both."""
     return bool(own & other) or not (own or other)
 
 

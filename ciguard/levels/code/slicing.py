@@ -111,7 +111,7 @@ def _is_kept(program: Program, statement: ast.stmt, wanted: set[str]) -> bool:
 
 
 def _has_effect(program: Program, node: ast.AST, wanted: set[str]) -> bool:
-    """Tell whether something that is wanted is changed, or a setting of the library."""
+    """Return whether something that is wanted is changed, or a setting of the library."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)):
             name = program.imports.qualified(called)

@@ -162,7 +162,7 @@ class Cutter:
         return ({model.data} | inside) - model.definitions.keys()
 
     def _leaves_early(self, at: int) -> bool:
-        """Tell whether the function may be left at or behind a statement, before its end."""
+        """Return whether the function may be left at or behind a statement, before its end."""
         early = (ast.Return, ast.Yield, ast.YieldFrom)
         rest = self.model.body[at : self.model.last]
         return self.model.style is not Style.SYMBOLIC and any(
@@ -177,7 +177,7 @@ class Cutter:
         return self.model.last
 
     def has_weights(self, node: ast.AST) -> bool:
-        """Tell whether a node makes or calls what has weights; a class of the program may have."""
+        """Return whether a node makes or calls what may have weights, the program's classes too."""
         if isinstance(node, ast.Call):
             name = dotted_name(node.func)
             definition = self.model.definitions.get(name)
@@ -247,7 +247,7 @@ class Cutter:
         return definition.value if self.program.is_sequence(definition.value) else None
 
     def is_pinned(self, key: str) -> bool:
-        """Tell whether something outside of the model's body speaks of a definition."""
+        """Return whether something outside of the model's body speaks of a definition."""
         receiver, _, name = key.rpartition(".")
         spoken = 0
         for node in self.program.nodes:
@@ -260,7 +260,7 @@ class Cutter:
         return spoken > self.uses.get(key, 0)
 
     def _is_of_another(self, node: ast.Attribute) -> bool:
-        """Tell whether an attribute is read of `self` in a class that is not the model's."""
+        """Return whether an attribute is read of `self` in a class that is not the model's."""
         inside = [one for one in self.program.above(node) if isinstance(one, ast.ClassDef)]
         return (
             bool(inside)
@@ -269,7 +269,7 @@ class Cutter:
         )
 
     def _may_have_weights(self, step: Step) -> bool:
-        """Tell whether a step calls a layer with weights, or something of the program's own."""
+        """Return whether a step calls a layer with weights, or something of the program's own."""
         if not isinstance(step.node, ast.Call):
             return False
         own = dotted_name(step.node.func) in self.program.functions
@@ -285,7 +285,7 @@ def _is_read(node: ast.AST) -> bool:
 
 
 def _reads_elements(statement: ast.stmt, data: str) -> bool:
-    """Tell whether a statement does more with the data than asking for its shape."""
+    """Return whether a statement does more with the data than asking for its shape."""
     shapes = 0
     for node in ast.walk(statement):
         match node:

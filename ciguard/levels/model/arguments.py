@@ -86,7 +86,7 @@ class Arguments:
         self._of = cache(self._read)
 
     def knows(self, layer: str) -> bool:
-        """Tell whether the library has a layer of this public name; all, if nothing is known."""
+        """Return whether the library has a layer of this public name; all, if nothing is known."""
         return not self._records or layer in self._records
 
     def draw(self, rng: random.Random, kind: LayerKind) -> Config:

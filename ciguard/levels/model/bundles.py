@@ -50,7 +50,7 @@ class Chain:
         return self.nodes[-1].name if self.nodes else self.source
 
     def add(self, kind: LayerKind, config: Config, *others: str) -> bool:
-        """Append a layer with given arguments; tell whether it can be called so."""
+        """Append a layer with given arguments; return whether it can be called so."""
         shapes = (self.shape,) * (1 + len(others))
         shape = kind.shape(config, shapes) if kind.fits(shapes) else None
         if shape is None or 0 in shape:

@@ -49,7 +49,7 @@ def protected(graph: LayerGraph) -> frozenset[str]:
 
 
 def is_softmax(node: LayerNode) -> bool:
-    """Tell whether a node ends in a softmax."""
+    """Return whether a node ends in a softmax."""
     return node.layer == _SOFTMAX_LAYER or node.config.get("activation") == SOFTMAX
 
 

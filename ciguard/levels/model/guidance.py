@@ -216,7 +216,7 @@ class Guidance:
     def observe(
         self, mutant: Parent, *, parent: str, parent_acc: float | None, rule: RuleName
     ) -> bool:
-        """Learn from a mutant whose inconsistency is known; tell whether it joins the pool.
+        """Learn from a mutant whose inconsistency is known; return whether it joins the pool.
 
         Args:
             mutant: with its accumulated inconsistency.

@@ -108,7 +108,7 @@ class LayerKind:
         return PUBLIC + self.name
 
     def fits(self, shapes: Shapes) -> bool:
-        """Tell whether it can be called with inputs of these shapes, as far as ranks tell."""
+        """Return whether it can be called with inputs of these shapes, as far as ranks tell."""
         fewest, most = self.inputs
         return fewest <= len(shapes) <= most and all(
             len(shape) in self.ranks and (not self.channels or shape[-1] in self.channels)

@@ -64,7 +64,7 @@ class Script:
         }
 
     def owns(self, file: str) -> bool:
-        """Tell whether a graph of this source may read its weights from a file: never."""
+        """Return whether a graph of this source may read its weights from a file: never."""
         del file
         return False
 
@@ -97,7 +97,7 @@ class Saved:
         return {"name": self.name, "file": str(self.path)}
 
     def owns(self, file: str) -> bool:
-        """Tell whether a graph of this source may read its weights from a file."""
+        """Return whether a graph of this source may read its weights from a file."""
         return file == str(self.path)
 
     @property
@@ -133,7 +133,7 @@ class Application:
         return {"name": self.name, "application": self.application, **kept}
 
     def owns(self, file: str) -> bool:
-        """Tell whether a graph of this source may read its weights from a file."""
+        """Return whether a graph of this source may read its weights from a file."""
         return Path(file).parent == self.kept_in
 
     @property

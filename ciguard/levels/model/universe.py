@@ -44,7 +44,7 @@ class Size:
     """About how many there are."""
 
     def fits(self, most: Size) -> bool:
-        """Tell whether it is within another."""
+        """Return whether it is within another."""
         return self.activations <= most.activations and self.weights <= most.weights
 
     def __add__(self, other: Size) -> Size:
@@ -113,7 +113,7 @@ class Universe:
         return tuple(filter(self.has, KINDS))
 
     def has(self, kind: LayerKind) -> bool:
-        """Tell whether the library has a layer, and it is not left out."""
+        """Return whether the library has a layer, and it is not left out."""
         return kind.public not in self.left_out and self.arguments.knows(kind.public)
 
     # --- layers ---------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class Universe:
         return None if kind is None or node.config.get("data_format") == _OTHER_FORMAT else kind
 
     def has_all(self, graph: LayerGraph) -> bool:
-        """Tell whether the library has every layer of a graph, and none is left out."""
+        """Return whether the library has every layer of a graph, and none is left out."""
         kinds = [self.kind(node) for node in graph.nodes if node.layer != INPUT]
         return all(kind is not None and self.has(kind) for kind in kinds)
 
@@ -179,7 +179,7 @@ class Universe:
     # --- graphs ---------------------------------------------------------------------------------
 
     def is_consistent(self, graph: LayerGraph) -> bool:
-        """Tell whether each layer, as far as known, makes the shape that its node says."""
+        """Return whether each layer, as far as known, makes the shape that its node says."""
         nodes = {node.name: node for node in graph.nodes}
         for node in graph.nodes:
             kind = self.kind(node)
@@ -211,7 +211,7 @@ class Universe:
         return total
 
     def is_random(self, graph: LayerGraph) -> bool:
-        """Tell whether what a graph computes in training may be random."""
+        """Return whether what a graph computes in training may be random."""
         return any(self._may_be_random(node) for node in graph.nodes if node.layer != INPUT)
 
     def _may_be_random(self, node: LayerNode) -> bool:
@@ -219,7 +219,7 @@ class Universe:
         return kind is None or kind.is_random
 
     def allows(self, graph: LayerGraph) -> bool:
-        """Tell whether a graph is within the bound."""
+        """Return whether a graph is within the bound."""
         return self.most is None or self.size(graph).fits(self.most)
 
     def taking(self, held: Elements) -> tuple[LayerKind, ...]:

@@ -131,7 +131,7 @@ def _of_words(parameter: ParameterRecord) -> Iterator[tuple[Source, Demand, str]
 
 
 def _is_contradicted(parameter: ParameterRecord, demand: Demand, sentence: str) -> bool:
-    """Tell whether something else that is said of the parameter lets in what the law forbids."""
+    """Return whether something else that is said of the parameter lets in what the law forbids."""
     if _WITHOUT_EFFECT.search(parameter.doc) or _excepts(demand, sentence):
         return True
     match demand:
@@ -165,7 +165,7 @@ _ZERO = re.compile(r"\bzero\b (?:disables|means|is|turns|will)", re.IGNORECASE)
 
 
 def _excepts(demand: Demand, sentence: str) -> bool:
-    """Tell whether the sentence itself lets in more than the law that was read from it.
+    """Return whether the sentence itself lets in more than the law that was read from it.
 
     `non-negative integer or -1`, `positive, or zero to disable it`, `2-D, or higher rank`.
     """

@@ -77,7 +77,7 @@ class Adapter:
         importlib.import_module(self.module)
 
     def shares_compiled(self, mode: str) -> bool:
-        """Tell whether workers share what is compiled, see `keep_compiled`; never by default.
+        """Return whether workers share what is compiled, see `keep_compiled`; never by default.
 
         They can forge it for each other.
         """
@@ -198,7 +198,7 @@ class Adapter:
         return {}
 
     def is_tensor(self, value: Any) -> bool:
-        """Tell whether a mode takes this value as an input; all else is a constant to it."""
+        """Return whether a mode takes this value as an input; all else is a constant to it."""
         return self.read(value) is not None
 
     def message(self, error: BaseException) -> str:
@@ -206,7 +206,7 @@ class Adapter:
         return str(error)
 
     def cannot_express(self, error: BaseException) -> bool:
-        """Tell whether an error in a mode says that the mode cannot express such a call at all.
+        """Return whether an error in a mode says that the mode cannot express such a call at all.
 
         When in doubt True: only what eager execution accepts and a mode should accept is a finding.
         """

@@ -168,7 +168,7 @@ class JaxAdapter(contract.Adapter):
         return {"jit": lambda function, arrays: self._jax.jit(function)(*arrays)}
 
     def is_tensor(self, value: Any) -> bool:
-        """Tell whether a value is an array of JAX."""
+        """Return whether a value is an array of JAX."""
         return isinstance(value, self._jax.Array)
 
     def cannot_express(self, error: BaseException) -> bool:

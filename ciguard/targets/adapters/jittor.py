@@ -163,7 +163,7 @@ class JittorAdapter(contract.Adapter):
         return output
 
     def is_tensor(self, value: Any) -> bool:
-        """Tell whether a value is a `Var`."""
+        """Return whether a value is a `Var`."""
         return isinstance(value, self._variable)
 
     def synchronise(self) -> None:

@@ -69,7 +69,7 @@ def _together(value: Any, *, of_model: bool) -> list[Any]:
 
 
 def _is_usual(name: str, value: Any, default: Any) -> bool:
-    """Tell whether an argument says no more than that nothing special is wanted.
+    """Return whether an argument says no more than that nothing special is wanted.
 
     `training=False` is what everything but a training step does anyway.
     """
@@ -89,12 +89,12 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _is_among(mask: Any, masks: Sequence[Any]) -> bool:
-    """Tell whether a mask is one of those that Keras hands on with tensors."""
+    """Return whether a mask is one of those that Keras hands on with tensors."""
     return mask is None or any(_same(mask, other) for other in masks)
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two symbolic tensors are computed alike from the same layers' outputs.
+    """Return whether two symbolic tensors are computed alike from the same layers' outputs.
 
     A model that was loaded has the masks of its file beside those that Keras computes anew.
     """

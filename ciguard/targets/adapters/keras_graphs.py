@@ -220,7 +220,7 @@ def _is_model(operation: Any) -> bool:
 
 
 def _is_graph(model: Any) -> bool:
-    """Tell whether a model computes what its layers say, as those of Keras itself do."""
+    """Return whether a model computes what its layers say, as those of Keras itself do."""
     return type(model).__module__.startswith("keras.")
 
 

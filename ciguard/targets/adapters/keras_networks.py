@@ -161,7 +161,7 @@ class Network:
         layer.build = build_and_weigh
 
     def _weigh(self, node: Mapping[str, Any], layer: Any) -> bool:
-        """Set a layer's weights unless they are set; tell whether there were some to set."""
+        """Set a layer's weights unless they are set; return whether there were some to set."""
         weights = layer.weights
         if self._weighed.get(id(layer), 0) == len(weights):
             return False

@@ -12,7 +12,7 @@ FOLDERS = "CIGUARD_MODELS"
 
 
 def load(keras: Any, nodes: Sequence[Mapping[str, Any]]) -> bool:
-    """Read the files that the nodes name; tell whether there were any.
+    """Read the files that the nodes name; return whether there were any.
 
     Raises:
         KeyError: if a file has no layer of the name that is asked for.

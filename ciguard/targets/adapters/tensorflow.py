@@ -224,7 +224,7 @@ class TensorflowAdapter(contract.Adapter):
         return self._tensorflow.function(function, **settings)(*tensors)
 
     def is_tensor(self, value: Any) -> bool:
-        """Tell whether a value is an eager tensor: variables are captured."""
+        """Return whether a value is an eager tensor: variables are captured."""
         return isinstance(value, self._ops.EagerTensor)
 
     def cannot_express(self, error: BaseException) -> bool:

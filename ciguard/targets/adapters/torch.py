@@ -258,7 +258,7 @@ class TorchAdapter(contract.Adapter):
         return torch_modes.modes()
 
     def is_tensor(self, value: Any) -> bool:
-        """Tell whether a value is a tensor."""
+        """Return whether a value is a tensor."""
         return isinstance(value, self._tensor_type)
 
     def cannot_express(self, error: BaseException) -> bool:

@@ -80,7 +80,7 @@ def _expressing() -> Iterator[None]:
 
 
 def cannot_express(error: BaseException) -> bool:
-    """Tell whether a mode says that it cannot express a call."""
+    """Return whether a mode says that it cannot express a call."""
     if isinstance(error, NotExpressedError):
         return True  # sparse and nested tensors, sizes that depend on elements, … : no promise
     classes = type(error).__mro__

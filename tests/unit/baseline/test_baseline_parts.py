@@ -301,7 +301,7 @@ def kill_after(steps: int, patch: pytest.MonkeyPatch) -> None:
 
 
 def is_a_mixture(known: BaselineRecord, first: Records, after: Records) -> bool:
-    """Tell whether a record is the old or the new one; its case may be there already."""
+    """Return whether a record is the old or the new one; its case may be there already."""
     copies = [
         records[known.fingerprint] for records in (first, after) if known.fingerprint in records
     ]

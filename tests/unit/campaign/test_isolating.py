@@ -68,7 +68,7 @@ def followed(
 
 
 def is_wide(case: ModelCase) -> bool:
-    """Tell whether a layer is looked at on numbers far from zero, as each is that was met first."""
+    """Return whether a layer is examined on numbers far from zero, as the first ones were."""
     fills = [getattr(data, "fill", None) for data in case.data]
     return any(isinstance(fill, Uniform) and fill.high == WIDTH for fill in fills)
 

@@ -57,7 +57,7 @@ class Fused:
 
 
 def killed(project: Project, steps: int, *found: Bucket) -> bool:
-    """Let a run end after so many steps: requests and writes of files; tell whether it got by."""
+    """Let a run end after so many steps: requests and writes of files; return whether it got by."""
     fuse = Fuse(steps)
     tracker = Fused(project.issues, fuse, "open", "comment", "close", "reopen", "opened_since")
     with pytest.MonkeyPatch.context() as patch:

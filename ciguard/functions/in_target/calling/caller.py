@@ -149,7 +149,7 @@ class Caller:
         return self._file
 
     def counts(self, kind: str) -> bool:
-        """Tell whether a kind of failure counts."""
+        """Return whether a kind of failure counts."""
         return kind in self._oracles
 
     def _choice(self, function: str, argument: str, number: int) -> Any:

@@ -59,7 +59,7 @@ def key_of(error: BaseException, frames: list[tuple[str, int, str]], file: str) 
 
 
 def is_users(path: str, file: str) -> bool:
-    """Tell whether a file is the user's code, neither installed nor part of Python."""
+    """Return whether a file is the user's code, neither installed nor part of Python."""
     real = os.path.realpath(path)
     own_folder = os.path.dirname(os.path.realpath(file))
     if real.startswith(own_folder + os.sep):
@@ -71,12 +71,12 @@ def is_users(path: str, file: str) -> bool:
 
 
 def has_nan(value: Any) -> bool:
-    """Tell whether there is NaN in a result: a number, an array, or a collection of these."""
+    """Return whether there is NaN in a result: a number, an array, or a collection of these."""
     return any(_array_has_nan(leaf) for leaf in _leaves(value, 0))
 
 
 def are_small(values: Any) -> bool:
-    """Tell whether all inputs are numbers or arrays of moderate size, or no numbers.
+    """Return whether all inputs are numbers or arrays of moderate size, or no numbers.
 
     That is finite, up to `SMALL`, and zero or no less than `TINY`.
 

@@ -107,7 +107,7 @@ class _Inlined(ast.NodeTransformer):
 
 
 def _is_plain(value: ast.expr, names: set[str]) -> bool:
-    """Tell whether an expression is of arguments that nothing has changed."""
+    """Return whether an expression is of arguments that nothing has changed."""
     if not isinstance(value, _PLAIN):
         return False
     for node in ast.walk(value):

@@ -132,7 +132,7 @@ class Condition:
         self._ask = self._by_text(function) if self.text else self._by_function(condition)
 
     def holds(self, arguments: dict[str, Any]) -> bool:
-        """Tell whether it holds.
+        """Return whether it holds.
 
         Raises:
             Exception: whatever evaluating it raises.

@@ -92,12 +92,12 @@ class Encoder:
 
 
 def is_values(item: Any) -> bool:
-    """Tell whether something is a constraint, of ciguard's annotations or of a copy of them."""
+    """Return whether something is a constraint, of ciguard's annotations or of a copy of them."""
     return type(item).__name__ == "Values" and hasattr(item, "kind") and hasattr(item, "options")
 
 
 def is_ref(item: Any) -> bool:
-    """Tell whether something follows from other arguments."""
+    """Return whether something follows from other arguments."""
     return type(item).__name__ == "Ref" and hasattr(item, "expression")
 
 
@@ -170,7 +170,7 @@ def name_in(module: Any, value: Any) -> str:
 
 
 def _is_dotted(text: str) -> bool:
-    """Tell whether a text is a name behind that of a module, or behind nothing: `.relu`."""
+    """Return whether a text is a name behind that of a module, or behind nothing: `.relu`."""
     first, *rest = text.split(".")
     return bool(rest) and all(part.isidentifier() for part in ([first] if first else []) + rest)
 

@@ -56,7 +56,7 @@ def _one_by_one(function: Any) -> dict[str, Any]:
 
 
 def is_hinted(function: Any) -> bool:
-    """Tell whether hints alone say exactly what each argument without a default may be.
+    """Return whether hints alone say exactly what each argument without a default may be.
 
     At least one hint is `Annotated` with bounds, or a shape of jaxtyping: others do not ask to be
     tested.
@@ -78,7 +78,7 @@ def is_hinted(function: Any) -> bool:
 
 
 def _asks(written: Any) -> bool:
-    """Tell whether a hint, or its text, may be one with bounds; most are told apart by this."""
+    """Return whether a hint, or its text, may be one with bounds; most are told apart by this."""
     return "Annotated" in str(written) or "[" in str(written) or is_shaped(written)
 
 

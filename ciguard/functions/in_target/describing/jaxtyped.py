@@ -12,7 +12,7 @@ Json = Any
 
 
 def is_shaped(hint: Any) -> bool:
-    """Tell whether a hint is of jaxtyping."""
+    """Return whether a hint is of jaxtyping."""
     return isinstance(getattr(hint, "dim_str", None), str) and hasattr(hint, "dtypes")
 
 

@@ -19,7 +19,7 @@ _LOCAL = "<locals>"
 
 
 def defines_annotated(function: Any) -> bool:
-    """Tell whether the source of a function annotates functions inside it."""
+    """Return whether the source of a function annotates functions inside it."""
     code = getattr(function, "__code__", None)
     if code is None or not any(isinstance(constant, CodeType) for constant in code.co_consts):
         return False

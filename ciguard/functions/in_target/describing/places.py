@@ -53,7 +53,7 @@ def _members(owner: Any, name: str, *, bare: bool) -> Iterator[Place]:
 
 
 def has_stated_constructor(owner: Any) -> bool:
-    """Tell whether a class itself says what its constructor takes, as a dataclass does."""
+    """Return whether a class itself says what its constructor takes, as a dataclass does."""
     notes = notes_on(owner) or {}
     own = vars(owner).get("__init__")
     return any(notes.get(key) for key in _OF_CALLS) and not is_annotated(own)
@@ -63,17 +63,17 @@ _OF_CALLS = ("args", "requires", "ensures", "raises", "examples")
 
 
 def is_annotated(function: Any) -> bool:
-    """Tell whether a function is to be tested: by its notes, or by its hints alone."""
+    """Return whether a function is to be tested: by its notes, or by its hints alone."""
     return notes_on(function) is not None or is_hinted(function)
 
 
 def is_abstract(place: Place) -> bool:
-    """Tell whether there can be no object that the function makes, or is called on."""
+    """Return whether there can be no object that the function makes, or is called on."""
     return place.kind in ("constructor", "method", "property") and inspect.isabstract(place.owner)
 
 
 def calls_instance(place: Place) -> bool:
-    """Tell whether a method is called by calling the object: `call` of a layer of Keras.
+    """Return whether a method is called by calling the object: `call` of a layer of Keras.
 
     Called directly, a layer that is not built yet has none of its weights.
     """

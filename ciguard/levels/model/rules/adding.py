@@ -169,7 +169,7 @@ def _others(chain: Chain, graph: LayerGraph, edge: Edge, kind: LayerKind) -> tup
 
 
 def _branched(chain: Chain) -> bool:
-    """Append a layer that keeps the shape; tell whether one was found."""
+    """Append a layer that keeps the shape; return whether one was found."""
     kinds = [kind for kind in _suitable(chain, Elements.FLOATS) if kind.inputs[0] == 1]
     return bool(kinds) and chain.draw(
         chain.universe.choose(chain.rng, kinds, keeps=True), keeps=True

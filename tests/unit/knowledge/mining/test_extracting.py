@@ -126,7 +126,7 @@ def test_the_order_is_complete_even_when_references_go_in_circles(
 
 
 def _in_circle(start: str, end: str, needs: dict[str, frozenset[str]]) -> bool:
-    """Tell whether what stands before its needs does so because some circle had to be entered."""
+    """Return whether what stands before its needs does so because some circle had to be entered."""
     reached, todo = {start}, [start]
     while todo:
         for other in needs.get(todo.pop(), frozenset()) & set(needs) - reached:
