@@ -52,8 +52,8 @@ class Attributor:
         self._queue: deque[Suspect] = deque()
         self._under_way: dict[int, _UnderWay] = {}
         self._number = 0
-        self._tried_causes: set[str] = set()
-        """Causes that calls near one of their cases have not shown on the other side."""
+        self._not_shown: set[tuple[str, tuple[str, ...]]] = set()
+        """Causes, and targets on which calls near a case of theirs have shown nothing."""
 
     def propose(
         self, bucket: Bucket, cases: Sequence[Case], base: Collection[str]
@@ -112,7 +112,7 @@ class Attributor:
         while self._queue and len(self._under_way) < _MAX_UNDER_WAY:
             suspects = list(self._together(self._queue.popleft()))
             for suspect in suspects:
-                suspect.tries_neighbours = suspect.cause not in self._tried_causes
+                suspect.is_of_tried_cause = (suspect.cause, suspect.others) in self._not_shown
             self._number += 1
             self._under_way[self._number] = _UnderWay(suspects, trial(suspects))
             self._go_on(self._number, None)
@@ -156,10 +156,17 @@ class Attributor:
         if self._go_on(number, [going.answers[place] for place in sorted(going.answers)]):
             return []
         del self._under_way[number]
-        self._tried_causes.update(
-            s.cause for s in going.suspects if not (s.is_pair or s.is_decided)
-        )
+        self._learn(going.suspects)
         return [suspect.attributed() for suspect in going.suspects]
+
+    def _learn(self, tried: Sequence[Suspect]) -> None:
+        """Take note of causes that the other side has not shown, and of those that it has."""
+        for suspect in tried:
+            tried_on = suspect.cause, suspect.others
+            if suspect.shown_on:
+                self._not_shown.discard(tried_on)
+            elif not (suspect.is_pair or suspect.is_decided):
+                self._not_shown.add(tried_on)
 
     def abandon(self, target: str = "") -> list[str]:
         """Give up what is not settled, and return its fingerprints.

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.undescribed import odd_arguments, with_plain_values
 from ciguard.domain import (
     ApiCall,
     ArrayValue,
@@ -23,14 +24,13 @@ from ciguard.domain import (
     as_call,
 )
 from ciguard.oracles import PERFORMANCE, broken_laws, mended, where_written
-from ciguard.triage import is_plain
 from ciguard.writing import content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from ciguard.campaign.group import Group
-    from ciguard.domain import Case, Finding, ParameterRecord, Value
+    from ciguard.domain import ApiRecord, Case, Finding, Value
     from ciguard.oracles import Law
 
 _RATED = frozenset({"differential", "metamorphic", "internal-error", PERFORMANCE})
@@ -59,51 +59,46 @@ class Rater:
 
     def breaches(self, finding: Finding) -> tuple[str, ...]:
         """Return what a finding's call breaks of the documentation, where that matters."""
+        if not _is_rated(finding):
+            return ()
+        call = as_call(finding.case)
         laws = self._laws(finding)
-        broken = broken_laws(_spelt_out(as_call(finding.case)), laws) if laws else []
+        broken = broken_laws(_spelt_out(call), laws) if laws else []
         return (
             *(
                 f"{law.parameter} is {value}, which {where_written(law)} forbids: “{law.sentence}”"
                 for law, value in broken
             ),
-            *(f"nothing is said of {name}, which is no plain value" for name in self._odd(finding)),
+            *(
+                f"nothing is said of {name or 'an argument'}, which is no plain value"
+                for name in odd_arguments(call, self._records(finding))
+            ),
         )
 
     def conforming(self, finding: Finding) -> list[Case]:
         """Return calls like one that breaks the documentation, which do not."""
-        laws = self._laws(finding)
-        case = finding.case
-        return [*mended(_spelt_out(as_call(case)), laws)] if laws else []
-
-    def _odd(self, finding: Finding) -> Iterator[str]:
-        """Yield the arguments of which nothing is known, and which no plain program would give."""
-        record = self._groups[finding.library].record(finding.api)
-        if record is None or not _is_rated(finding):
-            return
+        if not self.breaches(finding):
+            return []
         call = as_call(finding.case)
-        by_name = {parameter.name: parameter for parameter in record.parameters}
-        given = {p.name: value for p, value in zip(record.parameters, call.arguments, strict=False)}
-        for name, value in {**given, **dict(call.keywords)}.items():
-            parameter = by_name.get(name)
-            if not is_plain(value) and (parameter is None or not _is_described(parameter)):
-                yield name
+        laws, records = self._laws(finding), self._records(finding)
+        found = mended(_spelt_out(call), laws) if laws else []
+        names = odd_arguments(call, records)
+        if names:
+            found = [p for c in (call, *found) for p in with_plain_values(c, records[0], names)]
+        return [case for case in found if not self.breaches(replace(finding, case=case))]
+
+    def _records(self, finding: Finding) -> list[ApiRecord]:
+        """Return what each running target says of the API."""
+        running = self._groups[finding.library].running
+        return [m.catalogue[finding.api] for m in running if finding.api in m.catalogue]
 
     def _laws(self, finding: Finding) -> list[Law]:
-        if not _is_rated(finding):
-            return []
         subject = self._groups[finding.library].subject(finding.api)
         return [*chain.from_iterable(subject.laws.values())]
 
 
 def _is_rated(finding: Finding) -> bool:
     return finding.oracle in _RATED and isinstance(finding.case, ApiCall)
-
-
-def _is_described(parameter: ParameterRecord) -> bool:
-    """Return whether the library says anything of a parameter but its name."""
-    is_typed = parameter.annotation or parameter.schema_type or parameter.doc_type
-    is_bounded = parameter.dtypes or parameter.allowed or parameter.minimum is not None
-    return bool(is_typed or is_bounded or parameter.doc or parameter.default is not None)
 
 
 def _spelt_out(call: ApiCall) -> ApiCall:

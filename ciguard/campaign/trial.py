@@ -3,8 +3,8 @@
 The final case runs on base and head in turn, in fresh workers, with memory as it comes and filled
 with a byte. What the accused side does not show every time is flaky. Then the other side gets every
 chance to show the defect too: the case before it was minimised, other cases of the bucket, and
-calls near them, these for one bucket of each cause. One of them that shows it, by fingerprint or by
-symptom, acquits the change.
+calls near them, fewer once those of another bucket of the same cause have shown nothing. One of
+them that shows it, by fingerprint or by symptom, acquits the change.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _NEIGHBOURS = 50
 _NEIGHBOURS_OF_DEATHS = 200
 TOGETHER = 16
 """Cases that share a worker."""
+_FURTHER_NEIGHBOURS = TOGETHER
+"""Of a bucket whose cause was tried before."""
 
 Answers: TypeAlias = Sequence[Sequence[Outcome]]
 """Outcomes of each job, in order; fewer than its cases where one hung."""
@@ -68,8 +70,8 @@ class Suspect:
     """Others that fell into the bucket, in the order in which they were met."""
     cause: str = ""
     """Name of what is taken for the bucket's root cause."""
-    tries_neighbours: bool = True
-    """Whether calls near its cases are tried too: once per cause is enough."""
+    is_of_tried_cause: bool = False
+    """Whether calls near another bucket of the cause have shown nothing on the other side."""
     accused_shown: int = 0
     accused_tried: int = 0
     others_shown: int = 0
@@ -220,8 +222,8 @@ def _cases_beside(suspect: Suspect) -> list[Case]:
     case = suspect.finding.case
     most = _NEIGHBOURS_OF_DEATHS if suspect.finding.oracle == "crash" else _NEIGHBOURS
     found = [other for other in suspect.cases if other != case][:most]
-    if not suspect.tries_neighbours:
-        return found
+    if suspect.is_of_tried_cause:
+        most = len(found) + _FURTHER_NEIGHBOURS
     starts = [*found[:1], case]
     share = (most - len(found)) // len(starts)
     for start in starts:

@@ -83,8 +83,10 @@ def realism(finding: Finding) -> Realism:
 
 
 def is_plain(value: Value) -> bool:
-    """Return whether a value is an ordinary number, tensor, bool or None."""
+    """Return whether a value is an ordinary number, tensor, bool or None, or a list of such."""
     match value:
+        case ListValue(items) | TupleValue(items):
+            return bool(items) and all(map(is_plain, items))
         case TensorValue() | ArrayValue() | LiteralValue(bool() | int() | float() | None):
             return not (_dtype(value) or _shape(value) or _number(value))
         case _:

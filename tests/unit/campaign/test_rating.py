@@ -120,6 +120,24 @@ def test_an_odd_value_of_an_argument_that_is_described_is_a_witness() -> None:
     assert rater().rated(finding) == finding
 
 
+def test_plain_values_are_proposed_in_the_place_of_odd_ones_and_of_forbidden_ones() -> None:
+    odd = LiteralValue("x")
+    case = ApiCall(
+        api=API,
+        kind=CallKind.FUNCTION,
+        arguments=(LiteralValue(-3), odd),
+        keywords=(("other", odd),),
+    )
+
+    calls = [as_call(c) for c in rater().conforming(replace(difference(), api=API, case=case))]
+
+    assert {call.arguments[0] for call in calls} > {LiteralValue(1)}
+    assert LiteralValue(-3) not in {call.arguments[0] for call in calls}
+    assert {call.arguments[1] for call in calls} == {LiteralValue(1), LiteralValue(None)}
+    assert {len(call.keywords) for call in calls} == {0, 1}
+    assert odd not in {value for call in calls for value in (*call.arguments, *call.values)}
+
+
 @pytest.mark.parametrize("oracle", ["differential", "metamorphic", "internal-error", "performance"])
 def test_every_oracle_that_needs_calls_that_conform_is_rated(oracle: str) -> None:
     finding = replace(met(difference(), -3), oracle=oracle)

@@ -152,7 +152,7 @@ def test_what_only_the_base_shows_is_fixed_when_no_call_shows_it_on_the_head() -
     assert counted.words == f"head 0 of {REPETITIONS + 200}, base 6 of 6"
 
 
-def test_calls_near_it_are_tried_for_one_bucket_of_each_cause_and_its_own_cases_for_all() -> None:
+def test_fewer_calls_near_it_are_tried_once_those_of_its_cause_have_shown_nothing() -> None:
     desk = Desk(lambda job, _: DEAD if job.target == TWO else FINE)
     apis = [f"planted.fragile{number}" for number in range(3)]
     names = [*apis, "planted.apart"]
@@ -173,7 +173,30 @@ def test_calls_near_it_are_tried_for_one_bucket_of_each_cause_and_its_own_cases_
 
     own, near = REPETITIONS + 1, 2 * 99  # of each of its two cases
     tried_on_base = [one.attribution.base_tried for one in settled]
-    assert tried_on_base == [own + near, own, own, own + near]
+    assert tried_on_base == [own + near, own + 16, own + 16, own + near]
+
+
+def test_a_cause_that_was_tried_on_one_side_is_tried_on_the_other_all_the_same() -> None:
+    desk = Desk(lambda job, case: DEAD if (job.target == TWO) == is_new(case) else FINE)
+    names = ["planted.fragile0", "planted.fragile1"]
+    attributor = Attributor(desk, {"planted": group(member(ONE, *names), member(TWO, *names))})  # type: ignore[arg-type]
+    settled = []
+
+    def is_new(case: Case) -> bool:
+        return case.api == names[0]
+
+    for api, target in zip(names, (TWO, ONE), strict=True):
+        met = replace(crash(argument=-1, target=target), api=api, case=replace(call(), api=api))
+        same = bucket(met, grouping=(("message", "shape.cc Check failed: size > 0"),))
+        assert attributor.propose(same, (), {ONE}) is not None
+        attributor.pump()
+        while desk.jobs:
+            settled += attributor.take(desk.result())
+
+    assert [one.attribution.words for one in settled] == [
+        f"head 6 of 6, base 0 of {REPETITIONS + 200}",
+        f"head 0 of {REPETITIONS + 200}, base 6 of 6",
+    ]
 
 
 def test_a_call_beside_it_that_dies_on_the_head_is_no_fix() -> None:

@@ -1,0 +1,86 @@
+"""Arguments of which a library says nothing but the name.
+
+Whether a program may give them anything but an ordinary value is not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import LiteralValue, ParameterKind
+from ciguard.triage import is_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ciguard.domain import ApiCall, ApiRecord, ParameterRecord, Value
+
+_BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
+
+
+def odd_arguments(call: ApiCall, records: Sequence[ApiRecord]) -> list[str]:
+    """Return the names of arguments that have an odd value and are described nowhere.
+
+    Args:
+        call: of one API.
+        records: what each target says of that API; the arguments are those of the first.
+    """
+    if not records:
+        return []
+    odd = (name for name, value in _named(call, records[0]) if not is_plain(value))
+    return [
+        name
+        for name in dict.fromkeys(odd)
+        if not any(_describes(record, name) for record in records)
+    ]
+
+
+def with_plain_values(call: ApiCall, record: ApiRecord, names: Sequence[str]) -> Iterator[ApiCall]:
+    """Yield calls that give the named arguments an ordinary value, or leave them out."""
+    positions = {
+        place
+        for place, name in enumerate(_positional(record, len(call.arguments)))
+        if name in names
+    }
+    for plain in (LiteralValue(1), LiteralValue(None)):
+        arguments = tuple(
+            plain if place in positions else value for place, value in enumerate(call.arguments)
+        )
+        keywords = tuple((name, plain if name in names else value) for name, value in call.keywords)
+        yield replace(call, arguments=arguments, keywords=keywords)
+        kept = tuple((name, value) for name, value in call.keywords if name not in names)
+        if kept != call.keywords:
+            yield replace(call, arguments=arguments, keywords=kept)
+
+
+def _named(call: ApiCall, record: ApiRecord) -> Iterator[tuple[str, Value]]:
+    yield from zip(_positional(record, len(call.arguments)), call.arguments, strict=True)
+    yield from call.keywords
+    yield from zip((item.name for item in record.inputs), call.inputs, strict=False)
+
+
+def _positional(record: ApiRecord, count: int) -> list[str]:
+    """Return the names of so many positional arguments; those in excess belong to `*args`."""
+    names = [item.name for item in record.parameters if item.kind in _BY_POSITION][:count]
+    kinds = {item.kind: item.name for item in record.parameters}
+    rest = kinds.get(ParameterKind.VAR_POSITIONAL, "")
+    return names + [rest] * (count - len(names))
+
+
+def _describes(record: ApiRecord, name: str) -> bool:
+    """Return whether a library says anything of an argument but its name."""
+    if name in record.strangers or any(line.startswith(name) for line in record.unread):
+        return True
+    parameters = {item.name: item for item in (*record.parameters, *record.inputs)}
+    kinds = {item.kind: item for item in record.parameters}
+    parameter = parameters.get(name) or kinds.get(ParameterKind.VAR_KEYWORD)
+    return parameter is not None and _is_described(parameter)
+
+
+def _is_described(parameter: ParameterRecord) -> bool:
+    is_typed = parameter.annotation or parameter.schema_type or parameter.doc_type
+    is_bounded = parameter.dtypes or parameter.allowed or parameter.same_dtype_as
+    has_size = parameter.minimum is not None or parameter.length is not None
+    is_defaulted = parameter.default is not None
+    return bool(is_typed or is_bounded or has_size or is_defaulted or parameter.doc)

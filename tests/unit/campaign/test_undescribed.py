@@ -1,0 +1,107 @@
+"""Arguments of which nothing is known but the name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciguard.campaign.undescribed import odd_arguments, with_plain_values
+from ciguard.domain import (
+    ApiCall,
+    ApiRecord,
+    CallKind,
+    ListValue,
+    LiteralValue,
+    ParameterKind,
+    ParameterRecord,
+)
+
+ODD, PLAIN = LiteralValue("x"), LiteralValue(2)
+CALL = ApiCall(api="lib.f", kind=CallKind.FUNCTION, arguments=(ODD,))
+BARE = ParameterRecord(name="a")
+
+
+def record(*parameters: ParameterRecord, inputs: tuple[ParameterRecord, ...] = ()) -> ApiRecord:
+    return ApiRecord(api="lib.f", kind=CallKind.FUNCTION, parameters=parameters, inputs=inputs)
+
+
+def test_a_bare_name_describes_nothing() -> None:
+    assert odd_arguments(CALL, [record(BARE)]) == ["a"]
+    assert odd_arguments(replace(CALL, arguments=(PLAIN,)), [record(BARE)]) == []
+    assert odd_arguments(CALL, []) == []
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        ParameterRecord(name="a", doc="What to do."),
+        ParameterRecord(name="a", doc_type="str"),
+        ParameterRecord(name="a", annotation="str"),
+        ParameterRecord(name="a", schema_type="Tensor"),
+        ParameterRecord(name="a", default="None"),
+        ParameterRecord(name="a", dtypes=("float32",)),
+        ParameterRecord(name="a", same_dtype_as="b"),
+        ParameterRecord(name="a", allowed=("x",)),
+        ParameterRecord(name="a", minimum=0),
+        ParameterRecord(name="a", length=2),
+    ],
+)
+def test_anything_else_describes_it_on_whichever_target(parameter: ParameterRecord) -> None:
+    assert odd_arguments(CALL, [record(parameter)]) == []
+    assert odd_arguments(CALL, [record(BARE), record(parameter)]) == []
+
+
+def test_what_the_docstring_alone_names_is_described() -> None:
+    call = replace(CALL, arguments=(), keywords=(("b", ODD),))
+    bare = record(BARE)
+
+    assert odd_arguments(call, [bare]) == ["b"]
+    assert odd_arguments(call, [replace(bare, strangers=("b",))]) == []
+    assert odd_arguments(CALL, [replace(bare, unread=("a a value",))]) == []
+
+
+def test_keywords_that_no_parameter_takes_are_described_by_that_which_takes_them_all() -> None:
+    call = replace(CALL, arguments=(), keywords=(("b", ODD),))
+    rest = ParameterRecord(name="kwargs", kind=ParameterKind.VAR_KEYWORD)
+
+    assert odd_arguments(call, [record(rest)]) == ["b"]
+    assert odd_arguments(call, [record(replace(rest, doc="Of the base class."))]) == []
+
+
+def test_arguments_in_excess_belong_to_the_one_with_a_star() -> None:
+    call = replace(CALL, arguments=(PLAIN, PLAIN, ODD))
+    rest = ParameterRecord(name="more", kind=ParameterKind.VAR_POSITIONAL)
+    named = ParameterRecord(name="b", kind=ParameterKind.KEYWORD_ONLY)
+
+    assert odd_arguments(call, [record(BARE, rest, named)]) == ["more"]
+    assert odd_arguments(call, [record(BARE, replace(rest, doc="Tensors."), named)]) == []
+
+
+def test_inputs_of_layers_are_arguments_too() -> None:
+    call = replace(CALL, kind=CallKind.LAYER, arguments=(), inputs=(ODD,))
+
+    assert odd_arguments(call, [record(inputs=(BARE,))]) == ["a"]
+
+
+def test_lists_of_plain_values_are_plain() -> None:
+    lists = [
+        (ListValue((PLAIN, PLAIN)), []),
+        (ListValue((PLAIN, ODD)), ["a"]),
+        (ListValue(()), ["a"]),
+    ]
+
+    for value, odd in lists:
+        assert odd_arguments(replace(CALL, arguments=(value,)), [record(BARE)]) == odd
+
+
+def test_plain_values_take_the_place_of_odd_ones_only() -> None:
+    call = replace(CALL, arguments=(ODD, ODD), keywords=(("c", ODD),))
+    described = ParameterRecord(name="b", doc="A text.")
+
+    calls = list(with_plain_values(call, record(BARE, described), ["a", "c"]))
+
+    assert {c.arguments for c in calls} == {(LiteralValue(1), ODD), (LiteralValue(None), ODD)}
+    assert {c.keywords for c in calls} == {
+        (), (("c", LiteralValue(1)),), (("c", LiteralValue(None)),)
+    }  # fmt: skip
