@@ -14,9 +14,9 @@ endif
 
 PYTHON ?= python3.11
 BUDGET ?= 3m
+# More than two cores: the slow tests often wait for time limits and for each other.
+SLOW_JOBS := $(or $(SLOW_JOBS),$(JOBS),3)
 JOBS ?= 2
-# One more than two cores: the slow tests wait for compilers and time limits half of the time.
-SLOW_JOBS ?= 3
 
 # In this locale Python 3.11 does not start in a folder whose name is not ASCII: it reads .pth files as such.
 ifneq ($(filter C POSIX,$(LC_ALL)),)

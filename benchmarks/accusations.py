@@ -5,8 +5,9 @@
 Two A/A campaigns of each library, base and head the same release, and one between two releases of
 each, while other processes keep the machine busy, now more, now less. Nothing that an A/A campaign
 calls new or fixed is true. What is new between releases is listed with what was counted, and the
-scripts of its deaths and hangs are run on the base, ten times each with memory as it comes: one
-that ends the same way there is a false accusation too. Ends with 1 if there is one.
+scripts of its crashes are run on the base, ten times each with memory as it comes: one that ends
+the same way there is a false accusation too. What stays unconfirmed accuses nobody, and is counted
+apart. Ends with 1 if there is a false accusation, or a campaign did not end.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import contextlib
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -81,20 +83,23 @@ class Campaign:
         with (folder / "log.txt").open("wb") as log:
             return subprocess.run(argv, cwd=folder, stdout=log, stderr=log, check=False).returncode
 
-    def summary(self, folder: Path, status: int) -> tuple[str, int]:
+    def summary(self, folder: Path) -> tuple[str, int]:
         """Return the lines of a campaign that has ended, and how many accusations are false."""
-        if status not in VERDICTS:
-            return f"{self.name}: ended with {status}, see {folder / 'log.txt'}", 1
         run = json.loads((folder / "out" / "run.json").read_text("utf-8"))
         with (folder / "out" / "buckets.jsonl").open(encoding="utf-8") as file:
             buckets = [json.loads(line) for line in file]
-        counts = Counter(bucket["comparison"] for bucket in buckets)
+        counts = Counter(
+            bucket["comparison"] if bucket["confirmed"] else bucket["confirmation"]
+            for bucket in buckets
+        )
         counted = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
         cases = max(target["cases"] for target in run["targets"])
         lines = [f"{self.name}: {run['verdict']}, {cases} cases; {counted}"]
         false = 0
         for bucket in buckets:
-            if bucket["comparison"] in {"new", "fixed"}:
+            if bucket["comparison"] == "fixed" or (
+                bucket["comparison"] == "new" and bucket["confirmed"]
+            ):
                 why = self._why_false(bucket, folder / "out")
                 false += bool(why)
                 lines.append(f"    {_line(bucket)}{why}")
@@ -104,9 +109,10 @@ class Campaign:
         """Return why an accusation is false, as far as that can be shown; empty if it cannot."""
         if self.is_same:
             return "  ← FALSE: base and head are the same"
-        if bucket["comparison"] == "new" and bucket["oracle"] in {"crash", "hang", "exhaustion"}:
-            script = next((out / "reproducers").glob(f"*{bucket['fingerprint'][3:]}*.py"), None)
-            if script is not None and (times := _deaths(script, self.base)):
+        if bucket["comparison"] == "new" and bucket["oracle"] == "crash" and bucket["reproducer"]:
+            causes = {one["cause"] for one in bucket["outcomes"].values() if "cause" in one}
+            ends = _ends(out / bucket["reproducer"], self.base)
+            if times := sum(end in causes for end in ends):
                 return f"  ← FALSE: {times} of {_REPETITIONS} on the base"
         return ""
 
@@ -122,11 +128,11 @@ def _ignore(step: str) -> None:
     """Say nothing: the campaign has built it."""
 
 
-def _deaths(script: Path, target: str) -> int:
-    """Return how often a script dies, or does not return, in the environment of a target."""
+def _ends(script: Path, target: str) -> list[str]:
+    """Return how a script ends in the environment of a target, as outcomes name it."""
     environment = provision(parse_target(target), on_step=_ignore)
     variables = {**os.environ, **environment.variables}
-    died = 0
+    ends = []
     for _ in range(_REPETITIONS):
         try:
             ended = subprocess.run(
@@ -137,10 +143,11 @@ def _deaths(script: Path, target: str) -> int:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            died += 1
+            ends.append("timeout")
         else:
-            died += ended.returncode < 0
-    return died
+            code = ended.returncode
+            ends.append(signal.Signals(-code).name if code < 0 else f"exit {code}")
+    return ends
 
 
 @contextlib.contextmanager
@@ -185,19 +192,26 @@ def main() -> int:
     options = parser.parse_args()
     options.out.mkdir(parents=True)
 
-    def run(campaign: Campaign) -> int:
+    def run(campaign: Campaign) -> tuple[int, bool]:
         began = time.monotonic()
         folder = options.out / campaign.name.replace("/", "_")
         status = campaign.run(folder, options.budget)
-        text, false = campaign.summary(folder, status)
+        has_ended = status in VERDICTS
+        text, false = f"{campaign.name}: exit status {status}, see {folder / 'log.txt'}", 0
+        if has_ended:
+            text, false = campaign.summary(folder)
         print(f"{text}\n    {time.monotonic() - began:.0f} s", flush=True)
-        return false
+        return false, has_ended
 
     listed = campaigns(options.only)
+    if not listed:
+        parser.error(f"no campaign has {options.only!r} in its name")
     with changing_load(random.Random(0)), ThreadPoolExecutor(options.at_once) as pool:  # noqa: S311
-        false = sum(pool.map(run, listed))
-    print(f"{false} false accusations in {len(listed)} campaigns")
-    return int(false > 0)
+        results = list(pool.map(run, listed))
+    false = sum(count for count, _ in results)
+    ended = sum(has_ended for _, has_ended in results)
+    print(f"{false} false accusations in {ended} campaigns; {len(results) - ended} did not end")
+    return int(false > 0 or ended < len(results))
 
 
 if __name__ == "__main__":

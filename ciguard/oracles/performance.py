@@ -97,7 +97,7 @@ def excess(reference: Measured, other: Measured) -> Excess | None:
         return None
     mine, theirs = reference.values[:rounds], other.values[:rounds]
     middle, deviating = median(mine), median(theirs)
-    if deviating - middle < least or deviating <= _spread(mine) * middle:
+    if deviating - middle < least or not _exceeds_spread(deviating, mine):
         return None
     half = rounds // 2
     halves = ((mine, theirs), (mine[:half], theirs[:half]), (mine[half:], theirs[half:]))
@@ -109,10 +109,13 @@ def excess(reference: Measured, other: Measured) -> Excess | None:
     return Excess(middle, deviating, p, rounds)
 
 
-def _spread(values: Sequence[float]) -> float:
-    """Return the ratio of the upper quartile to the lower; 0 where the lower is 0."""
-    low, high = np.quantile(values, (0.25, 0.75))
-    return float(high / low) if low else 0.0
+def _exceeds_spread(deviating: float, reference: Sequence[float]) -> bool:
+    """Return whether a target differs from the reference by more than that from itself.
+
+    The reference's upper quartile divided by its lower one is what it differs from itself.
+    """
+    low, middle, high = np.quantile(reference, (0.25, 0.5, 0.75))
+    return bool(deviating * low > high * middle) if low else bool(deviating > MIN_RATIO * high)
 
 
 @dataclass(frozen=True, slots=True)

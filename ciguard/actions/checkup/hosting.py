@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
 from ciguard.config import GitBranch
 from ciguard.domain import visible
-from ciguard.errors import TrackerError, TrackerForbiddenError, TrackerUnavailableError
+from ciguard.errors import TrackerError, TrackerUnavailableError
 from ciguard.project import REPOSITORY, ask_git, repository_of
 
 if TYPE_CHECKING:
@@ -201,7 +201,9 @@ class _Examination:
     def _runners(self, subject: str) -> Diagnosis:
         try:
             registered = self._settings.runners()
-        except TrackerForbiddenError:
+        except TrackerUnavailableError:
+            raise
+        except TrackerError:  # without the permission GitHub answers 401, 403 or 404
             return unknown(
                 subject,
                 f"{_labels_text(self._workflows.own_runners)}: only administrators may list them",

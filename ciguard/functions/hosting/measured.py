@@ -35,8 +35,8 @@ def measured_options() -> dict[str, Any] | None:
         except ConfigError:
             continue  # of another version of coverage.py
         if name == "concurrency":
-            # It takes a configuration file: what a program forks itself is not measured.
-            value = [kind for kind in value if kind != "multiprocessing"]
+            # `multiprocessing` needs a configuration file; such children are not measured.
+            value = [kind for kind in value or () if kind != "multiprocessing"]
         if value:
             found[name] = value
     return found

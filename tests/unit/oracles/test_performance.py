@@ -142,6 +142,8 @@ def test_less_than_the_reference_differs_from_itself_proves_nothing() -> None:
 
     assert found(Quantity.TIME, unsteady, [400 * US] * 16) == []
     assert found(Quantity.TIME, unsteady, [1600 * US] * 16) != []
+    assert found(Quantity.PEAK, [0.0, 30 * MIB] * 8, [30.1 * MIB] * 16) == []
+    assert found(Quantity.PEAK, [0.0, 30 * MIB] * 8, [90 * MIB] * 16) != []
 
 
 @given(seeds)
