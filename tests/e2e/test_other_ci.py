@@ -74,7 +74,7 @@ def _environment(**variables: str) -> dict[str, str]:
     path = f"{sys.base_prefix}/bin:/usr/bin:/bin"
     names = {"GIT_AUTHOR_NAME": "a", "GIT_COMMITTER_NAME": "a"}
     mails = {"GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_EMAIL": "a@b"}
-    short = {"NIGHTLY_BUDGET": "20s", "CIGUARD_BUDGET": "20s"}
+    short = {"NIGHTLY_BUDGET": "20s", "CIGUARD_BUDGET": "20s", "PIP_NO_COMPILE": "1"}
     short |= {"VIRTUAL_ENV": sys.prefix}  # what the target `current` means
     return {**kept, **names, **mails, **short, "PATH": path, "CI": "true", **variables}
 
