@@ -53,6 +53,11 @@ TARGETS = {
 """The target that stands for each library in tests."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests: begun last, one of them keeps all other cores waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("lengthy") is None)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Set the environment before any test module is imported."""

@@ -263,6 +263,7 @@ def test_the_privileged_half_takes_hostile_artifacts_for_data(
     assert not (runner.workspace / ".ciguard" / "baseline").exists()
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 def test_environments_are_kept_by_the_default_branch_only(runner: Runner, tmp_path: Path) -> None:
     for version in ("1.0", "1.1"):
@@ -290,6 +291,7 @@ def test_environments_are_kept_by_the_default_branch_only(runner: Runner, tmp_pa
     assert list(runner.caches.iterdir()) == saved
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 def test_a_private_index_is_known_to_the_step_that_builds_and_to_no_other(
     runner: Runner, tmp_path: Path
@@ -314,6 +316,7 @@ def test_a_private_index_is_known_to_the_step_that_builds_and_to_no_other(
     assert not [p for p in kept if PASSWORD.encode() in p.read_bytes()]
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
@@ -334,6 +337,7 @@ def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) ->
     assert not [p for p in kept.rglob("*") if p.is_file() and TOKEN.encode() in p.read_bytes()]
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.library("tensorflow")
 def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(

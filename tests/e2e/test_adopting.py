@@ -161,6 +161,7 @@ def test_every_file_and_command_that_the_page_names_exists() -> None:
     assert named <= {f"# {name}" for name in WRITTEN}
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.timeout(2400)
 def test_the_page_leads_to_a_verdict_a_baseline_and_back(

@@ -59,6 +59,7 @@ def dogfood(folder: Path, expressions: Expressions, clone: Path, *, keep: str) -
     return run
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "conclusion"),

@@ -78,6 +78,7 @@ def follow_ups(run: HostedRun) -> dict[str, str]:
     return follower.checks
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.timeout(2400)
 def test_pull_requests_of_all_kinds_have_their_verdict(
@@ -111,6 +112,7 @@ def test_pull_requests_of_all_kinds_have_their_verdict(
     assert issues_of(project, "planted.checked") == []
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.timeout(2400)
 def test_a_regression_has_one_issue_from_its_merge_to_its_return(
@@ -146,6 +148,7 @@ def test_a_regression_has_one_issue_from_its_merge_to_its_return(
         assert "failure" not in follow_ups(run).values(), run.log
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.library("torch")
 @pytest.mark.timeout(2400)

@@ -128,6 +128,7 @@ def _opened(checkout: Path, **files: str) -> str:
     return base
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.parametrize("checkout", ["gitlab"], indirect=True)
 def test_the_jobs_of_gitlab_keep_a_baseline_and_judge_by_it(checkout: Path, remote: Path) -> None:

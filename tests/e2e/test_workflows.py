@@ -84,6 +84,7 @@ def results(run: WorkflowRun) -> dict[str, str]:
     return {job: run.result(job) for job in run.jobs}
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 def test_a_lost_row_is_no_pass_and_once_it_has_run_there_is_one_verdict(
     github: GitHub, project: Path
@@ -150,6 +151,7 @@ def test_a_plan_that_cannot_be_kept_is_no_pass_of_another_calls_plan(
     assert "there is no plan" in run.only("merge").summary
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 def test_the_push_of_what_init_writes_gives_the_first_pull_request_a_baseline(
     github: GitHub, project: Path, server: GitHubServer
@@ -249,6 +251,7 @@ def ended(
     return Trigger("workflow_run", payload, "refs/heads/main", NAME, TOKEN)
 
 
+@pytest.mark.lengthy
 @pytest.mark.slow
 def test_what_a_pull_request_shows_turns_no_filing_job_red(
     github: GitHub, project: Path, server: GitHubServer

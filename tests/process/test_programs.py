@@ -191,6 +191,7 @@ def outputs(outcome: Outcome) -> dict[str, Output]:
     return items(of(outcome))
 
 
+@pytest.mark.lengthy
 def test_outputs_are_the_numbers_and_tensors_that_a_program_leaves(library: Library) -> None:
     (outcome,) = library.run(program(library.training))
 
