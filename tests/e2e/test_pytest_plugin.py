@@ -10,7 +10,7 @@ import sys
 import textwrap
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -52,18 +52,32 @@ def run(tmp_path: Path) -> Run:
         command = [sys.executable, *before, *PLUGIN, "--ciguard"]
         command += [f"--ciguard-max-examples={examples}", *arguments]
         own = {"CI", "PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"}
-        # The plugin measures its own processes as the session does; ours are not to be measured.
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in own and not name.startswith("COVERAGE_")
-        }
+        kept = {name: value for name, value in unmeasured().items() if name not in own}
         environment = {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
         return subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
 
     return run
+
+
+def unmeasured() -> dict[str, str]:
+    """Return the environment without `make coverage`: these sessions measure themselves."""
+    return {n: value for n, value in os.environ.items() if not n.startswith("COVERAGE_")}
+
+
+def covered_lines(folder: Path, *before: str) -> dict[str, Any]:
+    """Return what coverage.py has measured of model.py, after other commands of it."""
+    for words in (*((word,) for word in before), ("json", "-o", "out.json")):
+        subprocess.run(
+            [sys.executable, "-m", "coverage", *words],
+            cwd=folder,
+            env=unmeasured(),
+            check=True,
+            capture_output=True,
+        )
+    found: dict[str, Any] = json.loads((folder / "out.json").read_text())["files"]["model.py"]
+    return found
 
 
 def counts(session: Session) -> dict[str, int]:
@@ -423,13 +437,7 @@ def test_coverage_counts_what_the_process_of_the_program_runs(
         "model.py",
         before=("-m", "coverage", "run", "--branch", "--include=model.py", "-m", "pytest"),
     )
-    subprocess.run(
-        [sys.executable, "-m", "coverage", "json", "-o", "out.json"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
-    covered = json.loads((tmp_path / "out.json").read_text())["files"]["model.py"]
+    covered = covered_lines(tmp_path)
 
     assert session.returncode == 0, session.stdout
     assert covered["missing_lines"] == [10]
@@ -455,14 +463,7 @@ def test_coverage_of_all_kinds_of_processes_goes_with_that_of_the_program(
     )
 
     session = run("model.py", before=("-m", "coverage", "run", "-m", "pytest"))
-    for report in (["combine"], ["json", "-o", "out.json"]):
-        subprocess.run(
-            [sys.executable, "-m", "coverage", *report],
-            cwd=tmp_path,
-            check=True,
-            capture_output=True,
-        )
-    covered = json.loads((tmp_path / "out.json").read_text())["files"]["model.py"]
+    covered = covered_lines(tmp_path, "combine")
 
     assert session.returncode == 0, session.stdout + session.stderr
     assert "Traceback" not in session.stdout + session.stderr

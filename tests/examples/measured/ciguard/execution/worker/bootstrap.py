@@ -27,10 +27,10 @@ SAVED_EVERY_S = 1.0
 
 def main() -> None:
     """Let the process read and write what measuring takes, then do as the real entry does."""
-    library = next(CHECKOUT.glob(".venv/lib/python3*/site-packages/coverage"))
-    if sys.argv[1].startswith("{"):
-        sys.argv[1] = _granting(json.loads(sys.argv[1]), library)
-    measuring = _start(library)
+    settings = json.loads(sys.argv[1])
+    if "coverage" not in settings:  # once confined, the process may list no folders
+        sys.argv[1] = _granting(settings)
+    measuring = _start(Path(settings["coverage"]))
     specification = importlib.util.spec_from_file_location("bootstrap", ENTRY)
     assert specification is not None
     assert specification.loader is not None
@@ -44,14 +44,11 @@ def main() -> None:
             measuring.save()
 
 
-def _granting(settings: dict[str, Any], library: Path) -> str:
-    for use, folder in (
-        ("readable", Path(__file__).parent),
-        ("readable", library),
-        ("writable", DATA),
-    ):
-        if use in settings and str(folder) not in settings[use]:
-            settings[use].append(str(folder))
+def _granting(settings: dict[str, Any]) -> str:
+    library = next(CHECKOUT.glob(".venv/lib/python3*/site-packages/coverage"))
+    settings["coverage"] = str(library)
+    settings["readable"] += [str(Path(__file__).parent), str(library)]
+    settings["writable"].append(str(DATA))
     return json.dumps(settings)
 
 
