@@ -31,17 +31,24 @@ def main() -> None:
     if "coverage" not in settings:  # once confined, the process may list no folders
         sys.argv[1] = _granting(settings)
     measuring = _start(Path(settings["coverage"]))
-    specification = importlib.util.spec_from_file_location("bootstrap", ENTRY)
-    assert specification is not None
-    assert specification.loader is not None
-    bootstrap = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(bootstrap)
     try:
-        bootstrap.main()
+        _loaded("bootstrap", ENTRY, None).main()
     finally:
         if measuring is not None:
             measuring.stop()
             measuring.save()
+
+
+def _loaded(name: str, file: Path, folders: list[str] | None) -> Any:
+    """Import a module from its file: its folder is beside the path, and need not be readable."""
+    specification = importlib.util.spec_from_file_location(
+        name, file, submodule_search_locations=folders
+    )
+    assert specification is not None
+    assert specification.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
 def _granting(settings: dict[str, Any]) -> str:
@@ -56,11 +63,7 @@ def _start(library: Path) -> Any:
     """Start coverage.py; return None where it does not run in this interpreter."""
     if sys.version_info < (3, 10):  # noqa: UP036 - a target may have an older interpreter
         return None
-    sys.path.append(str(library.parent))
-    try:
-        coverage = importlib.import_module("coverage")
-    finally:
-        sys.path.remove(str(library.parent))  # nothing else of the tests' environment is meant
+    coverage = _loaded("coverage", library / "__init__.py", [str(library)])
     measuring = coverage.Coverage(
         data_file=str(DATA / "data"),
         data_suffix=True,
