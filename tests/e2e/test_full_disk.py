@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 SIZE_MIB = 4
 
 
+@pytest.fixture(autouse=True)
+def _no_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep Python from leaving torn bytecode in the checkout: it takes short writes for whole."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+
+
 class Disk(ABC):
     """A folder on which a running command can be made to find no space."""
 
