@@ -5,6 +5,7 @@ Whether a program may give them anything but an ordinary value is not known.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import ApiCall, ApiRecord, ParameterRecord, Value
 
+_WORD = re.compile(r"\w+")
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 
 
@@ -70,7 +72,7 @@ def _positional(record: ApiRecord, count: int) -> list[str]:
 
 def _describes(record: ApiRecord, name: str) -> bool:
     """Return whether a library says anything of an argument but its name."""
-    if name in record.strangers or any(line.startswith(name) for line in record.unread):
+    if name in record.strangers or any(_WORD.findall(line)[:1] == [name] for line in record.unread):
         return True
     parameters = {item.name: item for item in (*record.parameters, *record.inputs)}
     kinds = {item.kind: item for item in record.parameters}

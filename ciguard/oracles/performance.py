@@ -46,7 +46,7 @@ _SPARE_ROUNDS = 4
 
 _COMPARABLE = frozenset({PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT})
 """Devices, modes and backends differ in speed by design."""
-_LEAST = {Quantity.TIME: MIN_TIME_NS, Quantity.PEAK: MIN_PEAK}
+_MIN_EXCESS = {Quantity.TIME: MIN_TIME_NS, Quantity.PEAK: MIN_PEAK}
 KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH: "leak"}
 
 
@@ -92,7 +92,7 @@ def excess(reference: Measured, other: Measured) -> Excess | None:
     from itself.
     """
     rounds = min(len(reference.values), len(other.values))
-    least = _LEAST.get(other.quantity)
+    least = _MIN_EXCESS.get(other.quantity)
     if least is None or rounds < MIN_ROUNDS:
         return None
     mine, theirs = reference.values[:rounds], other.values[:rounds]

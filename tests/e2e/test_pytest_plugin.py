@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 IS_INSTALLED = any(entry.name == "ciguard" for entry in entry_points(group="pytest11"))
+BRANCHES = """
+@arg("n", ints(0, 100))
+def branches(n):
+    if n > 50:
+        return 1
+    return 0
+"""
 PLUGIN = [] if IS_INSTALLED else ["-p", "ciguard.pytest_plugin"]
 
 
@@ -419,19 +426,7 @@ def test_usual_tests_stay_and_the_session_never_imports_the_program(
 def test_coverage_counts_what_the_process_of_the_program_runs(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
-    write(
-        "model.py",
-        """
-        @arg("n", ints(0, 100))
-        def branches(n):
-            if n > 50:
-                return 1
-            return 0
-
-        def untouched():
-            return 2
-        """,
-    )
+    write("model.py", f"{BRANCHES}\ndef untouched():\n    return 2\n")
 
     session = run(
         "model.py",
@@ -451,16 +446,7 @@ def test_coverage_of_all_kinds_of_processes_goes_with_that_of_the_program(
         "[run]\nbranch = True\nparallel = True\ninclude = model.py\nsigterm = True\n"
         "patch = subprocess, _exit\nconcurrency = multiprocessing, thread\n"
     )
-    write(
-        "model.py",
-        """
-        @arg("n", ints(0, 100))
-        def branches(n):
-            if n > 50:
-                return 1
-            return 0
-        """,
-    )
+    write("model.py", BRANCHES)
 
     session = run("model.py", before=("-m", "coverage", "run", "-m", "pytest"))
     covered = covered_lines(tmp_path, "combine")

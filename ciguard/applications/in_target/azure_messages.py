@@ -141,7 +141,7 @@ def are_texts(path: str) -> bool:
 class Reads:
     """Images that are being read, of which somebody will ask for the result. Thread-safe."""
 
-    _MOST = 100
+    _MAX_IMAGES = 100
     _MAX_BYTES = 256 * 2**20
 
     def __init__(self) -> None:
@@ -160,7 +160,7 @@ class Reads:
         """Note which image a number is of; the oldest ones are forgotten in time."""
         with self._changing:
             self._about[number] = about
-            while len(self._about) > self._MOST or self._size() > self._MAX_BYTES:
+            while len(self._about) > self._MAX_IMAGES or self._size() > self._MAX_BYTES:
                 del self._about[next(iter(self._about))]
 
     def _size(self) -> int:

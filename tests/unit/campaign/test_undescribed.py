@@ -59,6 +59,7 @@ def test_what_the_docstring_alone_names_is_described() -> None:
     assert odd_arguments(call, [bare]) == ["b"]
     assert odd_arguments(call, [replace(bare, strangers=("b",))]) == []
     assert odd_arguments(CALL, [replace(bare, unread=("a a value",))]) == []
+    assert odd_arguments(CALL, [replace(bare, unread=("axis a value",))]) == ["a"]
 
 
 def test_keywords_that_no_parameter_takes_are_described_by_that_which_takes_them_all() -> None:
