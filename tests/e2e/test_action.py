@@ -352,7 +352,7 @@ def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(
 
     runner.variables = {}
 
-    job = runner.run({"budget": "60s", "artifact": "upgrade", "cache": "false"})
+    job = runner.run({"budget": "30s", "artifact": "upgrade", "cache": "false"})
 
     kept = job.artifacts["upgrade-1"]
     plan = json.loads((kept / "plan.json").read_text("utf-8"))

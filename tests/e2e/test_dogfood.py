@@ -76,7 +76,8 @@ def test_dogfood_is_green_only_if_the_guard_sees_what_was_broken(
     changes: tuple[tuple[str, str], ...],
     conclusion: str,
 ) -> None:
-    run = dogfood(tmp_path, expressions, checkout(tmp_path, *changes), keep="broken")
+    clone = checkout(tmp_path, ("budget: 30s", "budget: 15s"), *changes)
+    run = dogfood(tmp_path, expressions, clone, keep="broken")
 
     assert run.result("broken") == conclusion, run.log
     if conclusion == "failure":

@@ -159,7 +159,7 @@ def test_the_example_itself_is_guarded_on_torch(
     git(folder, "commit", "--quiet", "--message", "the project")
     initialised(folder, ciguard)
     project = hosted(folder, ciguard, server, expressions)
-    project.inputs = {"guard.yml": {"budget": "30s"}}
+    project.inputs = {"guard.yml": {"budget": "15s"}}
     files = {name: (folder / name).read_text("utf-8") for name in WRITTEN}
     night = project.push(**files) or project.night()
     source = (folder / "src" / "tones" / "features.py").read_text("utf-8")
