@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import subject_of
 from ciguard.campaign.trial import TOGETHER, Attributed, Suspect, trial
-from ciguard.domain import AppCase, PairKind
+from ciguard.domain import PairKind
 from ciguard.oracles import is_measured
 from ciguard.triage import cause_of
 
@@ -70,7 +70,7 @@ class Attributor:
         """
         finding = bucket.finding
         if (
-            isinstance(finding.case, AppCase)
+            not finding.case.is_run_by_worker
             or finding.pair is PairKind.LIBRARY
             or is_measured(finding)
         ):

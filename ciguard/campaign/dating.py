@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.bisect import bisect
-from ciguard.domain import AppCase, Onset, PairKind
+from ciguard.domain import Onset, PairKind
 from ciguard.errors import CiguardError
 from ciguard.oracles import is_measured
 from ciguard.targets import Published, cache_folder, parse_target
@@ -64,7 +64,7 @@ def dated(
 def is_dated(bucket: Bucket) -> bool:
     """Return whether a defect can be dated: it is a library's, and releases can be tried."""
     finding = bucket.finding
-    if isinstance(finding.case, AppCase) or is_measured(finding):
+    if not finding.case.is_run_by_worker or is_measured(finding):
         return False
     if finding.pair not in {PairKind.NONE, PairKind.VERSION}:
         return False

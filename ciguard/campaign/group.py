@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.function_programs import programs_of, readable_programs
 from ciguard.campaign.seeding import LIBRARY as MODELLED
 from ciguard.campaign.seeding import seed_sources
-from ciguard.domain import ApiRecord, FunctionCase, Intent, PairKind, ProgramCase, Tally
+from ciguard.domain import ApiRecord, Intent, PairKind, Tally
 from ciguard.execution import Limits, WorkerSpec
 from ciguard.levels import MODEL_FOLDERS
 from ciguard.oracles import Identity, Law, Subject, laws_of
@@ -100,7 +100,7 @@ class Group:
 
         A program says itself what a target lacks, and may be about no API of its library at all.
         """
-        if isinstance(case, ProgramCase | FunctionCase):
+        if not case.is_api_use:
             return list(self.running_eagerly)
         names = self.targets_with(case.api)
         return names if is_for_modes(case) else [n for n in names if self.mode_of(n) == EAGER]
@@ -152,9 +152,7 @@ def is_for_modes(case: Case) -> bool:
     eager execution alone, and so is what a relation holds against a twin. A program says itself
     what it compiles.
     """
-    if isinstance(case, ProgramCase | FunctionCase):
-        return False
-    return case.intent is Intent.CONFORMING and not case.relation
+    return case.is_api_use and case.intent is Intent.CONFORMING and not case.relation
 
 
 def groups_of(environments: Mapping[str, Environment]) -> dict[str, Group]:

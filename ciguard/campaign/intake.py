@@ -15,11 +15,9 @@ from ciguard.domain import (
     Event,
     Finding,
     Frame,
-    FunctionCase,
     Onset,
     Passed,
     Policy,
-    ProgramCase,
     Rejected,
 )
 from ciguard.oracles import judge
@@ -280,5 +278,4 @@ class Intake:
 
 def _says(case: Case, subject: Subject) -> bool:
     """Return whether an orderly end on one target says anything; of a program it does."""
-    speaks = isinstance(case, ProgramCase | FunctionCase)
-    return speaks or bool(case.relation) or case.focus in subject.laws
+    return not case.is_api_use or bool(case.relation) or case.focus in subject.laws

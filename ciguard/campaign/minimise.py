@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import groups_of, members_of, subject_of, worker_spec
 from ciguard.campaign.scripts import sites_of, text_of
-from ciguard.domain import AppCase
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
 from ciguard.oracles import encode_on, judge
@@ -61,7 +60,7 @@ def minimise(
         ProvisioningError: if one cannot be provided.
         WorkerStartError: if the workers of one cannot run.
     """
-    if isinstance(bucket.finding.case, AppCase):
+    if not bucket.finding.case.is_run_by_worker:
         msg = (
             f"bucket {bucket.fingerprint}: of an application, whose services are answered the "
             "plainest way first: there is nothing simpler to try."

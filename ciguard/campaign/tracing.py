@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import worker_spec
-from ciguard.domain import AppCase, Crashed
+from ciguard.domain import Crashed
 from ciguard.execution import find_debugger, trace
 from ciguard.oracles import encode
 from ciguard.triage import native_frames
@@ -37,7 +37,7 @@ def traced(
         name = bucket.finding.targets[-1]
         member = members.get(name)
         crashed = isinstance(bucket.finding.outcomes.get(name), Crashed)
-        crashed &= not isinstance(bucket.finding.case, AppCase)  # which runs in no worker
+        crashed &= bucket.finding.case.is_run_by_worker
         if not crashed or bucket.native_stack or member is None or member.not_run:
             continue
         limit_s = until - time.monotonic()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group, Member
     from ciguard.campaign.journal import Journal
     from ciguard.config import Config
-    from ciguard.domain import Case, Finding
+    from ciguard.domain import Finding
     from ciguard.execution import Dispatcher, Job, Result
     from ciguard.oracles import Subject
 
@@ -233,10 +233,7 @@ class Turns:
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
         apis = {
-            api
-            for case in executed.cases
-            for api in _apis_of(case)
-            if group.record(api) is not None
+            api for case in executed.cases for api in case.apis if group.record(api) is not None
         }
         for name, outcomes in executed.outcomes.items():
             kinds = Counter(map(type, outcomes))
@@ -308,8 +305,3 @@ class Turns:
                 self._journal.proven(self._noted_s)
             self._waits_for, self._noted_s = unproven, self._budget.elapsed_s
         return is_redone and not unproven
-
-
-def _apis_of(case: Case) -> Collection[str]:
-    """Return what a case exercises: of a model, its layers."""
-    return {node.layer for node in case.graph.nodes} if isinstance(case, ModelCase) else (case.api,)

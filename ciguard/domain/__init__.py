@@ -5,17 +5,17 @@ docs/architecture.md).
 """
 
 from ciguard.domain import dtypes
+from ciguard.domain.api_calls import ApiCall, CallKind, as_call
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.attribution import (
     Attribution,
     attribution_from_json,
     attribution_to_json,
 )
-from ciguard.domain.cases import (
-    ApiCall,
-    CallKind,
+from ciguard.domain.case import (
+    CASE_KINDS,
     Case,
-    as_call,
+    CaseKind,
     case_from_json,
     case_id,
     case_to_json,
@@ -96,7 +96,6 @@ from ciguard.domain.models import (
     graph_from_json,
     graph_to_json,
     model_case_from_json,
-    model_case_to_json,
 )
 from ciguard.domain.onset import Onset, onset_from_json, onset_to_json
 from ciguard.domain.outcomes import (
@@ -158,7 +157,6 @@ from ciguard.domain.programs import (
     derivation_to_json,
     located,
     program_case_from_json,
-    program_case_to_json,
 )
 from ciguard.domain.records import (
     RECORD_SCHEMA,
@@ -208,6 +206,7 @@ from ciguard.domain.values import (
 
 __all__ = [
     "ANNOTATED",
+    "CASE_KINDS",
     "INPUT",
     "MAX_SHARDS",
     "MAX_TEXT_LENGTH",
@@ -240,6 +239,7 @@ __all__ = [
     "CallKind",
     "CallValue",
     "Case",
+    "CaseKind",
     "Cause",
     "Check",
     "Comparison",
@@ -371,7 +371,6 @@ __all__ = [
     "markdown_code",
     "markdown_text",
     "model_case_from_json",
-    "model_case_to_json",
     "onset_from_json",
     "onset_to_json",
     "outcome_from_json",
@@ -384,7 +383,6 @@ __all__ = [
     "plan_from_json",
     "plan_to_json",
     "program_case_from_json",
-    "program_case_to_json",
     "record_from_json",
     "record_to_json",
     "root_of",

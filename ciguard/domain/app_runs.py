@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain.app_call import checked_call
+from ciguard.domain.case import CASE_KINDS, CaseKind
 from ciguard.domain.function_calls import is_program
 from ciguard.domain.intent import Intent
 
@@ -63,31 +64,46 @@ class AppCase:
     """No argument is odd."""
     values: ClassVar[tuple[Value, ...]] = ()
     """Answers are the service's JSON, and no values of a library."""
+    level: ClassVar[str] = "app"
+    given: ClassVar[str] = "inputs"
+    is_api_use: ClassVar[bool] = False
+    is_user_code: ClassVar[bool] = True
+    is_run_by_worker: ClassVar[bool] = False
+    has_verdict_alone: ClassVar[bool] = False
+
+    @property
+    def noun(self) -> str:
+        """What is tried: a call, or a condition that is read."""
+        return "call" if self.aspect is Aspect.ANSWER else "condition"
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """The function."""
+        return (self.api,)
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where the function or the sub-condition is."""
+        return self.file, self.line
 
     @property
     def function(self) -> str:
         """Qualified name of the function, its module included."""
         return self.api.partition(":")[2]
 
-    @property
-    def level(self) -> str:
-        """The level that this kind of case belongs to."""
-        return "app"
-
-
-def app_case_to_json(case: AppCase) -> Json:
-    """Return the JSON form of a case: `[api, "application", {…}]`."""
-    rest: dict[str, Json] = {
-        "file": case.file,
-        "line": case.line,
-        "root": case.root,
-        "aspect": case.aspect.value,
-    }
-    if case.condition:
-        rest["condition"] = case.condition
-    if case.call:
-        rest["call"] = case.call
-    return [case.api, APPLICATION, rest]
+    def to_json(self) -> Json:
+        """Return the JSON form of the case: `[api, "application", {…}]`."""
+        rest: dict[str, Json] = {
+            "file": self.file,
+            "line": self.line,
+            "root": self.root,
+            "aspect": self.aspect.value,
+        }
+        if self.condition:
+            rest["condition"] = self.condition
+        if self.call:
+            rest["call"] = self.call
+        return [self.api, APPLICATION, rest]
 
 
 def app_case_from_json(encoded: Json) -> AppCase:
@@ -121,6 +137,9 @@ def app_case_from_json(encoded: Json) -> AppCase:
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded case of an application: {error!r}"
         raise ValueError(msg) from error
+
+
+CASE_KINDS.register(APPLICATION, CaseKind(read=app_case_from_json))
 
 
 def _call_of(call: Json, file: str, root: str, name: str) -> Json:

@@ -11,7 +11,7 @@ from ciguard.domain.attribution import (
     attribution_from_json,
     attribution_to_json,
 )
-from ciguard.domain.cases import Case, case_from_json, case_to_json
+from ciguard.domain.case import Case, case_from_json, case_to_json
 from ciguard.domain.causes import Cause, cause_from_json, cause_to_json
 from ciguard.domain.onset import Onset, onset_from_json, onset_to_json
 from ciguard.domain.outcomes import (

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
+from ciguard.domain.case import CASE_KINDS, CaseKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.values import Json, Value, value_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_LAST_LINE = 2**31 - 1
 ANNOTATED = "annotated"
 """Second member of an encoded `FunctionCase`, where an API call has its kind."""
 _MAX_PATH_LENGTH = 1_000
@@ -43,6 +45,34 @@ class FunctionCase:
     """Calls keep to the annotations."""
     focus: ClassVar[str] = ""
     """No argument is odd."""
+    level: ClassVar[str] = "function"
+    given: ClassVar[str] = "arguments"
+    is_api_use: ClassVar[bool] = False
+    is_user_code: ClassVar[bool] = True
+    is_run_by_worker: ClassVar[bool] = True
+    has_verdict_alone: ClassVar[bool] = True
+
+    @property
+    def noun(self) -> str:
+        """What one run is called: the import of a program, or a call."""
+        return "call" if self.call else "import"
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """The function, or the program that is imported."""
+        return (self.api,)
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file, and the line that the function is said to be defined in; 1 if it is not."""
+        about = self.about if isinstance(self.about, dict) else {}
+        functions = about.get("functions")
+        for described in functions if isinstance(functions, list) else ():
+            if isinstance(described, dict) and described.get("name") == self.function:
+                line = described.get("line")
+                if isinstance(line, int) and 0 < line < _LAST_LINE:
+                    return self.file, line
+        return self.file, 1
 
     @property
     def function(self) -> str:
@@ -54,10 +84,16 @@ class FunctionCase:
         """Every value that the call is given, those of the constructor included."""
         return tuple(_values(self.call)) if self.call else ()
 
-    @property
-    def level(self) -> str:
-        """The level that this kind of case belongs to."""
-        return "function"
+    def to_json(self) -> Json:
+        """Return the JSON form of the case: `[api, "annotated", {…}]`."""
+        rest: dict[str, Json] = {"file": self.file}
+        if self.call:
+            rest["call"] = self.call
+        if self.seed:
+            rest["seed"] = self.seed
+        if self.about:
+            rest["about"] = self.about
+        return [self.api, ANNOTATED, rest]
 
 
 def function_api(file: str, function: str = "") -> str:
@@ -110,18 +146,6 @@ def is_program(path: str) -> bool:
     )
 
 
-def function_case_to_json(case: FunctionCase) -> Json:
-    """Return the JSON form of a case: `[api, "annotated", {…}]`."""
-    rest: dict[str, Json] = {"file": case.file}
-    if case.call:
-        rest["call"] = case.call
-    if case.seed:
-        rest["seed"] = case.seed
-    if case.about:
-        rest["about"] = case.about
-    return [case.api, ANNOTATED, rest]
-
-
 def function_case_from_json(encoded: Json) -> FunctionCase:
     """Rebuild a case.
 
@@ -150,3 +174,6 @@ def function_case_from_json(encoded: Json) -> FunctionCase:
         msg = f"not an encoded function case: {error!r}"
         raise ValueError(msg) from error
     return case
+
+
+CASE_KINDS.register(ANNOTATED, CaseKind(read=function_case_from_json, is_program=True))

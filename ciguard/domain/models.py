@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from ciguard.domain.case import CASE_KINDS, CaseKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.values import ArrayValue, Json, Value, value_from_json, value_to_json
 
@@ -195,11 +196,23 @@ class ModelCase:
     """No metamorphic relation is tried with a model."""
     focus: ClassVar[str] = ""
     intent: ClassVar[Intent] = Intent.CONFORMING
+    level: ClassVar[str] = "model"
+    noun: ClassVar[str] = "run"
+    given: ClassVar[str] = "inputs"
+    is_api_use: ClassVar[bool] = True
+    is_user_code: ClassVar[bool] = False
+    place: ClassVar[tuple[str, int]] = ("", 0)
+    is_run_by_worker: ClassVar[bool] = True
 
     @property
-    def level(self) -> str:
-        """The level that this kind of case belongs to."""
-        return "model"
+    def apis(self) -> set[str]:
+        """The layers of the graph."""
+        return {node.layer for node in self.graph.nodes}
+
+    @property
+    def has_verdict_alone(self) -> bool:
+        """Whether one outcome holds two results that ought to be equal."""
+        return self.check is Check.SAVE
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -210,6 +223,23 @@ class ModelCase:
     def is_one_layer(self) -> bool:
         """Whether the graph is a layer alone, with its inputs."""
         return len(self.graph.nodes) == len(self.graph.inputs) + 1
+
+    def to_json(self) -> Json:
+        """Return the JSON form of the case: `[api, "model", {…}]`; what is empty is left out."""
+        rest = {
+            "graph": graph_to_json(self.graph),
+            "data": [_data_to_json(data) for data in self.data],
+            "truth": value_to_json(self.truth),
+            "check": self.check.value,
+            "training": self.training,
+            "dtype": self.dtype,
+            "nudge": self.nudge,
+            "probe": self.probe,
+            "seed": self.seed,
+            "origin": _origin_to_json(self.origin),
+        }
+        filled = {key: item for key, item in rest.items() if item or key == "truth"}
+        return [self.api, MODEL, filled]
 
 
 MODEL = "model"
@@ -248,23 +278,6 @@ def graph_from_json(encoded: Json) -> LayerGraph:
     return LayerGraph(nodes=nodes, outputs=outputs)
 
 
-def model_case_to_json(case: ModelCase) -> Json:
-    """Return the JSON form of a case: `[api, "model", {…}]`; what is empty is left out."""
-    rest = {
-        "graph": graph_to_json(case.graph),
-        "data": [_data_to_json(data) for data in case.data],
-        "truth": value_to_json(case.truth),
-        "check": case.check.value,
-        "training": case.training,
-        "dtype": case.dtype,
-        "nudge": case.nudge,
-        "probe": case.probe,
-        "seed": case.seed,
-        "origin": _origin_to_json(case.origin),
-    }
-    return [case.api, MODEL, {key: item for key, item in rest.items() if item or key == "truth"}]
-
-
 def model_case_from_json(encoded: Json) -> ModelCase:
     """Rebuild a case.
 
@@ -289,6 +302,9 @@ def model_case_from_json(encoded: Json) -> ModelCase:
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded model case: {error!r}"
         raise ValueError(msg) from error
+
+
+CASE_KINDS.register(MODEL, CaseKind(read=model_case_from_json))
 
 
 def _node_to_json(node: LayerNode) -> Json:

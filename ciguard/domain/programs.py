@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from ciguard.domain.case import CASE_KINDS, CaseKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.text import shortened
 
@@ -142,6 +143,19 @@ class ProgramCase:
 
     relation: ClassVar[str] = ""
     """No metamorphic relation is tried with a program."""
+    level: ClassVar[str] = "code"
+    noun: ClassVar[str] = "program"
+    given: ClassVar[str] = "inputs"
+    is_api_use: ClassVar[bool] = False
+    is_user_code: ClassVar[bool] = False
+    place: ClassVar[tuple[str, int]] = ("", 0)
+    is_run_by_worker: ClassVar[bool] = True
+    has_verdict_alone: ClassVar[bool] = True
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """What the last derivation is about."""
+        return (self.api,)
 
     @property
     def focus(self) -> str:
@@ -153,10 +167,22 @@ class ProgramCase:
         """No value is given from outside."""
         return ()
 
-    @property
-    def level(self) -> str:
-        """The level that this kind of case belongs to."""
-        return "code"
+    def to_json(self) -> Json:
+        """Return the JSON form of the case: `[api, "program", {…}]`; what is empty is left out."""
+        rest = {
+            "source": self.source,
+            "block": self.block,
+            "seed": self.seed,
+            "intent": self.intent.value if self.intent is not Intent.CONFORMING else "",
+            "cycles": self.cycles if self.cycles != 1 else 0,
+            "ancestry": [
+                self.ancestry.seed,
+                [derivation_to_json(step) for step in self.ancestry.path],
+                *filter(None, [_kin_to_json(self.ancestry)]),
+            ],
+        }
+        filled = {key: item for key, item in rest.items() if item or key == "source"}
+        return [self.api, PROGRAM, filled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,24 +211,6 @@ def located(message: str) -> Located:
 _PLACE = re.compile(r"(?P<block>block alone, )?line (?P<line>\d{1,9}): ")
 
 
-def program_case_to_json(case: ProgramCase) -> Json:
-    """Return the JSON form of a case: `[api, "program", {…}]`; what is empty is left out."""
-    rest = {
-        "source": case.source,
-        "block": case.block,
-        "seed": case.seed,
-        "intent": case.intent.value if case.intent is not Intent.CONFORMING else "",
-        "cycles": case.cycles if case.cycles != 1 else 0,
-        "ancestry": [
-            case.ancestry.seed,
-            [derivation_to_json(step) for step in case.ancestry.path],
-            *filter(None, [_kin_to_json(case.ancestry)]),
-        ],
-    }
-    filled = {key: item for key, item in rest.items() if item or key == "source"}
-    return [case.api, PROGRAM, filled]
-
-
 def program_case_from_json(encoded: Json) -> ProgramCase:
     """Rebuild a case.
 
@@ -228,6 +236,9 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded program case: {error!r}"
         raise ValueError(msg) from error
+
+
+CASE_KINDS.register(PROGRAM, CaseKind(read=program_case_from_json, is_program=True))
 
 
 def _kin_to_json(ancestry: Ancestry) -> Json:

@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from ciguard.domain.cases import CallKind
+from ciguard.domain.api_calls import CallKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

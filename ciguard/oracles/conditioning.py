@@ -18,7 +18,6 @@ import numpy as np
 
 from ciguard.domain import (
     ApiCall,
-    AppCase,
     ArrayValue,
     CallValue,
     Check,
@@ -29,7 +28,6 @@ from ciguard.domain import (
     LiteralValue,
     ModelCase,
     Passed,
-    ProgramCase,
     TensorValue,
     TupleValue,
     Uniform,
@@ -83,7 +81,7 @@ def nudged(case: Case, seed: int) -> Case:
     """
     if isinstance(case, ModelCase):
         return nudged_run(case, seed)
-    if isinstance(case, ProgramCase | AppCase):
+    if not isinstance(case, ApiCall | FunctionCase):
         return case  # its values are nobody's concern
     shares = count(1)
     numbers_move = not inputs_in(case).epsilon and not _needs_smoothness(case)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from ciguard.domain import Check, FunctionCase, ModelCase, Passed, ProgramCase, Rejected
+from ciguard.domain import Passed, Rejected
 from ciguard.registry import Registry
 from ciguard.targets import EAGER
 
@@ -101,7 +101,7 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
     Most cases end alike everywhere in an orderly way; they are told apart here at little cost.
     """
     is_plain = not case.relation and case.focus not in subject.laws
-    if is_plain and not _speaks_for_itself(case) and _is_uneventful(outcomes):
+    if is_plain and not case.has_verdict_alone and _is_uneventful(outcomes):
         return []
     oracles = ORACLES.items()
     if subject.spans_libraries:
@@ -109,17 +109,6 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
     return [
         finding for oracle in oracles.values() for finding in oracle.judge(case, outcomes, subject)
     ]
-
-
-def _speaks_for_itself(case: Case) -> bool:
-    """Return whether an outcome says something by itself, alike as it may be on every target.
-
-    It may hold two results that ought to be the same, or be that of a program, which is to run or
-    to be refused, whatever it comes to, or of a function that may have changed its arguments.
-    """
-    if isinstance(case, ProgramCase | FunctionCase):
-        return True
-    return isinstance(case, ModelCase) and case.check is Check.SAVE
 
 
 def _is_uneventful(outcomes: Mapping[str, Outcome]) -> bool:

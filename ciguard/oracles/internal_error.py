@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import AppCase, Errored, Evidence, Finding, FunctionCase, Severity
+from ciguard.domain import Errored, Evidence, Finding, Severity
 from ciguard.oracles.contract import headline, registered
 from ciguard.oracles.showing import outcome_shown
 
@@ -26,8 +26,8 @@ class InternalErrorOracle:
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding that names every target on which an internal error escaped."""
-        if isinstance(case, AppCase | FunctionCase):
-            return []  # what escapes there is the user's own
+        if case.is_user_code:
+            return []
         leaky = {name: out for name, out in outcomes.items() if isinstance(out, Errored)}
         if not leaky:
             return []

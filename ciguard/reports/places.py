@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import AppCase, Errored, FunctionCase, Place, seated
+from ciguard.domain import Errored, Place, seated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +30,6 @@ _MAX_FILES = 50
 _MAX_CHARACTERS = 500_000
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _MAX_PATH = 500
-_LAST_LINE = 2**31 - 1
 """GitHub takes no greater number."""
 
 
@@ -58,16 +57,15 @@ class Places:
 
     def _failures(self, finding: Finding) -> Iterator[Place]:
         """Yield where a program of the user's fails, or where its function is defined."""
-        case = finding.case
-        if not isinstance(case, AppCase | FunctionCase):
+        file, line = finding.case.place
+        if not file:
             return
         for name in finding.targets[::-1]:
             outcome = finding.outcomes.get(name)
             said = seated(outcome.message) if isinstance(outcome, Errored) else None
             if said is not None and said.file:
                 yield Place(path=f"{self.folder}{said.file}", line=said.line)
-        line = case.line if isinstance(case, AppCase) else definition_line(case)
-        yield Place(path=f"{self.folder}{case.file}", line=line)
+        yield Place(path=f"{self.folder}{file}", line=line)
 
     def _changes(self, bucket: Bucket) -> Iterator[Place]:
         names = {*map(_canonical, (bucket.finding.library, *bucket.finding.targets))} - {""}
@@ -93,17 +91,6 @@ def places_of(event: RunFinished, plan: Plan | None, folder: Path) -> Places:
         named=places_naming(targets, folder),
         folder="" if below == "." else f"{below}/",
     )
-
-
-def definition_line(case: FunctionCase) -> int:
-    """Return the line that a case says its function is defined in; 1 where it says none."""
-    about = case.about if isinstance(case.about, dict) else {}
-    functions = about.get("functions")
-    for one in functions if isinstance(functions, list) else ():
-        if isinstance(one, dict) and one.get("name") == case.function:
-            line = one.get("line")
-            return line if isinstance(line, int) and 0 < line < _LAST_LINE else 1
-    return 1
 
 
 def places_naming(libraries: Mapping[str, Iterable[str]], folder: Path) -> dict[str, Place]:

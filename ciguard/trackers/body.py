@@ -33,7 +33,6 @@ from ciguard.trackers.reproduction import reproduction
 from ciguard.trackers.template import built_in
 from ciguard.triage import (
     derivation_diff,
-    given,
     one_of,
     origin_rows,
     telling_line,
@@ -178,7 +177,7 @@ def _headline(finding: Finding) -> str:
 
 def _placeless(case: Case, outcome: Outcome | None) -> Outcome | None:
     """Return how an annotated function failed, less the line, which changes while the bug stays."""
-    if isinstance(case, AppCase | FunctionCase) and isinstance(outcome, Errored):
+    if case.is_user_code and isinstance(outcome, Errored):
         return replace(outcome, message=seated(outcome.message).message)
     return outcome
 
@@ -263,7 +262,7 @@ def _ended(api: str, outcome: Outcome | None, finding: Finding) -> str:
         case Hung(limit_s):
             return f"{one} does not return within {limit_s:g} s."
         case Exhausted():
-            return f"{one} with small {given(finding.case)} uses up all memory."
+            return f"{one} with small {finding.case.given} uses up all memory."
         case Passed() | Rejected() | None:
             return f"{api}: {markdown_code(_local(finding.message))}"
         case _:
@@ -330,7 +329,7 @@ def _outcome(case: Case, outcome: Outcome) -> str:
         case Rejected():
             return f"raised {markdown_code(_shown_line(outcome))}"
         case Errored():
-            what = "failed with" if isinstance(case, AppCase | FunctionCase) else "internal error"
+            what = "failed with" if case.is_user_code else "internal error"
             return f"{what} {markdown_code(_shown_line(outcome))}"
         case Crashed():
             return f"process died, {markdown_code(_shown_line(outcome))}"

@@ -6,11 +6,9 @@ import re
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
-    AppCase,
     Crashed,
     Errored,
     Exhausted,
-    FunctionCase,
     Hung,
     PairKind,
     Passed,
@@ -96,7 +94,7 @@ def _effect(finding: Finding, script: str) -> str:
             f"The defect shows as a last line that begins with `{word}`, and exit code 1. Without "
             "the defect there is no such line."
         )
-    if finding.pair is not PairKind.NONE or isinstance(finding.case, AppCase | FunctionCase):
+    if finding.pair is not PairKind.NONE or finding.case.is_user_code:
         return ""
     return _end(finding.outcomes.get(finding.targets[-1]) if finding.targets else None)
 

@@ -6,8 +6,6 @@
 from ciguard.triage.buckets import Buckets, Simplicity, simplicity, united
 from ciguard.triage.case_words import (
     checked_text,
-    given,
-    noun,
     one_of,
     origin_rows,
     rate_text,
@@ -58,7 +56,6 @@ __all__ = [
     "derivation_diff",
     "fingerprint",
     "first_of_each_cause",
-    "given",
     "is_cause_name",
     "is_fingerprint",
     "is_plain",
@@ -67,7 +64,6 @@ __all__ = [
     "neighbours",
     "newest_recipe",
     "normalise",
-    "noun",
     "one_of",
     "origin_rows",
     "program_diff",

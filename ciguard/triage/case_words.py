@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     INPUT,
-    ApiCall,
     AppCase,
-    Aspect,
     Check,
-    FunctionCase,
     ModelCase,
     Operator,
     ProgramCase,
@@ -28,40 +25,15 @@ _CHECKS = {
     Check.TRAIN: "loss and gradients of one training step (train)",
     Check.SAVE: "the outputs before and after the model was saved and loaded (save)",
 }
-_OF_APPLICATIONS = {
-    Aspect.ANSWER: "call",
-    Aspect.CONDITION: "condition",
-    Aspect.INPUTS: "condition",
-}
 _MAX_MUTATIONS = 4
 _MAX_NAME = 80
 _MAX_PLAIN_LENGTH = 999.5
 """Numbers from here on are written with an exponent."""
 
 
-def noun(case: Case) -> str:
-    """Return what one execution of the case is: `call`, `run` of a layer or model, `program`."""
-    match case:
-        case ApiCall():
-            return "call"
-        case ModelCase():
-            return "run"
-        case ProgramCase():
-            return "program"
-        case FunctionCase():
-            return "call" if case.call else "import"
-        case AppCase():
-            return _OF_APPLICATIONS[case.aspect]
-
-
 def one_of(case: Case, api: str) -> str:
     """Return the case as the subject of a sentence: `One call of …`, `One program with …`."""
-    return f"One {noun(case)} {'with' if isinstance(case, ProgramCase) else 'of'} {api}"
-
-
-def given(case: Case) -> str:
-    """Return what it is given: `arguments`, or `inputs` of a layer, model or program."""
-    return "arguments" if isinstance(case, ApiCall | FunctionCase) else "inputs"
+    return f"One {case.noun} {'with' if isinstance(case, ProgramCase) else 'of'} {api}"
 
 
 def origin_rows(case: Case, named: Callable[[str], str] = str) -> list[tuple[str, str]]:

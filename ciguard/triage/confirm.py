@@ -25,7 +25,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import AppCase, Confirmation, Finding, PairKind, Passed
+from ciguard.domain import Confirmation, Finding, PairKind, Passed
 from ciguard.execution import Job
 from ciguard.oracles import (
     HANG,
@@ -313,7 +313,7 @@ def _varied(finding: Finding, repetition: int) -> Case:
     versions with different generators would otherwise pass off as a difference.
     """
     case = finding.case
-    if finding.oracle not in _COMPARED or isinstance(case, AppCase):
+    if finding.oracle not in _COMPARED or not case.is_run_by_worker:
         return case
     return replace(case, seed=case.seed + repetition)
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ciguard.domain import (
     ApiCall,
-    AppCase,
     ArrayValue,
     CallValue,
     Constant,
@@ -58,7 +57,7 @@ def neighbours(case: Case, most: int, *, seed: int) -> list[Case]:
 
 
 def _near(case: Case, seed: int) -> Iterator[Case]:
-    if isinstance(case, AppCase):
+    if not case.is_run_by_worker:
         return  # what its services answer is not drawn
     rng = random.Random(f"{seed} {case_id(case)}")  # noqa: S311 - repeatable
     simpler = reductions(case)

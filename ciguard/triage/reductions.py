@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import (
     ApiCall,
-    AppCase,
     ArrayValue,
     CallValue,
     DictValue,
@@ -59,8 +58,8 @@ def _variants(case: Case) -> Iterator[Case]:
             yield from simpler_programs(case)
         case FunctionCase():
             yield from _simpler_function_calls(case)
-        case AppCase():
-            return  # the plainest answers are tried first
+        case _:
+            return  # the plainest are tried first
 
 
 def _simpler_function_calls(case: FunctionCase) -> Iterator[FunctionCase]:

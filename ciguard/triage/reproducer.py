@@ -35,7 +35,7 @@ from ciguard.oracles import (
 )
 from ciguard.targets import EAGER
 from ciguard.triage.app_script import app_statements
-from ciguard.triage.case_words import noun, origin_rows
+from ciguard.triage.case_words import origin_rows
 from ciguard.triage.effects_check import EFFECTS, effects_check
 from ciguard.triage.expectation import comparison
 from ciguard.triage.function_script import function_statements
@@ -267,7 +267,7 @@ def _header(finding: Finding, hint: EnvironmentHint) -> str:
         written = equivalent_lines(finding, other=hint.other_library)
         lines += ["", "The other library's call:", *written]
     lines += ["", f"Install: pip install {' '.join(hint.install)}"]
-    if not isinstance(finding.case, AppCase):  # its script ends by itself
+    if finding.case.is_run_by_worker:  # another script ends by itself
         lines += _advice(outcome)
     return "\n".join(comment(line) for line in lines)
 
@@ -290,7 +290,7 @@ def _held_against(finding: Finding) -> tuple[tuple[str, str], ...]:
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
     if finding.pair is not PairKind.NONE or finding.oracle in _OF_ORACLES:
         return _of_oracle(finding)
-    one = f"the {noun(finding.case)}"
+    one = f"the {finding.case.noun}"
     match outcome:
         case Crashed():
             return "the process dies."

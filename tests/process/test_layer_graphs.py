@@ -19,6 +19,7 @@ from ciguard.domain import (
     Rejected,
     Stage,
     Uniform,
+    case_to_json,
 )
 from ciguard.domain.models import (
     INPUT,
@@ -31,7 +32,6 @@ from ciguard.domain.models import (
     WeightEdit,
     WeightRule,
     Weights,
-    model_case_to_json,
 )
 from ciguard.execution import (
     Container,
@@ -232,7 +232,7 @@ class Answers:
     def __init__(self, environment: Environment, cases: Mapping[str, ModelCase]) -> None:
         done = subprocess.run(
             [str(environment.python), "-I", str(PROBE), str(REPOSITORY), "keras"],
-            input=json.dumps([model_case_to_json(each) for each in cases.values()]),
+            input=json.dumps([case_to_json(each) for each in cases.values()]),
             env=dict(environment.variables),
             capture_output=True,
             text=True,
@@ -578,7 +578,7 @@ def test_a_confined_worker_runs_graphs_and_saves_models(
     )
     names = ("residual predict", "residual save", "too large", "refused")
     cases = {name: CASES[name] for name in names}
-    encoded = [json.dumps(model_case_to_json(case)).encode() for case in cases.values()]
+    encoded = [json.dumps(case_to_json(case)).encode() for case in cases.values()]
     unconfined = Answers(environment, cases)
 
     with Dispatcher() as dispatcher:

@@ -18,8 +18,8 @@ from ciguard.domain import (
     Outcome,
     Passed,
     Uniform,
+    case_to_json,
 )
-from ciguard.domain.models import model_case_to_json
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ CASE = ModelCase(
 
 
 def in_a_fresh_worker(dispatcher: Dispatcher) -> Outcome:
-    encoded = json.dumps(model_case_to_json(CASE)).encode()
+    encoded = json.dumps(case_to_json(CASE)).encode()
     dispatcher.add(Job("keras", "graph", (encoded,), fresh=True))
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:

@@ -109,7 +109,7 @@ def test_what_shows_in_a_layer_alone_is_a_finding_about_that_layer() -> None:
     assert [finding.api for finding in findings] == ["keras.layers.Softmax"]
     assert findings[0].targets == ("torch", "tensorflow")
     assert [case.dtype for case in asked].count("float64") == 3 * len(ENGINES)
-    assert dict(findings[0].case.origin.deviations)["second"] > 0  # type: ignore[union-attr]
+    assert dict(findings[0].case.origin.deviations)["second"] > 0  # type: ignore[attr-defined]
 
 
 def test_what_does_not_show_with_made_up_numbers_is_tried_with_the_very_inputs() -> None:

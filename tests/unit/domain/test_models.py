@@ -23,10 +23,10 @@ from ciguard.domain import (
     WeightEdit,
     WeightRule,
     Weights,
+    case_to_json,
     graph_from_json,
     graph_to_json,
     model_case_from_json,
-    model_case_to_json,
 )
 
 IMAGE = LayerNode(name="x", layer=INPUT, shape=(8, 8, 1))
@@ -49,7 +49,7 @@ CASE = ModelCase(
 
 
 def through_json(case: ModelCase) -> ModelCase:
-    text = json.dumps(model_case_to_json(case), allow_nan=False)
+    text = json.dumps(case_to_json(case), allow_nan=False)
     return model_case_from_json(json.loads(text))
 
 
@@ -125,7 +125,7 @@ def test_what_is_no_case_is_refused(encoded: object) -> None:
 
 
 def test_a_number_too_large_for_a_float_is_refused() -> None:
-    api, kind, rest = model_case_to_json(CASE)
+    api, kind, rest = case_to_json(CASE)
     rest["origin"] = {"deviations": [["dense", 10**400]]}
 
     with pytest.raises(ValueError, match="not an encoded model case"):

@@ -24,7 +24,6 @@ from ciguard.domain import (
     holds_program,
     located,
     program_case_from_json,
-    program_case_to_json,
 )
 from ciguard.oracles import encode
 
@@ -94,7 +93,7 @@ def test_different_cases_have_different_names(one: ProgramCase, other: ProgramCa
 
 
 def test_no_field_is_forgotten() -> None:
-    _, _, rest = program_case_to_json(CASE)
+    _, _, rest = case_to_json(CASE)
 
     assert {"api", *rest} == {item.name for item in fields(ProgramCase)}
     kin = {"seed", "path", *rest["ancestry"][2]}
@@ -103,7 +102,7 @@ def test_no_field_is_forgotten() -> None:
 
 
 def test_what_is_empty_is_left_out() -> None:
-    assert program_case_to_json(ProgramCase(api="torch", source="")) == [
+    assert case_to_json(ProgramCase(api="torch", source="")) == [
         "torch",
         "program",
         {"source": "", "ancestry": ["", []]},
@@ -133,7 +132,7 @@ def test_what_is_empty_is_left_out() -> None:
     ],
 )
 def test_a_hostile_member_is_refused(key: str, value: object) -> None:
-    api, kind, rest = program_case_to_json(CASE)
+    api, kind, rest = case_to_json(CASE)
 
     with pytest.raises(ValueError, match="not an encoded program case"):
         program_case_from_json([api, kind, {**rest, key: value}])

@@ -16,6 +16,7 @@ from ciguard.domain import (
     Rejected,
     Stage,
     Uniform,
+    case_to_json,
 )
 from ciguard.domain.models import (
     INPUT,
@@ -25,7 +26,6 @@ from ciguard.domain.models import (
     ModelCase,
     Sample,
     SampleKind,
-    model_case_to_json,
 )
 from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
 from ciguard.execution.decode import decode_record
@@ -67,7 +67,7 @@ class Fake(contract.Adapter):
 
 
 def outcome_of(adapter: contract.Adapter, case: ModelCase = CASE) -> Outcome:
-    status, payload = Executor(adapter).execute(model_case_to_json(case))
+    status, payload = Executor(adapter).execute(case_to_json(case))
     assert len(payload) <= cell.ROOM
     return decode_record((status, 1, payload))
 
@@ -81,7 +81,7 @@ def items(outcome: Outcome) -> list[Any]:
 
 def test_a_case_of_this_level_is_known_by_one_word() -> None:
     assert loop.MODEL == MODEL
-    assert model_case_to_json(CASE)[1] == loop.MODEL
+    assert case_to_json(CASE)[1] == loop.MODEL
 
 
 def test_an_adapter_is_given_the_data_and_how_weights_are_made() -> None:
@@ -191,7 +191,7 @@ def test_a_library_without_layer_graphs_runs_none() -> None:
 
 
 def test_data_that_there_is_not_is_the_fault_of_the_case() -> None:
-    encoded = model_case_to_json(CASE)
+    encoded = case_to_json(CASE)
     encoded[2]["data"] = [["sample", "elephants", 1, [2, 3]]]
 
     status, _ = Executor(Fake([])).execute(encoded)

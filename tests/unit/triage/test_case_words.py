@@ -5,7 +5,7 @@ from finding_examples import call
 from layer_findings import layer_case, whole_case
 
 from ciguard.domain import Check, Origin
-from ciguard.triage import given, noun, origin_rows, rate_text, suspect
+from ciguard.triage import origin_rows, rate_text, suspect
 
 
 def found_in(origin: Origin) -> str:
@@ -63,8 +63,8 @@ def test_every_check_has_words_of_its_own(check: Check) -> None:
 
 def test_a_call_has_no_origin() -> None:
     assert origin_rows(call()) == []
-    assert (noun(call()), given(call())) == ("call", "arguments")
-    assert (noun(layer_case()), given(layer_case())) == ("run", "inputs")
+    assert (call().noun, call().given) == ("call", "arguments")
+    assert (layer_case().noun, layer_case().given) == ("run", "inputs")
 
 
 @pytest.mark.parametrize(

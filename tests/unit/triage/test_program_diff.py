@@ -74,7 +74,7 @@ def test_no_program_breaks_a_diff(before: str, after: str, line: int) -> None:
 def test_simpler_programs_are_still_told_from_the_parent() -> None:
     simpler = reductions(CASE)
 
-    assert {one.source for one in simpler} > {CASE.block}  # type: ignore[union-attr]
+    assert {one.source for one in simpler} > {CASE.block}  # type: ignore[attr-defined]
     for one in simpler:
         assert derivation_diff(one) == derivation_diff(CASE)
         assert simplicity(one) < simplicity(CASE)
@@ -85,4 +85,4 @@ def test_simpler_programs_are_still_told_from_the_parent() -> None:
 def test_no_program_is_kept_that_there_is_nothing_to_compare_with() -> None:
     lone = replace(CASE, ancestry=Ancestry(seed="lenet", path=CASE.ancestry.path))
 
-    assert {one.ancestry for one in reductions(lone)} == {lone.ancestry}  # type: ignore[union-attr]
+    assert {one.ancestry for one in reductions(lone)} == {lone.ancestry}  # type: ignore[attr-defined]

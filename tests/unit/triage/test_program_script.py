@@ -206,7 +206,7 @@ def test_the_block_alone_is_simpler_than_the_program() -> None:
 
 def test_less_training_is_simpler() -> None:
     source = "EPOCHS = 4\nname = 'ä'; SAMPLES = 100\nwidth = 30\nSTEPS: int = 9\n"
-    found = {one.source for one in reductions(positive(source=source, block=""))}  # type: ignore[union-attr]
+    found = {one.source for one in reductions(positive(source=source, block=""))}  # type: ignore[attr-defined]
 
     assert found == {
         source.replace("4", "1"),
@@ -219,7 +219,7 @@ def test_less_training_is_simpler() -> None:
 @pytest.mark.parametrize("odd", ["\f", "\v", "\u2028", "\x1c", "\x85", "\r", "\r\n"])
 def test_lines_are_counted_as_python_counts_them(odd: str) -> None:
     source = f"'''{odd}{'é' * 9}'''\nSAMPLES =9\n"
-    found = {one.source for one in reductions(positive(source=source, block=""))}  # type: ignore[union-attr]
+    found = {one.source for one in reductions(positive(source=source, block=""))}  # type: ignore[attr-defined]
     before = with_preamble(source, ["x = 1"])
 
     assert source.replace("=9", "=4") in found

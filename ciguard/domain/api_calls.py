@@ -1,0 +1,112 @@
+"""Cases of level `api`: one call of one API each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+from ciguard.domain.case import CASE_KINDS, CaseKind
+from ciguard.domain.intent import Intent
+from ciguard.domain.values import Json, Value, value_from_json, value_to_json
+
+if TYPE_CHECKING:
+    from ciguard.domain.case import Case
+
+
+class CallKind(StrEnum):
+    """How an API is called."""
+
+    FUNCTION = "function"
+    """`api(*arguments, **keywords)`."""
+    LAYER = "layer"
+    """`api(*arguments, **keywords)(*inputs)`: a class is built, then the object is called."""
+    METHOD = "method"
+    """`arguments[0].name(*arguments[1:], **keywords)`: a method of the library's tensor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiCall:
+    """One call of one library API."""
+
+    api: str
+    """Qualified public name, e.g. `torch.nn.functional.conv2d`."""
+    kind: CallKind
+    arguments: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
+    inputs: tuple[Value, ...] = ()
+    """For a layer: what the built object is called with."""
+    seed: int = 0
+    """The library's random generators are seeded with it before the call."""
+    intent: Intent = Intent.CONFORMING
+    focus: str = ""
+    """The parameter that violates or sits on the boundary."""
+    relation: str = ""
+    """Name of the metamorphic relation that the call is tried with; empty for a call alone."""
+
+    level: ClassVar[str] = "api"
+    noun: ClassVar[str] = "call"
+    given: ClassVar[str] = "arguments"
+    is_api_use: ClassVar[bool] = True
+    is_user_code: ClassVar[bool] = False
+    place: ClassVar[tuple[str, int]] = ("", 0)
+    is_run_by_worker: ClassVar[bool] = True
+    has_verdict_alone: ClassVar[bool] = False
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """The API that is called."""
+        return (self.api,)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Every value that the call is given."""
+        return (*self.arguments, *self.inputs, *(value for _, value in self.keywords))
+
+    def to_json(self) -> Json:
+        """Return the JSON form of the call: `[api, kind, arguments, …]`."""
+        encoded = [
+            self.api,
+            self.kind.value,
+            [value_to_json(value) for value in self.arguments],
+            [[key, value_to_json(value)] for key, value in self.keywords],
+            [value_to_json(value) for value in self.inputs],
+            self.seed,
+            self.intent.value,
+            self.focus,
+        ]
+        if self.relation:
+            encoded.append(self.relation)
+        return encoded
+
+
+def _call_from_json(encoded: Json) -> ApiCall:
+    api, kind, arguments, keywords, inputs, seed, intent, focus, *relation = encoded
+    (name,) = relation or ("",)
+    return ApiCall(
+        api=str(api),
+        kind=CallKind(kind),
+        arguments=tuple(value_from_json(value) for value in arguments),
+        keywords=tuple((str(key), value_from_json(value)) for key, value in keywords),
+        inputs=tuple(value_from_json(value) for value in inputs),
+        seed=int(seed),
+        intent=Intent(intent),
+        focus=str(focus),
+        relation=str(name),
+    )
+
+
+for _kind in CallKind:
+    CASE_KINDS.register(_kind.value, CaseKind(read=_call_from_json))
+
+
+def as_call(case: Case) -> ApiCall:
+    """Return a case of level `api` as what it is.
+
+    Raises:
+        TypeError: if it is of another level.
+    """
+    if not isinstance(case, ApiCall):
+        msg = f"a case of level {case.level} is no call"
+        raise TypeError(msg)
+    return case
